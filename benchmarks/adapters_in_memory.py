@@ -69,6 +69,7 @@ class Peak(threading.Thread):
         self.ended = threading.Event()
 
     def run(self) -> None:
+        """Look at the memory until the work ends."""
         while not self.ended.wait(0.01):
             self.largest = max(self.largest, own_memory())
 
@@ -92,6 +93,7 @@ def run(folder: Path, way: str) -> dict[str, object]:
 
 
 def main() -> None:
+    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--clients", type=int, default=24, help="clients of the round, one upload each")
     parser.add_argument("--shape", choices=SHAPES, default="qwen2.5-3b")

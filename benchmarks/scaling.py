@@ -1,7 +1,7 @@
-"""What runs cost before they are started: jobs, time and memory of planning, GPU-hours, disk and traffic.
+r"""What runs cost before they are started: jobs, time and memory of planning, GPU-hours, disk and traffic.
 
     python benchmarks/scaling.py --corpus-path /data/blogtext.csv --configfile config/blogtext.yaml
-    python benchmarks/scaling.py --corpus-path /data/blogtext.csv --clients 10000 --clients-per-job 100 \\
+    python benchmarks/scaling.py --corpus-path /data/blogtext.csv --clients 10000 --clients-per-job 100 \
         --configfile config/blogtext.yaml
 
 Each ``--configfile`` is one run and takes the files that Snakemake would (later ones over earlier ones). The costs are
@@ -80,6 +80,7 @@ def costs(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
+    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--configfile", nargs="+", action="append", required=True, help="files of one run; repeatable")
     parser.add_argument("--corpus-path", help="raw corpus; a file that exists is enough to plan")

@@ -70,6 +70,7 @@ def measure(folder: Path, jobs: int, poll: float) -> dict[str, list[float]]:
 
 
 def main() -> None:
+    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jobs", type=int, default=5, help="jobs in the chain")
     parser.add_argument("--poll", type=float, default=30, help="seconds between looks at the queue")

@@ -1,5 +1,7 @@
-"""A disk that is full while something is written, and folders that cannot be written: one line, nothing half, and the
-run completes once there is room."""
+"""A disk that is full while something is written, and folders that cannot be written.
+
+One line, nothing half, and the run completes once there is room.
+"""
 
 from __future__ import annotations
 

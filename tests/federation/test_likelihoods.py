@@ -103,7 +103,7 @@ def test_an_independent_loop_of_peft_agrees(base, model_folder, random_state, te
 
 
 def test_a_gate_per_token_reads_as_by_hand(base, random_state, texts) -> None:
-    """h = W x + scaling (a B A + (1 - a) B' A') x with a = sigmoid(u x), by hooks on the plain model."""
+    """H = W x + scaling (a B A + (1 - a) B' A') x with a = sigmoid(u x), by hooks on the plain model."""
     own, other = random_state(1, LORA), random_state(2, LORA)
     layers = target_layers(base.model, LORA)
     gate = GateLayout(layers).unflatten(torch.linspace(-1, 1, GateLayout(layers).size))

@@ -105,7 +105,7 @@ def test_the_last_perceptron_computes_the_needed_tokens_alone(name) -> None:
 def attended_by_hand(
     query, key, value, starts, other_starts, longest, other_longest, *, scale, window_size, enable_gqa
 ) -> torch.Tensor:
-    """torch's varlen_attn, as documented: [tokens, heads, size]; ``window_size`` (left, right), -1 for no end."""
+    """Torch's varlen_attn, as documented: [tokens, heads, size]; ``window_size`` (left, right), -1 for no end."""
     assert torch.equal(starts, other_starts)
     assert longest == other_longest == int(starts.diff().max())
     assert enable_gqa == (key.shape[1] != query.shape[1])

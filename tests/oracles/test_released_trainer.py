@@ -75,7 +75,7 @@ def test_one_local_stage_agrees_with_the_trainer(proximal, base, model_folder, t
         def _get_train_sampler(self, *_) -> torch.utils.data.Sampler:
             return order_sampler
 
-    class order_sampler_type(torch.utils.data.Sampler):
+    class OrderSampler(torch.utils.data.Sampler):
         """One pass after another in our order."""
 
         def __init__(self) -> None:
@@ -89,7 +89,7 @@ def test_one_local_stage_agrees_with_the_trainer(proximal, base, model_folder, t
         def __len__(self) -> int:
             return len(pieces)
 
-    order_sampler = order_sampler_type()
+    order_sampler = OrderSampler()
 
     class Proximal(Ordered):
         def compute_loss(self, model, inputs, return_outputs=False, num_items_in_batch=None) -> torch.Tensor:

@@ -84,7 +84,7 @@ def inputs_maker() -> Callable[..., ScoreInputs]:
 
 @pytest.fixture
 def three_authors() -> ScoreInputs:
-    """a at 0, b at 90, c at 180 degrees; b's second output lands on a, c's second one failed the filter."""
+    """A at 0, b at 90, c at 180 degrees; b's second output lands on a, c's second one failed the filter."""
     return make_inputs(
         train={"a": [-10, 10], "b": [80, 100], "c": [170, 190]},
         gold={"a": [0, 5], "b": [90, 95], "c": [180, 185]},

@@ -31,8 +31,11 @@ def test_own_text_keeps_all_and_dealt_out_text_less_than_nothing(copied) -> None
 
 
 def test_nobodys_voice_keeps_nothing_and_half_a_voice_a_half() -> None:
-    """Ten authors around one centre. "nobody" writes at the centre, as people scatter or without any scatter; "half"
-    writes every other output so, and the others in the author's voice; "own" writes as the author does."""
+    """Ten authors around one centre.
+
+    "nobody" writes at the centre, as people scatter or without any scatter; "half"
+    writes every other output so, and the others in the author's voice; "own" writes as the author does.
+    """
     generator = np.random.default_rng(3)
     size, each = 24, 40
     centres = 2 * generator.normal(size=size) + generator.normal(size=(AUTHORS, size))

@@ -1,5 +1,7 @@
-"""A private Slurm cluster on this machine: a controller and three nodes on loopback, each with two GPUs that are
-character devices, no accounting database, all in one folder. Nothing else is written; daemons end by process id.
+"""A private Slurm cluster on this machine.
+
+A controller and three nodes on loopback, each with two GPUs that are character devices, no accounting database, all in
+one folder. Nothing else is written; daemons end by process id.
 
 ``python tests/slurm/cluster.py COMMAND...`` starts one, runs the command in it, stops it and removes its folder; with
 ``--install`` in the place of the command it only installs what is missing, where the user may.

@@ -14,6 +14,7 @@ with job(snakemake, WholeReport) as settings:
     report = assemble(Path(settings.results), experiments, settings.sweeps, settings.accepted)
 
     def write(path: str) -> None:
+        """Write the report in the format that the name ends with."""
         (write_pdf_report if path.endswith(".pdf") else write_html_report)(path, report)
 
     with ThreadPoolExecutor() as pool:  # LaTeX is a process of its own

@@ -81,8 +81,10 @@ class _Matched:
 
 
 def output_figures(inputs: ScoreInputs, run: Run, encoder: str) -> pd.DataFrame:
-    """One row per surviving output: client, prompt_id, sample, and a column per metric of
-    ``OUTPUT_METRICS`` that the experiment has: some need an assistant classifier, or texts set aside for prototypes."""
+    """One row per surviving output: client, prompt_id, sample, and a column per metric of ``OUTPUT_METRICS``.
+
+    Those that the experiment has: some need an assistant classifier, or texts set aside for prototypes.
+    """
     vectors = inputs.vectors(encoder, run)
     prototype = prototypes.prototypes(inputs.sources(encoder, "train"), inputs.clients)
     survivors = run.survivors[OUTPUT_KEYS].reset_index(drop=True)

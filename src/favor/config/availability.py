@@ -39,8 +39,11 @@ def _is_place(source: str) -> bool:
 
 
 def sources(encoder: Encoder) -> list[str]:
-    """Return what an encoder of the configuration is loaded from: ids or folders of weights and tokenizer, the kind's
-    own where the configuration names none; the folder of one that was trained elsewhere."""
+    """Return what an encoder of the configuration is loaded from.
+
+    Ids or folders of weights and tokenizer, the kind's own where the configuration names none; the folder of one that
+    was trained elsewhere.
+    """
     own = declared_texts(ENCODER_KINDS.path(encoder.kind), "DEFAULTS")
     given = {**own, **encoder.options}
     if encoder.source is not None:

@@ -1,7 +1,7 @@
-"""What concerns several sections at once: names that must exist elsewhere, impossible combinations, and values that
-follow from another section.
+"""What concerns several sections at once.
 
-Runs while the workflow is parsed, once every section is valid by itself, so it reads no model and no corpus.
+Names that must exist elsewhere, impossible combinations, and values that follow from another section. Runs while the
+workflow is parsed, once every section is valid by itself, so it reads no model and no corpus.
 """
 
 from __future__ import annotations

@@ -35,11 +35,11 @@ def is_function_word(word: str) -> bool:
 
 
 def masked_sentences(text: str) -> list[list[Token]]:
-    """Return the sentences of ``text``, which end at line breaks and after full stops, marks of exclamation and
-    question, and ellipses.
+    """Return the sentences of ``text``.
 
-    Function words keep their letter case, a run of one mark is one token of up to three, numbers are one class. Other
-    words are told apart by a capital and by the endings -ing, -ed, -ly and -s alone.
+    They end at line breaks and after full stops, marks of exclamation and question, and ellipses. Function words keep
+    their letter case, a run of one mark is one token of up to three, numbers are one class. Other words are told apart
+    by a capital and by the endings -ing, -ed, -ly and -s alone.
     """
     sentences: list[list[Token]] = [[]]
     for found in _TOKEN.finditer(text.replace("’", "'")):

@@ -24,8 +24,11 @@ _BATCH = 256
 
 
 class StylometryEncoder(TextEncoder):
-    """Four blocks, each of unit L2 length: character 2-4-gram TF-IDF, word 1-2-gram TF-IDF, function-word rates and
-    structure rates (both standardised by the fitting texts). Their concatenation is scaled to unit length."""
+    """Four blocks, each of unit L2 length, whose concatenation is scaled to unit length.
+
+    Character 2-4-gram TF-IDF, word 1-2-gram TF-IDF, function-word rates and structure rates (both standardised by the
+    fitting texts).
+    """
 
     def __init__(self, state: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         self.state, self.arrays = state, arrays

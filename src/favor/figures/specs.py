@@ -41,7 +41,9 @@ FigureInput = Literal[
 class Draw(Protocol):
     """Draws a figure to each of ``paths`` (.svg, .pdf, .png)."""
 
-    def __call__(self, data: FigureData, *paths: str | Path) -> None: ...
+    def __call__(self, data: FigureData, *paths: str | Path) -> None:
+        """Draw ``data`` into every one of ``paths``."""
+        ...
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ class TokenCrossEntropy(torch.autograd.Function):
         labels: torch.Tensor,
         token_weights: torch.Tensor,
     ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the weighted sum and the loss of every token, and keep the gradients."""
         chunk = max(1, _CHUNK_ELEMENTS["cpu" if hidden.device.type == "cpu" else "cuda"] // weight.shape[0])
         losses = torch.empty(len(labels), dtype=torch.float32, device=hidden.device)
         need_hidden, need_weight = ctx.needs_input_grad[:2]
@@ -62,6 +63,7 @@ class TokenCrossEntropy(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, upstream: torch.Tensor, _: Any) -> tuple[torch.Tensor | None, ...]:  # type: ignore[override]
+        """Return the kept gradients times that of the sum."""
         grad_hidden, grad_weight = ctx.gradients
         return (
             None if grad_hidden is None else grad_hidden * upstream,

@@ -15,8 +15,11 @@ Stream = tuple[int, str, str, int]  # seed, method, prompt, sample
 
 @dataclass(frozen=True)
 class Sampling:
-    """``temperature`` divides the logits; ``top_p``: a token is drawn among the most probable ones that together have
-    at least this probability (Holtzman et al. 2020, "The Curious Case of Neural Text Degeneration")."""
+    """How a token is drawn: ``temperature`` divides the logits.
+
+    ``top_p``: among the most probable tokens that together have at least this probability (Holtzman et al. 2020, "The
+    Curious Case of Neural Text Degeneration").
+    """
 
     temperature: float
     top_p: float

@@ -36,8 +36,11 @@ SAME_TOPIC = "same_topic"
 
 @dataclass(frozen=True)
 class Search:
-    """Held-out texts against centroids: cosines [n, c], the place of each text's own author [n], and what it is
-    compared with: boolean [n, c], always with its own."""
+    """Held-out texts against centroids.
+
+    Cosines [n, c], the place of each text's own author [n], and what it is compared with: boolean [n, c], always with
+    its own.
+    """
 
     cosines: np.ndarray
     own: np.ndarray

@@ -38,8 +38,10 @@ def pan_measures(truth: np.ndarray, answers: np.ndarray) -> dict[str, float]:
 
 
 def equal_error_threshold(scores: np.ndarray, positive: np.ndarray) -> float:
-    """Return the score at and above which pairs are accepted where both error rates are nearest; NaN without both
-    classes. The first such score from above, as in :meth:`favor.statistics.roc.Roc.equal_error_rate`."""
+    """Return the score at and above which pairs are accepted where both error rates are nearest.
+
+    NaN without both classes. The first such score from above, as in :meth:`favor.statistics.roc.Roc.equal_error_rate`.
+    """
     if positive.all() or not positive.any():
         return float("nan")
     return float(np.unique(scores)[::-1][max(Roc.of(scores, positive).nearest - 1, 0)])

@@ -31,8 +31,11 @@ Cells = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 @dataclass(frozen=True)
 class Pairs:
-    """Scored pairs of texts. ``left`` and ``right`` are the authors the two texts are attributed to, ``topic`` the
-    topic of the left text; a pair is positive where both authors agree."""
+    """Scored pairs of texts.
+
+    ``left`` and ``right`` are the authors the two texts are attributed to, ``topic`` the topic of the left text; a pair
+    is positive where both authors agree.
+    """
 
     scores: np.ndarray
     left: np.ndarray

@@ -16,10 +16,11 @@ Level = tuple[float, float, "int | None"]  # lowest score, bins per unit, and th
 
 @dataclass(frozen=True)
 class Roc:
-    """The ROC curve as whole numbers: at every distinct threshold, from above every score down to the lowest, how many
-    of the ``negatives`` are accepted (``false`` [k]) and how many of the ``positives`` are missed (``missed`` [k]).
+    """The ROC curve as whole numbers.
 
-    A pair is accepted where its score is at least the threshold.
+    At every distinct threshold, from above every score down to the lowest: how many of the ``negatives`` are accepted
+    (``false`` [k]) and how many of the ``positives`` are missed (``missed`` [k]). A pair is accepted where its score is
+    at least the threshold.
     """
 
     false: np.ndarray

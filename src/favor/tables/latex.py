@@ -42,11 +42,11 @@ PAGE_ROWS = 50  # rows of a page that leaves room for the panels' titles, the no
 
 
 def latex_table(spec: TableSpec, cells: pd.DataFrame) -> str:
-    """Return a LaTeX ``table`` environment for the ``table_cells`` of ``spec``; ``table*`` where it is wide.
+    r"""Return a LaTeX ``table`` environment for the ``table_cells`` of ``spec``; ``table*`` where it is wide.
 
     Panels that together are taller than a page go on in a further environment; the last has the notes and the caption.
 
-    Marked cells are set by ``\\favorbest`` and ``\\favorsecond``, which a document may define for itself. A dash
+    Marked cells are set by ``\favorbest`` and ``\favorsecond``, which a document may define for itself. A dash
     carries a letter whose reason stands below the table.
     """
     if spec.every_metric:  # too long for one page: an environment per panel

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from favor.studies.judges.prompts import QUALITY, VOICE, MalformedAnswer, parse_answer, quality_text
+from favor.studies.judges.prompts import QUALITY, VOICE, MalformedAnswerError, parse_answer, quality_text
 
 GOOD = {"coherence": 1, "fluency": 5, "specificity": 3, "non_repetition": 2, "overall": 4}
 
@@ -41,7 +41,7 @@ def test_an_object_alone_or_in_a_fence_is_read(wrapped) -> None:
     ],
 )
 def test_anything_else_is_malformed(content) -> None:
-    with pytest.raises(MalformedAnswer):
+    with pytest.raises(MalformedAnswerError):
         parse_answer(QUALITY, content)
 
 
@@ -51,7 +51,7 @@ def test_a_choice_is_a_b_or_tie(choice, fine) -> None:
     if fine:
         assert parse_answer(VOICE, content).choice == choice
     else:
-        with pytest.raises(MalformedAnswer):
+        with pytest.raises(MalformedAnswerError):
             parse_answer(VOICE, content)
 
 

@@ -32,6 +32,7 @@ def living() -> list[int]:
 
 
 def main(arguments: list[str]) -> None:
+    """Settle or cancel the jobs that Slurm still holds, then start Snakemake again."""
     cancelling = "--cancel" in arguments
     rest = [argument for argument in arguments if argument != "--cancel"]
     if not any(argument.split("=")[0] in ("--workflow-profile", "--executor") for argument in rest):

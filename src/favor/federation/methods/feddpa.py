@@ -17,9 +17,7 @@ from favor.federation.method import Mixture, Objective, PersonalStage, Plan, Sha
 
 @dataclass(frozen=True)
 class Hyperparameters:
-    """Passes of both stages, the gate's coefficient and reference texts, where the gate acts (see ``Mixture``), and the
-    global adapter of the pair that generates.
-    """
+    """Passes of both stages, the gate (see ``Mixture``), and the global adapter of the pair that generates."""
 
     shared_epochs: int = 1
     local_epochs: int = 2

@@ -93,7 +93,7 @@ def _when_reachable(submit: Callable[..., None]) -> Callable[..., None]:
 
 
 def _alone(prepare: Callable[..., None], refusal: type[Exception]) -> Callable[..., None]:
-    def __post_init__(self: Any, test_mode: bool = False) -> None:
+    def __post_init__(self: Any, test_mode: bool = False) -> None:  # noqa: N807 - stands in for a class's own
         try:
             left = jobs_in(Path.cwd())
         except UserError as error:

@@ -24,7 +24,7 @@ from favor.foundation.parquet import read_parquet, write_parquet
 from favor.foundation.text import storable
 from favor.running.folder.leftovers import is_truncated, set_aside
 from favor.running.jobs.progress import Progress
-from favor.studies.judges.prompts import RATINGS, MalformedAnswer, Verdict, parse_answer
+from favor.studies.judges.prompts import RATINGS, MalformedAnswerError, Verdict, parse_answer
 from favor.studies.judges.tables import JUDGE_RESPONSES
 
 ROWS_PER_PART = 64  # answers of one file of the cache; the last file is written again with every answer
@@ -196,11 +196,11 @@ def _answers(row: Any, settings: Mapping[str, object], cache: AnswerCache) -> It
 
 
 def _read(kind: str, answer: Answer) -> Verdict:
-    """Return the verdict of an answer; :class:`MalformedAnswer` where it has none."""
+    """Return the verdict of an answer; :class:`MalformedAnswerError` where it has none."""
     if answer.finish == "content_filter":
-        raise MalformedAnswer("refused by the endpoint's content filter")
+        raise MalformedAnswerError("refused by the endpoint's content filter")
     if answer.finish == "length":
-        raise MalformedAnswer("the answer was cut at its longest length")
+        raise MalformedAnswerError("the answer was cut at its longest length")
     return parse_answer(kind, answer.content)
 
 
@@ -213,7 +213,7 @@ def _unanswered(row: Any, settings: Mapping[str, object], cache: AnswerCache) ->
             return None
         try:
             _read(row.kind, answer)
-        except MalformedAnswer:
+        except MalformedAnswerError:
             continue
         return None
     return None
@@ -229,7 +229,7 @@ def _judgement(row: Any, settings: Mapping[str, object], cache: AnswerCache, jud
         try:
             found, reason = _read(row.kind, answer), ""
             break
-        except MalformedAnswer as error:
+        except MalformedAnswerError as error:
             reason = str(error)
     return {
         **{name: getattr(row, name) for name in ("kind", "item", "judgement")},

@@ -47,7 +47,7 @@ class Verdict:
     choice: str = ""
 
 
-class MalformedAnswer(ValueError):
+class MalformedAnswerError(ValueError):
     """The judge answered something else than was asked for; the message says what."""
 
 
@@ -72,34 +72,34 @@ def parse_answer(kind: str, content: str) -> Verdict:
     """Return the verdict of an answer.
 
     The answer must be one JSON object with exactly the keys asked for, at most in a code fence. Raises
-    :class:`MalformedAnswer` otherwise.
+    :class:`MalformedAnswerError` otherwise.
     """
     text = content.strip()
     fenced = _FENCE.match(text)
     try:
         answer = json.loads(fenced[1] if fenced else text, object_pairs_hook=_unique, parse_constant=_no_constant)
     except ValueError as error:
-        raise MalformedAnswer(f"no JSON object: {str(error).splitlines()[0]}") from None
+        raise MalformedAnswerError(f"no JSON object: {str(error).splitlines()[0]}") from None
     except RecursionError:
-        raise MalformedAnswer("no JSON object: nested too deeply") from None
+        raise MalformedAnswerError("no JSON object: nested too deeply") from None
     wanted = RATINGS if kind == QUALITY else ("choice",)
     if not isinstance(answer, dict) or set(answer) != set(wanted):
-        raise MalformedAnswer(f"not the keys {', '.join(wanted)}")
+        raise MalformedAnswerError(f"not the keys {', '.join(wanted)}")
     if kind == VOICE and answer["choice"] not in CHOICES:
-        raise MalformedAnswer(f"choice is not one of {', '.join(CHOICES)}")
+        raise MalformedAnswerError(f"choice is not one of {', '.join(CHOICES)}")
     if kind == QUALITY:
         for name in RATINGS:
             if type(answer[name]) is not int or not 1 <= answer[name] <= 5:
-                raise MalformedAnswer(f"{name} is not a whole number from 1 to 5")
+                raise MalformedAnswerError(f"{name} is not a whole number from 1 to 5")
         return Verdict(ratings=answer)
     return Verdict(choice=answer["choice"])
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     if len(dict(pairs)) != len(pairs):
-        raise MalformedAnswer("a key stands twice")
+        raise MalformedAnswerError("a key stands twice")
     return dict(pairs)
 
 
 def _no_constant(name: str) -> None:
-    raise MalformedAnswer(f"{name} is no JSON")
+    raise MalformedAnswerError(f"{name} is no JSON")
