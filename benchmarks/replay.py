@@ -41,9 +41,12 @@ def module(name: str, blob: str) -> Module | None:
     with tempfile.NamedTemporaryFile(suffix=".py") as file:
         Path(file.name).write_bytes(git("cat-file", "blob", blob))
         try:
-            return Module.read(name, Path(file.name))
+            found = Module.read(name, Path(file.name))
         except UserError:
             return None
+    for definition in found.definitions.values():
+        definition.unfollowed.clear()  # what is refused today stood in older code, which is compared all the same
+    return found
 
 
 def modules_of(commit: str) -> Iterator[tuple[str, Module]]:
@@ -73,7 +76,7 @@ def fingerprints(commit: str, rules: tuple[str, ...]) -> dict[str, tuple[str, di
                 try:
                     found[rule] = source.fingerprint(script, there), source.reached(script, there)
                 except UserError as error:
-                    found[rule] = "refused", {str(error): ""}
+                    raise SystemExit(f"{commit}: {error}") from None
     return found
 
 
