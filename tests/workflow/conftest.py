@@ -45,11 +45,17 @@ WHOLE = {{
 for path in map(Path, snakemake.output):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(WHOLE.get(path.suffix, f"{{path}}\\n".encode()))
-if snakemake.rule == "compare_all":  # the end of a run reads it
+# The end of a run reads these.
+if snakemake.rule == "compare_all":
     from favor.analysis.tables import EVIDENCE
     from favor.foundation.parquet import write_parquet
 
     write_parquet(EVIDENCE.empty(), snakemake.output.evidence, EVIDENCE)
+if path.name == "voice_kept.parquet":
+    from favor.foundation.parquet import write_parquet
+    from favor.scores.tables import SCORES
+
+    write_parquet(SCORES.empty(), path, SCORES)
 if False:
 {original}
 """
