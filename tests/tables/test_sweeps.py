@@ -33,6 +33,8 @@ POINTS = [
     Point(label="Strong", experiment="strong"),
 ]
 
+SPACES = {"even": "asce_a", "Strong": "asce_a"}
+
 
 def contexts(**methods) -> dict[str, Context]:
     roles = {"style": "asce_a"}
@@ -162,17 +164,28 @@ def test_the_spread_over_points_by_hand(scores) -> None:
 def test_the_figure_draws_every_metric_and_says_what_is_missing(scores, tmp_path) -> None:
     metrics = {"generated_auc": "Verif. AUC", "bertscore_f1": "BERTScore"}
     path, shown = tmp_path / "points.svg", Methods(["favor", "ditto", "fedavg"])
-    draw_sweep(scores, POINTS, metrics, "asce_a", shown, path, axis="Allocation")
+    draw_sweep(scores, POINTS, metrics, SPACES, shown, path, axis="Allocation")
     # Seed means: FAVoR .72 and .51, Ditto .605 and .5505.
     said = "Verif. AUC: highest FAVoR at even (0.72), lowest FAVoR at Strong (0.51)."
     assert f"<dc:title>{said}" in path.read_text(encoding="utf-8")
     again = tmp_path / "again.svg"
-    draw_sweep(scores, POINTS, metrics, "asce_a", shown, again, axis="Allocation")
+    draw_sweep(scores, POINTS, metrics, SPACES, shown, again, axis="Allocation")
     assert path.read_bytes() == again.read_bytes()
     empty = scores.assign(value=float("nan"), note="no output passed the filter")
-    draw_sweep(empty, POINTS, metrics, "asce_a", Methods(["favor"]), tmp_path / "empty.svg")
+    draw_sweep(empty, POINTS, metrics, SPACES, Methods(["favor"]), tmp_path / "empty.svg")
     with pytest.raises(UserError, match="no table of the sweep scores the figure's metric 'mauve'"):
-        draw_sweep(scores, POINTS, {"mauve": "MAUVE"}, "asce_a", Methods(["favor"]), tmp_path / "none.svg")
+        draw_sweep(scores, POINTS, {"mauve": "MAUVE"}, SPACES, Methods(["favor"]), tmp_path / "none.svg")
+
+
+def test_the_figure_takes_every_point_in_its_own_space(scores, tmp_path) -> None:
+    """Draws of other authors have encoders of their own; the first one's has no score at the others."""
+    other = scores["point"].eq("Strong") & scores["encoder"].ne("")
+    own = scores.assign(encoder=scores["encoder"].mask(other, "asce_2"))
+    foreign = own[other].assign(encoder="asce_a", value=0.9)  # of an encoder that is another point's
+    spaces, metrics = {"even": "asce_a", "Strong": "asce_2"}, {"generated_auc": "AUC"}
+    draw_sweep(pd.concat([own, foreign]), POINTS, metrics, spaces, Methods(["favor"]), tmp_path / "points.csv")
+    drawn = pd.read_csv(tmp_path / "points.csv").set_index("point")["mean"]
+    assert drawn.to_dict() == {"even": pytest.approx(0.72), "Strong": pytest.approx(0.51)}
 
 
 def test_bars_are_the_intervals_of_a_metric_that_has_them(tmp_path, score) -> None:
@@ -183,7 +196,7 @@ def test_bars_are_the_intervals_of_a_metric_that_has_them(tmp_path, score) -> No
         for variant, value in ends.items()
     ]
     shown, metrics = Methods(["fedavg"]), {"text_auc:upload": "Text AUC (upload)"}
-    draw_sweep(pd.DataFrame(rows), POINTS, metrics, "asce_a", shown, tmp_path / "points.svg", tmp_path / "points.csv")
+    draw_sweep(pd.DataFrame(rows), POINTS, metrics, SPACES, shown, tmp_path / "points.svg", tmp_path / "points.csv")
     drawn = pd.read_csv(tmp_path / "points.csv")
     assert drawn[["mean", "low", "high"]].drop_duplicates().to_numpy().tolist() == [[0.7, 0.6, 0.9]]
     # Over seeds: the bars of Ditto's 0.60 and 0.61 are their standard deviation.
@@ -209,7 +222,8 @@ def test_crowded_names_are_turned_and_points_without_order_are_not_joined(scores
         for points, ordered in ((POINTS, True), (many, False)):
             frame = scores if ordered else again
             metrics = {"generated_auc": "Verif. AUC"}
-            draw_sweep(frame, points, metrics, "asce_a", Methods(["favor"]), tmp_path / "a.svg", ordered=ordered)
+            spaces = {point.label: "asce_a" for point in points}
+            draw_sweep(frame, points, metrics, spaces, Methods(["favor"]), tmp_path / "a.svg", ordered=ordered)
     few, crowded = drawn
     assert [few.get_lines()[0].get_linestyle(), crowded.get_lines()[0].get_linestyle()] == ["-", "None"]
     assert {label.get_rotation() for label in crowded.get_xticklabels()} == {35.0}
@@ -246,12 +260,10 @@ def test_a_figure_draws_a_variant_and_methods_that_miss_a_point(score, tmp_path)
     assert sweep_label("text_auc:upload", labels) == "Text AUC (upload)"
     assert sweep_label("text_auc", labels) == "Text AUC"
     metrics = {"text_auc:upload": sweep_label("text_auc:upload", labels)}
-    draw_sweep(pd.DataFrame(rows), POINTS, metrics, "asce_a", Methods(["fedavg", "favor"]), tmp_path / "a.svg")
+    draw_sweep(pd.DataFrame(rows), POINTS, metrics, SPACES, Methods(["fedavg", "favor"]), tmp_path / "a.svg")
     drawn = (tmp_path / "a.svg").read_text()
     assert "Text AUC (upload)" in drawn
     assert "FedAvg" in drawn
     assert "FAVoR" not in drawn  # at one of the two points alone
     with pytest.raises(UserError, match="text_auc:final"):
-        draw_sweep(
-            pd.DataFrame(rows), POINTS, {"text_auc:final": "x"}, "asce_a", Methods(["fedavg"]), tmp_path / "b.svg"
-        )
+        draw_sweep(pd.DataFrame(rows), POINTS, {"text_auc:final": "x"}, SPACES, Methods(["fedavg"]), tmp_path / "b.svg")

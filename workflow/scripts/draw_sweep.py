@@ -14,7 +14,7 @@ with job(snakemake, SweepFigure) as settings:
         read_parquet(snakemake.input.scores, SWEEP_SCORES),
         settings.points,
         {metric: sweep_label(metric, labels) for metric in settings.figure},
-        settings.style_encoder,
+        settings.style_encoders,
         Methods(settings.methods, settings.display),
         *snakemake.output,
         axis=settings.axis,

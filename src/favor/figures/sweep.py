@@ -28,7 +28,7 @@ def draw_sweep(
     scores: pd.DataFrame,
     points: Sequence[PointPlace],
     metrics: Mapping[str, str],
-    style_encoder: str,
+    style_encoders: Mapping[str, str],
     methods: Methods,
     *paths: str | Path,
     axis: str = "",
@@ -39,9 +39,9 @@ def draw_sweep(
     Drawn are the methods that ran at two points or more. A name may carry a variant, "text_auc:upload". Bars are the
     95 % intervals that were scored with a metric, or the standard deviation over seeds where there are none.
 
-    Metrics with a space of their own are taken in that of ``style_encoder``. Points stand at their values where all
-    have one, evenly spaced otherwise. Lines join them if they are ``ordered``. Raises ``UserError`` for a metric that
-    was not scored.
+    Metrics with a space of their own are taken in that of the point's style encoder (``style_encoders``, by label).
+    Points stand at their values where all have one, evenly spaced otherwise. Lines join them if they are ``ordered``.
+    Raises ``UserError`` for a metric that was not scored.
     """
     numeric = all(point.value is not None for point in points)
     places = [float(point.value if numeric and point.value is not None else n) for n, point in enumerate(points)]
@@ -58,12 +58,14 @@ def draw_sweep(
     longest = max((len(methods.name(method)) for method in shown), default=0)
     beside = max(1, min(len(shown), int(inches / (0.07 * longest + 0.6))))
     height = 2.7 * rows + 0.3 + 0.2 * -(-len(shown) // beside)
+    # Points may have style encoders of their own, as draws of other authors do.
+    in_space = (scores["encoder"] == "") | (scores["encoder"] == scores["point"].map(style_encoders))
     said: list[str] = []
     drawn: list[pd.DataFrame] = []
     with drawing(inches, height, rows, columns) as (figure, axes):
         for panel, (metric, label) in zip(axes, metrics.items(), strict=False):
             name, _, variant = metric.partition(":")
-            everything = scores[(scores["metric"] == name) & scores["encoder"].isin([style_encoder, ""])]
+            everything = scores[(scores["metric"] == name) & in_space]
             own = everything[everything["variant"] == variant]
             if own.empty:
                 raise UserError(f"sweeps: no table of the sweep scores the figure's metric '{metric}'; name another")

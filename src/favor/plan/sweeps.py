@@ -109,14 +109,14 @@ class Sweeps:
 
     def figure_settings(self, key: InSweep) -> Parameter:
         """Return what the figure of a sweep shows."""
-        sweep, experiments = self.project.config.sweeps[key.sweep], self.experiments(key.sweep)
+        sweep, experiments = self.project.config.sweeps[key.sweep], self.project.config.experiments
         return canonical(
             handed(
                 SweepFigure,
                 sweep,
                 methods=self._methods(key.sweep),
                 families=self.families(key.sweep),
-                style_encoder=self.project.config.experiments[experiments[0]].style_encoder,
+                style_encoders={point.label: experiments[point.experiment].style_encoder for point in sweep.points},
                 display=self._titles(key.sweep, self.tables.titles),
             )
         )

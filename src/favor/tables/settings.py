@@ -87,13 +87,16 @@ class SweepScores(Section):
 
 
 class SweepFigure(SweepAxis):
-    """What the job reads that draws a sweep: its rows ``methods``, and the printed names of those that have one."""
+    """What the job reads that draws a sweep: its rows ``methods``, and the printed names of those that have one.
+
+    ``style_encoders``: by the label of the point.
+    """
 
     points: list[PointPlace]
     methods: list[str]
     display: dict[str, str]
     families: list[str]
-    style_encoder: str
+    style_encoders: dict[str, str]
 
 
 class SweepPrinting(SweepChoice):
