@@ -275,7 +275,7 @@ def test_mythos_missing_prompt(tmp_path) -> None:
 
 
 def test_readers_are_the_files_of_the_folder() -> None:
-    assert CORPUS_READERS.names() == ["blog_csv", "blog_xml", "mythos", "table"]
+    assert CORPUS_READERS.names() == ["blog_csv", "blog_xml", "mythos", "table", "text_folder"]
     for kind in CORPUS_READERS.names():
         assert callable(open_reader(kind).read)
 
