@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from base64 import urlsafe_b64decode
 from collections import Counter
 from functools import cache
@@ -15,6 +16,8 @@ from functools import cache
 from favor.foundation.files import read_json
 from favor.running.invalidation.fingerprint import SourceCode
 from favor.running.invalidation.source_index import modules_below
+
+_FINGERPRINT = re.compile("[0-9a-f]{16}")
 
 
 def output_of(record) -> str:
@@ -51,7 +54,9 @@ def rerun_by_code(project) -> dict[str, int]:
         maker[output := output_of(path)] = log
         there |= {log} if (project.folder / output).exists() else set()
         values = map(ast.literal_eval, record["params"])
-        found |= {log for value in values if isinstance(value, str) and changed(value)}
+        found |= {
+            log for value in values if isinstance(value, str) and _FINGERPRINT.fullmatch(value) and changed(value)
+        }
     before = {log: {maker[file] for file in files if file in maker} for log, files in inputs.items()}
     while following := {log for log, earlier in before.items() if earlier & found} - found:
         found |= following

@@ -108,8 +108,9 @@ def test_without_a_gpu_nothing_is_limited_or_leased(project, monkeypatch) -> Non
 def test_every_rule_that_may_use_a_gpu_leases_it_before_all_else(repository) -> None:
     """A rule is named like its script or made of such a rule; a script that leases late has torch on any device."""
     rules = "".join(path.read_text() for path in sorted((repository / "workflow" / "rules").glob("*.smk")))
-    # The second argument of asks is the function of a rule's GPUs.
-    asking = set(re.findall(r"\*\*asks\(\s*\"(\w+)\",\s*[\w.]*gpus\b", rules))
+    # A rule asks for GPUs by a function of its own, or for those of the model that it loads.
+    calls = re.findall(r"\*\*asks\(\s*\"(\w+)\"([^)]*)\)", rules)
+    asking = {rule for rule, of in calls if re.search(r"gpu=|model\b", of) and "no_gpus" not in of}
     scripts = {rule: base for base, rule in re.findall(r"use rule (\w+) as (\w+) with", rules)}
     leasing = set()
     for path in (repository / "workflow" / "scripts").glob("*.py"):

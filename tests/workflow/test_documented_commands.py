@@ -63,6 +63,8 @@ def dry(command) -> str:
         return re.sub(r"\bsnakemake\b", f"{python} -m snakemake -n", command, count=1)
     if command.startswith("favor "):
         rest = command.removeprefix("favor ")
+        if rest.startswith("score"):  # the texts are the reader's
+            rest = "score"
         # There is no finished run to be like.
         helped = rest.isalpha() or "--like" in rest
         option = "--help" if helped else "" if rest.startswith("plan") else "-n"
