@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.lm.test_gguf import written
 from tests.test_extending import put_examples
 from tests.warm_snakemake import run_snakemake
 from tests.workflow.conftest import COPIED, Project, copy_project
@@ -77,7 +78,7 @@ def dry(command) -> str:
 
 @pytest.fixture(scope="module")
 def project(repository, tmp_path_factory) -> Project:
-    """A copy with the examples of docs/extending.md in place, and stubs of what users have: corpora, and a Slurm queue.
+    """A copy with the examples of docs/extending.md in place, and stubs of what users have: corpora, a base, a queue.
 
     The paper's experiments are cut to one seed and few jobs, so that planning them takes seconds.
     """
@@ -90,6 +91,9 @@ def project(repository, tmp_path_factory) -> Project:
     (project.folder / "posts.csv").write_text("author,text\n")
     (project.folder / "my.yaml").write_text((repository / "config" / "tutorial.yaml").read_text())
     (project.folder / "mythos.jsonl").write_text("{}\n")
+    real_base = project.folder / "resources" / "SmolLM2-135M-Instruct.Q4_1.gguf"
+    real_base.parent.mkdir(exist_ok=True)
+    written(real_base)
     queue = project.folder / "bin" / "squeue"
     queue.parent.mkdir()
     queue.write_text("#!/bin/sh\n")
