@@ -1,11 +1,10 @@
 # What has to touch Snakemake itself: GPUs of this machine, records, Slurm, local rules, threads.
 
-from snakemake.io import strip_wildcard_constraints
-
 from favor.running.invalidation.code_check import CODE
 from favor.running.devices.leases import WIDTHS, limit_gpu_jobs
 from favor.running.invalidation import announcing, provenance
 from favor.running.jobs import forked, job_lines
+from favor.running.jobs.filled_rules import fill_in
 from favor.running.repairs.snakemake import repair_snakemake
 from favor.running.repairs.slurm_plugin import repair as repair_slurm
 
@@ -32,33 +31,6 @@ def kept_or_temporary(path):
     return path if planner.config.keep_uploads else temp(path)
 
 
-def fill_in(each):
-    """Fill in what follows from a script's name and is not said: log, benchmark, resources, fingerprint of the code.
-
-    With the calls that Snakemake's own loader makes. What a rule says itself stays. All of it goes into its description
-    too, from which "use rule" of a workflow around this one starts.
-    """
-    stage, said = Path(each.script).stem, each.ruleinfo
-    output = strip_wildcard_constraints(each.output[0])
-    if said.log is None:
-        workflow.log(paths.log(stage, output))(said)
-        each.log_modifier = said.log.modifier
-        each.set_log(*said.log.paths)
-    if said.benchmark is None:
-        workflow.benchmark(paths.benchmark(stage, output))(said)
-        each.benchmark_modifier = said.benchmark.modifier
-        each.benchmark = said.benchmark.paths
-    if said.resources is None:
-        given = workflow.resource_settings.overwrite_resources.get(each.name, {})
-        workflow.resources(**asks(stage))(said)
-        each.resources.update(said.resources[1])
-        each.resources.update(given)
-    if "code" not in each.params.keys():
-        positional, named = said.params or ((), {})
-        workflow.params(*positional, **named, code=code(stage))(said)
-        each.set_params(code=said.params[1]["code"])
-
-
 def finish_rules():
     """Fill rules in, run cheap ones where Snakemake runs, let jobs compute with the threads that are configured.
 
@@ -71,7 +43,7 @@ def finish_rules():
     workflow.localrules(*planner.config.cluster.local)
     for each in workflow.rules:
         if Path(each.snakefile).is_relative_to(ROOT / "workflow") and each.script:
-            fill_in(each)
+            fill_in(workflow, each, paths, asks, code)
         each.resources["compute_threads"] = each.resources["_cores"].raw
 
 

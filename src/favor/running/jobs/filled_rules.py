@@ -1,0 +1,50 @@
+"""What follows from the name of a rule's script, so that no rule says it: log, benchmark, resources, code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol
+
+from snakemake.io import strip_wildcard_constraints
+
+
+class Places(Protocol):
+    """Where the logs and measurements of jobs go."""
+
+    def log(self, stage: str, output: str) -> str:
+        """Return the log of the jobs that make ``output``."""
+        ...
+
+    def benchmark(self, stage: str, output: str) -> str:
+        """Return the measurements of the jobs that make ``output``."""
+        ...
+
+
+def fill_in(
+    workflow: Any, rule: Any, places: Places, asks: Callable[[str], dict[str, Any]], code: Callable[[str], str]
+) -> None:
+    """Fill in the log, benchmark, resources and fingerprint of the code of a rule that does not say them itself.
+
+    With the calls that Snakemake's own loader makes. All of it goes into the rule's description too, from which "use
+    rule" of a workflow around this one starts. ``asks`` and ``code`` give resources and fingerprint of a script.
+    """
+    stage, said = Path(rule.script).stem, rule.ruleinfo
+    output = strip_wildcard_constraints(rule.output[0])
+    if said.log is None:
+        workflow.log(places.log(stage, output))(said)
+        rule.log_modifier = rule.ruleinfo.log.modifier
+        rule.set_log(*rule.ruleinfo.log.paths)
+    if said.benchmark is None:
+        workflow.benchmark(places.benchmark(stage, output))(said)
+        rule.benchmark_modifier = rule.ruleinfo.benchmark.modifier
+        rule.benchmark = rule.ruleinfo.benchmark.paths
+    if said.resources is None:
+        given = workflow.resource_settings.overwrite_resources.get(rule.name, {})
+        workflow.resources(**asks(stage))(said)
+        rule.resources.update(rule.ruleinfo.resources[1])
+        rule.resources.update(given)
+    if not hasattr(rule.params, "code"):
+        positional, named = said.params or ((), {})
+        workflow.params(*positional, **named, code=code(stage))(said)
+        rule.set_params(code=said.params[1]["code"])
