@@ -76,7 +76,7 @@ def test_keys_of_the_front_matter_are_named(tmp_path) -> None:
 def test_hidden_files_and_files_of_other_kinds_are_not_read_and_are_said(tmp_path, capsys) -> None:
     files = {"ann/a.txt": "Text.", "ann/.a.txt.swp": "x", "ann/.git/b.txt": "x", "ann/b.docx": "x", "readme.pdf": "x"}
     assert [post.text for post in read(write(tmp_path, **files))] == ["Text."]
-    assert "2 files are not read, for they are none of .txt, .md, .markdown; the first is ann/b.docx" in (
+    assert "2 files are not read, because their names do not end in .txt, .md, .markdown; the first is ann/b.docx" in (
         capsys.readouterr().err
     )
 

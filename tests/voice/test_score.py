@@ -196,13 +196,13 @@ def test_the_command_prints_lines_json_and_a_page(files, monkeypatch, capsys) ->
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["none.txt", "--author", "mine"], "none.txt: file not found"),
+        (["none.txt", "--author", "mine"], "none.txt cannot be read (No such file or directory)"),
         (["draft.txt", "--author", "others.csv"], "others.csv: holds texts of 7 authors"),
         (["photo.png", "--author", "mine"], "photo.png: cannot be read; give a text"),
-        (["latin.txt", "--author", "mine"], "latin.txt: is not UTF-8 text"),
+        (["latin.txt", "--author", "mine"], "latin.txt holds bytes that are not utf-8"),
         (["draft.txt", "--author", "draft.txt"], "the author has"),
-        (["draft.txt", "--author", "mine", "--contrast", "empty"], "empty: names no author"),
-        (["empty", "--author", "mine"], "empty: holds no text"),
+        (["draft.txt", "--author", "mine", "--contrast", "empty"], "empty: holds no text file"),
+        (["empty", "--author", "mine"], "empty: holds no text file"),
     ],
 )
 def test_bad_input_is_one_line(files, monkeypatch, arguments, message) -> None:

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
+from typing import NamedTuple
 
 from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, ReaderSettings
 from favor.corpora.sources import known_encoding
@@ -25,14 +26,33 @@ _KEY = re.compile(r"^(?P<name>[\w-]+):[ \t]*(?P<value>.*?)[ \t]*$", re.MULTILINE
 _DAY = re.compile(r"(?<!\d)(?P<year>\d{4})(?P<sign>[-_.]?)(?P<month>\d{2})(?P=sign)(?P<day>\d{2})(?!\d)")
 
 
+class TextFile(NamedTuple):
+    """A text file: its place in the folder, its text without front matter, and the keys of that."""
+
+    place: Path
+    text: str
+    keys: dict[str, str]
+
+
 def read(path: Path, settings: ReaderSettings) -> Iterator[RawPost]:
     """Yield the posts of every author, authors and files in name order.
 
     Raises ``UserError`` where ``path`` is not such a folder, or a file cannot be read as text in the encoding.
     """
     names = settings.column_names(COLUMNS)
-    encoding = known_encoding(settings.table_encoding)
-    encoding = "utf-8-sig" if encoding == "utf-8" else encoding
+    for place, text, keys in text_files(path, settings):
+        label = printable(place.as_posix())
+        if len(place.parts) < 2:
+            raise UserError(f"{path}: {label} is in no author's folder; move it into one, or remove it")
+        day = keys.get(names["date"]) or _day_in(place.stem, settings.date_format)
+        yield RawPost(place.parts[0], keys.get(names["topic"]) or UNKNOWN_TOPIC, "", text, day, label)
+
+
+def text_files(path: Path, settings: ReaderSettings) -> Iterator[TextFile]:
+    """Yield the text files below a folder in name order, without hidden ones; others are counted on the terminal.
+
+    Raises ``UserError`` as :func:`read`.
+    """
     if not path.is_dir():
         raise UserError(f"{path}: is not a folder; give one that holds a folder of text files per author")
     files = sorted((file.relative_to(path) for file in path.rglob("*") if file.is_file()), key=lambda each: each.parts)
@@ -43,35 +63,34 @@ def read(path: Path, settings: ReaderSettings) -> Iterator[RawPost]:
     if len(files) > len(texts):
         first = next(file for file in files if file.suffix.lower() not in SUFFIXES)
         print(
-            f"{path}: {len(files) - len(texts):,} files are not read, for they are none of {', '.join(SUFFIXES)}; the "
-            f"first is {printable(first.as_posix())}",
+            f"{path}: {len(files) - len(texts):,} files are not read, because their names do not end in "
+            f"{', '.join(SUFFIXES)}; the first is {printable(first.as_posix())}",
             file=sys.stderr,
         )
     for file in texts:
-        label = printable(file.as_posix())
-        if len(file.parts) < 2:
-            raise UserError(f"{path}: {label} is in no author's folder; move it into one, or remove it")
-        text = _read(path / file, label, path, encoding, settings.maximum_field_characters)
-        keys: dict[str, str] = {}
-        if front := _FRONT_MATTER.match(text):
-            text = text[front.end() :]
-            keys = {key["name"]: key["value"].strip("\"'") for key in _KEY.finditer(front["keys"])}
-        day = keys.get(names["date"]) or _day_in(file.stem, settings.date_format)
-        yield RawPost(file.parts[0], keys.get(names["topic"]) or UNKNOWN_TOPIC, "", text, day, label)
+        yield text_file(path, file, settings)
 
 
-def _read(file: Path, label: str, folder: Path, encoding: str, most: int) -> str:
+def text_file(folder: Path, place: Path, settings: ReaderSettings) -> TextFile:
+    """Return the text file at ``place`` in ``folder``."""
+    text = _read(folder, place, settings)
+    front = _FRONT_MATTER.match(text)
+    if not front:
+        return TextFile(place, text, {})
+    keys = {key["name"]: key["value"].strip("\"'") for key in _KEY.finditer(front["keys"])}
+    return TextFile(place, text[front.end() :], keys)
+
+
+def _read(folder: Path, place: Path, settings: ReaderSettings) -> str:
+    label, most = printable(place.as_posix()), settings.maximum_field_characters
+    encoding = known_encoding(settings.table_encoding)
     try:
-        content = file.read_bytes()
+        text = (folder / place).read_bytes().decode("utf-8-sig" if encoding == "utf-8" else encoding)
     except OSError as error:
-        raise UserError(f"{folder}: {label} cannot be read ({error.strerror}); fix its permissions") from None
-    try:
-        text = content.decode(encoding)
+        raise UserError(f"{folder}: {label} cannot be read ({error.strerror}); check the file") from None
     except UnicodeError:
-        raise UserError(
-            f"{folder}: {label} holds bytes that are not {encoding.removesuffix('-sig')}; save it so, or set the "
-            "corpus key 'encoding'"
-        ) from None
+        remedy = "; save it so, or set the corpus key 'encoding'" if settings.has_keys else "; save it so"
+        raise UserError(f"{folder}: {label} holds bytes that are not {encoding}{remedy}") from None
     if "\0" in text or len(text) > most:
         what = "holds a NUL" if "\0" in text else f"is longer than {most:,} characters"
         raise UserError(f"{folder}: {label} {what}, so it is not one post's text; remove it")
