@@ -183,7 +183,7 @@ def test_report_in_chromium(tmp_path, report, browser, hostile) -> None:
         assert all(cell and cell != "–" for cell in cells)
         assert (
             browser.execute_script("return performance.getEntriesByType('resource').length") <= 1
-        )  # whether its files lie beside it
+        )  # whether its files lie in its folder
     assert [entry for entry in browser.get_log("browser") if "favor_overview" not in entry["message"]] == []
 
 

@@ -37,7 +37,7 @@ def draw_sweep(
     """Draw the table ``sweep_scores`` to each of ``paths``: a panel for each of ``metrics`` (name -> printed label).
 
     Drawn are the methods that ran at two points or more. A name may carry a variant, "text_auc:upload". Bars are the
-    95 % intervals that were scored with a metric, or the standard deviation over seeds where there are none.
+    95 % intervals that were scored with a metric, or else the standard deviation over seeds.
 
     Metrics with a space of their own are taken in that of the point's style encoder (``style_encoders``, by label).
     Points stand at their values where all have one, evenly spaced otherwise. Lines join them if they are ``ordered``.

@@ -122,10 +122,9 @@ def rival(facts: Facts) -> str:
     lead = f"{name}'s strongest rival, {other}, reaches {_percent(values[best])}"
     if row["p_holm"] < LEVEL:
         verdict = f"{name} is significantly {'above' if row['delta'] > 0 else 'below'} it ({numbers})."
-        return f"{lead}: {verdict} {_others(facts, tested)}"
-    return (
-        f"{lead}: no difference found ({numbers}). {smallest(row, facts.authors, len(tested))} {_others(facts, tested)}"
-    )
+        return f"{lead}: {verdict} {_others(facts, tested)}".rstrip()
+    power = smallest(row, facts.authors, len(tested))
+    return f"{lead}: no difference found ({numbers}). {power} {_others(facts, tested)}".rstrip()
 
 
 def smallest(row: Any, authors: int, tests: int) -> str:
@@ -134,7 +133,8 @@ def smallest(row: Any, authors: int, tests: int) -> str:
     The deviation of the authors' differences follows from the interval: value +- t s, with s = deviation / sqrt(N).
     """
     if authors < least_authors(tests):
-        return f"With {authors} authors and {tests} tests no difference could have been found, however large."
+        of = "a single test" if tests == 1 else f"{tests} tests"
+        return f"With {authors} authors and {of} no difference could have been found, however large."
     t = float(student_t.ppf(0.975, authors - 1))
     deviation = (row["high"] - row["low"]) / 2 / t * math.sqrt(authors)
     points = _points(detectable(authors, tests) * deviation).removeprefix("+")
@@ -145,6 +145,8 @@ def _others(facts: Facts, tested: pd.DataFrame) -> str:
     apart = tested[tested["p_holm"] < LEVEL]
     below, above = int((apart["delta"] > 0).sum()), int((apart["delta"] < 0).sum())
     first = facts.name(subject(facts.methods))
+    if len(tested) == 1:  # the rival, of whom all is said
+        return ""
     if not below and not above:
         return f"None of the {len(tested)} other methods differs significantly from {first}."
     return (
