@@ -11,6 +11,7 @@ negative ones, less the area (DeLong, DeLong and Clarke-Pearson 1988).
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Iterator, Mapping
 from itertools import chain
@@ -22,7 +23,7 @@ import pandas as pd
 
 from favor.federation.tables import LIKELIHOOD
 from favor.foundation.errors import UserError
-from favor.foundation.files import read_json, write_json
+from favor.foundation.files import read_json, write_text
 from favor.foundation.parquet import read_parquet
 from favor.lm.settings import OutputFilter
 from favor.scores import likelihood, profiles, prototypes, voice_kept
@@ -301,7 +302,7 @@ def main() -> None:
     except UserError as error:
         sys.exit(f"error: {error}")
     found["run"]["called"] = arguments.called
-    write_json(found, arguments.output)
+    write_text(json.dumps(found, sort_keys=True) + "\n", arguments.output)
 
 
 if __name__ == "__main__":
