@@ -47,6 +47,10 @@ def test_mean_and_sample_deviation_over_seeds(score) -> None:
     assert found["value"] == pytest.approx(0.3)
     assert found["deviation"] == pytest.approx(0.2645751311)
     assert (found["n"], found["text"], found["reason"]) == (3, "0.300 ± 0.265", "")
+    # Of two seeds it is kept, and not printed: it would look like a certainty.
+    found = cell(build_table(table(ACCURACY), scores[:2], context("favor")), "FAVoR", "Author Acc.")
+    assert found["deviation"] == pytest.approx(0.05 * 2**0.5)
+    assert (found["n"], found["text"].partition(" ± ")[0]) == (2, found["text"])
 
 
 def test_one_seed_has_no_deviation(score) -> None:

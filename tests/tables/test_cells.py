@@ -33,7 +33,7 @@ def cell(value, deviation=math.nan, paper=math.nan, text="") -> dict[str, Any]:
     ],
 )
 def test_deviation_has_the_scale_of_its_mean(value, deviation, unit, printed) -> None:
-    assert printed_deviation(cell(value, deviation), Column("Runtime", unit=unit)) == printed
+    assert printed_deviation(value, deviation, 3, unit) == printed
 
 
 def test_only_differences_with_a_meaning() -> None:

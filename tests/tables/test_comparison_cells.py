@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pandas as pd
 import pytest
 
@@ -9,7 +11,7 @@ from favor.paper.values import load_paper_values
 from favor.report.compare import agreement
 from favor.scores.tables import SCORES
 from favor.tables.build import build_table
-from favor.tables.cells import printed
+from favor.tables.cells import printed, telling
 from favor.tables.context import Context
 from favor.tables.html import html_table
 from favor.tables.labels import printed_spec
@@ -32,6 +34,7 @@ def cells() -> pd.DataFrame:
         comparison("ditto", "author_accuracy", test="exact"),
         comparison("ditto", "author_accuracy", "author", low=-0.2, p=0.06, p_holm=0.12),
         comparison("ditto", "top1_cosine", delta=-0.0123, p=0.0371),
+        comparison("ditto", "assistant_score", delta=0.0002, low=0.0, high=0.0006),
         comparison("fedprox", "top1_cosine", note="no output survives in both methods"),
     ]
     context = Context("trial", ["favor", "ditto", "fedprox"], "Blogs", "BlogText", {"style": "asce_a"})
@@ -63,10 +66,18 @@ def test_statistics_are_printed_as_in_the_paper(cells) -> None:
     assert cell(cells, "FAVoR vs. Ditto · Top-1 cosine", "Directional Δ")["text"] == "-0.012"
 
 
+def test_small_differences_have_the_decimals_that_say_something(cells) -> None:
+    # The larger end, 0.0006, with two digits; "+0.000 [0.000, 0.001]" says nothing.
+    row = "FAVoR vs. Ditto · Asst. score"
+    assert cell(cells, row, "Directional Δ")["text"] == "+0.00020"
+    assert cell(cells, row, "Cluster 95% CI")["text"] == "[0.00000, 0.00060]"
+    assert [telling(3, *ends) for ends in ((0.0,), (0.2, -0.3), (0.05,), (0.0049,), (1e-9,))] == [3, 3, 3, 4, 6]
+
+
 def test_dashes_say_why(cells) -> None:
     assert cell(cells, "FAVoR vs. Pooled · SemSim", "p")["reason"] == "Pooled PEFT is not run in experiment trial"
     assert "survives in both" in cell(cells, "FAVoR vs. FedProx · Top-1 cosine", "FAVoR")["reason"]
-    assert "not computed" in cell(cells, "FAVoR vs. Ditto · Asst. score", "n")["reason"]
+    assert "not computed" in cell(cells, "FAVoR vs. Ditto · SemSim", "n")["reason"]
 
 
 def test_an_encoder_that_is_not_there_is_named() -> None:
@@ -90,6 +101,10 @@ def test_pages_show_the_paper_beside_ours(cells) -> None:
     tex = latex_table(spec, cells)
     assert r"[$-$0.050, 0.250]" in tex
     assert "[0.078, 0.170]" not in tex
+    # What the paper computes of a difference is shown with its values: the page has one verdict on two methods.
+    aside = re.findall(r'<th scope="col" class="beside" data-column="(.*?)"', page)
+    assert aside == ["Cluster 95% CI", "p", "Author-cluster p", "Holm p"]
+    assert page.count('<td class="beside"') == 4 * 20
 
 
 def test_agreement_is_of_the_differences() -> None:

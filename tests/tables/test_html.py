@@ -18,6 +18,7 @@ import pytest
 from selenium.webdriver.support.ui import WebDriverWait
 
 from favor.foundation.errors import UserError
+from favor.foundation.html import folded
 from favor.paper.values import load_paper_values
 from favor.report.content import DEMO_STATEMENT, ReportTable
 from favor.report.page import inline_svg, write_html_report
@@ -27,6 +28,7 @@ from favor.tables.build import build_table
 from favor.tables.context import Context
 from favor.tables.html import html_document, html_table
 from favor.tables.labels import printed_spec
+from favor.tables.specs import available, load_spec
 
 VOID = {"meta", "br"}
 
@@ -89,6 +91,21 @@ def test_table_is_accessible(scores, context) -> None:
     assert '<span class="beside">paper 0.403 (−0.003)</span>' in text
     assert re.search(r'<tr class="rule control"><th scope="row">Reference: own continuations', text)
     assert text.count("<caption") == 1
+    # How many texts stand behind the scores of a method, beside its name; a method that nobody counted has none.
+    text = html_table(spec, cells, passed={"FAVoR": "83 of 96"})
+    assert '<th scope="row">FAVoR <small>83 of 96</small></th>' in text
+    assert "Beside a method: how many of its texts passed" in text
+    assert text.count("<small>83") == 1
+
+
+def test_long_captions_are_folded() -> None:
+    assert folded("One two. Three <four> five. Six", words=5) == (
+        "One two. Three &lt;four&gt; five. <details><summary>More</summary>Six</details>"
+    )
+    assert folded("One two. Three", words=5) == "One two. Three"
+    for label in available():
+        shown, _, _ = folded(load_spec(label).caption).partition(" <details>")
+        assert len(shown.split()) <= 40, label
 
 
 def test_reasons_stand_below(scores, context, hostile) -> None:
@@ -230,11 +247,14 @@ def test_reading_aids(tmp_path, report, browser) -> None:
     shown = "[...document.querySelectorAll('tbody tr')].filter(r => !r.hidden).map(r => r.textContent)"
     assert not any(text.startswith("Ditto") for text in run(f"return {shown}"))
     assert run(lead) == "rowgroup"
-    # The paper's values.
+    # The paper's values, and p as it computes them, on demand: of two methods the page has one verdict.
+    run("document.querySelectorAll('details').forEach(each => { each.open = true; })")
     visible = "[...document.querySelectorAll('.beside')].filter(b => b.offsetParent).length"
-    assert run(f"return {visible}") > 0
+    shown = "[...document.querySelectorAll('th[data-column$=p]')].filter(b => b.offsetParent).length"
+    assert (run(f"return {visible}"), run(f"return {shown}")) == (0, 0)
     run("[...document.querySelectorAll('.aids > label')].find(l => l.textContent.includes('paper')).firstChild.click()")
-    assert run(f"return {visible}") == 0
+    assert run(f"return {visible}") > 0
+    assert run(f"return {shown}") == 3  # p, author-cluster p, Holm p
     # Search: the contents open and hold what fits.
     script = "const s = document.querySelector('.aids input'); s.value = 'external-verifier';"
     run(script + "s.dispatchEvent(new Event('input'))")
@@ -271,7 +291,12 @@ def test_files_are_links_where_they_lie_beside_the_page(tmp_path, report, browse
     linked = "return document.querySelectorAll('.files a[href$=parquet]').length"
     browser.get((tmp_path / "report.html").as_uri())
     time.sleep(0.2)
-    assert browser.execute_script(linked) == 0
+    # A copy that is sent has no dead link: what is no place of this page is none.
+    assert (
+        browser.execute_script("""return [...document.querySelectorAll('a[href]:not([download])')].filter(link =>
+      !link.getAttribute('href').startsWith('#') || !document.getElementById(link.hash.slice(1))).length""")
+        == 0
+    )
     (tmp_path / "figures").mkdir()
     shutil.copyfile(report.figures[0].svg, tmp_path / "figures" / "favor_overview.svg")
     browser.get((tmp_path / "report.html").as_uri())
@@ -295,7 +320,7 @@ def test_what_is_folded_is_printed(tmp_path, report, browser) -> None:
 def test_paper_print_and_phone(tmp_path, report, browser) -> None:
     write_html_report(tmp_path / "report.html", report)
     browser.get((tmp_path / "report.html").as_uri())
-    # In a demo the paper's values wait to be asked for.
+    # The paper's values wait to be asked for.
     assert browser.execute_script("return document.body.classList.contains('without-paper')")
     visible = "[...document.querySelectorAll('main details .scroll')].map(d => d.checkVisibility())"
     assert set(browser.execute_script(f"return {visible}")) == {False}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +17,15 @@ def html_text(text: str) -> Markup:
         character if character.isprintable() or character in "\n\t" else f"U+{ord(character):04X}" for character in text
     )
     return Markup(html.escape(visible, quote=True))
+
+
+def folded(text: str, words: int = 40) -> Markup:
+    """Return a caption whose first sentences are shown, up to ``words``, and whose others stand behind a click."""
+    first, *sentences = re.split(r"(?<=[.!?]) (?=[A-Z0-9])", text)
+    while sentences and len(f"{first} {sentences[0]}".split()) <= words:
+        first = f"{first} {sentences.pop(0)}"
+    more = Markup(" <details><summary>More</summary>{}</details>").format(html_text(" ".join(sentences)))
+    return html_text(first) + (more if sentences else "")
 
 
 def render(folder: Path, name: str, /, **values: object) -> Markup:
@@ -41,4 +51,5 @@ def _templates(folder: Path) -> Environment:
         lstrip_blocks=True,
     )
     templates.globals["file"] = lambda name: Markup((folder / name).read_text(encoding="utf-8"))
+    templates.globals["folded"] = folded
     return templates

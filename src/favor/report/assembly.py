@@ -134,6 +134,7 @@ def _experiment(results: Path, name: str, values: PrintedExperiment, numbers: Se
         cautions=[] if retrieval is None else sentences(retrieval, {style, *values.measured}, titles),
         findings=findings(facts),
         leaderboard=leaderboard(evidence, kept, style, rows, values.clients, facts.passed(), display),
+        passed=facts.passed(),
         sample=[(str(kind), str(text)) for kind, text in sample],
         name=name,
         title=values.title,

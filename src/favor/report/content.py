@@ -90,6 +90,7 @@ class ExperimentReport:
     numbers.json. ``findings`` and ``leaderboard``: what came out in sentences (:mod:`favor.report.findings`), and all
     rows in one order (:mod:`favor.tables.leaderboard`). ``cautions``: what is to be known before them. ``gallery``: the
     page beside the report that quotes texts, if there is one; ``sample``: its first prompt and texts, as (name, text).
+    ``passed``: by row, how many of its outputs passed the filter, and how many there are.
     """
 
     name: str
@@ -108,6 +109,7 @@ class ExperimentReport:
     numbers: Sequence[Entry] = ()
     findings: Sequence[str] = ()
     sample: Sequence[tuple[str, str]] = ()
+    passed: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     cautions: Sequence[str] = ()
     leaderboard: pd.DataFrame | None = None
     gallery: str = ""
@@ -198,10 +200,4 @@ def table_note(experiment: ExperimentReport, table: ReportTable) -> str:
     if table.spec.comparisons is not None:
         span = "one seed" if count == 1 else f"{count} seeds"
         return f"{who}, matched outputs of {span} ({seeds}){origin}."
-    spread = " ± sample standard deviation" if table.cells["deviation"].notna().any() else ""
-    shared = (
-        " Seeds share authors and splits, so their spread holds no variation of authors."
-        if spread and count > 1
-        else ""
-    )
-    return f"{who}, {'one seed' if count == 1 else f'mean{spread} over {count} seeds'} ({seeds}){origin}.{shared}"
+    return f"{who}, {'one seed' if count == 1 else f'mean over {count} seeds'} ({seeds}){origin}."

@@ -90,8 +90,7 @@ def write_html_report(path: str | Path, report: Report) -> None:
         numbers_title=NUMBERS_TITLE,
     )
     script, style = ((folder / f"report.{kind}").read_text(encoding="utf-8") for kind in ("js", "css"))
-    demo = all(experiment.is_demo for experiment in report.experiments)
-    write_text(page(report.title, body, script, style, demo), path)
+    write_text(page(report.title, body, script, style), path)
 
 
 def _contents(report: Report) -> list[tuple[str, list[tuple[str, str]]]]:
@@ -176,6 +175,13 @@ def _experiment(experiment: ExperimentReport) -> dict[str, Any]:
     }
 
 
+# Families that score what methods wrote after the authors' own prompts.
+OF_OUTPUTS = {
+    *("assistant", "copying", "diversity", "drift", "geometry", "mauve", "measure_agreement", "profiles"),
+    *("prototypes", "utility", "verification", "voice_kept"),
+}
+
+
 def _place(experiment: ExperimentReport, table: ReportTable) -> str:
     return f"table-{experiment.name}-{table.spec.label}"
 
@@ -187,9 +193,15 @@ def _table(experiment: ExperimentReport, table: ReportTable) -> dict[str, Any]:
         return found
     agreements = agreement(table.spec, table.cells)
     name = f"agreement-{experiment.name}-{table.spec.label}"
+    passed = {}
+    if OF_OUTPUTS & set(table.spec.sources):
+        passed = {
+            method_name(key, experiment.display): f"{kept} of {texts}"
+            for key, (kept, texts) in experiment.passed.items()
+        }
     return found | {
         "label": table.spec.label,
-        "shown": html_table(table.spec, table.cells, table_note(experiment, table)),
+        "shown": html_table(table.spec, table.cells, table_note(experiment, table), passed),
         "files": [(kind, table_file(experiment, table, kind)) for kind in ("parquet", "tex", "html")],
         "paper": table.spec.paper,
         "agreement": Grid.of(

@@ -15,7 +15,15 @@ from favor.scores.efficiency import METRICS as COUNTS
 from favor.scores.metric import ALL_SEEDS, SOURCE
 from favor.statistics.summary import KEYS, seed_summary
 from favor.tables.cell_table import TABLE_CELLS
-from favor.tables.cells import NAN, Cell, ComparisonIndex, printed, printed_quantity, without_value
+from favor.tables.cells import (
+    NAN,
+    Cell,
+    ComparisonIndex,
+    printed,
+    printed_deviation,
+    printed_quantity,
+    without_value,
+)
 from favor.tables.context import Context
 from favor.tables.escape import minus
 from favor.tables.every_metric import method_rows_of
@@ -24,6 +32,7 @@ from favor.tables.specs import Column, Panel, Row, TableSpec
 
 SEEDS = "@seeds"
 _UNSEEDED = {*CONTROLS, SOURCE}  # no runs of the configuration
+SPREAD = 3  # of fewer seeds no deviation is printed: it would look like a certainty
 FEW = 10  # a score of fewer texts or pairs prints their number
 _COUNTED = {metric.name for metric in COUNTS}  # what a run sends and takes rests on no sample of texts
 
@@ -58,8 +67,8 @@ def build_table(
     ``evidence``: the table of that name, on which marks rest (:mod:`favor.tables.marks`).
 
     A value is the mean over seeds that have one, its deviation the sample standard deviation (ddof = 1, NaN with one
-    seed). Rows of methods that the experiment does not run are left out; a cell without a value prints a dash and
-    keeps its reason.
+    seed), which is printed from three seeds on. Rows of methods that the experiment does not run are left out; a cell
+    without a value prints a dash and keeps its reason.
     """
     return fill(spec, rows_of(spec, scores, context, comparisons, evidence), context, paper)
 
@@ -243,8 +252,9 @@ class _Index:
         decimals = column.decimals if row.decimals is None else row.decimals
         unit = row.unit or column.unit
         text = printed_quantity(value, unit) if unit else printed(value, decimals, column.signed)
-        if column.deviation != "none" and not math.isnan(deviation):
-            text += f" ± {printed(deviation, decimals)}"
+        if column.deviation != "none" and count >= SPREAD:
+            spread = printed_deviation(value, deviation, decimals, unit)
+            text += f" ± {spread}" if spread else ""
         if column.interval:
             keys = [f"{column.variant}_{end}".removeprefix("_") for end in ("low", "high")]
             ends = [self.summary.get((method, self._encoder(role), metric, key)) for key in keys]

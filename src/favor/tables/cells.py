@@ -25,6 +25,7 @@ _SCALES: dict[str, tuple[tuple[float, str, int], ...]] = {
     "seconds": ((3600.0, " hours", 2), (60.0, " minutes", 1), (1.0, " seconds", 1)),
 }
 NAN = float("nan")
+_DIFFERENCES = ("delta", "interval", "author_interval", "author_delta_interval")
 
 
 @dataclass
@@ -64,6 +65,8 @@ class ComparisonIndex:
         if found["note"]:
             return Cell(reason=str(found["note"]))
         decimals = column.decimals if row.decimals is None else row.decimals
+        if statistic in _DIFFERENCES:  # never "+0.000 [0.000, 0.001]"
+            decimals = telling(decimals, *(found[end] for end in ("delta", "low", "high")))
         if statistic.endswith("interval"):
             low, high = (printed(found[end], decimals).replace("-", "−") for end in ("low", "high"))
             delta = printed(found["delta"], decimals, signed=True).replace("-", "−")
@@ -108,19 +111,24 @@ def printed_quantity(value: float, unit: Unit) -> str:
     return f"{value / factor:.{decimals}f}{name}"
 
 
-def printed_deviation(cell: Mapping[str, Any], column: Column) -> str:
-    """Return the deviation of a ``table_cells`` row in the scale that its mean is printed in; "" where there is none.
+def printed_deviation(value: float, deviation: float, decimals: int, unit: Unit = "") -> str:
+    """Return a deviation in the scale that its mean is printed in; "" where there is none.
 
     A count or a size that is the same for every seed has none. "33.68k ± 1.46k": beside a count without a unit of its
     own, a deviation without the k would be read as 1.46.
     """
-    value, deviation = cell["value"], cell["deviation"]
-    if math.isnan(value) or math.isnan(deviation) or (column.unit and not deviation):
+    if math.isnan(value) or math.isnan(deviation) or (unit and not deviation):
         return ""
-    if not column.unit:
-        return printed(deviation, column.decimals)
-    factor, name, decimals = _scale(value, column.unit)
-    return printed(deviation / factor, decimals) + (name if column.unit == "count" else "")
+    if not unit:
+        return printed(deviation, decimals)
+    factor, name, decimals = _scale(value, unit)
+    return printed(deviation / factor, decimals) + (name if unit == "count" else "")
+
+
+def telling(decimals: int, *values: float) -> int:
+    """Return the decimals that show the larger of ``values`` with two digits: at least ``decimals``, never over 6."""
+    largest = max((abs(value) for value in values if value), default=1.0)
+    return min(6, max(decimals, 1 - math.floor(math.log10(largest))))
 
 
 def printed_paper(cell: Mapping[str, Any], column: Column) -> tuple[str, str]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
@@ -14,19 +15,25 @@ from favor.foundation.html import render
 from favor.paper.names import SEPARATOR
 from favor.tables.build import is_control
 from favor.tables.cell_table import rows_of_cells
-from favor.tables.cells import printed_deviation, printed_paper
+from favor.tables.cells import printed_paper
 from favor.tables.escape import minus
 from favor.tables.notes import footnotes, letter, mark_notes, row_notes
 from favor.tables.specs import Column, Panel, TableSpec
 from favor.tables.style import page
 
+PASSED = "Beside a method: how many of its texts passed the quality filter, over all seeds."
+ASIDE = ("interval", "p", "author_p", "p_holm")  # of a comparison, as the paper prints them
 
-def html_table(spec: TableSpec, cells: pd.DataFrame, note: str = "") -> Markup:
+
+def html_table(
+    spec: TableSpec, cells: pd.DataFrame, note: str = "", passed: Mapping[str, str] = MappingProxyType({})
+) -> Markup:
     """Return the HTML of the ``table_cells`` of ``spec``: one table a panel, then its notes and reasons.
 
-    A cell shows our mean, its deviation where there are several seeds, and below them the paper's value and ours
+    A cell shows our mean, its deviation where it is printed, and below them the paper's value and ours
     minus the paper's where the paper prints one. Control rows stand below a rule. ``note``: sentence added to the
-    caption.
+    caption. ``passed``: how many texts of how many passed the filter, by the printed name of their method.
+    p-values of a table of comparisons are set apart with the paper's values: the page has one verdict on two methods.
     """
     reasons = footnotes(cells)
     panels = []
@@ -34,7 +41,7 @@ def html_table(spec: TableSpec, cells: pd.DataFrame, note: str = "") -> Markup:
         caption = " ".join(filter(None, (panel.title and f"{panel.title}.", spec.caption if number == 0 else "", note)))
         own = cells[cells["panel"] == panel.title]
         sections = [
-            (str(section), list(_rows(spec, panel, block, reasons)))
+            (str(section), list(_rows(spec, panel, block, reasons, passed)))
             for section, block in own.groupby("section", sort=False)
         ]
         panels.append(
@@ -51,8 +58,13 @@ def html_table(spec: TableSpec, cells: pd.DataFrame, note: str = "") -> Markup:
         "table.html",
         panels=panels,
         sectioned=spec.sectioned,
+        aside=ASIDE,
         stubs=(["Dataset"] if spec.sectioned else []) + list(spec.stub_headers),
-        notes=[*mark_notes(cells), *row_notes(spec, cells)],
+        notes=[
+            *([PASSED] if any(row.split(SEPARATOR)[0] in passed for row in cells["row"].unique()) else []),
+            *mark_notes(cells),
+            *row_notes(spec, cells),
+        ],
         reasons=[(letter(number), reason) for reason, number in reasons.items()],
     )
 
@@ -62,7 +74,9 @@ def html_document(spec: TableSpec, cells: pd.DataFrame, note: str = "") -> str:
     return page(spec.title, Markup("<h1>{}</h1>\n{}").format(spec.title, html_table(spec, cells, note).rstrip("\n")))
 
 
-def _rows(spec: TableSpec, panel: Panel, cells: pd.DataFrame, reasons: dict[str, int]) -> Iterator[dict[str, Any]]:
+def _rows(
+    spec: TableSpec, panel: Panel, cells: pd.DataFrame, reasons: dict[str, int], passed: Mapping[str, str]
+) -> Iterator[dict[str, Any]]:
     """Yield the rows of a section; groups and controls are set apart by a rule."""
     groups = {row.label: row.group for row in spec.rows}
     columns = {column.label: column for column in panel.columns}
@@ -73,7 +87,8 @@ def _rows(spec: TableSpec, panel: Panel, cells: pd.DataFrame, reasons: dict[str,
         previous = current
         yield {
             "kind": " ".join(kinds),
-            "names": _stub(row, len(spec.stub_headers)),
+            "names": (names := _stub(row, len(spec.stub_headers))),
+            "passed": passed.get(names[0], ""),
             "cells": [_cell(cell, spec.column_in(row, columns[cell["column"]]), reasons) for cell in line],
         }
 
@@ -87,14 +102,16 @@ def _cell(cell: dict, column: Column, reasons: dict[str, int]) -> dict[str, Any]
     """What a cell says, as texts."""
     value, (paper, difference) = cell["value"], printed_paper(cell, column)
     absent = math.isnan(value)
+    text, _, deviation = cell["text"].partition(" ± ")
     beside = f"paper {paper}" + (f" ({difference})" if difference else "")
     return {
         "wide": column.wide,
+        "aside": column.statistic in ASIDE,
         "value": "" if absent else repr(float(value)),
         "rounded": f"{value:.6g}",
-        "text": cell["text"] if absent else minus(cell["text"].partition(" ± ")[0]),
+        "text": cell["text"] if absent else minus(text),
         "mark": "" if absent else cell["mark"],
-        "deviation": "" if absent else printed_deviation(cell, column),
+        "deviation": "" if absent else deviation,
         "letter": letter(reasons[cell["reason"]]) if cell["reason"] else "",
         "why": cell["reason"] if absent else "",
         "beside": minus(beside) if paper else "",

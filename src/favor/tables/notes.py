@@ -15,6 +15,7 @@ MARKS = {
     BY_EVIDENCE: "Grey: significantly below the best of the column; n. s.: not (sign-flip test over authors, Holm "
     f"over the column, {LEVEL:g}).",
 }
+SPREAD = "±: sample standard deviation over seeds, which share authors: it says nothing of other authors."
 
 
 def footnotes(cells: pd.DataFrame) -> dict[str, int]:
@@ -44,9 +45,11 @@ def row_notes(spec: TableSpec, cells: pd.DataFrame) -> list[str]:
 
 
 def mark_notes(cells: pd.DataFrame) -> list[str]:
-    """Return what marks rest on, and which columns have none, and why."""
+    """Return what deviations are, what marks rest on, and which columns have none, and why."""
     ranked = cells[cells["marking"] != ""]
-    notes = [text for name, text in MARKS.items() if (ranked["marking"] == name).any()]
+    spread = cells["text"].str.contains(r"\d ± ", regex=True).any()
+    notes = [SPREAD] if spread else []
+    notes += [text for name, text in MARKS.items() if (ranked["marking"] == name).any()]
     whole = ranked["column"].nunique()
     for reason, rows in ranked[~ranked["marking"].isin(list(MARKS))].groupby("marking", sort=False):
         names = _columns(rows, ranked)

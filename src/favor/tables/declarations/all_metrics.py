@@ -7,8 +7,8 @@ from favor.tables.specs import TableSpec
 TABLE = TableSpec(
     label="all-metrics",
     title="All metrics",
-    caption="Every metric of the experiment in its default variant, a panel per metric family and encoder. Values are "
-    "mean ± sample standard deviation over seeds.",
+    caption="Every metric of the experiment in its default variant, a panel per metric family and encoder. "
+    "Means over seeds.",
     rows=(),
     panels=(),
     sources=(),

@@ -6,7 +6,7 @@ TABLE = TableSpec(
     label="asce-b-audit",
     title="Independent ASCE-B re-evaluation",
     caption="Post-hoc evaluation under an independently trained ASCE-B, whose authors no other encoder and no client "
-    "has; generations and pairs are those of the other tables. Values are mean ± sample standard deviation over seeds.",
+    "has; generations and pairs are those of the other tables. Means over seeds.",
     stub_headers=("Collaborative method",),
     rows=method_rows("favor", "favor_without_asce", "ditto", "feddpa", "pfedme", "fedavg", "fedprox"),
     panels=(

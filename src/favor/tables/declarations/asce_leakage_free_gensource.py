@@ -8,8 +8,7 @@ TABLE = TableSpec(
     caption="Generated-to-source ASCE results with the author-disjoint encoder, whose classifier head is not used: "
     "nearest source-train prototype, and same-author against same-topic different-author pairs of an output and a "
     "held-out human continuation. Accuracy and F1 are those of the expanded author-style table: the paper defines both "
-    "alike and prints other values here. Outputs that pass the quality filter; mean ± sample standard deviation over "
-    "seeds.",
+    "alike and prints other values here. Outputs that pass the quality filter; means over seeds.",
     rows=method_rows(
         "fedavg",
         "fedprox",

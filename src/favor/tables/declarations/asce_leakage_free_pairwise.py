@@ -7,7 +7,7 @@ TABLE = TableSpec(
     title="Expanded author-style results",
     caption="Expanded author-style results under the author-disjoint ASCE encoder. Accuracy and F1 use source-train "
     "prototypes; Gen-Gen AUC/EER compare generated continuations of the same and of different authors. Outputs that "
-    "pass the quality filter; mean ± sample standard deviation over seeds.",
+    "pass the quality filter; means over seeds.",
     rows=method_rows(
         "fedavg",
         "fedprox",

@@ -6,7 +6,7 @@ TABLE = TableSpec(
     label="cold-start-full",
     title="Cold start of unseen authors in full",
     caption="Unseen authors after private adaptation to K texts of each; prototypes of the same K texts, in a style "
-    "space that was trained without them. Means over seeds; best and second-best within a K.",
+    "space that was trained without them. Means over seeds.",
     stub_headers=("Method", "K"),
     rows=(
         Row(("Base model, no adaptation", POINT), method="base_only"),

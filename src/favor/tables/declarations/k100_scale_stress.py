@@ -5,8 +5,8 @@ from favor.tables.specs import Column, Panel, Row, TableSpec
 TABLE = TableSpec(
     label="k100-scale-stress",
     title="K=100 scale stress test",
-    caption="Scale stress test with twice the authors: mean ± sample standard deviation over seeds. Best and "
-    "second-best among the collaborative methods; local-only is a reference that does not federate. Verification tells "
+    caption="Scale stress test with twice the authors, means over seeds. Marked among the collaborative methods; "
+    "local-only is a reference that does not federate. Verification tells "
     "same-author from different-author pairs of generated continuations in the author-disjoint ASCE space.",
     rows=(
         Row(("FedAvg shared",), method="fedavg"),

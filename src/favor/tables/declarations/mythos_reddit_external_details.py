@@ -6,8 +6,7 @@ TABLE = TableSpec(
     label="mythos-reddit-external-details",
     title="Detailed Mythos-Reddit diagnostics",
     caption="Detailed Mythos-Reddit diagnostics. Phrase: assistant phrases per 1,000 words; gaps are the outputs' "
-    "silhouette and centroid distance minus those of the human continuations of the same prompts. Values are mean ± "
-    "sample standard deviation over seeds.",
+    "silhouette and centroid distance minus those of the human continuations of the same prompts. Means over seeds.",
     rows=method_rows("fedavg", "fedprox", "pfedme", "ditto", "feddpa", "favor"),
     panels=(
         Panel(

@@ -6,7 +6,7 @@ TABLE = TableSpec(
     label="mythos-reddit-external-main",
     title="Mythos-Reddit external validation",
     caption="Mythos-Reddit external validation in the space of an encoder trained on other authors of that corpus; AUC "
-    "and EER compare generated continuations with each other. Values are mean ± sample standard deviation over seeds.",
+    "and EER compare generated continuations with each other. Means over seeds.",
     rows=method_rows("fedavg", "fedprox", "pfedme", "ditto", "feddpa", "favor"),
     panels=(
         Panel(

@@ -15,8 +15,7 @@ TABLE = TableSpec(
     title="Full component-ablation summary",
     caption="Full component-ablation summary. Panel A: components as each row ran, and core metrics in the frozen "
     "author-disjoint ASCE space; Panel B: generated-to-source AUC/EER, same-author pairs against same-topic pairs of "
-    "different authors, in spaces that trained no method. Values are mean ± sample standard deviation over "
-    "seeds.",
+    "different authors, in spaces that trained no method. Means over seeds.",
     stub_headers=("Variant",),
     rows=method_rows("global_asce", "ditto_asce", "favor_without_asce", "favor"),
     panels=(

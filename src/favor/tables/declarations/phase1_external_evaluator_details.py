@@ -7,8 +7,7 @@ TABLE = TableSpec(
     label="phase1-external-evaluator-details",
     title="External-verifier breakdown",
     caption="External-verifier breakdown. Source AUC checks the verifier on pairs of the clients' human test texts. In "
-    "every column same-author pairs are compared with pairs of different authors of one topic. Values are mean ± "
-    "sample standard deviation over seeds; best and second-best are marked within an evaluator.",
+    "every column same-author pairs are compared with pairs of different authors of one topic.",
     stub_headers=("Method", "Evaluator"),
     rows=evaluator_rows(
         "fedprox",

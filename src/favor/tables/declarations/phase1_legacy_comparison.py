@@ -7,7 +7,7 @@ TABLE = TableSpec(
     title="Additional compact metric summary",
     caption="Additional compact metric summary: accuracy, F1, distance between author centroids and silhouette in the "
     "frozen ASCE space, assistant score, likeness to the authors' own continuations. Outputs that pass the quality "
-    "filter; mean ± sample standard deviation over seeds.",
+    "filter; means over seeds.",
     rows=method_rows("fedprox", "pooled", "ditto", "local_only_asce", "favor"),
     panels=(
         Panel(

@@ -6,7 +6,7 @@ from favor.tables.specs import Column, Panel, TableSpec, encoder_rows
 TABLE = TableSpec(
     label="signature-space-native",
     title="Native-dimensional source-space diagnostics",
-    caption="Native-dimensional source-space diagnostics of human text: a class-balanced logistic-regression probe "
+    caption="Native-dimensional source-space diagnostics of human text. A class-balanced logistic-regression probe "
     "(accuracy, macro-F1 on test texts), variance explained by author within topics and by topic (ω², mean over "
     "coordinates; A/T is their ratio), cosine verification of same-author against same-topic different-author pairs of "
     "test texts.",

@@ -16,7 +16,7 @@
   const links = all('nav a');
   const said = links.map(link => {
     const part = document.getElementById(link.hash.slice(1));
-    const caption = (part?.matches('figure') ? part : part?.nextElementSibling)?.querySelector('caption, figcaption');
+    const caption = part?.matches('figure') ? part : part?.nextElementSibling?.querySelector('caption');
     return (link.textContent + ' ' + (caption?.textContent ?? '')).toLowerCase();
   });
   const search = make('input', '', {type: 'search', placeholder: 'Search tables and figures'});
@@ -66,12 +66,12 @@
     document.body.classList.toggle('picked', Boolean(picked));
     points.forEach(other => other.classList.toggle('picked', other.dataset.method === picked));
     all('tbody tr').forEach(row => row.classList.toggle('picked', Boolean(picked) &&
-      all('th[scope=row]', row).some(cell => plain(cell.textContent) === picked)));
+      all('th[scope=row]', row).some(cell => plain(text(cell)) === picked)));
   }));
 
-  // The paper's values: off in a demo.
+  // The paper's values, and p as it computes them, are shown on demand: the page has one verdict on two methods.
   if (document.querySelector('.beside')) {
-    const paper = make('input', '', {type: 'checkbox', checked: !document.body.hasAttribute('data-demo')});
+    const paper = make('input', '', {type: 'checkbox'});
     const label = make('label', '');
     label.append(paper, " paper's values");
     const show = () => document.body.classList.toggle('without-paper', !paper.checked);
@@ -94,7 +94,7 @@
       box.addEventListener('change', () => {
         box.checked ? hidden.delete(name) : hidden.add(name);
         all('tbody tr').forEach(row => {
-          const own = all('th[scope=row]', row).map(cell => plain(cell.textContent));
+          const own = all('th[scope=row]', row).map(cell => plain(text(cell)));
           row.hidden = own.some(cell => hidden.has(cell));
         });
         all('tbody').forEach(body => settle(body, leading(body)));
@@ -143,7 +143,7 @@
     return all('tbody', table).flatMap(body => {
       const section = leading(body)?.textContent ?? '';
       return [...body.rows].flatMap(row => {
-        const name = all('th[scope=row]', row).map(cell => cell.textContent.trim()).join(' · ').replace(/( · )+$/, '');
+        const name = all('th[scope=row]', row).map(text).join(' · ').replace(/( · )+$/, '');
         return all('td', row).map((cell, place) =>
           [table.dataset.panel, section, name, columns[place], cell.dataset.value ?? '', text(cell)].map(quoted).join(','));
       });
