@@ -30,7 +30,7 @@ def test_the_page_says_whose_texts_it_shows() -> None:
     page = gallery_page("Trial", [pair(0.75, 0.5), pair(0.5, None)], {"favor": "Ours & best"}, generated=False)
     assert "Keep it to yourself: do not publish it" in page
     assert "a &lt;b&gt; text" in page
-    assert '<option value="favor">voice lost by Ours &amp; best</option>' in page
+    assert '<option value="favor">Ours &amp; best</option>' in page
     lost = [json.loads(unescape(found)) for found in re.findall(r'data-lost="(.*?)"', page)]
     assert lost == [{OWN: 0.0, "favor": 0.25}, {OWN: 0.0}]
     assert page.count("did not pass the filter") == 1
@@ -45,6 +45,20 @@ def test_habits_are_marked_and_counted() -> None:
     assert text.count("<mark") == 5
     assert "&lt;wait&gt;" in text
     assert with_habits("Nothing here.") == ("Nothing here.", "")
+
+
+def test_words_that_a_method_also_wrote_for_another_are_struck() -> None:
+    def of(text) -> Exhibit:
+        return Exhibit("p", {OWN: Continuation("an own text", 0.5, True), "favor": Continuation(text, 0.4)})
+
+    # "we saw the Clock for" and the gram after it are common; the first author's last five words are nobody else's.
+    texts = ("Then we saw the Clock for a day. i can't say any more now", "we saw the clock for a week")
+    page = gallery_page("Trial", [of(text) for text in texts], {}, generated=True)
+    assert "Then <s>we saw the Clock for a</s> day. <mark" in page
+    assert "<p><s>we saw the clock for a</s> week</p>" in page
+    # Four words in a row are chance; the same words of two methods are no copy.
+    apart = ([of("we saw the clock at last"), of(texts[1])], [pair(0.75, 0.5)])
+    assert not any("<p><s>" in gallery_page("Trial", shown, {}, generated=True) for shown in apart)
 
 
 def test_no_release_holds_it() -> None:
@@ -68,23 +82,30 @@ def test_similarities_by_hand() -> None:
     assert second.continuations["favor"].similarity is None
 
 
-def test_authors_sort_by_the_voice_that_a_row_lost(tmp_path, browser) -> None:
+def test_the_author_stands_beside_one_method_and_who_loses_most_comes_first(tmp_path, browser) -> None:
     path = tmp_path / "gallery.html"
-    shown = [pair(0.75, 0.5, "one"), pair(0.75, None, "two"), pair(0.75, 0.25, "three")]
-    path.write_text(gallery_page("Trial", shown, {}, generated=True))
+
+    def shown(prompt, favor, ditto, right=True) -> Exhibit:
+        own = Continuation(QUOTE, 0.75, right)
+        return Exhibit(prompt, {OWN: own, "favor": Continuation("f", favor), "ditto": Continuation("d", ditto)})
+
+    # "wrong" loses most, and its own text is taken for another's; "two" has no output of FAVoR that passed.
+    exhibits_ = [
+        shown("one", 0.5, 0.1),
+        shown("two", None, 0.3),
+        shown("three", 0.25, 0.2),
+        shown("wrong", 0, 0, False),
+    ]
+    path.write_text(gallery_page("Trial", exhibits_, {}, generated=True))
     browser.get(path.as_uri())
-    orders = browser.execute_script("""
+    script = """
         const choice = document.querySelector('select');
-        const first = document.querySelector('blockquote').textContent;
-        const order = value => {
-          choice.value = value; choice.dispatchEvent(new Event('change'));
-          return [...document.querySelectorAll('blockquote')].map(quote => quote.textContent);
-        };
-        return [first, ...['favor', ''].map(order)];
-    """)
-    # The page opens with the author who loses most.
-    assert orders.pop(0) == "three"
-    assert orders == [["three", "one", "two"], ["one", "two", "three"]]
+        if (arguments[0]) { choice.value = arguments[0]; choice.dispatchEvent(new Event('change')); }
+        const seen = selector => [...document.querySelectorAll(selector)].filter(each => each.checkVisibility());
+        return [seen('blockquote'), seen('article:first-of-type h3')].map(list => list.map(each => each.textContent));
+    """
+    assert browser.execute_script(script, "") == [["three", "one", "wrong", "two"], ["The author", "FAVoR"]]
+    assert browser.execute_script(script, "ditto") == [["one", "three", "two", "wrong"], ["The author", "Ditto"]]
 
 
 def test_the_first_screen_quotes_the_author_who_loses_most() -> None:

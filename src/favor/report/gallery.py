@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from favor.foundation.html import html_text, render
 from favor.paper.names import method_name, unmarked
 from favor.scores.inputs import Run, ScoreInputs
 from favor.scores.prototypes import predict, prototypes
-from favor.tables.cells import DASH, printed
+from favor.tables.cells import printed
 from favor.tables.escape import minus
 from favor.tables.excerpts import shortened
 from favor.tables.leaderboard import subject
@@ -29,6 +30,8 @@ from favor.tables.style import page
 
 OWN = "gold"
 SAMPLE_WORDS = 32  # three lines of the first screen
+GRAM = 5  # words in a row that two authors do not both write by chance
+Gram = tuple[str, ...]
 # Habits that one sees without counting, as (name, expression).
 HABITS = (
     ("lower-case i", r"\bi\b(?!\.)"),
@@ -123,51 +126,84 @@ def _judged(inputs: ScoreInputs, encoder: str, run: Run, prototype: np.ndarray) 
 
 def gallery_page(title: str, shown: Sequence[Exhibit], display: Mapping[str, str], generated: bool) -> str:
     """Return the page; ``display``: printed names that the paper does not know, ``generated``: nobody is quoted."""
-    rows = list(dict.fromkeys(name for exhibit in shown for name in exhibit.continuations if name != OWN))
-    names = {OWN: "Own continuation", **{row: unmarked(method_name(row, display)) for row in rows}}
+    rows = list(dict.fromkeys(name for exhibit in shown for name in exhibit.continuations))
+    names = {row: "The author" if row == OWN else unmarked(method_name(row, display)) for row in rows}
+    # How many authors a row writes the same words for.
+    written: dict[str, Counter[Gram]] = {row: Counter() for row in rows}
+    for exhibit in shown:
+        for row, one in exhibit.continuations.items():
+            written[row].update({gram for gram, *_ in grams(one.text)})
     folder = Path(__file__).parent / "templates/gallery"
     body = render(
         folder,
         "gallery.html",
         title=title,
         generated=generated,
-        rows=rows,
+        rows=[row for row in rows if row != OWN],
         names=names,
-        exhibits=[_shown(exhibit, names) for exhibit in shown],
+        exhibits=[_shown(exhibit, names, written) for exhibit in shown],
     )
     script, style = ((folder / f"gallery.{kind}").read_text(encoding="utf-8") for kind in ("js", "css"))
     return page(f"{title}: gallery", body, script, style)
 
 
-def _shown(exhibit: Exhibit, names: Mapping[str, str]) -> dict[str, Any]:
-    """What the page says of an exhibit, as texts."""
-    lost = {row: round(value, 6) for row in exhibit.continuations if (value := exhibit.lost(row)) is not None}
-    lines = [
-        {
-            "own": row == OWN,
-            "name": names[row],
-            "similarity": _number(one.similarity),
-            "lost": "" if row == OWN else _number(exhibit.lost(row)),
-            "told": "did not pass the filter" if one.similarity is None else ("the author" if one.right else "another"),
-            **dict(zip(("text", "habits"), with_habits(one.text), strict=True)),
-        }
-        for row, one in exhibit.continuations.items()
-    ]
+def _shown(exhibit: Exhibit, names: Mapping[str, str], written: Mapping[str, Counter[Gram]]) -> dict[str, Any]:
+    """What the page says of an exhibit, as texts; authors whose own text is taken for another's come last."""
+    certain = exhibit.continuations[OWN].right
+    lost = {
+        row: round(value, 6) - (not certain)
+        for row in exhibit.continuations
+        if (value := exhibit.lost(row)) is not None
+    }
+    lines = []
+    for row, one in exhibit.continuations.items():
+        similarity = "did not pass the filter"
+        if one.similarity is not None:
+            similarity = f"similarity {_number(one.similarity)}, nearest to {'the author' if one.right else 'another'}"
+        text, habits = with_habits(one.text, common(one.text, written[row]))
+        lines.append(
+            {"row": row, "name": names[row], "text": text, "said": "; ".join(filter(None, (similarity, habits)))}
+        )
     return {"prompt": exhibit.prompt, "lost": json.dumps(lost), "lines": lines}
 
 
-def with_habits(text: str) -> tuple[Markup, str]:
-    """Return a text with its habits marked, and how often it has each: "!! 2, contractions 1"."""
+def grams(text: str) -> Iterator[tuple[Gram, int, int]]:
+    """Yield every `GRAM` words in a row, lower-cased, with where they begin and end."""
+    words = [(found[0].lower(), found.start(), found.end()) for found in re.finditer(r"\w+(?:['’]\w+)*", text)]
+    for place in range(len(words) - GRAM + 1):
+        part = words[place : place + GRAM]
+        yield tuple(word for word, *_ in part), part[0][1], part[-1][2]
+
+
+def common(text: str, written: Counter[Gram]) -> list[tuple[int, int]]:
+    """Return the spans of a text that the same row also wrote for another author, in order and apart."""
+    spans: list[tuple[int, int]] = []
+    for gram, start, end in grams(text):
+        if written[gram] > 1:
+            joined = spans.pop()[0] if spans and start <= spans[-1][1] else start
+            spans.append((joined, end))
+    return spans
+
+
+def with_habits(text: str, struck: Sequence[tuple[int, int]] = ()) -> tuple[Markup, str]:
+    """Return a text with habits marked and spans struck, and how often it has each habit: "!! 2, contractions 1"."""
+    counts: Counter[str] = Counter()
+    edges = [0, *(edge for span in struck for edge in span), len(text)]
+    parts = [_marked(text[start:end], counts) for start, end in pairwise(edges)]
+    parts[1::2] = [Markup("<s>{}</s>").format(part) for part in parts[1::2]]
+    return Markup("").join(parts), ", ".join(f"{name} {counts[name]}" for name, _ in HABITS if counts[name])
+
+
+def _marked(text: str, counts: Counter[str]) -> Markup:
     found = sorted((match.span(), name) for name, pattern in HABITS for match in re.finditer(pattern, text))
+    counts.update(name for _, name in found)
     parts, at = [], 0
     for (start, end), name in found:
         if start >= at:
             parts += [html_text(text[at:start]), Markup('<mark title="{}">{}</mark>').format(name, text[start:end])]
             at = end
-    counts = Counter(name for _, name in found)
-    said = ", ".join(f"{name} {counts[name]}" for name, _ in HABITS if counts[name])
-    return Markup("").join([*parts, html_text(text[at:])]), said
+    return Markup("").join([*parts, html_text(text[at:])])
 
 
-def _number(value: float | None) -> str:
-    return DASH if value is None else minus(printed(value, 2))
+def _number(value: float) -> str:
+    return minus(printed(value, 2))
