@@ -29,6 +29,7 @@ HELP = {
     "run": "run the workflow",
     "report": "make the report, and what it needs",
     "score": "say how near texts are to an author's voice, without a run",
+    "voice": "work with one writer's voice, without a federation",
 }
 
 
@@ -138,9 +139,12 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     found = argparse.ArgumentParser(prog="favor", description=(__doc__ or "").partition("\n")[0])
     found.add_argument("--version", action="version", version=version("favor-workflow"))
-    commands = found.add_subparsers(dest="command", required=True, metavar="{plan,check,certify,run,report,score}")
+    commands = found.add_subparsers(
+        dest="command", required=True, metavar="{plan,check,certify,run,report,score,voice}"
+    )
     add_arguments(commands.add_parser("plan", help=HELP["plan"], description=HELP["plan"]))
     _add_score(commands.add_parser("score", help=HELP["score"], description=HELP["score"]))
+    _add_voice(commands.add_parser("voice", help=HELP["voice"], description=HELP["voice"]))
     for name in ("check", "certify", "run", "report"):
         command = commands.add_parser(name, help=HELP[name], description=HELP[name])
         configfile = "configfile"
@@ -167,6 +171,23 @@ def _add_score(command: argparse.ArgumentParser) -> None:
     command.add_argument("--page", type=Path, help="write an HTML page to this file")
 
 
+def _add_voice(command: argparse.ArgumentParser) -> None:
+    verbs = command.add_subparsers(dest="verb", required=True)
+    collect = "make a table of one writer's own texts from exports of mail, chats and posts"
+    _add_collect(verbs.add_parser("collect", help=collect, description=collect))
+
+
+def _add_collect(command: argparse.ArgumentParser) -> None:
+    command.add_argument("exports", nargs="+", type=Path, metavar="EXPORT", help="exports: files, zips or folders")
+    command.add_argument(
+        "--me", required=True, action="append", metavar="NAME", help="the writer's name, address or id; repeat for more"
+    )
+    command.add_argument("--until", metavar="DATE", help="last day to take, such as 2022-11-30 (before assistants)")
+    command.add_argument("--mask", action="store_true", help="mask addresses, accounts, long numbers and known names")
+    command.add_argument("--date-order", choices=("dmy", "mdy", "ymd"), help="order of the dates of WhatsApp")
+    command.add_argument("--out", type=Path, default=Path("voice.parquet"), help="the table (%(default)s)")
+
+
 def main() -> None:
     """Run the command; the exit status is Snakemake's, or 1 after one line that says what is wrong."""
     arguments = parser().parse_args()
@@ -178,6 +199,11 @@ def main() -> None:
             from favor.voice.command import run  # Here, because it loads what reads texts.
 
             run(arguments)
+            return
+        if arguments.command == "voice":
+            from favor.voice import collect  # Here, for the same reason.
+
+            collect.run(arguments)
             return
         status = subprocess.run(snakemake_command(arguments), check=False).returncode
         if arguments.command == "certify" and not status and not arguments.dry_run:

@@ -274,8 +274,8 @@ def test_mythos_missing_prompt(tmp_path) -> None:
         read("mythos", write(tmp_path, ".csv", [{"author": "ann", "text": "Once."}]))
 
 
-def test_readers_are_the_files_of_the_folder() -> None:
-    assert CORPUS_READERS.names() == ["blog_csv", "blog_xml", "mythos", "table", "text_folder"]
+def test_readers_are_the_files_of_the_folders() -> None:
+    assert CORPUS_READERS.names() == ["blog_csv", "blog_xml", "mbox", "mythos", "table", "text_folder"]
     for kind in CORPUS_READERS.names():
         assert callable(open_reader(kind).read)
 

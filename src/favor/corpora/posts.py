@@ -73,7 +73,7 @@ class ReaderSettings(SourceFile):
 
 
 class Reader(Protocol):
-    """A module of :mod:`favor.corpora.readers`.
+    """A module of :mod:`favor.corpora.readers` or :mod:`favor.exports`.
 
     It may also declare, each as a literal that the configuration reads without importing the file:
     ``COLUMNS`` (role -> name of its column), ``ENCODING`` (its own text encoding), ``EXCLUDED_AUTHORS`` and

@@ -1,4 +1,4 @@
-"""Opening a corpus reader by its name: one file of ``favor/corpora/readers`` is one reader."""
+"""Opening a corpus reader by its name: one file of ``favor/corpora/readers`` or ``favor/exports`` is one reader."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from favor.foundation.registry import CORPUS_READERS
 
 
 def open_reader(kind: str) -> Reader:
-    """Return the reader module named ``kind`` (blog_csv, blog_xml, mythos, table, text_folder, or one that you added).
+    """Return the reader module named ``kind`` (blog_csv, mbox, table or another, or one that you added).
 
-    Raises ``UserError`` where the readers' folder holds no such file or the file defines no ``read``.
+    Raises ``UserError`` where the readers' folders hold no such file or the file defines no ``read``.
     """
     return cast(Reader, CORPUS_READERS.load(kind))

@@ -151,7 +151,9 @@ class PostFilters(Section):
 class DocumentBuilding(Cleaning, SourceFile):
     """What the job reads that makes documents of a raw corpus."""
 
-    reader: str = key("blog_csv", "Format of the source: a module of `src/favor/corpora/readers`.")
+    reader: str = key(
+        "blog_csv", "Format of the source: a module of `src/favor/corpora/readers` or `src/favor/exports`."
+    )
     filters: PostFilters = section(PostFilters, "Which posts are dropped.")
 
 

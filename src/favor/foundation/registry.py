@@ -100,7 +100,8 @@ METRIC_FAMILIES = Registry("metric family", ("favor.scores", "favor.studies"), "
 TABLES = Registry("table", ("favor.tables.declarations",), "TABLE")
 FIGURES = Registry("figure", ("favor.figures.declarations",), "FIGURE")
 ENCODER_KINDS = Registry("encoder kind", ("favor.encoders.kinds",), "load")
-CORPUS_READERS = Registry("corpus reader", ("favor.corpora.readers",), "read")
+CORPUS_READERS = Registry("corpus reader", ("favor.corpora.readers", "favor.exports"), "read")
+EXPORTS = Registry("export format", ("favor.exports",), "EXPORT")
 JUDGES = Registry("judge", ("favor.studies.judges",), "open_judge")
 
 

@@ -19,11 +19,10 @@ from favor.statistics.copied_spans import KnownTexts
 from favor.statistics.kept_share import KeptShare
 from favor.voice.habits import HabitRate, compare_habits
 from favor.voice.share import percentile, voice_share
-from favor.voice.texts import WORDS
+from favor.voice.texts import AUTHOR_WORDS, WORDS
 from favor.voice.verifiers import AUTHOR, ByEncoder, Verifier, make_verifiers
 
 LENGTHS = (160, 120, 80, 50)  # words of a passage: the longest that every text fills
-AUTHOR_WORDS = 3000  # of the author at least: half of them make the profile, half the ceiling
 CONTRAST_WORDS = 600  # of each contrast author at least
 FEWEST_AUTHORS = 4  # of contrast
 OWN_PASSAGES, OTHERS_PASSAGES = 60, 6  # held out at most, of the author and of each contrast author

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from favor.corpora.posts import ReaderSettings
-from favor.corpora.readers.text_folder import SUFFIXES, read, text_file, text_files
 from favor.corpora.tabular import read_rows, table_columns
+from favor.exports.text_folder import SUFFIXES, read, text_file, text_files
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable
 from favor.foundation.words import document_words
 
+AUTHOR_WORDS = 3000  # of an author at least: half of them make the profile, half the ceiling
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq", ".gz", ".zip")
 WORDS = document_words("unicode")
 _SETTINGS = ReaderSettings(has_keys=False)

@@ -12,6 +12,8 @@ from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, ReaderSettings
 from favor.corpora.reading import open_reader
 from favor.corpora.settings import Cleaning
 from favor.corpora.tables import DOCUMENTS
+from favor.exports.files import Files
+from favor.exports.text_folder import items
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet
 
@@ -76,16 +78,53 @@ def test_keys_of_the_front_matter_are_named(tmp_path) -> None:
 def test_hidden_files_and_files_of_other_kinds_are_not_read_and_are_said(tmp_path, capsys) -> None:
     files = {"ann/a.txt": "Text.", "ann/.a.txt.swp": "x", "ann/.git/b.txt": "x", "ann/b.docx": "x", "readme.pdf": "x"}
     assert [post.text for post in read(write(tmp_path, **files))] == ["Text."]
-    assert "2 files are not read, because their names do not end in .txt, .md, .markdown; the first is ann/b.docx" in (
-        capsys.readouterr().err
+    assert (
+        "2 files are not read, because their names do not end in .txt, .md, .markdown, .html, .htm; the first is"
+        in (capsys.readouterr().err)
     )
+
+
+def test_quotations_and_code_are_cut(tmp_path) -> None:
+    markdown = (
+        "+++\ndate = 2004-05-14\n+++\nMine.\n\n> Somebody's,\nwith a lazy line.\n\n"
+        "```python\n> x = 1\n\n```\nMine too: a > b.\n~~~\nnever closed\n"
+    )
+    page = "<html><head><title>No</title></head><body><p>Mine &amp; ours.<p>End.<blockquote>Not.</blockquote></body>"
+    folder = write(tmp_path, **{"ann/a.md": markdown, "ann/b.html": page, "ann/c.txt": "> kept in plain text"})
+    assert [(post.date, post.text.split()) for post in read(folder)] == [
+        ("2004-05-14", ["Mine.", "Mine", "too:", "a", ">", "b."]),
+        ("", ["Mine", "&", "ours.", "End."]),
+        ("", [">", "kept", "in", "plain", "text"]),
+    ]
+    found = list(items(Files(folder), ReaderSettings()))
+    assert [[(cut.reason, cut.text.split()[0]) for cut in item.cuts] for item in found] == [
+        [("quoted", ">"), ("code", "```python"), ("code", "~~~")],
+        [("quoted", "Not.")],
+        [],
+    ]
+    assert found[1].text == "Mine & ours.\n\nEnd."
+
+
+def test_as_an_export_a_folder_is_of_one_person(tmp_path) -> None:
+    files = {
+        "2004-05-14.md": "Mine.",
+        "b/draft.md": "---\ndraft: true\n---\nUnfinished.",
+        "guest.md": "---\nauthor: 'Bob'\n---\nHis.",
+    }
+    found = list(items(Files(write(tmp_path, **files)), ReaderSettings()))
+    assert [(item.author, item.text, item.left_out) for item in found] == [
+        ("", "Mine.", ""),
+        ("", "Unfinished.", "draft"),
+        ("Bob", "His.", ""),
+    ]
+    assert str(found[0].moment) == "2004-05-14 00:00:00"
 
 
 @pytest.mark.parametrize(
     ("files", "message"),
     [
         ({"a.txt": "x", "ann/b.txt": "y"}, "a.txt is in no author's folder; move it into one, or remove it"),
-        ({"ann/a.pdf": "x"}, "holds no text file (.txt, .md, .markdown)"),
+        ({"ann/a.pdf": "x"}, "holds no text file (.txt, .md, .markdown, .html, .htm)"),
         ({"ann/a.txt": b"caf\xe9"}, "ann/a.txt holds bytes that are not utf-8; save it so, or set the corpus key"),
         ({"ann/a.txt": b"a\0b"}, "ann/a.txt holds a NUL, so it is not one post's text"),
         ({"ann/a.txt": "x" * 101}, "ann/a.txt is longer than 100 characters"),

@@ -1,8 +1,9 @@
-"""A folder with one folder per author, which holds one text file (.txt, .md) per post: AUTHOR/anything.txt.
+"""A folder with one folder per author, which holds one text file (.txt, .md, .html) per post: AUTHOR/anything.txt.
 
 A post's date is that of its front matter, or of its file's name (2004-05-14 or 20040514, anywhere in it). Front matter
 is what stands between a first line "---" and the next one, where all of it is "key: value" lines, lists and blank
-lines. It is no part of the post. ``columns`` names its keys of date and topic where they differ.
+lines, or TOML between lines "+++". It is no part of the post, and neither are quotations and code in Markdown and HTML.
+``columns`` names its keys of date and topic where they differ. As an export it is one person's, in folders or not.
 """
 
 from __future__ import annotations
@@ -10,28 +11,41 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from favor.corpora.dates import date_of, day_of
 from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, ReaderSettings
 from favor.corpora.sources import known_encoding
+from favor.exports.files import Files
+from favor.exports.items import Cut, Export, Item, tidy
+from favor.exports.markup import html_text
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable
 
 COLUMNS = {"date": "date", "topic": "topic"}
-SUFFIXES = (".txt", ".md", ".markdown")
+SUFFIXES = (".txt", ".md", ".markdown", ".html", ".htm")
+_MARKDOWN, _HTML = (".md", ".markdown"), (".html", ".htm")
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(?P<keys>(?:(?:[\w-]+:.*|[ \t]*-[ \t].*|[ \t]*)\n)*?)---[ \t]*(?:\n|\Z)")
-_KEY = re.compile(r"^(?P<name>[\w-]+):[ \t]*(?P<value>.*?)[ \t]*$", re.MULTILINE)
+_TOML = re.compile(r"\+\+\+[ \t]*\n(?P<keys>(?:[^\n]*\n)*?)\+\+\+[ \t]*(?:\n|\Z)")
+_KEY = re.compile(r"^(?P<name>[\w-]+)[ \t]*[:=][ \t]*(?P<value>.*?)[ \t]*$", re.MULTILINE)
+# A quotation ends at a blank line, because its last lines need no mark.
+_MARKDOWN_CUTS = re.compile(
+    r"^ {0,3}(?P<fence>`{3,}|~{3,})[^\n]*\n(?:(?! {0,3}(?P=fence))[^\n]*\n)*(?: {0,3}(?P=fence)[`~]*[ \t]*$|\Z)"
+    r"|^ {0,3}>[^\n]*(?:\n[ \t]*[^\s][^\n]*)*",
+    re.MULTILINE,
+)
 _DAY = re.compile(r"(?<!\d)(?P<year>\d{4})(?P<sign>[-_.]?)(?P<month>\d{2})(?P=sign)(?P<day>\d{2})(?!\d)")
 
 
 class TextFile(NamedTuple):
-    """A text file: its place in the folder, its text without front matter, and the keys of that."""
+    """A text file: its place in the folder, its text without front matter, the keys of that, and what was cut."""
 
     place: Path
     text: str
     keys: dict[str, str]
+    cuts: tuple[Cut, ...] = ()
 
 
 def read(path: Path, settings: ReaderSettings) -> Iterator[RawPost]:
@@ -40,7 +54,7 @@ def read(path: Path, settings: ReaderSettings) -> Iterator[RawPost]:
     Raises ``UserError`` where ``path`` is not such a folder, or a file cannot be read as text in the encoding.
     """
     names = settings.column_names(COLUMNS)
-    for place, text, keys in text_files(path, settings):
+    for place, text, keys, _ in text_files(path, settings):
         label = printable(place.as_posix())
         if len(place.parts) < 2:
             raise UserError(f"{path}: {label} is in no author's folder; move it into one, or remove it")
@@ -72,13 +86,20 @@ def text_files(path: Path, settings: ReaderSettings) -> Iterator[TextFile]:
 
 
 def text_file(folder: Path, place: Path, settings: ReaderSettings) -> TextFile:
-    """Return the text file at ``place`` in ``folder``."""
+    """Return the text file at ``place`` in ``folder``, without quotations and code if it is Markdown or HTML."""
     text = _read(folder, place, settings)
-    front = _FRONT_MATTER.match(text)
-    if not front:
-        return TextFile(place, text, {})
-    keys = {key["name"]: key["value"].strip("\"'") for key in _KEY.finditer(front["keys"])}
-    return TextFile(place, text[front.end() :], keys)
+    front = _FRONT_MATTER.match(text) or _TOML.match(text)
+    keys: dict[str, str] = {}
+    if front:
+        keys = {key["name"]: key["value"].strip("\"'") for key in _KEY.finditer(front["keys"])}
+        text = text[front.end() :]
+    cuts: tuple[Cut, ...] = ()
+    if place.suffix.lower() in _HTML:
+        text, cuts = html_text(text)
+    elif place.suffix.lower() in _MARKDOWN:
+        cuts = tuple(Cut("code" if cut["fence"] else "quoted", cut[0]) for cut in _MARKDOWN_CUTS.finditer(text))
+        text = _MARKDOWN_CUTS.sub("", text)
+    return TextFile(place, text, keys, cuts)
 
 
 def _read(folder: Path, place: Path, settings: ReaderSettings) -> str:
@@ -106,3 +127,27 @@ def _day_in(name: str, form: str | None) -> str:
             continue
         return day.strftime(form) if form else day.isoformat()
     return ""
+
+
+def matches(files: Files) -> bool:
+    """Whether there is a text file, in a folder or alone. Everything that is not another export may be one."""
+    return files.path.suffix.lower() != ".zip" and any(Path(name).suffix.lower() in SUFFIXES for name in files.names)
+
+
+def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
+    """Yield the texts of a folder, or one, in name order; drafts of the front matter are left out."""
+    path = files.path
+    alone = [text_file(path.parent, Path(path.name), settings)] if path.is_file() else None
+    for place, text, keys, cuts in alone or text_files(path, settings):
+        day = date_of(day_of(keys.get("date") or _day_in(place.stem, None)))
+        yield Item(
+            keys.get("author", ""),
+            tidy(text),
+            datetime.fromisoformat(day) if day else None,
+            printable(place.as_posix()),
+            cuts=cuts,
+            left_out="draft" if keys.get("draft", "").lower() == "true" else "",
+        )
+
+
+EXPORT = Export("a folder of text files (.txt, .md, .html)", matches, items)

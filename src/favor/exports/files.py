@@ -1,0 +1,119 @@
+"""The files of an export: of a folder, of a zip, or one file alone. Nothing is unpacked to the disk."""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from favor.corpora.sources import DAMAGED_CONTENTS, ZIP_MAGIC, known_encoding
+from favor.foundation.errors import UserError
+from favor.foundation.names import printable
+
+# Text shrinks to a tenth, JSON of many like rows to a thirtieth. A file beyond both is made to fill memory.
+MOST_RATIO, MOST_BYTES, FEW_BYTES = 200, 2_000_000_000, 10_000_000
+HEAD = 4096  # bytes by which a format is told
+
+
+class Files:
+    """What an export holds, by names relative to it, in name order.
+
+    Raises ``UserError`` where there is nothing, or where a zip is broken or has names that lead out of it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._archive: zipfile.ZipFile | None = None
+        try:
+            if path.is_dir():
+                names = [file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file()]
+            elif not path.is_file():
+                raise UserError(f"{printable(str(path))}: file not found; check the name")
+            else:
+                with path.open("rb") as file:
+                    zipped = file.read(4) == ZIP_MAGIC
+                names = self._members() if zipped else [path.name]
+        except OSError as error:
+            raise UserError(f"{printable(str(path))}: cannot be read ({error.strerror}); check the file") from None
+        self.names = sorted(name for name in names if not name.startswith("__MACOSX/"))
+        tops = {name.partition("/")[0] for name in self.names if "/" in name}
+        # An archive often has one folder around everything.
+        self._top = f"{tops.pop()}/" if len(tops) == 1 and all("/" in name for name in self.names) else ""
+
+    def _members(self) -> list[str]:
+        try:
+            self._archive = zipfile.ZipFile(self.path)
+            names = [member.orig_filename for member in self._archive.infolist() if not member.is_dir()]
+        except (*DAMAGED_CONTENTS, NotImplementedError) as error:
+            raise UserError(f"{self.path}: the zip is damaged or cut short ({error}); export it again") from None
+        for name in names:
+            parts = PurePosixPath(name.replace("\\", "/"))
+            if parts.is_absolute() or ".." in parts.parts or re.match("[A-Za-z]:", name) or "\0" in name:
+                raise UserError(
+                    f"{self.path}: holds {printable(name)!r}, a name that leads out of the zip, which no service "
+                    "writes; export it again"
+                )
+        return names
+
+    def find(self, pattern: str) -> list[str]:
+        """Return the names that match ``pattern`` in full, but for one folder that is around everything."""
+        return [name for name in self.names if re.fullmatch(pattern, name.removeprefix(self._top), re.IGNORECASE)]
+
+    def read(self, name: str) -> bytes:
+        """Return the content of a file. Raises ``UserError`` where it cannot be read or is made to fill memory."""
+        if self._archive is None:
+            try:
+                return (self.path / name if self.path.is_dir() else self.path).read_bytes()
+            except OSError as error:
+                raise UserError(f"{self._place(name)}: cannot be read ({error.strerror}); check the file") from None
+        try:
+            member = self._archive.getinfo(name)
+            many = member.file_size > MOST_RATIO * max(member.compress_size, 1) and member.file_size > FEW_BYTES
+            if many or member.file_size > MOST_BYTES:
+                raise UserError(
+                    f"{self._place(name)}: {member.compress_size:,} bytes unpack to {member.file_size:,}, more than "
+                    "text does; unpack it yourself if you trust it, and give the folder"
+                )
+            return self._archive.read(member)
+        except (*DAMAGED_CONTENTS, NotImplementedError, RuntimeError, OSError) as error:
+            raise UserError(f"{self._place(name)}: cannot be unpacked ({error}); export it again") from None
+
+    def head(self, name: str) -> bytes:
+        """Return the first bytes of a file, b"" where it cannot be read."""
+        try:
+            if self._archive is not None:
+                with self._archive.open(name) as member:
+                    return member.read(HEAD)
+            with (self.path / name if self.path.is_dir() else self.path).open("rb") as file:
+                return file.read(HEAD)
+        except (*DAMAGED_CONTENTS, NotImplementedError, RuntimeError, OSError):
+            return b""
+
+    def text(self, name: str, encoding: str = "utf-8") -> str:
+        """Return a file's text. Raises ``UserError`` where it is in another encoding."""
+        encoding = known_encoding(encoding)
+        try:
+            return self.read(name).decode("utf-8-sig" if encoding == "utf-8" else encoding)
+        except UnicodeDecodeError as error:
+            where = f"byte {error.start:,} is not {encoding}"
+        except UnicodeError:
+            where = f"it is not {encoding}"
+        raise UserError(f"{self._place(name)}: {where}; export it again, or save it as UTF-8") from None
+
+    def json(self, name: str, after: str = "") -> Any:
+        """Return the value of a JSON file, or of what follows the first ``after`` in it."""
+        text = self.text(name)
+        try:
+            return json.loads(text.partition(after)[2] if after else text)
+        except (ValueError, RecursionError) as error:
+            raise UserError(f"{self._place(name)}: is not complete JSON ({error}); export it again") from None
+
+    def broken(self, name: str, what: str) -> UserError:
+        """Return the error that says what is wrong with a file."""
+        return UserError(f"{self._place(name)}: {what}; export it again")
+
+    def _place(self, name: str) -> str:
+        alone = self._archive is None and not self.path.is_dir()
+        return printable(str(self.path) if alone else f"{self.path}: {name}")

@@ -1,0 +1,31 @@
+"""Which format an export is of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from favor.exports.files import Files
+from favor.exports.items import Export
+from favor.foundation.errors import UserError
+from favor.foundation.names import printable
+from favor.foundation.registry import EXPORTS
+
+_SHOWN = 5  # names of files in a message
+
+
+def open_export(path: Path) -> tuple[str, Export, Files]:
+    """Return an export's format by name, the format itself, and the files; a folder of texts is the last resort.
+
+    Raises ``UserError`` that says which formats are read and what was found.
+    """
+    files = Files(path)
+    formats: dict[str, Export] = {name: EXPORTS.load(name).EXPORT for name in EXPORTS.names()}
+    for name in sorted(formats, key=lambda each: each == "text_folder"):
+        if formats[name].matches(files):
+            return name, formats[name], files
+    found = ", ".join(printable(name) for name in files.names[:_SHOWN]) or "nothing"
+    more = f" and {len(files.names) - _SHOWN:,} more files" if len(files.names) > _SHOWN else ""
+    raise UserError(
+        f"{printable(str(path))}: not an export that is read; it holds {found}{more}. Give one of: "
+        + "; ".join(each.title for each in formats.values())
+    )

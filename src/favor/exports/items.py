@@ -1,0 +1,132 @@
+"""What a format yields, a message or post at a time, and how these become the posts of a corpus."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import NamedTuple
+
+from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, ReaderSettings
+from favor.exports.files import Files
+from favor.foundation.errors import UserError
+from favor.foundation.names import printable
+
+SITTING = timedelta(minutes=30)
+_SPACES_AT_END = re.compile(r"[ \t\xa0]+$", re.MULTILINE)
+_BLANK_LINES = re.compile(r"\n{3,}")
+
+
+class Cut(NamedTuple):
+    """A part that is not the author's own words, and why."""
+
+    reason: str
+    text: str
+
+
+class Item(NamedTuple):
+    """One message or post, without other people's words.
+
+    ``author``: who wrote it, as the export tells people apart (an address, an id, a name); "" for the one whose export
+    it is, where nothing names that person. ``names``: what else the person is called. ``text``: "" where none of it is
+    the author's. ``moment``: by the clock that the export shows. ``label``: its place in the export. ``chat``: the
+    conversation of a short message, "" for a text of its own. ``cuts``: what was taken out. ``left_out``: why it is
+    not one of the author's texts at all, such as a draft. ``people``: others whom the export names.
+    """
+
+    author: str
+    text: str
+    moment: datetime | None
+    label: str
+    names: tuple[str, ...] = ()
+    chat: str = ""
+    cuts: tuple[Cut, ...] = ()
+    left_out: str = ""
+    people: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Export:
+    """One format.
+
+    ``title``: what messages call it. ``matches``: whether files are of it. ``items``: yields what they hold, the
+    messages of a chat in order of time.
+    """
+
+    title: str
+    matches: Callable[[Files], bool]
+    items: Callable[[Files, ReaderSettings], Iterator[Item]]
+
+    def read(self, path: Path, settings: ReaderSettings) -> Iterator[RawPost]:
+        """Yield the posts of an export, or of every export in a folder, in name order.
+
+        Someone whom nothing names is called as the file or folder of the export is. What was cut and left out is said
+        on the terminal. Raises ``UserError`` where ``path`` is neither, or an export is broken.
+        """
+        found = _exports(self, path)
+        if not found:
+            raise UserError(f"{printable(str(path))}: holds no {self.title}; check the corpus keys 'reader' and 'path'")
+        counts = Counter[str]()
+        for files in found:
+            for item in sittings(self.items(files, settings)):
+                counts.update([item.left_out] if item.left_out else [cut.reason for cut in item.cuts])
+                if item.text and not item.left_out:
+                    day = "" if item.moment is None else _date(item.moment, settings.date_format)
+                    label = item.label if len(found) == 1 else f"{files.path.name}, {item.label}"
+                    yield RawPost(item.author or files.path.stem, UNKNOWN_TOPIC, "", item.text, day, label)
+        if counts:
+            print(f"{path}: cut or left out: {listed(counts)}", file=sys.stderr)
+
+
+def tidy(text: str) -> str:
+    """Return ``text`` without spaces at the ends of lines and without more than one blank line in a row."""
+    plain = text.replace("\r\n", "\n").replace("\r", "\n")
+    return _BLANK_LINES.sub("\n\n", _SPACES_AT_END.sub("", plain)).strip()
+
+
+def sittings(items: Iterable[Item]) -> Iterator[Item]:
+    """Join an author's messages of one sitting: a chat in which nobody is silent for more than half an hour.
+
+    Such messages are too short to give a prompt each. Texts of their own, and what is left out, pass as they are.
+    """
+    open_items: dict[str, Item] = {}
+    chat, last = "", None
+    for item in items:
+        if not item.chat or item.left_out:
+            yield item
+            continue
+        if item.chat != chat or last is None or item.moment is None or item.moment - last > SITTING:
+            yield from open_items.values()
+            open_items = {}
+        chat, last = item.chat, item.moment
+        earlier = open_items.get(item.author)
+        if earlier is not None:
+            text = "\n".join(filter(None, (earlier.text, item.text)))
+            item = earlier._replace(text=text, cuts=earlier.cuts + item.cuts)
+        open_items[item.author] = item
+    yield from open_items.values()
+
+
+def listed(counts: Counter[str]) -> str:
+    """Return counts by reason, the largest first."""
+    return ", ".join(
+        f"{reason} {count:,}" for reason, count in sorted(counts.items(), key=lambda each: (-each[1], each[0]))
+    )
+
+
+def _exports(export: Export, path: Path) -> list[Files]:
+    files = Files(path)
+    if export.matches(files):
+        return [files]
+    inner = (
+        [Files(child) for child in sorted(path.iterdir()) if not child.name.startswith(".")] if path.is_dir() else []
+    )
+    return [each for each in inner if export.matches(each)]
+
+
+def _date(moment: datetime, form: str | None) -> str:
+    return moment.strftime(form) if form else moment.isoformat()

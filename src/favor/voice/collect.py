@@ -1,0 +1,223 @@
+"""``favor voice collect``: one writer's own texts from exports, as a table of documents."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+import pandas as pd
+
+from favor.corpora.dates import date_of, day_of
+from favor.corpora.documents import text_digest
+from favor.corpora.posts import ReaderSettings
+from favor.corpora.tables import DOCUMENTS
+from favor.exports.files import Files
+from favor.exports.formats import open_export
+from favor.exports.items import Export, Item, listed, sittings
+from favor.foundation.errors import UserError
+from favor.foundation.names import printable
+from favor.foundation.parquet import write_parquet
+from favor.foundation.seeds import derive_seed
+from favor.voice.masking import mask_texts
+from favor.voice.texts import AUTHOR_WORDS, WORDS
+
+ORDERS = {"dmy": "%d.%m.%Y", "mdy": "%m/%d/%Y", "ymd": "%Y-%m-%d"}
+SHOWN_CUTS, SHOWN_NAMES, SHOWN_CHARACTERS = 10, 12, 160
+SEED = 2026
+_OWNER = ""  # author of items whose export names nobody
+
+
+@dataclass
+class Found:
+    """What one export holds of a writer.
+
+    ``texts``: day ("" where there is none) and text of each. ``authors``: items of everybody by author, ``mine`` those
+    of the writer. ``names``: of every author. ``cuts``: place, reason and text of each.
+    """
+
+    path: Path
+    format: str
+    texts: list[tuple[str, str]] = field(default_factory=list)
+    authors: Counter[str] = field(default_factory=Counter)
+    mine: Counter[str] = field(default_factory=Counter)
+    names: dict[str, set[str]] = field(default_factory=dict)
+    cuts: list[tuple[str, str, str]] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+    people: set[str] = field(default_factory=set)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Collect what a command line names, print the report and write the table.
+
+    Raises ``UserError``, before anything is written, where an export is unknown, broken or without the writer, or
+    where there is too little text.
+    """
+    table, lines = collect(
+        arguments.exports, arguments.me, until=arguments.until, mask=arguments.mask, date_order=arguments.date_order
+    )
+    write_parquet(table, arguments.out, DOCUMENTS)
+    print("\n".join([*lines, f"{arguments.out}: {_summary(table)}"]))
+
+
+def collect(
+    exports: Sequence[Path],
+    me: Sequence[str],
+    *,
+    until: str | None = None,
+    mask: bool = False,
+    date_order: str | None = None,
+    least_words: int = AUTHOR_WORDS,
+) -> tuple[pd.DataFrame, list[str]]:
+    """Return the table ``documents`` of one writer, oldest first, and the lines of a report.
+
+    ``me``: names, addresses or ids of the writer; the first becomes the author. ``until``: last day that is taken, as
+    2022-11-30; texts without a date are left out then. ``mask``: whether personal data is masked
+    (:mod:`favor.voice.masking`). ``date_order``: of WhatsApp's dates, "dmy", "mdy" or "ymd". A document's topic
+    is the format that it comes from.
+    """
+    if until is not None and date_of(day_of(until)) != until:
+        raise UserError(f"--until: '{printable(until)}' is not a day; give one such as 2022-11-30")
+    settings = ReaderSettings(date_format=ORDERS[date_order] if date_order else None, has_keys=False)
+    found = [_read(path, me, settings) for path in exports]
+    kept: list[tuple[str, str, str]] = []  # day, text, format
+    seen: set[bytes] = set()
+    for one in found:
+        for day, text in one.texts:
+            reason = _reason(day, text, until, seen)
+            one.left_out.update([reason] if reason else [])
+            if not reason:
+                kept.append((day, text, one.format))
+    kept.sort(key=lambda each: (not each[0], each[0]))
+    texts = [text for _, text, _ in kept]
+    lines = [line for one in found for line in _lines(one)]
+    if mask:
+        people = {name for one in found for name in one.people}
+        own = {name for one in found for author in one.mine for name in (author, *one.names[author])}
+        texts, masked = mask_texts(texts, people, {*me, *own})
+        lines.append(f"masked: {listed(masked) or 'nothing'}")
+    words = [WORDS.count(text) for text in texts]
+    if sum(words) < least_words:
+        left = listed(sum((one.left_out for one in found), Counter[str]()))
+        raise UserError(
+            f"{sum(words):,} words by '{me[0]}', and {least_words:,} are needed; give more exports"
+            + (f" (left out: {left})" if left else "")
+        )
+    width = max(5, len(str(len(texts))))
+    table = pd.DataFrame(
+        {
+            "author": me[0],
+            "document_id": [f"{me[0]}-{number:0{width}d}" for number in range(1, len(texts) + 1)],
+            "topic": [form for _, _, form in kept],
+            "prompt": "",
+            "text": texts,
+            "words": words,
+            "date": [day for day, _, _ in kept],
+        }
+    )
+    return table, [*lines, *_sample(found)]
+
+
+def _reason(day: str, text: str, until: str | None, seen: set[bytes]) -> str:
+    """Return why a text is left out, "" where it is kept."""
+    if until is not None and not day:
+        return "without a date"
+    if until is not None and day > until:
+        return f"after {until}"
+    digest = text_digest(text.encode("utf-8", "replace"))
+    if digest in seen:
+        return "repeated"
+    seen.add(digest)
+    return ""
+
+
+def _read(path: Path, me: Sequence[str], settings: ReaderSettings) -> Found:
+    name, export, files = open_export(path)
+    wanted = {_plain(each) for each in me}
+    found = _pass(name, export, files, settings, wanted)
+    known = {author for author in found.mine if author == _OWNER or _plain(author) in wanted}
+    if len(found.mine) > len(known) and len(found.mine) > 1:
+        which = ", ".join(f"'{author}' ({count:,})" for author, count in found.mine.most_common(SHOWN_NAMES))
+        raise UserError(f"{path}: {_listed(me)} may be several people: {which}; give those that are you, each as --me")
+    if any(found.authors[author] > count for author, count in found.mine.items()):  # sometimes under another name
+        found = _pass(name, export, files, settings, wanted | {_plain(author) for author in found.mine})
+    if not found.mine:
+        raise UserError(f"{path}: nobody in this {export.title} is called {_listed(me)}; found {_everybody(found)}")
+    return found
+
+
+def _pass(form: str, export: Export, files: Files, settings: ReaderSettings, wanted: set[str]) -> Found:
+    found = Found(files.path, form)
+    for item in sittings(export.items(files, settings)):
+        found.authors[item.author] += 1
+        found.names.setdefault(item.author, set()).update(item.names)
+        found.people.update(item.people)
+        if item.author != _OWNER and not {_plain(each) for each in (item.author, *item.names)} & wanted:
+            found.people.update((item.author, *item.names))
+            continue
+        found.mine[item.author] += 1
+        _take(item, found)
+    return found
+
+
+def _take(item: Item, found: Found) -> None:
+    if item.left_out:
+        found.left_out[item.left_out] += 1
+        return
+    found.cuts += [(item.label, cut.reason, cut.text) for cut in item.cuts]
+    if WORDS.count(item.text):
+        day = "" if item.moment is None else date_of(day_of(item.moment.isoformat()))
+        found.texts.append((day, item.text))
+    elif not item.cuts:
+        found.left_out["without a word"] += 1
+
+
+def _plain(name: str) -> str:
+    return " ".join(name.removeprefix("@").split()).casefold()
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " or ".join(f"'{printable(name)}'" for name in names)
+
+
+def _everybody(found: Found) -> str:
+    shown = [
+        f"'{printable(author)}'" + "".join(f" ({printable(name)})" for name in sorted(found.names[author])[:1])
+        for author, _ in found.authors.most_common(SHOWN_NAMES)
+    ]
+    more = len(found.authors) - len(shown)
+    return (", ".join(shown) or "nobody") + (f" and {more:,} more" if more > 0 else "")
+
+
+def _lines(found: Found) -> list[str]:
+    others = found.authors.total() - found.mine.total()
+    who = ", ".join(printable(author) for author in found.mine if author) or "the owner"
+    lines = [f"{found.path} ({found.format}): {found.mine.total():,} by {who}, {others:,} by others"]
+    cuts = Counter(reason for _, reason, _ in found.cuts)
+    lines += [f"  cut: {listed(cuts)}"] if cuts else []
+    return lines + ([f"  left out: {listed(found.left_out)}"] if found.left_out else [])
+
+
+def _sample(found: Sequence[Found]) -> list[str]:
+    """Return lines that show some of the cuts, the same ones for the same exports."""
+    every = [(one.path.name, *cut) for one in found for cut in one.cuts]
+    drawn = Random(derive_seed(SEED, "cuts that are shown")).sample(range(len(every)), min(SHOWN_CUTS, len(every)))
+    if not drawn:
+        return []
+    lines = [f"{len(drawn)} of {len(every):,} cuts, drawn at random. Are they other people's words?"]
+    for path, label, reason, text in (every[place] for place in sorted(drawn)):
+        line = " ".join(text.split())
+        shown = line if len(line) <= SHOWN_CHARACTERS else f"{line[:SHOWN_CHARACTERS]}..."
+        lines.append(f"  {path}, {label}, {reason}: {printable(shown)}")
+    return lines
+
+
+def _summary(table: pd.DataFrame) -> str:
+    days = [day for day in table["date"] if day]
+    span = f", {days[0]} to {days[-1]}" if days else ""
+    undated = len(table) - len(days)
+    without = f", {undated:,} without a date" if undated else ""
+    return f"{len(table):,} documents, {table['words'].sum():,} words{span}{without}"

@@ -1,0 +1,184 @@
+"""One writer's table from exports: who is meant, what is counted, masked, shown and refused."""
+
+from __future__ import annotations
+
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from favor import cli
+from favor.corpora.tables import DOCUMENTS
+from favor.foundation.errors import UserError
+from favor.foundation.parquet import read_parquet
+from favor.voice.collect import collect
+from favor.voice.masking import mask_texts
+from favor.voice.texts import read_author
+
+MAIL = Path(__file__).parents[1] / "exports" / "data" / "mail.mbox"
+
+
+def favor(monkeypatch, *arguments) -> None:
+    monkeypatch.setattr(sys, "argv", ["favor", "voice", "collect", *map(str, arguments)])
+    cli.main()
+
+
+def test_a_name_finds_all_mails_of_its_address() -> None:
+    # The last mail has the address and no name. Mails by Bob and by nobody are others'. Oldest first.
+    table, lines = collect([MAIL], ["zoë  lee"], least_words=1)
+    assert [text.split()[0] for text in table["text"]] == [
+        *("Hi", "Dear", "One", "Ça", "Lunch", "Plain", "For", "Danke,", "Café"),
+    ]
+    assert table["date"].tolist() == [
+        *("2022-11-28", "2022-11-29", "2022-11-29", "2022-11-29", "2022-11-30"),
+        *("2022-12-01", "2022-12-02", "2022-12-03", "2022-12-04"),
+    ]
+    assert table["document_id"].tolist()[-1] == "zoë  lee-00009"
+    assert lines[:4] == [
+        f"{MAIL} (mbox): 13 by zoe@example.org, 2 by others",
+        "  cut: quoted 5, signature 3, forwarded 2",
+        "  left out: automatic 1, draft 1, repeated 1, unreadable 1",
+        "10 of 10 cuts, drawn at random. Are they other people's words?",
+    ]
+    assert lines[4] == "  mail.mbox, mail 1, signature: -- Zoë Lee Harbour Road 1"
+    assert len(lines) == 14
+
+
+def test_the_same_cuts_are_shown_again(tmp_path) -> None:
+    quoting = tmp_path / "many.md"
+    quoting.write_text("\n\n".join(f"> quotation {number}\n\nMine {number}." for number in range(40)))
+    lines = [collect([quoting], ["Zoë"], least_words=1)[1] for _ in range(2)]
+    assert lines[0] == lines[1]
+    shown = [int(line.rsplit(" ", 1)[1]) for line in lines[0][3:]]
+    assert len(set(shown)) == 10
+    assert shown == sorted(shown)
+    assert shown != list(range(10))
+
+
+def test_until_a_day_and_texts_that_two_exports_have(tmp_path) -> None:
+    # 28 and 29 November (three mails), 30 November; four are later. Both copies count what they leave out.
+    copy = tmp_path / "copy.mbox"
+    copy.write_bytes(MAIL.read_bytes())
+    table, lines = collect([MAIL, copy], ["zoe@example.org"], until="2022-11-30", least_words=1)
+    assert len(table) == 5
+    assert "after 2022-11-30 4" in lines[2]
+    assert "repeated 6" in lines[5]  # its five texts, and the mail that it has twice itself
+    undated = tmp_path / "note.txt"
+    undated.write_text("Written some day.")
+    table, lines = collect([MAIL, undated], ["zoe@example.org"], until="2022-11-30", least_words=1)
+    assert len(table) == 5
+    assert lines[4] == "  left out: without a date 1"
+    with pytest.raises(UserError, match=r"'30.11.2022' is not a day; give one such as 2022-11-30"):
+        collect([MAIL], ["zoe@example.org"], until="30.11.2022")
+
+
+def test_the_command_writes_a_table_that_scores_and_corpora_read(tmp_path, monkeypatch, capsys) -> None:
+    (tmp_path / "notes").mkdir()
+    for number in range(30):
+        (tmp_path / "notes" / f"2004-05-{number + 1:02d}.txt").write_text(f"Note {number}. " + "Some words here. " * 40)
+    out = tmp_path / "voice.parquet"
+    favor(monkeypatch, tmp_path / "notes", "--me", "Zoë", "--out", out)
+    # A note has 1 + 40 * 3 words; figures are none.
+    assert capsys.readouterr().out.splitlines() == [
+        f"{tmp_path / 'notes'} (text_folder): 30 by the owner, 0 by others",
+        f"{out}: 30 documents, 3,630 words, 2004-05-01 to 2004-05-30",
+    ]
+    found = read_parquet(out, DOCUMENTS)
+    assert (found["author"].unique().tolist(), found["topic"].unique().tolist()) == (["Zoë"], ["text_folder"])
+    assert len(read_author(out)) == 30
+
+
+def zipped(path, **members) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return path
+
+
+def bad(folder, kind) -> Path:
+    path = folder / f"{kind}.zip"
+    if kind == "missing":
+        return folder / "nothing.mbox"
+    if kind == "unknown":
+        return zipped(path, **{"photos/a.jpg": b"x", "b.bin": b"y"})
+    if kind == "path":
+        return zipped(path, **{"../../home/a.txt": b"x"})
+    if kind == "cut":
+        path.write_bytes(zipped(path, **{"a.txt": "x" * 99}).read_bytes()[:60])
+        return path
+    path = folder / "note.txt"
+    path.write_bytes("Über".encode("cp1252") if kind == "charset" else b"Too little.")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("missing", "nothing.mbox: file not found; check the name"),
+        ("unknown", "unknown.zip: not an export that is read; it holds b.bin, photos/a.jpg. Give one of: mail as mbox"),
+        ("path", "path.zip: holds '../../home/a.txt', a name that leads out of the zip"),
+        ("cut", "cut.zip: the zip is damaged or cut short"),
+        ("charset", "note.txt holds bytes that are not utf-8; save it so"),
+        ("little", "2 words by 'Zoë', and 3,000 are needed; give more exports"),
+    ],
+)
+def test_bad_input_ends_in_one_line_and_writes_nothing(tmp_path, monkeypatch, kind, message) -> None:
+    out = tmp_path / "voice.parquet"
+    with pytest.raises(SystemExit) as exit_:
+        favor(monkeypatch, bad(tmp_path, kind), "--me", "Zoë", "--out", out)
+    assert str(exit_.value).startswith("error: ")
+    assert message in str(exit_.value)
+    assert "\n" not in str(exit_.value)
+    assert not out.exists()
+
+
+def test_nobody_of_the_name(tmp_path) -> None:
+    with pytest.raises(UserError) as error:
+        collect([MAIL], ["Zoe Lea"])
+    assert str(error.value).endswith(
+        "is called 'Zoe Lea'; found 'zoe@example.org' (Zoë Lee), 'bob@example.org' (Bob Stone), 'unknown sender'"
+    )
+
+
+def test_a_name_of_two_people_is_asked_for(tmp_path) -> None:
+    mails = [("Ann", "a@x.org"), ("Ann", "b@x.org"), ("Bob", "c@x.org")]
+    text = "".join(
+        f"From x Tue Nov 29 10:00:00 2022\nFrom: {name} <{mail}>\n\nText of {mail}\n\n" for name, mail in mails
+    )
+    path = tmp_path / "mail.mbox"
+    path.write_text(text)
+    with pytest.raises(UserError, match=r"'Ann' may be several people: 'a@x.org' \(1\), 'b@x.org' \(1\); give those"):
+        collect([path], ["Ann"], least_words=1)
+    table, _ = collect([path], ["a@x.org", "b@x.org"], least_words=1)
+    assert table["text"].tolist() == ["Text of a@x.org", "Text of b@x.org"]
+
+
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        ("Write to ann.b+c@x-y.org.", "Write to [address]."),
+        ("Thanks @ann_b and @bob@x.social!", "Thanks [account] and [account]!"),
+        ("Call +49 (170) 123-4567 or 0170/1234567.", "Call [number] or [number]."),
+        ("IBAN DE89 3704 0044 0532 0130 00 please", "IBAN [number] please"),
+        ("From 1939-1945, on 2004-05-14 10:30, 14.05.2004 and 5/14/2004.", None),  # days and years
+        ("It cost 1,250.50 and took 123456 steps.", None),  # six digits
+        ("Bob Stone's dog met Stone and Bob.", "[name]'s dog met [name] and [name]."),
+        ("I will, Will said. Will Stone will, will he?", "I will, Will said. [name] will, will he?"),  # often a verb
+        ("Zoë and Lee left.", None),  # the writer
+        ("Bobby is not Bob-like.", None),
+    ],
+)
+def test_what_is_masked(text, masked) -> None:
+    found, counts = mask_texts([text], ["Bob Stone", "Will Stone", "Zoë Lee", "ann@x.org"], ["zoë lee"])
+    assert found == [masked or text]
+    assert counts.total() == (masked or "").count("[")
+
+
+def test_masked_names_are_those_of_the_exports_address_book() -> None:
+    table, lines = collect([MAIL], ["Zoë Lee"], mask=True, least_words=1)
+    assert table["text"].tolist()[:2] == [
+        "Hi [name],\n\nFrom here the sea is grey.\n\nZoë",
+        "Dear [name],\n\nYes, both.\n\nUntil May.",
+    ]
+    assert "masked: name 2" in lines
