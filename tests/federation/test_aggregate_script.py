@@ -13,9 +13,12 @@ from tests.experiments import experiment
 from favor.federation.factors import Factors
 from favor.federation.method import SharedStage, load_method, plan_values
 from favor.federation.packs import write_pack
+from favor.federation.privacy import Privacy
 from favor.federation.server import update
 from favor.federation.server_rule import ServerRule
 from favor.federation.tables import TRAFFIC
+from favor.federation.uploads import read_uploads
+from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet
 from favor.foundation.tensors import read_safetensors, safetensors_bytes, write_safetensors
 
@@ -44,8 +47,10 @@ def deltas(number, stage) -> dict[str, dict[str, dict[str, np.ndarray]]]:
     }
 
 
-def run_job(repository, folder, number, stage, uploads, **more) -> None:
+def run_job(repository, folder, number, stage, uploads, script="aggregate", **more) -> None:
     """Run the job that ends round ``number``; files of ``folder`` are named by their round."""
+    if script == "aggregate":
+        more["cfg"] = {"server_learning_rate": more["rate"]}
     job = SimpleNamespace(
         input=Files(adapter=str(folder / f"round{number}.safetensors"), uploads=uploads, **more.get("input", {})),
         output=Files(
@@ -53,13 +58,13 @@ def run_job(repository, folder, number, stage, uploads, **more) -> None:
             traffic=folder / f"traffic{number}.parquet",
             **more.get("output", {}),
         ),
-        params={"cfg": {"server_learning_rate": more["rate"], "stage": plan_values(stage), "results": str(folder)}},
-        wildcards=SimpleNamespace(next_round=str(number + 1), seed="1"),
+        params={"cfg": {**more.get("cfg", {}), "stage": plan_values(stage), "results": str(folder)}},
+        wildcards=SimpleNamespace(next_round=str(number + 1), round=str(number), seed="1"),
         resources={},
         log=[],
-        rule="aggregate",
+        rule=script,
     )
-    runpy.run_path(str(repository / "workflow/scripts/aggregate.py"), init_globals={"snakemake": job})
+    runpy.run_path(str(repository / f"workflow/scripts/{script}.py"), init_globals={"snakemake": job})
 
 
 def test_a_server_of_members_takes_each_clients_last_adapter(repository, tmp_path) -> None:
@@ -113,3 +118,32 @@ def test_three_rounds_through_files_are_those_in_memory(name, repository, tmp_pa
         kept, _ = read_safetensors(tmp_path / "memory3.safetensors")
         assert kept.keys() == memory.keys()
         assert all(np.array_equal(kept[key], memory[key]) for key in memory)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize(
+    "stage", [*STAGES.values(), SharedStage(privacy=Privacy(1.0, 0.5, 2)), SharedStage(aggregation="sum_only")]
+)
+def test_an_upload_that_is_not_finite_is_refused_whatever_the_server_does(stage, bad, tmp_path) -> None:
+    uploads = deltas(3, stage)
+    write_pack(tmp_path / "upload", uploads, {"round": "3"})
+    assert read_uploads([str(tmp_path / "upload")], stage, 3).deltas.keys() == uploads.keys()
+    uploads["client_002"]["delta"][B][3, 1] = bad
+    write_pack(tmp_path / "upload", uploads, {"round": "3"})
+    words = "upload: round 3, client_002: tensor 'm.lora_B.weight' .* NaN or infinite .*; lower training.learning_rate"
+    with pytest.raises(UserError, match=words):
+        read_uploads([str(tmp_path / "upload")], stage, 3)
+
+
+@pytest.mark.parametrize("script", ["aggregate", "sum_uploads"])
+def test_both_jobs_that_combine_uploads_end_where_one_is_not_finite(script, repository, tmp_path) -> None:
+    uploads = deltas(0, SharedStage())
+    uploads["client_001"]["delta"][A][0, 0] = np.nan
+    write_safetensors({A: np.ones((2, 3)), B: np.zeros((4, 2))}, tmp_path / "round0.safetensors", {})
+    write_pack(tmp_path / "upload", uploads, {"round": "0"})
+    stage = SharedStage(aggregation="sum_only") if script == "sum_uploads" else SharedStage()
+    kept = {"output": {"total": tmp_path / "sum"}}
+    with pytest.raises(UserError, match=r"round 0, client_001: tensor 'm.lora_A.weight' of the upload has NaN"):
+        run_job(repository, tmp_path, 0, stage, [str(tmp_path / "upload")], rate=1.0, script=script, **kept)
+    assert not (tmp_path / "round1.safetensors").exists()
+    assert not (tmp_path / "sum").exists()

@@ -17,6 +17,7 @@ from favor.federation.method import SharedStage
 from favor.federation.packs import State, read_pack
 from favor.federation.privacy import noise
 from favor.federation.tables import TRAFFIC
+from favor.federation.upload_checks import check_finite
 from favor.foundation.lazy import LazyMapping
 from favor.foundation.tensors import open_safetensors, safetensors_header, write_safetensors
 
@@ -30,13 +31,17 @@ class Uploads(NamedTuple):
 
 
 def read_uploads(paths: Iterable[str], stage: SharedStage, round_number: int) -> Uploads:
-    """Read packs of uploads; a client's later upload takes the place of an earlier one, where a server has both."""
+    """Read packs of uploads; a client's later upload takes the place of an earlier one, where a server has both.
+
+    Raises ``UserError`` for an upload that holds NaN or infinite numbers.
+    """
     found = Uploads({}, {}, [])
     for path in sorted(paths, key=lambda path: int(safetensors_header(path)["round"])):
         pack, header = read_pack(path)
         if int(header["round"]) == round_number:
             found.files.append(path)
         for client, parts in pack.items():
+            check_finite(parts[stage.content], client, header["round"], path)
             found.deltas[client] = parts[stage.content]
             found.weights[client] = 1.0 if stage.weighting == "uniform" else float(header[f"words of {client}"])
     return found

@@ -79,6 +79,20 @@ def test_what_changes_a_fingerprint(project, file, text, changes) -> None:
     assert (project.taken() != before) == changes
 
 
+CHECKED = "from favor.federation.upload_checks import check\ndef f(x):\n    {}\n    return x\nf(1)\n"
+
+
+@pytest.mark.parametrize(
+    ("statement", "changes"),
+    [("check(x)", False), ("check(x, x.name)", False), ("check(print(x))", True), ("x = check(x)", True)],
+)
+def test_a_statement_that_only_checks_what_is_there_says_nothing(project, statement, changes) -> None:
+    project.write("script.py", CHECKED.format("pass"))
+    before = project.taken()
+    project.write("script.py", CHECKED.format(statement))
+    assert (project.taken() != before) == changes
+
+
 # Every way to write a use of favor.ground.add.
 USES = {
     "from import": "from favor.ground import add\nadd(1, 2)",

@@ -32,6 +32,8 @@ SCRIPT = "script"  # a script is known as "script NAME"
 TEXT_ERRORS = {"UserError", "ValueError"}
 # Calls whose words go to the terminal and the log.
 MESSAGES = {"Progress", "warnings.warn"}
+# Modules whose functions refuse what they are given or leave it as it was: a statement that calls one says nothing.
+CHECKS = {f"{PACKAGE}.federation.upload_checks"}
 # Methods that put words together. What other calls in a message are given counts: they may have effects.
 _WORDING = {"format", "get", "join"}
 # The fields of a declared column that describe it, by position.
@@ -263,6 +265,14 @@ class _Index:
         """Whether ``name`` is what gives a script its settings."""
         return HANDING in self.imports.get(name, ())
 
+    def only_checks(self, node: object) -> bool:
+        """Whether a statement calls a check of what is there, and nothing else."""
+        value = node.value if isinstance(node, ast.Expr) else None
+        if not (isinstance(value, ast.Call) and isinstance(value.func, ast.Name)):
+            return False
+        effects = sum(isinstance(one, ast.Call | ast.NamedExpr | ast.Await) for one in ast.walk(value)) - 1
+        return not effects and any(target.module in CHECKS for target in self.imports.get(value.func.id, ()))
+
     def declares_columns(self, name: str) -> bool:
         """Whether ``name`` is the class of declared table columns here."""
         here = (self._name, name) == COLUMN
@@ -315,7 +325,7 @@ class _Reader:
                 self._fields(node, bound, silent)
         elif isinstance(node, list):
             for item in node:
-                if not isinstance(item, ast.Pass):
+                if not (isinstance(item, ast.Pass) or self._module.only_checks(item)):
                     self.read(item, bound, silent)
                     self._parts.append(",")
         elif node is not None:

@@ -26,6 +26,7 @@ from favor.running.invalidation.source_index import modules_below
 EXEMPT = {
     "favor.foundation.errors": "the class of an error that ends the job",
     "favor.foundation.names": "hints in the words of errors",
+    "favor.federation.upload_checks": "refusals of uploads, which leave them as they were",
     "favor.lm.checks": "refusals of a base model, which leave it as it was",
     "favor.running": "an empty package",
     **dict.fromkeys(
