@@ -21,6 +21,7 @@ from favor.encoders.settings import EMBEDDED_MINILM
 from favor.foundation.errors import UserError
 from favor.plan import Planner
 from favor.plan.__main__ import CHECKOUT, add_arguments, print_estimate
+from favor.voice import commands as voice
 
 HELP = {
     "plan": "print jobs, hours, memory, disk, traffic, and what differences can be found, before anything is started",
@@ -29,7 +30,7 @@ HELP = {
     "run": "run the workflow",
     "report": "make the report, and what it needs",
     "score": "say how near texts are to an author's voice, without a run",
-    "voice": "work with one writer's voice, without a federation",
+    "voice": "train, use and measure an adapter of one writer's voice, without a federation",
 }
 
 
@@ -144,7 +145,7 @@ def parser() -> argparse.ArgumentParser:
     )
     add_arguments(commands.add_parser("plan", help=HELP["plan"], description=HELP["plan"]))
     _add_score(commands.add_parser("score", help=HELP["score"], description=HELP["score"]))
-    _add_voice(commands.add_parser("voice", help=HELP["voice"], description=HELP["voice"]))
+    voice.add_voice(commands.add_parser("voice", help=HELP["voice"], description=HELP["voice"]))
     for name in ("check", "certify", "run", "report"):
         command = commands.add_parser(name, help=HELP[name], description=HELP[name])
         configfile = "configfile"
@@ -171,23 +172,6 @@ def _add_score(command: argparse.ArgumentParser) -> None:
     command.add_argument("--page", type=Path, help="write an HTML page to this file")
 
 
-def _add_voice(command: argparse.ArgumentParser) -> None:
-    verbs = command.add_subparsers(dest="verb", required=True)
-    collect = "make a table of one writer's own texts from exports of mail, chats and posts"
-    _add_collect(verbs.add_parser("collect", help=collect, description=collect))
-
-
-def _add_collect(command: argparse.ArgumentParser) -> None:
-    command.add_argument("exports", nargs="+", type=Path, metavar="EXPORT", help="exports: files, zips or folders")
-    command.add_argument(
-        "--me", required=True, action="append", metavar="NAME", help="the writer's name, address or id; repeat for more"
-    )
-    command.add_argument("--until", metavar="DATE", help="last day to take, such as 2022-11-30 (before assistants)")
-    command.add_argument("--mask", action="store_true", help="mask addresses, accounts, long numbers and known names")
-    command.add_argument("--date-order", choices=("dmy", "mdy", "ymd"), help="order of the dates of WhatsApp")
-    command.add_argument("--out", type=Path, default=Path("voice.parquet"), help="the table (%(default)s)")
-
-
 def main() -> None:
     """Run the command; the exit status is Snakemake's, or 1 after one line that says what is wrong."""
     arguments = parser().parse_args()
@@ -201,9 +185,7 @@ def main() -> None:
             run(arguments)
             return
         if arguments.command == "voice":
-            from favor.voice import collect  # Here, for the same reason.
-
-            collect.run(arguments)
+            voice.run(arguments)
             return
         status = subprocess.run(snakemake_command(arguments), check=False).returncode
         if arguments.command == "certify" and not status and not arguments.dry_run:

@@ -66,8 +66,10 @@ def dry(command) -> str:
         rest = command.removeprefix("favor ")
         if rest.startswith("score"):  # the texts are the reader's
             rest = "score"
+        if rest.startswith("voice"):
+            rest = " ".join(rest.split()[:2])
         # There is no finished run to be like.
-        helped = rest.isalpha() or "--like" in rest
+        helped = rest.replace(" ", "").isalpha() or "--like" in rest
         option = "--help" if helped else "" if rest.startswith("plan") else "-n"
         return f"{python} -m favor.cli {rest} {option}"
     if command.startswith("make "):

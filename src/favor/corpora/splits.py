@@ -51,7 +51,7 @@ def split_documents(documents: Path, settings: Splitting) -> Splits:
             f"{documents}: no author has {settings.minimum_posts} documents (the most is {counts.max()}); "
             "lower 'minimum_posts' of the corpus or give a larger corpus"
         )
-    parts = [_split_of(str(author), len(rows), settings) for author, rows in frame.groupby("author", sort=True)]
+    parts = [split_of(str(author), len(rows), settings) for author, rows in frame.groupby("author", sort=True)]
     splits = frame[["author", "document_id"]].assign(split=np.concatenate(parts))
     return Splits(splits.sort_values(["author", "document_id"], ignore_index=True), excluded, undated)
 
@@ -71,7 +71,8 @@ def _dated(documents: Path, frame: pd.DataFrame, settings: Splitting) -> tuple[p
     return frame[dated], int((~dated).sum())
 
 
-def _split_of(author: str, documents: int, settings: Splitting) -> np.ndarray:
+def split_of(author: str, documents: int, settings: Splitting) -> np.ndarray:
+    """Return the split of each of an author's ``documents``, in the order of their dates or ids."""
     validation, test = split_sizes(documents)
     if settings.split == "temporal":
         return np.repeat(["train", "validation", "test"], [documents - validation - test, validation, test])

@@ -54,12 +54,20 @@ def read(path: Path, settings: ReaderSettings) -> Iterator[RawPost]:
     Raises ``UserError`` where ``path`` is not such a folder, or a file cannot be read as text in the encoding.
     """
     names = settings.column_names(COLUMNS)
-    for place, text, keys, _ in text_files(path, settings):
+    for file in text_files(path, settings):
+        place, text, keys, _ = file
         label = printable(place.as_posix())
         if len(place.parts) < 2:
             raise UserError(f"{path}: {label} is in no author's folder; move it into one, or remove it")
-        day = keys.get(names["date"]) or _day_in(place.stem, settings.date_format)
-        yield RawPost(place.parts[0], keys.get(names["topic"]) or UNKNOWN_TOPIC, "", text, day, label)
+        yield RawPost(
+            place.parts[0], keys.get(names["topic"]) or UNKNOWN_TOPIC, "", text, day_of_file(file, settings), label
+        )
+
+
+def day_of_file(file: TextFile, settings: ReaderSettings) -> str:
+    """Return the date of a file's front matter, or else the first day that its name holds; "" for none."""
+    name = settings.column_names(COLUMNS)["date"]
+    return file.keys.get(name) or _day_in(file.place.stem, settings.date_format)
 
 
 def text_files(path: Path, settings: ReaderSettings) -> Iterator[TextFile]:

@@ -33,7 +33,12 @@ def export_source(source_root: Path) -> None:
     others = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
     paths = [str(source_root), *(entry for entry in others if entry != str(source_root))]
     os.environ["PYTHONPATH"] = os.pathsep.join(paths)
-    # Libraries draw bars with carriage returns, which make no lines in a log; the workflow prints its own progress.
+    quiet_libraries()
+
+
+def quiet_libraries() -> None:
+    """Let libraries draw no bars and keep no threads spinning; before they are imported."""
+    # Bars are drawn with carriage returns, which make no lines in a log; the workflow prints its own progress.
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     # Threads that spin while they wait take a core from whatever else runs, and slow all of it several times over.

@@ -1,0 +1,79 @@
+"""The subcommands of ``favor voice``: their options, and the module that runs each."""
+
+from __future__ import annotations
+
+import argparse
+from importlib import import_module
+from pathlib import Path
+
+from favor.running.jobs.environment import quiet_libraries
+
+REAL_BASE = "resources/SmolLM2-135M-Instruct.Q4_1.gguf"  # of `make real-base`
+
+
+def add_voice(command: argparse.ArgumentParser) -> None:
+    """Add the subcommands. One is a function that adds its options, and a module of this package with ``run``."""
+    actions = command.add_subparsers(dest="action", required=True, metavar="{collect,train}")
+    for name, (module, options, about) in _ACTIONS.items():
+        action = actions.add_parser(name, help=about, description=about)
+        options(action)
+        action.set_defaults(module=module)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run a subcommand. Raises ``UserError`` in one line where it cannot be done."""
+    quiet_libraries()
+    import_module(f"favor.voice.{arguments.module}").run(arguments)  # Here, because most of them load torch.
+
+
+def _voice(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--voice", type=Path, default=Path("voice"), help="folder of the voice (%(default)s)")
+
+
+def _collect(command: argparse.ArgumentParser) -> None:
+    command.add_argument("exports", nargs="+", type=Path, metavar="EXPORT", help="exports: files, zips or folders")
+    command.add_argument(
+        "--me", required=True, action="append", metavar="NAME", help="the writer's name, address or id; repeat for more"
+    )
+    command.add_argument("--until", metavar="DATE", help="last day to take, such as 2022-11-30 (before assistants)")
+    command.add_argument("--mask", action="store_true", help="mask addresses, accounts, long numbers and known names")
+    command.add_argument("--date-order", choices=("dmy", "mdy", "ymd"), help="order of the dates of WhatsApp")
+    command.add_argument("--out", type=Path, default=Path("voice.parquet"), help="the table (%(default)s)")
+
+
+def _train(command: argparse.ArgumentParser) -> None:
+    command.add_argument("texts", type=Path, help="the writer's texts: a folder or a table")
+    command.add_argument("--author", required=True, help="whose voice it is: the name in the table, or of the folder")
+    command.add_argument("--consent", help="'mine': the texts are your own, and you want this; required")
+    command.add_argument("--base", default=REAL_BASE, help="GGUF file, folder or Hugging Face id (%(default)s)")
+    command.add_argument(
+        "--from", dest="start", type=Path, help="shared adapter to start from: PEFT folder, or server/roundN of a run"
+    )
+    command.add_argument("--epochs", type=_count, default=6, help="most passes over the texts (%(default)s)")
+    command.add_argument(
+        "--columns", nargs="+", type=_column, default=[], help="names of columns, such as text=email prompt=subject"
+    )
+    command.add_argument("--quantisation", choices=("none", "nf4"), default="none", help="of the base (%(default)s)")
+    command.add_argument(
+        "--dtype", choices=("auto", "float32", "bfloat16"), default="auto", help="computation type (%(default)s)"
+    )
+    _voice(command)
+
+
+def _count(value: str) -> int:
+    if not (value.isascii() and value.isdigit() and int(value)):
+        raise argparse.ArgumentTypeError(f"'{value}' is not a number from 1")
+    return int(value)
+
+
+def _column(value: str) -> tuple[str, str]:
+    role, sign, name = value.partition("=")
+    if role not in ("author", "text", "prompt", "date") or not sign or not name:
+        raise argparse.ArgumentTypeError(f"'{value}' is not author=, text=, prompt= or date= with a column's name")
+    return role, name
+
+
+_ACTIONS = {
+    "collect": ("collect", _collect, "make a table of one writer's own texts from exports of mail, chats and posts"),
+    "train": ("training", _train, "train an adapter on one writer's texts, and say what it has memorised"),
+}

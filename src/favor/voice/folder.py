@@ -1,0 +1,114 @@
+"""The folder of one writer's voice: what is recorded of it, and the models that write in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import ValidationError
+
+from favor.foundation.errors import UserError
+from favor.foundation.files import read_json, write_json
+from favor.lm.base import BaseModel, open_base
+from favor.lm.lora import LoraState
+from favor.lm.peft_import import CONFIGURATION, import_peft
+from favor.lm.settings import LoadedModel, Lora, Training
+from favor.settings.section import Section
+
+FOLDER = Path("voice")  # where a voice is kept unless --voice says otherwise
+BASE, SHARED, OWN = "base", "shared", "own"
+PREFIX_TOKENS = 16  # context alone at the start of a text, and the length of a prompt
+
+
+class VoiceRecord(Section):
+    """What a voice is trained from, which decides whether a started training goes on.
+
+    ``base``: folder, GGUF file or Hugging Face id as it was given. ``start``: where the shared adapter was found.
+    ``digest``: of texts and shared adapter.
+    """
+
+    author: str
+    consent: Literal["mine"]
+    base: str
+    model: LoadedModel
+    start: str | None
+    lora: Lora
+    training: Training
+    epochs: int
+    seed: int
+    digest: str
+
+
+@dataclass(frozen=True)
+class VoiceFolder:
+    """The files of a voice, all of them private to the writer."""
+
+    path: Path
+
+    @property
+    def record(self) -> Path:
+        """What it is trained from (:class:`VoiceRecord`)."""
+        return self.path / "voice.json"
+
+    @property
+    def texts(self) -> Path:
+        """Table ``client_texts``."""
+        return self.path / "texts.parquet"
+
+    @property
+    def base(self) -> Path:
+        """The base model, where it was dequantised from a GGUF file."""
+        return self.path / BASE
+
+    @property
+    def log(self) -> Path:
+        """Table ``training_log``."""
+        return self.path / "training_log.parquet"
+
+    @property
+    def continuations(self) -> Path:
+        """Table ``voice_continuations``."""
+        return self.path / "continuations.parquet"
+
+    @property
+    def losses(self) -> Path:
+        """Table ``voice_losses`` of the writer's own texts."""
+        return self.path / "losses.parquet"
+
+    def adapter(self, model: str) -> Path:
+        """Return the folder of the adapter "shared" or "own", in PEFT's format."""
+        return self.path / model
+
+    def read_record(self) -> VoiceRecord:
+        """Return the record. Raises ``UserError`` where there is none or it is damaged."""
+        if not self.record.is_file():
+            raise UserError(f"{self.path}: holds no voice; make one with 'favor voice train', or name it with --voice")
+        try:
+            return VoiceRecord.model_validate(read_json(self.record), strict=False)
+        except ValidationError:
+            raise UserError(f"{self.record}: of another version; delete {self.path} and train again") from None
+
+    def write_record(self, record: VoiceRecord) -> None:
+        """Write the record."""
+        write_json(record.model_dump(mode="json"), self.record)
+
+
+@dataclass(frozen=True)
+class VoiceModels:
+    """A base model with the adapters of one voice by name: base (None), shared where there is one, own."""
+
+    base: BaseModel
+    lora: Lora
+    states: Mapping[str, LoraState | None]
+
+
+def open_models(folder: VoiceFolder, record: VoiceRecord, context_needed: int = 0) -> VoiceModels:
+    """Load a trained voice. Raises ``UserError`` where it is not trained to its end."""
+    if not (folder.adapter(OWN) / CONFIGURATION).is_file():
+        raise UserError(f"{folder.path}: the training has not ended; run the same 'favor voice train' again")
+    places = [folder.adapter(name) for name in (SHARED, OWN) if (folder.adapter(name) / CONFIGURATION).is_file()]
+    found, lora = import_peft(places)
+    states: dict[str, Any] = {BASE: None, **found}
+    return VoiceModels(open_base(record.model, lora, context_needed), lora, states)

@@ -1,0 +1,212 @@
+"""What a personal adapter has memorised: spans of training texts in what it writes, and texts told by their loss."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from favor.corpora.copies import SHARED_WORDS, shares_a_run, word_runs
+from favor.corpora.prompts import cut_post
+from favor.corpora.settings import PromptCut
+from favor.corpora.tables import CLIENT_TEXTS
+from favor.federation.gates import language_model_tokens
+from favor.foundation.parquet import read_parquet, write_parquet
+from favor.foundation.seeds import numpy_generator
+from favor.foundation.tokenizer import open_tokenizer
+from favor.lm.batches import Piece
+from favor.lm.generation import GenerationRequest, generate
+from favor.lm.likelihood import Question, answer
+from favor.running.jobs.progress import Progress
+from favor.scores.copying import word_list
+from favor.statistics.bootstrap import RATE, auc_draws, interval, observed_and_resampled
+from favor.statistics.copied_spans import KnownTexts
+from favor.studies.privacy.losses import first_pieces, trained_texts
+from favor.studies.settings import TextCutting
+from favor.voice.folder import BASE, OWN, PREFIX_TOKENS, SHARED, VoiceFolder, VoiceModels
+from favor.voice.own_texts import WRITER
+from favor.voice.tables import VOICE_CONTINUATIONS, VOICE_LOSSES
+
+PROMPTS = 12  # continued of the held-out texts, and as many of those trained on
+NEW_TOKENS = 160
+LEAST_TOKENS = 16  # that a text has behind its prompt
+TEXTS = 60  # read at most of those trained on, and of those held out
+READ_TOKENS = 256  # of a text at most
+TRAINED, HELD_OUT = "trained", "held_out"
+DRAWS = 2000
+
+
+@dataclass(frozen=True)
+class Copying:
+    """Of how many ``texts`` a run of ten words or more stands in the training texts (``copied``); the longest run."""
+
+    texts: int
+    copied: int
+    longest: int
+
+
+@dataclass(frozen=True)
+class Audit:
+    """Whether the adapter tells its training texts from held-out ones: AUC with its 95 % interval over texts.
+
+    The score of a text is how far the loss falls from where training began. ``trained``, ``held_out``: texts read.
+    """
+
+    auc: float
+    low: float
+    high: float
+    trained: int
+    held_out: int
+
+    @property
+    def above_chance(self) -> bool:
+        """Whether the interval lies above one half."""
+        return self.low > 0.5
+
+
+def unseen(texts: pd.DataFrame) -> pd.DataFrame:
+    """Return the held-out texts that share no ten words in a row with a training text."""
+    known = word_runs(texts.loc[texts["split"] == "train", "training_text"])
+    test = texts[texts["split"] == "test"]
+    return test[[not shares_a_run(text, known) for text in test["text"]]]
+
+
+def memorise(folder: VoiceFolder, models: VoiceModels, seed: int) -> None:
+    """Write the tables of continuations and of losses, as far as they are not there yet."""
+    texts = read_parquet(folder.texts, CLIENT_TEXTS)
+    if not folder.continuations.is_file():
+        write_parquet(continuations(models, texts, seed), folder.continuations, VOICE_CONTINUATIONS)
+    pieces = own_pieces(models, texts, seed)
+    write_parquet(read_losses(models, pieces, "own texts"), folder.losses, VOICE_LOSSES)
+
+
+def memorised_lines(folder: VoiceFolder, seed: int) -> Iterator[str]:
+    """Yield what both tables say, with a warning above chance."""
+    texts = read_parquet(folder.texts, CLIENT_TEXTS)
+    yield from copying_lines(copying(read_parquet(folder.continuations, VOICE_CONTINUATIONS), texts))
+    yield from audit_lines(audit(read_parquet(folder.losses, VOICE_LOSSES), seed))
+
+
+def continuations(models: VoiceModels, texts: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """Return the table ``voice_continuations``: every model continues the same beginnings, greedily."""
+    base = models.base
+    tokenizer, new = open_tokenizer(base.source), min(NEW_TOKENS, base.context // 2)
+    prompts = []
+    for split, own in (("test", unseen(texts)), ("train", texts[texts["split"] == "train"])):
+        made = 0
+        for place in numpy_generator(seed, "voice prompts", split).permutation(len(own)):
+            post = own.iloc[place]
+            given = language_model_tokens(base.tokenizer, post["prompt"], post["text"])[1]
+            limits = PromptCut(
+                prefix_tokens=given + PREFIX_TOKENS, minimum_gold_tokens=LEAST_TOKENS, maximum_gold_tokens=new
+            )
+            cut = cut_post(post["text"], tokenizer, limits, post["prompt"])
+            if cut is not None and len(cut.prompt_tokens) + len(base.opening) + new <= base.context:
+                prompts.append((post["document_id"], split, cut))
+                made += 1
+            if made == PROMPTS:
+                break
+    rows = []
+    progress = Progress("continuations", len(prompts) * len(models.states), "texts")
+    for name, state in models.states.items():
+        asked = [
+            GenerationRequest(document, [*base.opening, *cut.prompt_tokens], state) for document, _, cut in prompts
+        ]
+        found = generate(base, models.lora, asked, new, progress=progress)
+        rows += [
+            (name, document, document, split, cut.prompt_text, base.tokenizer.decode(tokens))
+            for (document, split, cut), tokens in zip(prompts, found, strict=True)
+        ]
+    progress.close()
+    return pd.DataFrame(rows, columns=VOICE_CONTINUATIONS.names)
+
+
+def own_pieces(models: VoiceModels, texts: pd.DataFrame, seed: int) -> dict[tuple[str, str], list[Piece]]:
+    """Return by (kind, writer) the beginnings of texts that were trained on, drawn by ``seed``, and of unseen ones."""
+    trained = pieces_of(models, trained_texts(texts, TEXTS, seed), "training_text")
+    fresh = pieces_of(models, unseen(texts)[:TEXTS], "text")
+    return {(TRAINED, WRITER): trained.get(WRITER, []), (HELD_OUT, WRITER): fresh.get(WRITER, [])}
+
+
+def pieces_of(models: VoiceModels, texts: pd.DataFrame, column: str) -> dict[str, list[Piece]]:
+    """Return by client the beginning of every text in ``column``, cut as training cuts it."""
+    length = min(READ_TOKENS, models.base.context)
+    cutting = TextCutting(prefix_tokens=PREFIX_TOKENS, max_length=length, pieces="windows")
+    return first_pieces(models.base, texts, column, cutting)
+
+
+def read_losses(models: VoiceModels, pieces: Mapping[tuple[str, str], Sequence[Piece]], title: str) -> pd.DataFrame:
+    """Return the table ``voice_losses``: every model reads the pieces of every (kind, writer)."""
+    rows = [
+        (name, kind, writer, number, piece)
+        for name in models.states
+        for (kind, writer), own in pieces.items()
+        for number, piece in enumerate(own)
+    ]
+    progress = Progress(title, len(rows), "texts")
+    questions = [Question(models.states[name], piece) for name, *_, piece in rows]
+    losses = answer(models.base, models.lora, questions, progress=progress).loss
+    progress.close()
+    found = [
+        (*keys, len(piece) - piece.response_start, loss) for (*keys, piece), loss in zip(rows, losses, strict=True)
+    ]
+    return pd.DataFrame(found, columns=VOICE_LOSSES.names).astype({"text": "int32", "tokens": "int32"})
+
+
+def copying(made: pd.DataFrame, texts: pd.DataFrame) -> dict[tuple[str, str], Copying]:
+    """Return the copying of every (model, split) of the table ``voice_continuations``, and of ("writer", "test").
+
+    The writer's are the held-out texts themselves: how often somebody repeats ten words without copying.
+    """
+    trained = [word_list(text, "unicode") for text in texts.loc[texts["split"] == "train", "training_text"]]
+    known = KnownTexts({WRITER: trained}, SHARED_WORDS)
+    groups = {(str(model), str(split)): own["text"] for (model, split), own in made.groupby(["model", "split"])}
+    groups[WRITER, "test"] = texts.loc[texts["split"] == "test", "text"]
+    found = {}
+    for key, own in groups.items():
+        longest = [known.overlap(WRITER, word_list(text, "unicode")).longest_own for text in own]
+        found[key] = Copying(len(longest), sum(map(bool, longest)), max(longest, default=0))
+    return found
+
+
+def audit(losses: pd.DataFrame, seed: int) -> Audit:
+    """Return whether training texts can be told; ``losses``: the table ``voice_losses`` of the writer's own texts."""
+    wide = losses.pivot(index=["kind", "text"], columns="model", values="loss")
+    fall = (wide[SHARED if SHARED in wide else BASE] - wide[OWN]).to_numpy()
+    positive = (wide.index.get_level_values("kind") == TRAINED).astype(bool)
+    number = len(fall)
+    draws = auc_draws(fall, positive, np.arange(number), observed_and_resampled(number, seed, DRAWS))
+    low, high = interval(draws, number, RATE)
+    return Audit(float(draws[0]), low, high, int(positive.sum()), int((~positive).sum()))
+
+
+def copying_lines(found: Mapping[tuple[str, str], Copying]) -> Iterator[str]:
+    """Yield what is copied, in words."""
+    own, base = found.get((OWN, "train")), found.get((BASE, "train"))
+    for (model, split), what in (((OWN, "train"), "beginnings of training texts"), ((OWN, "test"), "held-out ones")):
+        one = found.get((model, split))
+        if one is not None:
+            yield (
+                f"Copied: {one.copied} of {one.texts} continuations of {what} repeat ten or more words in a row of the "
+                f"training texts (the longest {one.longest}); the base model's {found[BASE, split].copied}"
+            )
+    writer = found[WRITER, "test"]
+    yield f"The held-out texts themselves: {writer.copied} of {writer.texts}"
+    if own is not None and base is not None and own.copied > base.copied:
+        yield "warning: the adapter writes passages of the training texts; show nobody what they must not read"
+
+
+def audit_lines(found: Audit) -> Iterator[str]:
+    """Yield whether a text can be told to have been trained on, in words."""
+    if math.isnan(found.auc):
+        yield "Was a text trained on? Not known: every held-out text shares ten words in a row with those trained on"
+        return
+    yield (
+        f"Was a text trained on? Told with AUC {found.auc:.2f} [{found.low:.2f}, {found.high:.2f}] (chance .50), from "
+        f"{found.trained} texts that were and {found.held_out} that were not"
+    )
+    if found.above_chance:
+        yield "warning: above chance: who has the adapter can tell which texts it was trained on; keep it to yourself"

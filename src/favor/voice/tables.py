@@ -1,0 +1,34 @@
+"""Tables of one writer's voice. All are private to the writer."""
+
+from __future__ import annotations
+
+from favor.foundation.columns import DOCUMENT, PROMPT_ID, SPLIT, TEXT
+from favor.foundation.tables import FLOAT, INT32, STRING, Column, Table
+
+_MODEL = Column("model", STRING, "", "base, shared (the adapter that training began with) or own")
+
+VOICE_CONTINUATIONS = Table(
+    "voice_continuations",
+    (
+        _MODEL,
+        PROMPT_ID,
+        DOCUMENT,
+        SPLIT,
+        Column("prompt_text", STRING, "", "the beginning of the document that was continued"),
+        TEXT,
+    ),
+    ("model", "prompt_id"),
+)
+
+VOICE_LOSSES = Table(
+    "voice_losses",
+    (
+        _MODEL,
+        Column("kind", STRING, "", "trained, held_out (both the writer's), contrast or neutral"),
+        Column("writer", STRING, "", "who wrote the text; empty for a neutral passage"),
+        Column("text", INT32, "", "number of the text among those of its writer and kind, from 0"),
+        Column("tokens", INT32, "tokens", "tokens that the loss is of"),
+        Column("loss", FLOAT, "nats per token", "mean negative log-likelihood of the text under the model"),
+    ),
+    ("model", "kind", "writer", "text"),
+)

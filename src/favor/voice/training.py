@@ -1,0 +1,169 @@
+"""``favor voice train``: one writer's texts become a personal adapter, by the stage that trains a client alone."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import math
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from favor.corpora.tables import CLIENT_TEXTS
+from favor.federation.local import run_stage, training_log
+from favor.federation.method import PersonalStage, plan_values
+from favor.federation.methods import cold_start, local_only
+from favor.federation.settings import PersonalTraining
+from favor.federation.stages import as_arrays, personal_clients
+from favor.federation.tables import TRAINING_LOG
+from favor.foundation.errors import UserError
+from favor.foundation.gguf import is_gguf, read_header
+from favor.foundation.parquet import read_parquet, write_parquet
+from favor.foundation.tokenizer import is_local
+from favor.lm.base import context_length, open_base
+from favor.lm.checks import check_folder
+from favor.lm.gguf import dequantise
+from favor.lm.lora import LoraState, export_peft, initial_state
+from favor.lm.peft_import import CONFIGURATION, check_shapes
+from favor.lm.settings import LoadedModel, Lora, Training, Validation
+from favor.voice.folder import OWN, PREFIX_TOKENS, SHARED, VoiceFolder, VoiceRecord, open_models
+from favor.voice.memorised import memorise, memorised_lines
+from favor.voice.own_texts import WRITER, own_texts
+from favor.voice.score import SEED
+from favor.voice.start import read_start
+
+LONGEST = 1024  # tokens of a piece, where the base's context holds them
+# A writer's own text is a few hundred pieces: smaller steps than a federation's clients take.
+MICRO_BATCH, ACCUMULATION = 4, 2
+VALIDATION_TEXTS, PATIENCE = 64, 2
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Train the voice that a command line describes, go on where it was stopped, and say what it has memorised.
+
+    Raises ``UserError``, before anything is written, for a writer without consent or enough text, and where the folder
+    holds another voice.
+    """
+    if arguments.consent != "mine":
+        raise UserError("a voice is trained on its writer's word alone; add --consent mine if the texts are yours")
+    folder = VoiceFolder(arguments.voice)
+    found = own_texts(arguments.texts, arguments.author, dict(arguments.columns))
+    start = None if arguments.start is None else read_start(arguments.start)
+    record = _record(arguments, folder, found.texts, start)
+    if not folder.record.is_file():
+        write_parquet(found.texts, folder.texts, CLIENT_TEXTS)
+        folder.write_record(record)
+    elif folder.read_record() != record:
+        raise UserError(
+            f"{folder.path}: holds a voice that was trained from other texts or settings; give another folder with "
+            "--voice, or delete it"
+        )
+    counts = found.texts.groupby("split")["words"].agg(["size", "sum"])
+    for name, what in (("train", "trained on"), ("validation", "validation"), ("test", "held out")):
+        texts, words = counts.loc[name]
+        _say(f"{what}: {texts} texts, {words:,} words")
+    for remark in found.remarks:
+        _say(remark)
+    if not (folder.adapter(OWN) / CONFIGURATION).is_file():
+        _train(folder, record, start)
+    for line in validation_lines(read_parquet(folder.log, TRAINING_LOG)):
+        _say(line)
+    if not folder.losses.is_file():
+        memorise(folder, open_models(folder, record), record.seed)
+    print("\n".join(memorised_lines(folder, record.seed)))
+
+
+def _say(line: str) -> None:
+    print(f"favor: {line}", file=sys.stderr, flush=True)
+
+
+def _record(
+    arguments: argparse.Namespace, folder: VoiceFolder, texts: pd.DataFrame, start: tuple[LoraState, Lora] | None
+) -> VoiceRecord:
+    """Return what the voice is trained from; a GGUF base is dequantised on the way, once."""
+    source = arguments.base
+    if is_gguf(source):
+        context, source = read_header(source).context, str(folder.base)
+    else:
+        if is_local(source):
+            check_folder(Path(source).expanduser())
+        context = context_length(source)
+    lora = Lora() if start is None else start[1].model_copy(update={"dropout": Lora().dropout})
+    digest = hashlib.sha256("\0".join([*texts["split"], *texts["prompt"], *texts["text"]]).encode())
+    for name, value in sorted((as_arrays(start[0]) if start is not None else {}).items()):
+        digest.update(name.encode() + np.ascontiguousarray(value).tobytes())
+    return VoiceRecord(
+        author=arguments.author,
+        consent="mine",
+        base=arguments.base,
+        model=LoadedModel(source=source, quantisation=arguments.quantisation, dtype=arguments.dtype),
+        start=None if arguments.start is None else str(arguments.start),
+        lora=lora,
+        training=Training(
+            max_length=min(LONGEST, context),
+            pieces="windows",
+            supervised="response",
+            warmup_counts_from=1,
+            micro_batch=MICRO_BATCH,
+            accumulation=ACCUMULATION,
+            validation=Validation(texts_per_client=VALIDATION_TEXTS, patience=PATIENCE),
+        ),
+        epochs=arguments.epochs,
+        seed=SEED,
+        digest=digest.hexdigest(),
+    )
+
+
+def _train(folder: VoiceFolder, record: VoiceRecord, start: tuple[LoraState, Lora] | None) -> None:
+    """Train the adapter as the methods local-only and cold start do, and write it with the shared one it began with."""
+    if record.model.source == str(folder.base) and not (folder.base / "config.json").is_file():
+        _say(f"dequantising {record.base}")
+        dequantise(record.base, folder.base)
+    base = open_base(record.model, record.lora)
+    if start is None:
+        stage = local_only.plan(local_only.Hyperparameters(record.epochs)).personal
+        begin = as_arrays(initial_state(base.model, record.lora, record.seed))
+    else:
+        stage = cold_start.plan(cold_start.Hyperparameters(record.epochs)).personal
+        begin = as_arrays(start[0])
+        check_shapes({str(record.start): start[0]}, base.model, record.lora)
+        export_peft(start[0], record.lora, base.source, folder.adapter(SHARED))
+    assert stage is not None
+    settings = stage_settings(record, stage)
+    texts = read_parquet(folder.texts, CLIENT_TEXTS)
+    clients = personal_clients(settings.rounds, {WRITER: begin}, stage)
+    results = run_stage(base, clients, texts, stage, settings, "personal", record.seed, record.author)
+    write_parquet(training_log(results, clients, "personal"), folder.log, TRAINING_LOG)
+    export_peft(results[0].state, record.lora, base.source, folder.adapter(OWN))
+
+
+def stage_settings(record: VoiceRecord, stage: PersonalStage) -> PersonalTraining:
+    """Return what the workflow's job of a personal stage would be handed."""
+    return PersonalTraining(
+        prefix_tokens=PREFIX_TOKENS,
+        training=record.training,
+        engine="stacked",
+        model=record.model,
+        lora=record.lora,
+        alignment=None,
+        stage=plan_values(stage),
+        participations={},
+        withdrawn=[],
+        rounds={WRITER: 0},
+        again=[],
+    )
+
+
+def validation_lines(log: pd.DataFrame) -> Iterator[str]:
+    """Yield the validation loss of every pass, and which pass is kept; ``log``: the table ``training_log``."""
+    before, after = log["validation_loss_before"].iloc[0], log["validation_loss"].dropna().tolist()
+    yield f"validation loss before training: {before:.3f} nats per token"
+    yield from (f"validation loss after pass {number}: {loss:.3f}" for number, loss in enumerate(after, start=1))
+    best = min(after, default=math.nan)
+    if not best < before:
+        yield "warning: training did not lower the validation loss; give more text, or text of one kind"
+    elif after:
+        yield f"kept: the adapter of pass {after.index(best) + 1}"

@@ -1,0 +1,74 @@
+"""A small base model, one writer's posts, and the voice that ``favor voice train`` makes of them."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import torch
+from tests.scores.copied_voices import written
+
+from favor import cli
+from favor.lm.pretrain import pretrain
+from favor.lm.settings import ModelTraining
+from favor.lm.tokenizer import train_tokenizer
+
+POSTS = 60
+
+
+def command(*arguments) -> None:
+    """Run ``favor voice`` with these arguments."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(sys, "argv", ["favor", "voice", *map(str, arguments)])
+        cli.main()
+
+
+@pytest.fixture(scope="session")
+def toy(tmp_path_factory) -> Path:
+    """A folder with a base model of four other writers (``base``), and the posts of jane and of joe (``posts.csv``)."""
+    torch.set_num_threads(1)
+    folder = tmp_path_factory.mktemp("toy")
+    texts = [written(author, "base", n) for author in range(1, 5) for n in range(30)]
+    train_tokenizer(texts, 400, folder / "tokenizer")
+    shape = ModelTraining(
+        hidden_size=32, layers=2, heads=4, intermediate_size=64, context_length=160, tokens=40_000, sequence_length=64
+    )
+    pretrain(texts, folder / "tokenizer", shape, 1, folder / "base")
+    rows = [("jane", written(0, "voice", n, 6), f"2020-{1 + n // 28:02d}-{1 + n % 28:02d}") for n in range(POSTS)]
+    rows += [("joe", "Hello there.", "2020-01-01")]
+    pd.DataFrame(rows, columns=["author", "text", "date"]).to_csv(folder / "posts.csv", index=False)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def trained(toy) -> Path:
+    """The folder of jane's voice. Tests that change it take ``voice``."""
+    folder = toy / "jane"
+    command(
+        *("train", toy / "posts.csv", "--author", "jane", "--consent", "mine", "--base", toy / "base"),
+        *("--epochs", 2, "--voice", folder),
+    )
+    return folder
+
+
+@pytest.fixture
+def voice(trained, tmp_path) -> Path:
+    """A copy of jane's voice."""
+    return Path(shutil.copytree(trained, tmp_path / "voice"))
+
+
+@pytest.fixture
+def train_again(toy, voice) -> Callable[..., None]:
+    """A function that gives the command of ``voice`` again, with other options where they are named."""
+
+    def again(*options) -> None:
+        command(
+            *("train", toy / "posts.csv", "--author", "jane", "--consent", "mine", "--base", toy / "base"),
+            *("--epochs", 2, "--voice", voice, *options),
+        )
+
+    return again

@@ -1,0 +1,256 @@
+"""``favor voice train``: the adapter is the engine's own and that of the best pass, and nothing bad is trained."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from tests.voice.conftest import command
+
+from favor.corpora.tables import CLIENT_TEXTS
+from favor.federation.tables import TRAINING_LOG
+from favor.foundation.parquet import read_parquet
+from favor.foundation.seeds import derive_seed
+from favor.foundation.tensors import write_safetensors
+from favor.lm.base import load_base
+from favor.lm.batches import cut_pieces
+from favor.lm.likelihood import Question, answer
+from favor.lm.lora import export_peft, initial_state
+from favor.lm.peft_import import import_peft
+from favor.lm.settings import Lora, Optimisation
+from favor.lm.tasks import ClientTask
+from favor.lm.training import train
+from favor.voice.memorised import Audit, Copying, audit, audit_lines, copying, copying_lines
+from favor.voice.own_texts import own_texts
+from favor.voice.training import validation_lines
+
+LORA = Lora()
+
+
+def pieces_of(base, texts, split, column) -> list:
+    """Training pieces of a split, cut by hand: sixteen tokens of context, the rest learned."""
+    own = texts[texts["split"] == split]
+    return [
+        piece
+        for document, text in zip(own["document_id"], own[column], strict=True)
+        for piece in cut_pieces(base.tokenizer.encode(text), document, 16, 160)
+    ]
+
+
+def test_the_adapter_is_what_the_engine_makes_of_one_client_alone(toy, trained) -> None:
+    """Two passes over jane's training texts from PEFT's initial adapter, with the settings written out here."""
+    base = load_base(str(toy / "base"), device="cpu")
+    texts = read_parquet(trained / "texts.parquet", CLIENT_TEXTS)
+    task = ClientTask(
+        name="writer",
+        pieces=pieces_of(base, texts, "train", "training_text"),
+        start=initial_state(base.model, LORA, 2026),
+        epochs=2,
+        stage_seed=derive_seed(2026, "personal stage", 0, "writer"),
+    )
+    settings = Optimisation(
+        max_length=160, micro_batch=4, accumulation=2, supervised="response", warmup_counts_from=1, learning_rate=2e-4
+    )
+    (expected,) = train(base, LORA, [task], settings)
+    found = import_peft([trained / "own"])[0]["own"]
+    log = read_parquet(trained / "training_log.parquet", TRAINING_LOG)
+    losses = log["validation_loss"].dropna()
+    assert losses.iloc[1] < losses.iloc[0] < log["validation_loss_before"].iloc[0]  # so the last pass is kept
+    assert log["task_loss"].to_numpy() == pytest.approx([row["task_loss"] for row in expected.log], abs=1e-5)
+    for name, tensor in expected.state.items():
+        torch.testing.assert_close(found[name], tensor, atol=1e-6, rtol=1e-4)
+
+
+def test_the_adapter_that_is_kept_has_the_validation_loss_that_is_printed(toy, trained) -> None:
+    base = load_base(str(toy / "base"), device="cpu")
+    texts = read_parquet(trained / "texts.parquet", CLIENT_TEXTS)
+    pieces = pieces_of(base, texts, "validation", "text")
+    own = import_peft([trained / "own"])[0]["own"]
+    tokens = np.array([len(piece) - piece.response_start for piece in pieces])
+    log = read_parquet(trained / "training_log.parquet", TRAINING_LOG)
+    for state, printed in ((None, log["validation_loss_before"].iloc[0]), (own, log["validation_loss"].min())):
+        losses = answer(base, LORA, [Question(state, piece) for piece in pieces]).loss
+        assert printed == pytest.approx(float((losses * tokens).sum() / tokens.sum()), abs=1e-4)
+
+
+def test_every_pass_is_said_and_the_best_is_named() -> None:
+    log = pd.DataFrame(
+        {"validation_loss_before": [3.0, np.nan, np.nan, np.nan], "validation_loss": [np.nan, 2.5, 2.25, 2.75]}
+    )
+    assert list(validation_lines(log)) == [
+        "validation loss before training: 3.000 nats per token",
+        "validation loss after pass 1: 2.500",
+        "validation loss after pass 2: 2.250",
+        "validation loss after pass 3: 2.750",
+        "kept: the adapter of pass 2",
+    ]
+    log["validation_loss"] += 1
+    assert list(validation_lines(log))[-1].startswith("warning: training did not lower the validation loss")
+
+
+def test_the_newest_texts_are_held_out(toy) -> None:
+    """Of 60 posts a tenth each: the 48 oldest are trained on, six validate, and the six newest are held out."""
+    found = own_texts(toy / "posts.csv", "jane", {})
+    posts = pd.read_csv(toy / "posts.csv").query("author == 'jane'").sort_values("date", kind="stable")
+    splits = ["train"] * 48 + ["validation"] * 6 + ["test"] * 6
+    assert found.texts["split"].tolist() == splits
+    assert found.texts["text"].tolist() == posts["text"].tolist()
+    assert found.texts["training_text"].tolist() == posts["text"].tolist()[:48] + [""] * 12
+    assert found.remarks == ["split by date: the oldest 80 % are trained on, the newest 10 % are held out"]
+
+
+def test_texts_without_a_date_are_split_at_random_and_repeated_ones_left_out(toy, tmp_path) -> None:
+    posts = pd.read_csv(toy / "posts.csv").query("author == 'jane'")
+    posts.loc[posts.index[0], "date"] = "one day"
+    pd.concat([posts, posts[:3]]).rename(columns={"text": "email"}).to_csv(tmp_path / "mine.csv", index=False)
+    found = own_texts(tmp_path / "mine.csv", "jane", {"text": "email"})
+    assert found.texts["split"].value_counts().to_dict() == {"train": 48, "validation": 6, "test": 6}
+    assert found.texts["split"].tolist() != sorted(found.texts["split"], reverse=True)
+    assert found.remarks == [
+        "3 of 63 texts are empty or repeat another and are left out",
+        "split at random, because 1 texts have no date that can be read",
+    ]
+
+
+def test_a_folder_gives_the_texts_of_its_author_with_their_dates(toy, tmp_path) -> None:
+    posts = pd.read_csv(toy / "posts.csv").query("author == 'jane'")
+    for place in ("jane", "jane/2021", "joe"):
+        (tmp_path / place).mkdir(parents=True)
+    for row in posts.itertuples():
+        (tmp_path / "jane" / ("2021" if row.Index % 2 else "") / f"{row.date}.md").write_text(row.text)
+    (tmp_path / "joe" / "a.txt").write_text("Another person's words.")
+    expected = own_texts(toy / "posts.csv", "jane", {}).texts
+    for folder in (tmp_path, tmp_path / "jane"):
+        pd.testing.assert_frame_equal(own_texts(folder, "jane", {}).texts, expected)
+
+
+def test_a_training_that_was_stopped_goes_on_and_ends_with_the_same_bytes(trained, voice, train_again, capsys) -> None:
+    files = ["own/adapter_model.safetensors", "training_log.parquet", "continuations.parquet", "losses.parquet"]
+    before = {name: (trained / name).read_bytes() for name in files}
+    shutil.rmtree(voice / "own")
+    for name in files[1:]:
+        (voice / name).unlink()
+    train_again()
+    assert {name: (voice / name).read_bytes() for name in files} == before
+    (voice / "losses.parquet").unlink()
+    made = (voice / "own" / "adapter_model.safetensors").stat().st_mtime_ns
+    train_again()
+    assert (voice / "losses.parquet").read_bytes() == before["losses.parquet"]
+    assert (voice / "own" / "adapter_model.safetensors").stat().st_mtime_ns == made
+    capsys.readouterr()
+    with pytest.raises(SystemExit, match="was trained from other texts or settings"):
+        train_again("--epochs", 3)
+
+
+@pytest.fixture
+def shared(toy, tmp_path) -> dict:
+    """A shared adapter in PEFT's format, and the same in the layout of a results folder."""
+    base = load_base(str(toy / "base"), device="cpu")
+    lora = Lora(rank=4, alpha=4, dropout=0.0)
+    state = initial_state(base.model, lora, 7)
+    generator = torch.Generator().manual_seed(3)
+    state = {name: tensor + 0.05 * torch.randn(tensor.shape, generator=generator) for name, tensor in state.items()}
+    export_peft(state, lora, "base", tmp_path / "peft")
+    server = tmp_path / "results" / "study" / "seed2026" / "shared" / "task-abc" / "server"
+    for number in (1, 10):
+        write_safetensors(state, server / f"round{number}" / "adapter.safetensors", {"kind": "shared adapter"})
+    (tmp_path / "results" / "study" / "settings.json").write_text(
+        json.dumps({"experiment": {"lora": {"rank": 4, "alpha": 4, "dropout": 0.0, "target_modules": None}}})
+    )
+    return {"state": state, "peft": tmp_path / "peft", "server": server, "results": tmp_path / "results"}
+
+
+def test_training_begins_at_the_shared_adapter_of_a_folder_or_a_run(toy, shared, tmp_path, capsys) -> None:
+    made = {}
+    for name, start in (("peft", shared["peft"]), ("run", shared["server"] / "round10")):
+        command(
+            *("train", toy / "posts.csv", "--author", "jane", "--consent", "mine", "--base", toy / "base"),
+            *("--epochs", 1, "--from", start, "--voice", tmp_path / name),
+        )
+        states, lora = import_peft([tmp_path / name / "shared", tmp_path / name / "own"])
+        assert (lora.rank, lora.alpha) == (4, 4)
+        made[name] = states["own"]
+        for key, tensor in shared["state"].items():
+            assert torch.equal(states["shared"][key], tensor)
+            moved = (states["own"][key] - tensor).abs().max()
+            assert 0 < moved < 0.02  # a dozen steps of AdamW at 2e-4
+        losses = pd.read_parquet(tmp_path / name / "losses.parquet")
+        assert set(losses["model"]) == {"base", "shared", "own"}
+    for key in made["peft"]:
+        assert torch.equal(made["peft"][key], made["run"][key])
+    with pytest.raises(SystemExit, match=r"give one of its shared adapters: .*server/round10"):
+        command(
+            *("train", toy / "posts.csv", "--author", "jane", "--consent", "mine", "--base", toy / "base"),
+            *("--from", shared["results"], "--voice", tmp_path / "x"),
+        )
+    assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["posts.csv", "--author", "jane"], "add --consent mine"),
+        (["posts.csv", "--author", "jane", "--consent", "theirs"], "add --consent mine"),
+        (["posts.csv", "--author", "jan", "--consent", "mine"], "nobody there is named 'jan'; did you mean 'jane'?"),
+        (["posts.csv", "--author", "joe", "--consent", "mine"], "add 2,998 words and 19 texts"),
+        (["none.csv", "--author", "jane", "--consent", "mine"], "none.csv: give a folder of texts or a table"),
+        (["base", "--author", "jane", "--consent", "mine"], "holds no text file"),
+        ([".", "--author", "jane", "--consent", "mine", "--base", "none"], "holds no text file"),
+        (["posts.csv", "--author", "jane", "--consent", "mine", "--base", "./none"], "no such folder"),
+        (["posts.csv", "--author", "jane", "--consent", "mine", "--base", "none.gguf"], "make real-base"),
+        (["posts.csv", "--author", "jane", "--consent", "mine", "--from", "base"], "holds no adapter_config.json"),
+        (["posts.csv", "--author", "jane", "--consent", "mine", "--columns", "text=body"], "column 'body'"),
+    ],
+)
+def test_what_cannot_be_trained_is_one_line_and_nothing_is_written(
+    toy, tmp_path, monkeypatch, options, message
+) -> None:
+    monkeypatch.chdir(toy)
+    with pytest.raises(SystemExit) as stopped:
+        command("train", *options, "--voice", tmp_path / "new")
+    assert message in str(stopped.value.code)
+    assert "\n" not in str(stopped.value.code)
+    assert not (tmp_path / "new").exists()
+
+
+def test_copied_passages_are_counted_and_warned_of() -> None:
+    """Ten words in a row of a training text are copied, nine are not; the held-out text repeats nothing."""
+    words = "one two three four five six seven eight nine ten eleven twelve"
+    texts = pd.DataFrame(
+        {"split": ["train", "test"], "training_text": [words, ""], "text": [words, "Something else entirely."]}
+    )
+    nine, ten = " ".join(words.split()[:9]), " ".join(words.split()[1:11])
+    rows = [("own", "train", f"He said: {ten.upper()}."), ("own", "train", nine), ("base", "train", nine)]
+    rows += [("own", "test", "x"), ("base", "test", "x")]
+    made = pd.DataFrame(rows, columns=["model", "split", "text"])
+    found = copying(made, texts)
+    assert found["own", "train"] == Copying(2, 1, 10)
+    assert found["base", "train"] == Copying(1, 0, 0)
+    assert found["writer", "test"] == Copying(1, 0, 0)
+    assert any(line.startswith("warning: the adapter writes passages") for line in copying_lines(found))
+    found["base", "train"] = Copying(1, 1, 10)
+    assert not any(line.startswith("warning") for line in copying_lines(found))
+
+
+def test_the_audit_warns_above_chance_and_not_at_it() -> None:
+    """The loss of every training text falls by 1 + its number / 100; of held-out texts by less, or by as much."""
+
+    def losses(held_out) -> pd.DataFrame:
+        falls = {("trained", n): 1 + n / 100 for n in range(20)} | {
+            ("held_out", n): held_out + n / 100 for n in range(20)
+        }
+        rows = [("base", kind, n, 4.0) for kind, n in falls] + [("own", *key, 4 - fall) for key, fall in falls.items()]
+        return pd.DataFrame(rows, columns=["model", "kind", "text", "loss"])
+
+    told, chance = audit(losses(0.0), 1), audit(losses(1.0), 1)
+    assert (told.auc, told.trained, told.held_out) == (1.0, 20, 20)
+    assert told.above_chance
+    assert list(audit_lines(told))[-1].startswith("warning: above chance")
+    assert chance.auc == pytest.approx(0.5)
+    assert chance.low < 0.5 < chance.high
+    assert len(list(audit_lines(chance))) == 1
+    assert "Not known" in next(iter(audit_lines(Audit(float("nan"), float("nan"), float("nan"), 20, 0))))
