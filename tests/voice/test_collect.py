@@ -116,7 +116,7 @@ def bad(folder, kind) -> Path:
     ("kind", "message"),
     [
         ("missing", "nothing.mbox: file not found; check the name"),
-        ("unknown", "unknown.zip: not an export that is read; it holds b.bin, photos/a.jpg. Give one of: mail as mbox"),
+        ("unknown", "unknown.zip: not an export that is read; it holds b.bin, photos/a.jpg. Give one of: "),
         ("path", "path.zip: holds '../../home/a.txt', a name that leads out of the zip"),
         ("cut", "cut.zip: the zip is damaged or cut short"),
         ("charset", "note.txt holds bytes that are not utf-8; save it so"),

@@ -69,7 +69,9 @@ class Export:
         """
         found = _exports(self, path)
         if not found:
-            raise UserError(f"{printable(str(path))}: holds no {self.title}; check the corpus keys 'reader' and 'path'")
+            raise UserError(
+                f"{printable(str(path))}: neither {self.title} nor a folder of such; check the corpus key 'reader'"
+            )
         counts = Counter[str]()
         for files in found:
             for item in sittings(self.items(files, settings)):

@@ -54,6 +54,8 @@ class _Reader(HTMLParser):
                 self._inside, self._reason = len(self._open), reason
 
     def handle_endtag(self, tag: str) -> None:
+        if tag in _VOID:
+            return
         if tag in self._open:
             while self._open.pop() != tag:
                 pass

@@ -1,0 +1,68 @@
+"""An archive of Mastodon, or its outbox.json alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from favor.corpora.posts import ReaderSettings
+from favor.exports.files import Files
+from favor.exports.items import Cut, Export, Item
+from favor.exports.markup import html_text
+from favor.exports.short_posts import own_post
+
+COLUMNS: dict[str, str] = {}
+
+
+def matches(files: Files) -> bool:
+    """Whether there is an outbox."""
+    return _outbox(files) is not None
+
+
+def _outbox(files: Files) -> str | None:
+    alone = files.names if files.path.is_file() and files.path.suffix.lower() == ".json" else []
+    names = [*files.find(r"outbox\.json"), *alone]
+    return next((name for name in names if b'"OrderedCollection"' in files.head(name)), None)
+
+
+def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
+    """Yield the posts, oldest first; those of one sitting belong together. A boost is somebody else's post."""
+    name = _outbox(files)
+    assert name is not None
+    outbox = files.json(name)
+    found = outbox.get("orderedItems") if isinstance(outbox, dict) else None
+    if not isinstance(found, list):
+        raise files.broken(name, "has no list 'orderedItems'")
+    actor: dict[str, Any] = {}
+    for other in files.find(r"actor\.json"):
+        actor = files.json(other)
+    activities = [each for each in found if isinstance(each, dict) and each.get("type") in ("Create", "Announce")]
+    for activity in sorted(activities, key=lambda each: str(each.get("published", ""))):
+        address = str(activity.get("actor", ""))
+        author = str(actor.get("preferredUsername") or address.rsplit("/", 1)[-1])
+        names = tuple(str(actor[key]) for key in ("name", "id") if actor.get(key))
+        note = activity.get("object")
+        label = f"post {(note.get('id') if isinstance(note, dict) else activity.get('id')) or ''}".strip()
+        own = ""
+        cuts: tuple[Cut, ...] = ()
+        people: tuple[str, ...] = ()
+        if activity["type"] == "Announce":
+            cuts = (Cut("boosted", str(note.get("content", "") if isinstance(note, dict) else note)),)
+        elif isinstance(note, dict):
+            text, quoted = html_text(str(note.get("content") or ""))
+            own, repeated = own_post(text, bool(note.get("inReplyTo")))
+            cuts = quoted + repeated
+            people = tuple(str(tag.get("name", "")) for tag in note.get("tag") or [] if isinstance(tag, dict))
+        yield Item(author, own, _moment(activity), label, names, chat="posts", cuts=cuts, people=people)
+
+
+def _moment(activity: dict[str, Any]) -> datetime | None:
+    try:
+        return datetime.fromisoformat(str(activity.get("published")))
+    except ValueError:
+        return None
+
+
+EXPORT = Export("an archive of Mastodon, with outbox.json", matches, items)
+read = EXPORT.read

@@ -1,0 +1,94 @@
+"""Chats of Telegram as JSON: one chat at the top of result.json, or many in its list. Authors are Telegram's ids."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from favor.corpora.posts import ReaderSettings
+from favor.exports.files import Files
+from favor.exports.items import Cut, Export, Item, tidy
+
+COLUMNS: dict[str, str] = {}
+_CUT_SPANS = {"blockquote": "quoted", "expandable_blockquote": "quoted", "pre": "code"}
+_OTHERS = {"forwarded_from": "forwarded", "via_bot": "by a bot"}
+_KEYS = re.compile(rb'"(?:messages|chats|personal_information)"\s*:')
+
+
+def matches(files: Files) -> bool:
+    """Whether there is a file of chats."""
+    return _result(files) is not None
+
+
+def _result(files: Files) -> str | None:
+    alone = files.names if files.path.is_file() and files.path.suffix.lower() == ".json" else []
+    return next((name for name in [*files.find(r"result\.json"), *alone] if _KEYS.search(files.head(name))), None)
+
+
+def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
+    """Yield the messages of every chat; forwarded ones are somebody else's."""
+    name = _result(files)
+    assert name is not None
+    export = files.json(name)
+    if not isinstance(export, dict):
+        raise files.broken(name, "is not an object")
+    chats = [chat for key in ("chats", "left_chats") for chat in _list(export.get(key), "list")]
+    chats += [export] if "messages" in export else []
+    if not chats:
+        raise files.broken(name, "has neither 'messages' nor a list of chats")
+    contacts = tuple(_name(contact) for contact in _list(export.get("contacts"), "list"))
+    owner = export.get("personal_information")
+    me = (
+        {f"user{owner.get('user_id')}": (_name(owner), str(owner.get("username", "")))}
+        if isinstance(owner, dict)
+        else {}
+    )
+    for number, chat in enumerate(chats):
+        for message in _list(chat, "messages"):
+            if message.get("type") != "message":
+                continue
+            text, cuts = _text(message)
+            if not text and not cuts:
+                continue
+            author = str(message.get("from_id") or message.get("from") or "unknown sender")
+            names = tuple(filter(None, (str(message.get("from") or ""), *me.get(author, ()))))
+            label = f"{chat.get('name') or 'chat'}, message {message.get('id')}"
+            moment = _moment(message)
+            yield Item(author, text, moment, label, names, f"{number} {chat.get('id')}", cuts, people=contacts)
+
+
+def _list(holder: Any, key: str) -> list[dict[str, Any]]:
+    found = holder.get(key) if isinstance(holder, dict) else None
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+
+def _name(person: dict[str, Any]) -> str:
+    return " ".join(str(person[key]) for key in ("first_name", "last_name") if person.get(key))
+
+
+def _text(message: dict[str, Any]) -> tuple[str, tuple[Cut, ...]]:
+    """Return the sender's own words: a text is a string, or a list of strings and of marked spans."""
+    text = message.get("text", "")
+    spans = [
+        span if isinstance(span, dict) else {"text": span} for span in (text if isinstance(text, list) else [text])
+    ]
+    pairs = [(_CUT_SPANS.get(str(span.get("type")), ""), str(span.get("text", ""))) for span in spans]
+    for key, reason in _OTHERS.items():
+        if key in message:  # of a deleted account the name is null, and the key is there
+            whole = tidy("".join(part for _, part in pairs))
+            return "", (Cut(reason, whole),) if whole else ()
+    own = "".join(part for reason, part in pairs if not reason)
+    return tidy(own), tuple(Cut(reason, part) for reason, part in pairs if reason)
+
+
+def _moment(message: dict[str, Any]) -> datetime | None:
+    try:
+        return datetime.fromisoformat(str(message.get("date")))
+    except ValueError:
+        return None
+
+
+EXPORT = Export("chats of Telegram as JSON (result.json)", matches, items)
+read = EXPORT.read

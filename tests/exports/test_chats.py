@@ -1,0 +1,207 @@
+"""Chats and short posts: X, Mastodon, Telegram in both layouts, WhatsApp of two telephones."""
+
+from __future__ import annotations
+
+import shutil
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from favor.corpora.posts import ReaderSettings
+from favor.corpora.reading import open_reader
+from favor.exports.formats import open_export
+from favor.exports.items import Item, sittings
+from favor.foundation.errors import UserError
+
+DATA = Path(__file__).parent / "data"
+
+
+def read(path, form=None) -> tuple[str, list[Item]]:
+    name, export, files = open_export(path)
+    return name, list(export.items(files, ReaderSettings(has_keys=False, date_format=form)))
+
+
+def zipped(folder, path) -> Path:
+    """Return a zip of a folder within one more folder, and what a Mac adds to it."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for file in folder.rglob("*.js*"):
+            archive.write(file, f"archive/{file.relative_to(folder)}")
+        archive.writestr("__MACOSX/archive/._tweets.js", b"\0")
+    return path
+
+
+TWEETS = [
+    ("tweet 1", "Oldest, of another part", []),
+    ("tweet 2", "A first thought", []),
+    ("tweet 3", "And a second one & more.", []),
+    ("tweet 4", "", ["reposted"]),
+    ("tweet 5", "No, @carl said so.", []),  # a reply begins with addressees
+    ("tweet 6", "@bob is funny", []),  # this is none
+    ("tweet 7", "Indeed!", ["reposted"]),  # by hand
+    ("tweet 8", "but this is mine", ["reposted"]),
+    (
+        "tweet 9",  # is cut in tweets.js, and whole among the long ones
+        "This is a long tweet that goes on and on about the sea, the harbour and the grey sky over it, "
+        "and about boats.",
+        [],
+    ),
+]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_tweets_of_all_parts_oldest_first(tmp_path, packed) -> None:
+    name, found = read(zipped(DATA / "twitter", tmp_path / "x.zip") if packed else DATA / "twitter")
+    assert name == "twitter"
+    assert [(item.label, item.text, [cut.reason for cut in item.cuts]) for item in found] == TWEETS
+    assert {(item.author, item.names) for item in found} == {("zoe_l", ("Zoë Lee", "1"))}
+    assert found[3].people == ("Bob Stone",)
+    assert str(found[1].moment) == "2023-05-01 10:00:00+00:00"
+
+
+def test_an_old_archive_names_nobody() -> None:
+    name, (item,) = read(DATA / "tweet.js")
+    assert (name, item.author, item.text, str(item.moment)) == (
+        *("twitter", "", "An old one = with a sign"),
+        "2013-05-14 10:20:30+00:00",
+    )
+
+
+def test_posts_of_one_sitting_are_one_document() -> None:
+    # 10:00 and 10:20 belong together, the next is later; the boost at 12:00 is a sitting without a word.
+    joined = [item.text for item in sittings(read(DATA / "twitter")[1])]
+    assert joined[:3] == ["Oldest, of another part", "A first thought\nAnd a second one & more.", ""]
+    assert len(joined) == 8
+
+
+def test_mastodon(tmp_path) -> None:
+    name, found = read(DATA / "mastodon")
+    assert name == "mastodon"
+    assert [(item.text, [(cut.reason, cut.text) for cut in item.cuts]) for item in found] == [
+        ("One\nline & more\n\nTwo", []),
+        ("", [("boosted", "https://y.social/users/bob/statuses/5")]),
+        ("Yes. See", []),
+        ("So true.", [("quoted", "RE: https://y.social/1"), ("quoted", "Words of Bob")]),
+        ("Still in the same sitting.", []),
+        ("", []),
+    ]
+    assert (found[0].author, found[0].names[0], found[2].people) == ("zoe", "Zoë Lee", ("@bob@y.social",))
+    shutil.copy(DATA / "mastodon" / "outbox.json", tmp_path / "renamed.json")  # alone, it has the account's address
+    assert read(tmp_path / "renamed.json")[1][0].author == "zoe"
+
+
+FAMILY = [
+    ("user1", "Good morning", []),
+    ("user2", "Hi!", []),
+    ("user1", "See this:", ["quoted", "code"]),
+    ("user1", "", ["forwarded"]),
+    ("user1", "", ["forwarded"]),
+    ("user1", "", ["by a bot"]),
+    ("user1", "Another sitting", []),
+    ("user3", "Gone", []),
+]
+
+
+@pytest.mark.parametrize(("layout", "more"), [("one", []), ("all", [("user4", "A namesake in another chat", [])])])
+def test_telegram_in_both_layouts(layout, more) -> None:
+    name, found = read(DATA / f"telegram_{layout}.json")
+    assert name == "telegram"
+    assert [(item.author, item.text, [cut.reason for cut in item.cuts]) for item in found] == FAMILY + more
+    names, people = (("Zoë", "Zoë Lee", "@zoe_l"), ("Bob Stone",)) if more else (("Zoë",), ())
+    assert (found[0].names, found[0].people, found[0].label) == (names, people, "Family, message 2")
+
+
+def test_messages_of_one_sitting_are_one_document_per_author_and_chat() -> None:
+    # Nobody is silent for half an hour until 10:06; the namesake writes a minute later, in another chat.
+    found = [(item.author, item.text) for item in sittings(read(DATA / "telegram_all.json")[1])]
+    assert found == [
+        ("user1", "Good morning\nSee this:"),
+        ("user2", "Hi!"),
+        ("user1", "Another sitting"),
+        ("user3", "Gone"),
+        ("user4", "A namesake in another chat"),
+    ]
+
+
+def test_whatsapp_of_an_iphone() -> None:
+    name, found = read(DATA / "whatsapp_ios.txt", "%d.%m.%Y")
+    assert name == "whatsapp"
+    assert [(item.author, str(item.moment), item.text) for item in found] == [
+        ("Zoë Lee", "2023-05-14 10:02:12", "Good morning\nsecond line: with a colon\n\nfourth\u2028line"),
+        ("+49 170 1234567", "2023-05-14 10:03:00", "Hi"),
+        ("Zoë Lee", "2023-05-14 10:05:00", "Typo fixed"),
+        ("Zoë Lee", "2023-05-15 00:01:00", "Next day"),
+    ]
+
+
+def test_whatsapp_of_android_with_months_first() -> None:
+    found = read(DATA / "whatsapp_android.txt", "%m/%d/%y")[1]
+    assert [(item.author, str(item.moment), item.text) for item in found] == [
+        ("Zoë Lee", "2023-03-04 22:00:00", "Evening: tea?"),
+        ("Zoë Lee", "2023-03-04 22:03:00", "with a caption"),
+        ("Bob", "2023-03-04 22:04:00", "Yes"),
+        ("Zoë Lee", "2023-03-05 00:05:00", "Past midnight"),
+    ]
+    assert str(read(DATA / "whatsapp_android.txt", "%d/%m/%y")[1][0].moment) == "2023-04-03 22:00:00"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "2023-05-14, 10:02 - Ann: Hi",
+        "[2023/05/14, 10:02:11] Ann: Hi",
+        "14/05/2023 10:02 - Ann: Hi",
+        "14.05.23 um 10:02 - Ann: Hi",
+        "[14.5.2023 klo 10.02.11] Ann: Hi",
+        "14/5/23, 10:02 a. m. - Ann: Hi",
+        "14. 5. 2023, 10:02 - Ann: Hi",
+    ],
+)
+def test_dates_of_other_countries(tmp_path, line) -> None:
+    (tmp_path / "chat.txt").write_text(line)
+    (item,) = read(tmp_path / "chat.txt", "%d/%m/%y")[1]
+    assert (item.author, item.text, str(item.moment)[:16]) == ("Ann", "Hi", "2023-05-14 10:02")
+
+
+@pytest.mark.parametrize(
+    ("form", "message"),
+    [
+        (None, "the date 14.05.23 may have day and month in either order; give --date-order"),
+        ("%m/%d/%Y", "whatsapp_ios.txt, line 1: the date 14.05.23 does not exist in the order mdy; give --date-order"),
+    ],
+)
+def test_the_order_of_dates_is_asked_for(form, message) -> None:
+    with pytest.raises(UserError) as error:
+        read(DATA / "whatsapp_ios.txt", form)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("tweets.js", "window.YTD.tweets.part0 = [{", "is not complete JSON"),
+        ("tweets.js", "window.YTD.tweets.part0 = {}", "holds no list of objects"),
+        ("tweets.js", 'x = [{"tweet": {"created_at": "today"}}]', "a tweet has the date 'today'"),
+        ("outbox.json", '{"type": "OrderedCollection"}', "has no list 'orderedItems'"),
+        ("result.json", '{"chats": {}}', "has neither 'messages' nor a list of chats"),
+        ("result.json", '{"messages": ' + "[" * 99_999, "is not complete JSON"),
+        ("result.json", '{"messages": "\xff"}', "byte 14 is not utf-8"),
+    ],
+)
+def test_broken_exports_end_in_one_line(tmp_path, name, content, message) -> None:
+    (tmp_path / name).write_bytes(content.encode("latin-1"))
+    with pytest.raises(UserError) as error:
+        read(tmp_path / name)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_folder_of_archives_is_a_corpus(tmp_path) -> None:
+    zipped(DATA / "twitter", tmp_path / "zoe.zip")
+    (tmp_path / "eve").mkdir()
+    shutil.copy(DATA / "tweet.js", tmp_path / "eve" / "tweet.js")  # nobody is named in it, so the folder is
+    found = list(open_reader("twitter").read(tmp_path, ReaderSettings(date_format="%d.%m.%Y")))
+    assert [(post.author, post.date) for post in found][:2] == [("eve", "14.05.2013"), ("zoe_l", "01.04.2023")]
+    assert found[1].row_label == "zoe.zip, tweet 1"
+    with pytest.raises(UserError, match="neither a chat of WhatsApp as text"):
+        list(open_reader("whatsapp").read(tmp_path, ReaderSettings()))
