@@ -31,11 +31,11 @@ lock: install
 	$(BIN)/python envs/write.py
 
 demo: install
-	$(BIN)/snakemake --cores $(CORES)
+	$(BIN)/favor run --cores $(CORES)
 
 # The paper's studies at the demo's size, laid over the demo: what the demo has made is not made again.
 demo-all: install
-	$(BIN)/snakemake --cores $(CORES) --configfile config/config.yaml $(sort $(wildcard config/demo/*.yaml))
+	$(BIN)/favor run config/config.yaml $(sort $(wildcard config/demo/*.yaml)) --cores $(CORES)
 
 # Fast tests first, with the linters beside them; then those that run Snakemake, the longest files first (tests/conftest.py).
 # One thread per process: the processes share the cores.

@@ -41,7 +41,7 @@ def finished_run(repository, tmp_path_factory) -> Project:
 
 def jobs_begun(output) -> list[str]:
     """Return the rules of the jobs that a run says it begins, each once per job."""
-    return re.findall(r"^\d\d:\d\d:\d\d  \d+/\d+ (\w+)", output, flags=re.MULTILINE)
+    return re.findall(r"^(?:local)?rule (\w+):$", output, flags=re.MULTILINE)
 
 
 def contents(project) -> dict[str, str]:

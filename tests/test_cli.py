@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 
 import pytest
+from snakemake.cli import parse_args as snakemake_arguments
 from snakemake.cli import parse_config
 
 from favor import cli
@@ -48,9 +51,7 @@ def test_commands_that_run_the_workflow_start_snakemake_in_the_checkout(
     monkeypatch.chdir(repository / "docs")
     monkeypatch.setenv("PATH", str(tmp_path))  # no LaTeX, so the report is a page alone
     monkeypatch.setattr(sys, "argv", ["favor", *arguments])
-    monkeypatch.setattr(
-        subprocess, "run", lambda command, check: started.append(command) or subprocess.CompletedProcess(command, 3)
-    )
+    monkeypatch.setattr(cli, "start", lambda command: started.append(command) or 3)
     with pytest.raises(SystemExit) as stopped:
         cli.main()
     (command,) = started
@@ -113,9 +114,7 @@ def test_any_name_of_a_results_folder_reaches_snakemake_as_it_is(repository, mon
     started = []
     monkeypatch.chdir(repository)
     monkeypatch.setattr(sys, "argv", ["favor", "run", "--results", folder, "--rerun-other-versions"])
-    monkeypatch.setattr(
-        subprocess, "run", lambda command, check: started.append(command) or subprocess.CompletedProcess(command, 0)
-    )
+    monkeypatch.setattr(cli, "start", lambda command: started.append(command) or 0)
     with pytest.raises(SystemExit):
         cli.main()
     (command,) = started
@@ -132,13 +131,58 @@ def test_no_cores_are_refused_in_one_line(monkeypatch, capsys, cores) -> None:
 
 
 def test_an_interrupt_is_one_line_that_says_how_to_go_on(repository, monkeypatch, capsys) -> None:
-    def interrupted(command, check) -> None:
+    def interrupted(command) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.chdir(repository)
     monkeypatch.setattr(sys, "argv", ["favor", "run"])
-    monkeypatch.setattr(subprocess, "run", interrupted)
+    monkeypatch.setattr(cli, "start", interrupted)
     with pytest.raises(SystemExit) as stopped:
         cli.main()
     assert stopped.value.code == 130
     assert capsys.readouterr().err == "favor: interrupted; the same command goes on\n"
+
+
+def test_ctrl_c_waits_until_snakemake_has_ended_its_jobs(tmp_path) -> None:
+    """Both processes get the signal, as on a terminal; the one below takes a second to end."""
+    ended = tmp_path / "ended"
+    below = (
+        "import pathlib, signal, sys, time\n"
+        "def end(*_): time.sleep(1); pathlib.Path(sys.argv[1]).touch(); sys.exit(1)\n"
+        "signal.signal(signal.SIGINT, end)\n"
+        "print('ready', flush=True)\n"
+        "time.sleep(60)\n"
+    )
+    above = (
+        "import sys\nfrom favor import cli\n"
+        "try: cli.start([sys.executable, '-c', *sys.argv[1:]])\n"
+        "except KeyboardInterrupt: print('interrupted')"
+    )
+    command = [sys.executable, "-c", above, below, str(ended)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.communicate(timeout=30)[0] == "interrupted\n"
+    assert ended.exists()
+
+
+def test_the_profile_reaches_snakemake_as_options(repository, monkeypatch) -> None:
+    """Snakemake prints a line about a profile that it reads itself."""
+    monkeypatch.chdir(repository)
+    command = cli.snakemake_command(cli.parser().parse_args(["run"]))
+    verbose = cli.snakemake_command(cli.parser().parse_args(["run", "--verbose"]))
+    _, own = snakemake_arguments(command[3:])
+    _, profile = snakemake_arguments(verbose[3:])
+    names = (
+        "rerun_triggers",
+        "rerun_incomplete",
+        "printshellcmds",
+        "show_failed_logs",
+        "scheduler",
+        "cores",
+        "targets",
+    )
+    assert [getattr(own, name) for name in names] == [getattr(profile, name) for name in names]
+    assert (own.workflow_profile, own.logger) == ("none", ["favor"])
+    assert (profile.workflow_profile, profile.logger) == (None, [])

@@ -28,7 +28,9 @@ ROOMS = (
 
 def imports() -> dict[str, set[str]]:
     """Modules that every module imports when it runs, by dotted name."""
-    paths = {".".join(path.relative_to(SOURCE).with_suffix("").parts): path for path in SOURCE.rglob("*.py")}
+    paths = {
+        ".".join(path.relative_to(SOURCE).with_suffix("").parts): path for path in (SOURCE / "favor").rglob("*.py")
+    }
     paths = {name.removesuffix(".__init__"): path for name, path in paths.items()}
     found = {}
     for name, path in paths.items():
@@ -62,6 +64,12 @@ def test_no_import_runs_up() -> None:
 def test_no_modules_import_one_another() -> None:
     # Raises CycleError, which names the circle.
     assert len(list(TopologicalSorter(imports()).static_order())) > 200
+
+
+def test_the_logger_imports_nothing_of_the_package() -> None:
+    """Snakemake loads it before the Snakefile says whose ``favor`` is meant."""
+    for path in (SOURCE / "snakemake_logger_plugin_favor").iterdir():
+        assert path.suffix != ".py" or not re.search(r"^ *(from|import) favor", path.read_text(), re.MULTILINE), path
 
 
 def test_the_rules_decide_nothing() -> None:

@@ -1,6 +1,7 @@
 """The command ``favor``: what a configuration costs, whether its corpus and encoders suffice, the run, and the report.
 
-It starts Snakemake with the options that everybody needs. For all the others, call ``snakemake`` itself.
+It starts Snakemake with the options that everybody needs, and prints jobs, warnings and errors in a line each. What
+Snakemake says besides is in its log. For all other options, call ``snakemake`` itself.
 """
 
 from __future__ import annotations
@@ -103,10 +104,39 @@ def snakemake_command(arguments: argparse.Namespace) -> list[str]:
     elif targets is None:
         targets = planner_of(arguments).publication.report()
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(folder / "Snakefile"), "--cores", arguments.cores]
+    command += [] if arguments.verbose else ["--logger", "favor", *_profile(folder / "profiles" / "default")]
     command += ["--configfile", *files]
     if values:
         command += ["--config", *(f"{key}={_as_argument(value)}" for key, value in values.items())]
     return [*command, *(["--dry-run"] if arguments.dry_run else []), "--", *targets]
+
+
+def _profile(folder: Path) -> list[str]:
+    """Return a profile as options: Snakemake prints a line about one that it reads itself."""
+    options = ["--workflow-profile", "none"]
+    for name, value in read_files([folder / "config.yaml"]).items():
+        if value is True:
+            options.append(f"--{name}")
+        elif value is not False:
+            options += [f"--{name}", *(value if isinstance(value, list) else [value])]
+    return options
+
+
+def start(command: Sequence[str]) -> int:
+    """Run a command and return its status. Raises ``KeyboardInterrupt`` after Ctrl-C, once the command has ended.
+
+    Ctrl-C reaches Snakemake too, which ends its jobs and lets go of the results folder.
+    """
+    process, interrupted = subprocess.Popen(command), False
+    while True:
+        try:
+            status = process.wait()
+        except KeyboardInterrupt:
+            interrupted = True
+            continue
+        if interrupted:
+            raise KeyboardInterrupt
+        return status
 
 
 def certificate_targets(planner: Planner, encoders: Sequence[str]) -> list[str]:
@@ -157,6 +187,7 @@ def parser() -> argparse.ArgumentParser:
         command.add_argument("--results", help="the results folder")
         command.add_argument("--cores", type=_cores, default="all", help="cores to use (all)")
         command.add_argument("--dry-run", "-n", action="store_true", help="only say what would be done")
+        command.add_argument("--verbose", action="store_true", help="print everything that Snakemake says")
         if name == "run":
             other = "make results again that other versions of libraries have made"
             command.add_argument("--rerun-other-versions", action="store_true", help=other)
@@ -187,9 +218,11 @@ def main() -> None:
         if arguments.command == "voice":
             voice.run(arguments)
             return
-        status = subprocess.run(snakemake_command(arguments), check=False).returncode
+        status = start(snakemake_command(arguments))
         if arguments.command == "certify" and not status and not arguments.dry_run:
             print_certificates(arguments)
+        if arguments.command == "check" and not status and not arguments.dry_run:
+            print(Path(planner_of(arguments).paths.check.of()).read_text(encoding="utf-8"), end="")
     except UserError as error:
         sys.exit(f"error: {error}")
     except KeyboardInterrupt:

@@ -92,7 +92,7 @@ def test_comparisons_are_those_that_the_experiment_has(plan) -> None:
 
 def test_an_absent_encoder_is_named_once_and_planned_nowhere(plan, capsys) -> None:
     planner = plan(PLANNED, with_absent_encoder)
-    announce(planner.project.absent.values(), (), latex=True)
+    announce(planner.project.absent.values(), ())
     assert capsys.readouterr().err.count("warning: left out: STAR (/no/star) is not on this machine.") == 1
     key = Run("demo", "2026", "favor")
     files = [*planner.evaluation.embeddings(key), *planner.evaluation.sources(key), *planner.targets.everything()]
@@ -109,11 +109,6 @@ def test_the_style_encoder_cannot_be_left_out(plan) -> None:
 
     with pytest.raises(UserError, match=r"experiment 'demo' needs encoder 'star': STAR \(/no/star\) is not on this"):
         plan(PLANNED, change)
-
-
-def test_missing_latex_is_said(capsys) -> None:
-    announce((), (), latex=False)
-    assert "report.pdf is left out" in capsys.readouterr().err
 
 
 def test_a_sweeps_figure_draws_what_its_tables_score(plan) -> None:

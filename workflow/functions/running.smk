@@ -3,7 +3,7 @@
 from favor.running.invalidation.code_check import CODE
 from favor.running.devices.leases import WIDTHS, limit_gpu_jobs
 from favor.running.invalidation import announcing, provenance
-from favor.running.jobs import forked, job_lines
+from favor.running.jobs import forked
 from favor.running.jobs.filled_rules import fill_in
 from favor.running.repairs.snakemake import repair_snakemake
 from favor.running.repairs.slurm_plugin import repair as repair_slurm
@@ -52,8 +52,9 @@ if workflow.is_main_process:
     provenance.refuse_unrecorded(workflow, stop)
     announcing.announce_changes(workflow, changes, planning)
     announcing.check_targets(workflow, targets, stop)
-    if not (planning or workflow.output_settings.verbose):
-        job_lines.one_line_per_job(results / "benchmarks", project.track_titles())
+    for handler in workflow.logger_manager.get_log_handlers():
+        if hasattr(handler, "describe"):
+            handler.describe(results / "benchmarks", project.track_titles())
     forked.fork_local_jobs(workflow, planner.config.fork_jobs, results)
     repair_snakemake()
     try:

@@ -19,7 +19,7 @@ from favor.foundation.errors import UserError
 from favor.plan import Planner
 from favor.plan.extras import check_extras
 from favor.running.jobs.announcement import announce
-from favor.running.jobs.environment import export_source, latex_available, only_planning
+from favor.running.jobs.environment import export_source, only_planning
 from favor.running.invalidation.changes import FOLDER, Changes, check_accept
 from favor.running.invalidation.fingerprint import PRELOADED, fingerprint, source_code
 from favor.running.folder.occupancy import name_results
@@ -28,7 +28,7 @@ from favor.running.folder.results_folder import open_results
 
 def stop(error):
     """End the workflow with one line."""
-    print(f"\nerror: {error}\n", file=sys.stderr)
+    print(f"error: {error}", file=sys.stderr)
     os._exit(1)
 
 
@@ -52,7 +52,7 @@ try:
             check_extras(planner)
         open_results(results, ROOT, input_paths(planner.config), planning)
         planner.training.erase_withdrawn(planning)
-        announce(planner.project.absent.values(), fetched, latex_available())
+        announce(planner.project.absent.values(), fetched)
 except UserError as error:
     stop(error)
 

@@ -1,6 +1,5 @@
-"""Put the pages about all corpora together, and print them."""
+"""Put the pages about all corpora together."""
 
-import sys
 from pathlib import Path
 
 from favor.corpora.readiness import UNCHECKED
@@ -10,5 +9,4 @@ from favor.running.jobs.job import job
 with job(snakemake):
     pages = [Path(path).read_text(encoding="utf-8") for path in snakemake.input]
     page = "\n".join([*pages, UNCHECKED, ""])
-    print(page, file=sys.stderr)
     write_text(page, snakemake.output.page)

@@ -13,6 +13,7 @@ import torch
 
 from favor.foundation.errors import UserError
 from favor.running.jobs.job import job
+from favor.running.jobs.job_log import ERRORS_LAST
 
 
 @pytest.fixture
@@ -115,3 +116,29 @@ def test_a_terminal_on_a_full_disk_ends_no_job(snakemake, monkeypatch) -> None:
         monkeypatch.undo()
         os.dup2(os.open(os.devnull, os.O_WRONLY), full.fileno())
     assert snakemake.log[0].read_text() == "one\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "last"),
+    [
+        (UserError("a.parquet: broken"), 1, "error in train_shared: a.parquet: broken"),
+        (KeyboardInterrupt(), 130, "train_shared: interrupted; the same command goes on"),
+        (
+            ValueError("1 is 2\nand 3"),
+            1,
+            "error in train_shared: ValueError: 1 is 2 (a defect: the traceback is in {log})",
+        ),
+    ],
+)
+def test_where_errors_are_printed_last_the_log_alone_has_them(
+    snakemake, capsys, monkeypatch, error, status, last
+) -> None:
+    monkeypatch.setenv(ERRORS_LAST, "1")
+    with pytest.raises(SystemExit) as ended, job(snakemake):
+        print("a line", file=sys.stderr)
+        raise error
+    assert ended.value.code == status
+    assert capsys.readouterr().err == "a line\n"
+    lines = snakemake.log[0].read_text().splitlines()
+    assert lines[-1] == last.format(log=snakemake.log[0])
+    assert ("Traceback (most recent call last):" in lines) == isinstance(error, ValueError)

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Iterable
 
 
-def announce(absent: Iterable[str], to_fetch: Iterable[str], latex: bool) -> None:
-    """Name the optional encoders that are left out (each with its reason), what jobs will fetch, and missing LaTeX."""
+def announce(absent: Iterable[str], to_fetch: Iterable[str]) -> None:
+    """Name the optional encoders that are left out (each with its reason), and what jobs will fetch."""
     left_out, fetched = "; ".join(absent), ", ".join(to_fetch)
     if left_out:
         print(
@@ -19,5 +19,3 @@ def announce(absent: Iterable[str], to_fetch: Iterable[str], latex: bool) -> Non
             "fetch them before ('hf download <id>').",
             file=sys.stderr,
         )
-    if not latex:
-        print("LaTeX (pdflatex) is not installed: report.pdf is left out.", file=sys.stderr)

@@ -133,6 +133,7 @@ def end_with(run: Callable[[], object]) -> NoReturn:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C while libraries are imported prints no traceback
     for library in runpy.run_path(str(Path(__file__).with_name("preloaded.py")))["LIBRARIES"]:
         importlib.import_module(library)
     # The names that weights of all architectures had: built once per process, for 0.3 s.
@@ -141,5 +142,6 @@ if __name__ == "__main__":
     runpy.run_path(str(Path(__file__).with_name("processor_memory.py")))["keep_freed_memory"]()
     assert "favor" not in sys.modules
     gc.freeze()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     requested = serve(sys.argv[1])
     end_with(lambda: become(*requested)())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import signal
 import sys
 import traceback
@@ -18,6 +19,10 @@ from favor.running.invalidation.code_check import check_code
 
 # What the machine refuses and its user can fix; any other error of the system is a defect and keeps its traceback.
 _REFUSED = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM}
+
+
+# Set where the process that starts the jobs prints their errors itself, last of all (snakemake_logger_plugin_favor).
+ERRORS_LAST = "FAVOR_ERRORS_LAST"
 
 
 class _Tee:
@@ -80,32 +85,40 @@ def logged(snakemake: Any) -> Iterator[None]:
 
     A :class:`UserError` ends the script with exit status 1 and its one line, without a traceback; so does a full disk,
     or a folder that is not to be written, wherever it is met (the traceback is in the log). Ctrl-C ends it with a line
-    too. Any other exception keeps its traceback, in the log too.
+    too. Any other exception keeps its traceback, in the log too. Where errors are printed last (``ERRORS_LAST``), how
+    the script ends is in the log alone, as a last line.
     """
     if not snakemake.log:
         yield
         return
-    terminal = sys.stderr
+    terminal, rule = sys.stderr, snakemake.rule
     tee = _Tee(terminal, Path(str(snakemake.log[0])))
     sys.stderr = tee  # type: ignore[assignment]
+    end = tee.keep if ERRORS_LAST in os.environ else tee.write
     try:
-        with at_work(snakemake.rule):
+        with at_work(rule):
             check_code(snakemake)
             yield
             check_code(snakemake)
     except KeyboardInterrupt:
-        print(f"{snakemake.rule}: interrupted; the same command goes on", file=sys.stderr, flush=True)
+        end(f"{rule}: interrupted; the same command goes on\n")
         sys.exit(128 + signal.SIGINT)
     except UserError as error:
-        print(f"error in {snakemake.rule}: {error}", file=sys.stderr, flush=True)
+        end(f"error in {rule}: {error}\n")
         sys.exit(1)
     except Exception as error:
         tee.keep(traceback.format_exc())
-        if not isinstance(error, OSError) or error.errno not in _REFUSED:
+        if isinstance(error, OSError) and error.errno in _REFUSED:
+            end(f"error in {rule}: {error.filename or 'a file'}: {error.strerror}; {REMEDY}\n")
+        elif ERRORS_LAST in os.environ:
+            end(f"error in {rule}: {_first_line(error)} (a defect: the traceback is in {snakemake.log[0]})\n")
+        else:
             raise
-        place = error.filename or "a file"
-        print(f"error in {snakemake.rule}: {place}: {error.strerror}; {REMEDY}", file=sys.stderr, flush=True)
         sys.exit(1)
     finally:
         sys.stderr = terminal
         tee.close()
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(f"{type(error).__name__}: {error}".splitlines()))
