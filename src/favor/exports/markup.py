@@ -19,7 +19,7 @@ _CUT_CLASSES = {
         ("gmail_quote", "gmail_attr", "yahoo_quoted", "moz-cite-prefix", "moz-forward-container"), "quoted"
     ),
     **dict.fromkeys(("OutlookMessageHeader", "protonmail_quote", "quote-inline", "twitter-tweet"), "quoted"),
-    **dict.fromkeys(("tweet", "pullquote", "digest-post-embed", "embedded-post", "wp-block-quote"), "quoted"),
+    **dict.fromkeys(("tweet", "pullquote", "digest-post-embed", "embedded-post", "graf--mixtapeEmbed"), "quoted"),
     **dict.fromkeys(("gmail_signature", "moz-signature", "moz-txt-sig", "protonmail_signature_block"), "signature"),
     **dict.fromkeys(("subscription-widget", "subscribe-widget", "button-wrapper", "install-substack"), "boilerplate"),
     **dict.fromkeys(("wp-caption-text", "image-caption"), "caption"),

@@ -1,0 +1,137 @@
+"""Blogs: Medium, WordPress and Substack."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from favor.corpora.posts import ReaderSettings
+from favor.corpora.reading import open_reader
+from favor.exports.formats import open_export
+from favor.exports.items import Item
+from favor.exports.markup import html_text
+from favor.foundation.errors import UserError
+
+DATA = Path(__file__).parent / "data"
+
+
+def read(path) -> tuple[str, list[Item]]:
+    name, export, files = open_export(path)
+    return name, list(export.items(files, ReaderSettings(has_keys=False)))
+
+
+def cuts(item) -> list[tuple[str, str]]:
+    return [(cut.reason, cut.text) for cut in item.cuts]
+
+
+def archive(folder, path) -> Path:
+    return Path(shutil.make_archive(str(path), "zip", folder))
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_medium(tmp_path, packed) -> None:
+    name, found = read(archive(DATA / "medium", tmp_path / "m") if packed else DATA / "medium")
+    assert name == "medium"
+    assert [(item.text, item.left_out, str(item.moment)[:10]) for item in found] == [
+        ("Boats\n\nI like\nboats & ropes.\n\nThe end.", "", "2019-05-14"),
+        ("I agree.", "", "2019-06-01"),
+        ("", "unreadable", "2019-07-01"),
+        ("Not yet.", "draft", "2019-05-14"),
+    ]
+    assert cuts(found[0]) == [
+        ("caption", "Photo by Bob"),
+        ("quoted", "A ship is safe in harbour."),
+        ("code", "x = 1"),
+        ("quoted", "Her article by Eve"),
+    ]
+    assert cuts(found[1]) == [("quoted", "His highlight")]
+    assert (found[0].author, found[0].names) == ("zoe_l", ("Zoé Lee",))
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_substack(tmp_path, packed) -> None:
+    name, found = read(archive(DATA / "substack", tmp_path / "s") if packed else DATA / "substack")
+    assert name == "substack"
+    assert [(item.author, item.text, item.left_out, str(item.moment)[:10]) for item in found] == [
+        ("", "I like boats.\n\nropes\n\nknots", "", "2021-05-14"),
+        ("", "Not yet.", "draft", "None"),
+    ]
+    assert cuts(found[0]) == [
+        ("boilerplate", "Thanks for reading! Subscribe for free."),
+        ("quoted", "Words of a tweet"),
+        ("caption", "By Bob"),
+        ("boilerplate", "Subscribe now"),
+    ]
+
+
+def test_wordpress() -> None:
+    name, found = read(DATA / "wordpress.xml")
+    assert name == "wordpress"
+    assert [(item.author, item.text, item.left_out, str(item.moment)) for item in found] == [
+        ("zlee", "First line\nsecond line [sic].\n\nEnd & out.", "", "2013-05-14 10:20:30"),  # lines of the source
+        ("zlee", "A block “post”.", "", "2014-05-14 10:20:30"),
+        ("zlee", "About me", "page", "2013-01-01 00:00:00"),
+        ("zlee", "Not yet", "draft", "None"),
+        ("bob", "Guest post", "", "2013-01-01 00:00:00"),
+    ]
+    assert cuts(found[0]) == [
+        ("caption", "Photo by Bob"),
+        ("code", "x = 1"),
+        ("quoted", "Words of Eve"),
+        ("comment", "Bob says hello"),
+    ]
+    assert cuts(found[1]) == [("quoted", "Quoted block\n\nEve")]
+    assert found[0].names == ("Zoë Lee", "zoe@example.org")
+
+
+BOMB = '<!DOCTYPE rss [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]>'
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("<rss", f"{BOMB}<rss"), "it declares a document type, which WordPress does not and which may hide entities"),
+        (("<rss", '<!DOCTYPE rss SYSTEM "file:///etc/passwd"><rss'), "it declares a document type"),
+        (("About me", "About &me; ]]>&me;"), "cannot be read as XML (undefined entity"),
+        (("</channel></rss>", ""), "cannot be read as XML (no element found"),
+        (("UTF-8", "x-none"), "cannot be read as XML (unknown encoding: x-none)"),
+        (("Zoë", "Zo\udcff"), "cannot be read as XML (not well-formed (invalid token)"),
+    ],
+)
+def test_broken_xml_ends_in_one_line(tmp_path, change, message) -> None:
+    text = (DATA / "wordpress.xml").read_text(encoding="utf-8").replace(*change, 1)
+    (tmp_path / "blog.xml").write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(UserError) as error:
+        read(tmp_path / "blog.xml")
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("html", "own"),
+    [
+        ("a<p>b<p>c</div>d", "a\n\nb\n\nc\n\nd"),  # ends that nothing began
+        ("<blockquote>x<b>y</blockquote>z", "z"),
+        ("<div>a<blockquote>never closed</div>b", "a\n\nb"),
+        ("a &lt;b&gt; &#8212; c", "a <b> — c"),
+        ("<script>1 < 2</script><style>p</style>a<!-- b -->", "a"),
+        ("a<br/>b<br>c", "a\nb\nc"),
+        ("<table><tr><td>a</td></tr><tr><td>b</td></tr></table>", "a\n\nb"),
+    ],
+)
+def test_html_that_is_not_well_formed(html, own) -> None:
+    assert html_text(html)[0] == own
+
+
+def test_blogs_are_corpora(tmp_path, capsys) -> None:
+    archive(DATA / "substack", tmp_path / "zoe")
+    shutil.copytree(DATA / "substack", tmp_path / "eve")
+    found = list(open_reader("substack").read(tmp_path, ReaderSettings()))
+    assert [post.author for post in found] == ["eve", "zoe"]  # called as the export is
+    assert "cut or left out: boilerplate 4, caption 2, draft 2, quoted 2" in capsys.readouterr().err
+    assert {post.author for post in open_reader("wordpress").read(DATA / "wordpress.xml", ReaderSettings())} == {
+        *("zlee", "bob"),
+    }
+    assert len(list(open_reader("medium").read(DATA / "medium", ReaderSettings()))) == 2
