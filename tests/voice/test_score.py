@@ -168,7 +168,7 @@ def files(tmp_path, monkeypatch) -> Path:
     rows = [{"author": name, "text": text} for name, texts in CONTRAST.items() for text in texts]
     pd.DataFrame(rows).to_csv(tmp_path / "others.csv", index=False)
     (tmp_path / "draft.txt").write_text(written(0, "scored", 1))
-    monkeypatch.setattr(command, "_encoder", lambda name: Trigrams())
+    monkeypatch.setattr(command, "style_encoder", lambda name: Trigrams())
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -26,6 +26,7 @@ from favor.lm.tasks import ClientTask
 from favor.lm.training import train
 from favor.voice.memorised import Audit, Copying, audit, audit_lines, copying, copying_lines
 from favor.voice.own_texts import own_texts
+from favor.voice.share import Measured
 from favor.voice.training import validation_lines
 
 LORA = Lora()
@@ -247,10 +248,10 @@ def test_the_audit_warns_above_chance_and_not_at_it() -> None:
         return pd.DataFrame(rows, columns=["model", "kind", "text", "loss"])
 
     told, chance = audit(losses(0.0), 1), audit(losses(1.0), 1)
-    assert (told.auc, told.trained, told.held_out) == (1.0, 20, 20)
+    assert (told.auc.value, told.trained, told.held_out) == (1.0, 20, 20)
     assert told.above_chance
     assert list(audit_lines(told))[-1].startswith("warning: above chance")
-    assert chance.auc == pytest.approx(0.5)
-    assert chance.low < 0.5 < chance.high
+    assert chance.auc.value == pytest.approx(0.5)
+    assert chance.auc.low < 0.5 < chance.auc.high
     assert len(list(audit_lines(chance))) == 1
-    assert "Not known" in next(iter(audit_lines(Audit(float("nan"), float("nan"), float("nan"), 20, 0))))
+    assert "Not known" in next(iter(audit_lines(Audit(Measured(float("nan"), float("nan"), float("nan")), 20, 0))))

@@ -31,7 +31,7 @@ def run(arguments: argparse.Namespace) -> None:
     author = read_author(arguments.author)
     contrast = embedded_contrast() if arguments.contrast is None else read_authors(arguments.contrast)
     print(f"favor: reading {len(texts)} texts by {arguments.encoder}, stylometry and grammar", file=sys.stderr)
-    score = score_voice(texts, author, contrast, _encoder(arguments.encoder))
+    score = score_voice(texts, author, contrast, style_encoder(arguments.encoder))
     if arguments.contrast is None:
         score.notes.insert(0, GENRE)
     name = NAME if arguments.contrast is None else str(arguments.contrast)
@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> None:
     print(as_json(score, name, arguments.encoder) if arguments.json else "\n".join(lines(score, name)))
 
 
-def _encoder(name: str) -> TextEncoder:
+def style_encoder(name: str) -> TextEncoder:
     """Load an encoder by its folder, if the workflow trained it, or as sentence-transformers does."""
     if (Path(name) / "encoder.json").is_file():
         return load_encoder({"kind": "asce"}, Path(name))
@@ -49,12 +49,13 @@ def _encoder(name: str) -> TextEncoder:
 
 def as_json(score: VoiceScore, contrast: str, encoder: str) -> str:
     """Return everything that was found, as JSON; what does not exist is null."""
-    return json.dumps(_finite({**asdict(score), "contrast": contrast, "encoder": encoder}), indent=1, allow_nan=False)
+    return json.dumps(finite({**asdict(score), "contrast": contrast, "encoder": encoder}), indent=1, allow_nan=False)
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
+    """Return plain values as JSON takes them: what is not a finite number is None."""
     if isinstance(value, dict):
-        return {key: _finite(each) for key, each in value.items()}
+        return {key: finite(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(each) for each in value]
+        return [finite(each) for each in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -6,6 +6,7 @@ import argparse
 from importlib import import_module
 from pathlib import Path
 
+from favor.encoders.settings import EMBEDDED_MINILM
 from favor.running.jobs.environment import quiet_libraries
 
 REAL_BASE = "resources/SmolLM2-135M-Instruct.Q4_1.gguf"  # of `make real-base`
@@ -13,7 +14,7 @@ REAL_BASE = "resources/SmolLM2-135M-Instruct.Q4_1.gguf"  # of `make real-base`
 
 def add_voice(command: argparse.ArgumentParser) -> None:
     """Add the subcommands. One is a function that adds its options, and a module of this package with ``run``."""
-    actions = command.add_subparsers(dest="action", required=True, metavar="{collect,train}")
+    actions = command.add_subparsers(dest="action", required=True, metavar="{collect,train,write,report}")
     for name, (module, options, about) in _ACTIONS.items():
         action = actions.add_parser(name, help=about, description=about)
         options(action)
@@ -60,6 +61,33 @@ def _train(command: argparse.ArgumentParser) -> None:
     _voice(command)
 
 
+def _write(command: argparse.ArgumentParser) -> None:
+    command.add_argument("prompt", help="the first words of the text")
+    command.add_argument("--about", default="", help="what the text answers, such as the subject of a mail")
+    command.add_argument("--tokens", type=_count, default=160, help="longest continuation (%(default)s)")
+    command.add_argument("--temperature", type=_temperature, default=0.0, help="0 takes the likeliest words (0)")
+    command.add_argument("--seed", type=_count, default=1, help="another number draws other words (%(default)s)")
+    command.add_argument("--json", action="store_true", help="print JSON")
+    _voice(command)
+
+
+def _report(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--contrast", type=Path, help="other authors: a table, or a folder of folders (presidents)")
+    command.add_argument("--encoder", default=EMBEDDED_MINILM, help="folder or name of a style encoder (%(default)s)")
+    command.add_argument("--page", type=Path, help="where the page goes (report.html in the folder of the voice)")
+    _voice(command)
+
+
+def _temperature(value: str) -> float:
+    try:
+        number = float(value)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number <= 10:
+        raise argparse.ArgumentTypeError(f"'{value}' is not a number from 0 to 10")
+    return number
+
+
 def _count(value: str) -> int:
     if not (value.isascii() and value.isdigit() and int(value)):
         raise argparse.ArgumentTypeError(f"'{value}' is not a number from 1")
@@ -76,4 +104,6 @@ def _column(value: str) -> tuple[str, str]:
 _ACTIONS = {
     "collect": ("collect", _collect, "make a table of one writer's own texts from exports of mail, chats and posts"),
     "train": ("training", _train, "train an adapter on one writer's texts, and say what it has memorised"),
+    "write": ("writing", _write, "continue a text by the base model and by the voice, one beside the other"),
+    "report": ("report", _report, "say on one page how near the voice comes to its writer, and what it has memorised"),
 }

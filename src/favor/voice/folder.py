@@ -77,6 +77,16 @@ class VoiceFolder:
         """Table ``voice_losses`` of the writer's own texts."""
         return self.path / "losses.parquet"
 
+    @property
+    def report(self) -> Path:
+        """The page of ``favor voice report``."""
+        return self.path / "report.html"
+
+    @property
+    def summary(self) -> Path:
+        """What that page found, without a text."""
+        return self.path / "report.json"
+
     def adapter(self, model: str) -> Path:
         """Return the folder of the adapter "shared" or "own", in PEFT's format."""
         return self.path / model

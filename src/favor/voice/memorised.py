@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
 from favor.corpora.copies import SHARED_WORDS, shares_a_run, word_runs
@@ -22,12 +21,12 @@ from favor.lm.generation import GenerationRequest, generate
 from favor.lm.likelihood import Question, answer
 from favor.running.jobs.progress import Progress
 from favor.scores.copying import word_list
-from favor.statistics.bootstrap import RATE, auc_draws, interval, observed_and_resampled
 from favor.statistics.copied_spans import KnownTexts
 from favor.studies.privacy.losses import first_pieces, trained_texts
 from favor.studies.settings import TextCutting
 from favor.voice.folder import BASE, OWN, PREFIX_TOKENS, SHARED, VoiceFolder, VoiceModels
 from favor.voice.own_texts import WRITER
+from favor.voice.share import Measured, told_apart
 from favor.voice.tables import VOICE_CONTINUATIONS, VOICE_LOSSES
 
 PROMPTS = 12  # continued of the held-out texts, and as many of those trained on
@@ -36,7 +35,6 @@ LEAST_TOKENS = 16  # that a text has behind its prompt
 TEXTS = 60  # read at most of those trained on, and of those held out
 READ_TOKENS = 256  # of a text at most
 TRAINED, HELD_OUT = "trained", "held_out"
-DRAWS = 2000
 
 
 @dataclass(frozen=True)
@@ -55,16 +53,14 @@ class Audit:
     The score of a text is how far the loss falls from where training began. ``trained``, ``held_out``: texts read.
     """
 
-    auc: float
-    low: float
-    high: float
+    auc: Measured
     trained: int
     held_out: int
 
     @property
     def above_chance(self) -> bool:
         """Whether the interval lies above one half."""
-        return self.low > 0.5
+        return self.auc.low > 0.5
 
 
 def unseen(texts: pd.DataFrame) -> pd.DataFrame:
@@ -175,12 +171,9 @@ def copying(made: pd.DataFrame, texts: pd.DataFrame) -> dict[tuple[str, str], Co
 def audit(losses: pd.DataFrame, seed: int) -> Audit:
     """Return whether training texts can be told; ``losses``: the table ``voice_losses`` of the writer's own texts."""
     wide = losses.pivot(index=["kind", "text"], columns="model", values="loss")
-    fall = (wide[SHARED if SHARED in wide else BASE] - wide[OWN]).to_numpy()
-    positive = (wide.index.get_level_values("kind") == TRAINED).astype(bool)
-    number = len(fall)
-    draws = auc_draws(fall, positive, np.arange(number), observed_and_resampled(number, seed, DRAWS))
-    low, high = interval(draws, number, RATE)
-    return Audit(float(draws[0]), low, high, int(positive.sum()), int((~positive).sum()))
+    fall = wide[SHARED if SHARED in wide else BASE] - wide[OWN]
+    trained, fresh = (fall[fall.index.get_level_values("kind") == kind].to_numpy() for kind in (TRAINED, HELD_OUT))
+    return Audit(told_apart(trained, list(fresh[:, None]), seed), len(trained), len(fresh))
 
 
 def copying_lines(found: Mapping[tuple[str, str], Copying]) -> Iterator[str]:
@@ -201,12 +194,12 @@ def copying_lines(found: Mapping[tuple[str, str], Copying]) -> Iterator[str]:
 
 def audit_lines(found: Audit) -> Iterator[str]:
     """Yield whether a text can be told to have been trained on, in words."""
-    if math.isnan(found.auc):
+    if math.isnan(found.auc.value):
         yield "Was a text trained on? Not known: every held-out text shares ten words in a row with those trained on"
         return
     yield (
-        f"Was a text trained on? Told with AUC {found.auc:.2f} [{found.low:.2f}, {found.high:.2f}] (chance .50), from "
-        f"{found.trained} texts that were and {found.held_out} that were not"
+        f"Was a text trained on? Told with AUC {found.auc.text()} (chance .50), from {found.trained} texts that were "
+        f"and {found.held_out} that were not"
     )
     if found.above_chance:
         yield "warning: above chance: who has the adapter can tell which texts it was trained on; keep it to yourself"

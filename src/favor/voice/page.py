@@ -17,12 +17,12 @@ def score_page(score: VoiceScore, author: str, contrast: str, encoder: str) -> s
     body = render(
         Path(__file__).parent / "templates", "score.html",
         score=score, author=author, contrast=contrast, encoder=encoder, summary=summary(score),
-        verifiers=VERIFIERS, share_text=share_text, number=number, place=_place,
+        verifiers=VERIFIERS, share_text=share_text, number=number, place=place_on_axis,
     )  # fmt: skip
     return page("How near the texts are to the author", body)
 
 
-def _place(share: float) -> float:
+def place_on_axis(share: float) -> float:
     """Return where a share stands on the axis, in percent of its length."""
     low, high = _AXIS
     return 100 * (min(max(share, low), high) - low) / (high - low)

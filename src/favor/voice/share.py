@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from favor.foundation.seeds import derive_seed
-from favor.statistics.bootstrap import mean_draws, observed_and_resampled
+from favor.statistics.bootstrap import (
+    RATE,
+    Bounds,
+    auc_draws,
+    interval,
+    mean_draws,
+    observed_and_resampled,
+)
 from favor.statistics.kept_share import KeptShare, kept_share
 
 DRAWS = 2000
@@ -34,3 +43,40 @@ def voice_share(texts: np.ndarray, own: np.ndarray, others: Sequence[np.ndarray]
 def percentile(score: float, reference: np.ndarray) -> float:
     """Return which share of ``reference`` lies below ``score``, ties half."""
     return float(((reference < score).mean() + (reference <= score).mean()) / 2)
+
+
+class Measured(NamedTuple):
+    """A value with its 95 % interval; NaN where there is too little to say."""
+
+    value: float
+    low: float
+    high: float
+
+    def text(self, digits: int = 2) -> str:
+        """Return value and interval, rounded; a dash where there is none."""
+        shown = [f"{number:.{digits}f}" if math.isfinite(number) else "–" for number in self]
+        return f"{shown[0]} [{shown[1]}, {shown[2]}]"
+
+
+def measured(draws: np.ndarray, clusters: int, bounds: Bounds | None = None) -> Measured:
+    """Return the value ``draws[0]`` with the interval that the other draws give it."""
+    return Measured(float(draws[0]), *interval(draws, clusters, bounds))
+
+
+def told_apart(higher: np.ndarray, others: Sequence[np.ndarray], seed: int) -> Measured:
+    """Return how often a score of ``higher`` [n] is above one of ``others``, ties half (AUC): 0.5 is chance.
+
+    ``others``: scores by group. Scores of ``higher`` and groups of ``others`` are drawn independently; degrees of
+    freedom are those of the smaller number.
+    """
+    number, groups = len(higher), len(others)
+    if not (number and groups):
+        return Measured(math.nan, math.nan, math.nan)
+    counts = [
+        observed_and_resampled(size, derive_seed(seed, "told apart", name), DRAWS)
+        for name, size in (("higher", number), ("others", groups))
+    ]
+    scores = np.concatenate([higher, *others])
+    cluster = np.concatenate([np.arange(number), number + np.repeat(np.arange(groups), [len(own) for own in others])])
+    draws = auc_draws(scores, np.arange(len(scores)) < number, cluster, np.concatenate(counts, axis=1))
+    return measured(draws, min(number, groups), RATE)

@@ -1,0 +1,206 @@
+"""``favor voice report``: one page that says how near a personal adapter comes to its writer, and at what price."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from favor.corpora.neutral import neutral_passages
+from favor.corpora.tables import CLIENT_TEXTS
+from favor.federation.tables import TRAINING_LOG
+from favor.foundation.errors import UserError
+from favor.foundation.files import write_json, write_text
+from favor.foundation.html import render
+from favor.foundation.parquet import read_parquet
+from favor.tables.style import page
+from favor.voice import command
+from favor.voice.contrast import GENRE, NAME, embedded_contrast
+from favor.voice.folder import BASE, OWN, SHARED, VoiceFolder, VoiceModels, VoiceRecord, open_models
+from favor.voice.gains import CONTRAST, NEUTRAL, Gains, gains
+from favor.voice.memorised import Audit, Copying, audit, audit_lines, copying, copying_lines, pieces_of, read_losses
+from favor.voice.page import place_on_axis
+from favor.voice.score import VoiceScore, passages, score_voice
+from favor.voice.tables import VOICE_CONTINUATIONS, VOICE_LOSSES
+from favor.voice.texts import read_authors
+from favor.voice.training import validation_lines
+from favor.voice.words import VERIFIERS, number, share_text
+
+TEXTS_EACH, NEUTRAL_TEXTS, NEUTRAL_WORDS = 3, 12, 60  # of a contrast author; neutral passages and their length
+SAMPLES = 3
+FEW = 10  # held-out texts below which intervals are wide
+MODELS = {BASE: "the base model", SHARED: "the shared adapter", OWN: "your adapter"}
+
+
+@dataclass(frozen=True)
+class VoiceReport:
+    """What is measured of one voice.
+
+    ``scores``: by model, :func:`favor.voice.score.score_voice` of its continuations of held-out texts, or why there is
+    none. ``gains``: by adapter.
+    """
+
+    validation: list[str]
+    scores: dict[str, VoiceScore | str]
+    gains: dict[str, Gains]
+    copying: dict[tuple[str, str], Copying]
+    audit: Audit
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Measure the voice that a command line names; print the findings, write the page and ``report.json`` beside it."""
+    folder = VoiceFolder(arguments.voice)
+    record = folder.read_record()
+    contrast = embedded_contrast() if arguments.contrast is None else read_authors(arguments.contrast)
+    name = NAME if arguments.contrast is None else str(arguments.contrast)
+    if not folder.losses.is_file():
+        raise UserError(f"{folder.path}: the training has not ended; run the same 'favor voice train' again")
+    models = open_models(folder, record)
+    texts = read_parquet(folder.texts, CLIENT_TEXTS)
+    made = read_parquet(folder.continuations, VOICE_CONTINUATIONS)
+    print(f"favor: reading held-out texts and {len(contrast)} other authors", file=sys.stderr, flush=True)
+    others = read_losses(models, _others(models, contrast), "other authors")
+    own = read_parquet(folder.losses, VOICE_LOSSES)
+    losses = pd.concat([own, others], ignore_index=True)
+    found = VoiceReport(
+        list(validation_lines(read_parquet(folder.log, TRAINING_LOG))),
+        scores(made, texts, contrast, arguments.encoder),
+        {model: gains(losses, model, record.seed) for model in models.states if model != BASE},
+        copying(made, texts),
+        audit(own, record.seed),
+    )
+    told = findings(found)
+    steps = advice(found, embedded=arguments.contrast is None)
+    target = arguments.page or folder.report
+    write_json(summary(found, record, told), folder.summary)
+    write_text(_page(found, record, texts, made, told, steps, name, arguments.encoder), target)
+    print("\n".join([*told, *(f"To do: {step}" for step in steps), f"Page: {target}"]))
+
+
+def scores(
+    made: pd.DataFrame, texts: pd.DataFrame, contrast: Mapping[str, Sequence[str]], encoder: str
+) -> dict[str, VoiceScore | str]:
+    """Return by model how near its continuations of held-out texts are, or why that cannot be said.
+
+    The author is everything the writer wrote but the documents that are continued.
+    """
+    held_out = made[made["split"] == "test"]
+    author = texts.loc[~texts["document_id"].isin(set(held_out["document_id"])), "text"].tolist()
+    if not len(held_out):
+        return {str(model): "no held-out text is long enough to be continued" for model in made["model"].unique()}
+    loaded = command.style_encoder(encoder)
+    found: dict[str, VoiceScore | str] = {}
+    for model, own in held_out.groupby("model"):
+        written = dict(zip(own["document_id"], own["text"], strict=True))
+        try:
+            found[str(model)] = score_voice(written, author, contrast, loaded)
+        except UserError as error:
+            found[str(model)] = str(error)
+    return {model: found[model] for model in MODELS if model in found}
+
+
+def _others(models: VoiceModels, contrast: Mapping[str, Sequence[str]]) -> dict:
+    """Return by (kind, writer) the beginnings of the contrast authors' first texts, and of neutral passages."""
+    rows = [
+        (author, f"{author}-{place:03d}", "", text)
+        for author, own in contrast.items()
+        for place, text in enumerate(own[:TEXTS_EACH])
+    ]
+    neutral = passages(neutral_passages(None), NEUTRAL_WORDS)[:NEUTRAL_TEXTS]
+    columns = ["client", "document_id", "prompt", "text"]
+    found = {
+        (CONTRAST, author): own
+        for author, own in pieces_of(models, pd.DataFrame(rows, columns=columns), "text").items()
+    }
+    plain = pd.DataFrame([("", f"{place:03d}", "", text) for place, text in enumerate(neutral)], columns=columns)
+    return found | {(NEUTRAL, ""): pieces_of(models, plain, "text")[""]}
+
+
+def findings(found: VoiceReport) -> list[str]:
+    """Return what was found in sentences: the gain, the voice, what is memorised."""
+    own = found.gains[OWN]
+    told = [
+        f"Your held-out texts are likelier under your adapter than under the base model by {own.own.text(3)} nats per "
+        f"token; those of other authors by {own.others.text(3)}; neutral sentences by {own.neutral.text(3)}.",
+        f"The gain tells a text of yours from one of another author with AUC {own.attribution.text()} (chance .50).",
+    ]
+    for model, score in found.scores.items():
+        if isinstance(score, str):
+            told.append(f"How near {MODELS[model]} writes cannot be said: {score}.")
+            continue
+        shares = ", ".join(f"{VERIFIERS[name]} {share_text(share)}" for name, share in score.shares.items())
+        told.append(f"How near {MODELS[model]} writes (0 other authors, 1 you): {shares}.")
+    return [*told, *copying_lines(found.copying), *audit_lines(found.audit)]
+
+
+def advice(found: VoiceReport, embedded: bool) -> list[str]:
+    """Return what the writer can do for more; ``embedded``: the contrast is the one that comes with the project."""
+    own, steps = found.gains[OWN], []
+    if not own.own.low > 0:
+        steps.append("no gain over the base is certain: add texts, or take a larger base (--base)")
+    elif not own.voice.low > 0:
+        steps.append(
+            "the gain is no larger than that of other authors' texts, so it may be genre: add texts of your own"
+        )
+    if own.neutral.high < 0:
+        steps.append("neutral sentences became less likely: the adapter forgets; train fewer passes (--epochs)")
+    passes = sum(line.startswith("validation loss after") for line in found.validation)
+    if found.validation[-1].endswith(f" pass {passes}"):
+        steps.append("the last pass was the best one: more passes (--epochs, in another folder) may lower the loss")
+    if found.audit.above_chance or any(line.startswith("warning") for line in copying_lines(found.copying)):
+        steps.append("the adapter memorises: more texts, or fewer passes, make it memorise less of each")
+    if found.audit.held_out < FEW:
+        steps.append(f"only {found.audit.held_out} held-out texts: intervals are wide until there are {FEW} or more")
+    if embedded:
+        steps.append(
+            "the other authors are presidents: name writers of your genre with --contrast for a stricter measure"
+        )
+    return steps
+
+
+def summary(found: VoiceReport, record: VoiceRecord, told: Sequence[str]) -> dict:
+    """Return the findings and their numbers as plain values; no text of the writer is among them."""
+    shares = {
+        model: score if isinstance(score, str) else {name: asdict(share) for name, share in score.shares.items()}
+        for model, score in found.scores.items()
+    }
+    numbers = {model: {name: each._asdict() for name, each in vars(own).items()} for model, own in found.gains.items()}
+    copied = {f"{model}, {split}": asdict(each) for (model, split), each in found.copying.items()}
+    measures = {"gains": numbers, "shares": shares, "copying": copied, "audit": asdict(found.audit)}
+    plain: dict = command.finite({"digest": record.digest, "findings": list(told), **measures})
+    return plain
+
+
+def _page(
+    found: VoiceReport,
+    record: VoiceRecord,
+    texts: pd.DataFrame,
+    made: pd.DataFrame,
+    told: Sequence[str],
+    steps: Sequence[str],
+    contrast: str,
+    encoder: str,
+) -> str:
+    whole = texts.set_index("document_id")["text"]
+    samples = [
+        {
+            "prompt": own["prompt_text"].iloc[0],
+            "author": whole[document],
+            "models": {MODELS[model]: text for model, text in zip(own["model"], own["text"], strict=True)},
+        }
+        for document, own in list(made[made["split"] == "test"].groupby("document_id"))[:SAMPLES]
+    ]
+    own_score = found.scores.get(OWN)
+    body = render(
+        Path(__file__).parent / "templates", "report.html",
+        found=found, record=record, told=told, steps=steps, contrast=contrast, encoder=encoder, samples=samples,
+        counts=texts.groupby("split")["words"].agg(["size", "sum"]).to_dict("index"), models=MODELS,
+        habits=[] if own_score is None or isinstance(own_score, str) else own_score.habits,
+        verifiers=VERIFIERS, share_text=share_text, number=number, place=place_on_axis,
+        genre=GENRE if contrast == NAME else "",
+    )  # fmt: skip
+    return page(f"The voice of {record.author}", body)

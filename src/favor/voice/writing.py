@@ -1,0 +1,52 @@
+"""``favor voice write``: one beginning, continued by every model of a voice."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from favor.corpora.cleaning import clean_text
+from favor.federation.gates import language_model_text
+from favor.foundation.errors import UserError
+from favor.lm.generation import GenerationRequest, generate
+from favor.lm.sampling import Sampling
+from favor.voice.folder import VoiceFolder, VoiceModels, open_models
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Continue what a command line gives, and print every model's text. Raises ``UserError`` without a voice."""
+    folder = VoiceFolder(arguments.voice)
+    models = open_models(folder, folder.read_record())
+    found = written(models, arguments.prompt, arguments.about, arguments.tokens, arguments.temperature, arguments.seed)
+    if arguments.json:
+        print(json.dumps(found, indent=1, ensure_ascii=False))
+        return
+    for model, text in found.items():
+        print(f"--- {model}\n{clean_text(arguments.prompt)}{text}\n")
+
+
+def written(
+    models: VoiceModels, prompt: str, about: str = "", tokens: int = 160, temperature: float = 0.0, seed: int = 0
+) -> dict[str, str]:
+    """Return how every model goes on from ``prompt``, by its name.
+
+    ``about``: the writing prompt that the text answers, such as the subject of a mail, where the texts trained on have
+    them. ``tokens``: longest continuation. ``temperature`` 0 takes the most probable token; otherwise tokens are drawn,
+    with the same numbers for every model, by ``seed``. Raises ``UserError`` where nothing is given, or too much.
+    """
+    text = language_model_text(clean_text(about), clean_text(prompt))
+    base = models.base
+    asked = [*base.opening, *base.tokenizer.encode(text)]
+    if not text.strip():
+        raise UserError("nothing to go on from; give the first words of a text")
+    if len(asked) + tokens > base.context:
+        raise UserError(
+            f"{len(asked)} tokens are given and {tokens} are to be written, and the base model reads {base.context}; "
+            "give less, or lower --tokens"
+        )
+    requests = [
+        GenerationRequest(name, asked, state, stream=(seed, "voice", text, 0)) for name, state in models.states.items()
+    ]
+    sampling = Sampling(temperature, 1.0) if temperature else None
+    found = generate(base, models.lora, requests, tokens, sampling=sampling)
+    return {name: base.tokenizer.decode(ids) for name, ids in zip(models.states, found, strict=True)}
