@@ -182,7 +182,7 @@ def test_the_order_of_dates_is_asked_for(form, message) -> None:
         ("tweets.js", "window.YTD.tweets.part0 = [{", "is not complete JSON"),
         ("tweets.js", "window.YTD.tweets.part0 = {}", "holds no list of objects"),
         ("tweets.js", 'x = [{"tweet": {"created_at": "today"}}]', "a tweet has the date 'today'"),
-        ("outbox.json", '{"type": "OrderedCollection"}', "has no list 'orderedItems'"),
+        ("outbox.json", '{"type": "OrderedCollection"}', "has no post in a list 'orderedItems'"),
         ("result.json", '{"chats": {}}', "has neither 'messages' nor a list of chats"),
         ("result.json", '{"messages": ' + "[" * 99_999, "is not complete JSON"),
         ("result.json", '{"messages": "\xff"}', "byte 14 is not utf-8"),

@@ -36,7 +36,7 @@ def test_a_name_finds_all_mails_of_its_address() -> None:
     ]
     assert table["document_id"].tolist()[-1] == "zoë  lee-00009"
     assert lines[:4] == [
-        f"{MAIL} (mbox): 13 by zoe@example.org, 2 by others",
+        f"{MAIL}, read as mbox mail (Gmail, Thunderbird, Apple Mail): 13 by zoe@example.org, 2 by others",
         "  cut: quoted 5, signature 3, forwarded 2",
         "  left out: automatic 1, draft 1, repeated 1, unreadable 1",
         "10 of 10 cuts, drawn at random. Are they other people's words?",
@@ -81,7 +81,7 @@ def test_the_command_writes_a_table_that_scores_and_corpora_read(tmp_path, monke
     favor(monkeypatch, tmp_path / "notes", "--me", "Zoë", "--out", out)
     # A note has 1 + 40 * 3 words; figures are none.
     assert capsys.readouterr().out.splitlines() == [
-        f"{tmp_path / 'notes'} (text_folder): 30 by the owner, 0 by others",
+        f"{tmp_path / 'notes'}, read as a folder of text files (.txt, .md, .html): 30 by the owner, 0 by others",
         f"{out}: 30 documents, 3,630 words, 2004-05-01 to 2004-05-30",
     ]
     found = read_parquet(out, DOCUMENTS)
@@ -116,7 +116,10 @@ def bad(folder, kind) -> Path:
     ("kind", "message"),
     [
         ("missing", "nothing.mbox: file not found; check the name"),
-        ("unknown", "unknown.zip: not an export that is read; it holds b.bin, photos/a.jpg. Give one of: "),
+        (
+            "unknown",
+            "unknown.zip: not an export that is read; it holds b.bin, photos/a.jpg. Unpack the zip, or give one of: ",
+        ),
         ("path", "path.zip: holds '../../home/a.txt', a name that leads out of the zip"),
         ("cut", "cut.zip: the zip is damaged or cut short"),
         ("charset", "note.txt holds bytes that are not utf-8; save it so"),
@@ -159,6 +162,7 @@ def test_a_name_of_two_people_is_asked_for(tmp_path) -> None:
     [
         ("Write to ann.b+c@x-y.org.", "Write to [address]."),
         ("Thanks @ann_b and @bob@x.social!", "Thanks [account] and [account]!"),
+        ("Tea @2pm?", None),
         ("Call +49 (170) 123-4567 or 0170/1234567.", "Call [number] or [number]."),
         ("IBAN DE89 3704 0044 0532 0130 00 please", "IBAN [number] please"),
         ("From 1939-1945, on 2004-05-14 10:30, 14.05.2004 and 5/14/2004.", None),  # days and years

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import IO, Any
 
 from favor.corpora.sources import DAMAGED_CONTENTS, ZIP_MAGIC, known_encoding
 from favor.foundation.errors import UserError
@@ -14,7 +16,7 @@ from favor.foundation.names import printable
 
 # Text shrinks to a tenth, JSON of many like rows to a thirtieth. A file beyond both is made to fill memory.
 MOST_RATIO, MOST_BYTES, FEW_BYTES = 200, 2_000_000_000, 10_000_000
-HEAD = 4096  # bytes by which a format is told
+HEAD = 4096
 
 
 class Files:
@@ -63,33 +65,35 @@ class Files:
 
     def read(self, name: str) -> bytes:
         """Return the content of a file. Raises ``UserError`` where it cannot be read or is made to fill memory."""
-        if self._archive is None:
-            try:
-                return (self.path / name if self.path.is_dir() else self.path).read_bytes()
-            except OSError as error:
-                raise UserError(f"{self._place(name)}: cannot be read ({error.strerror}); check the file") from None
-        try:
+        if self._archive is not None:
             member = self._archive.getinfo(name)
-            many = member.file_size > MOST_RATIO * max(member.compress_size, 1) and member.file_size > FEW_BYTES
-            if many or member.file_size > MOST_BYTES:
+            large = member.file_size > max(FEW_BYTES, MOST_RATIO * member.compress_size)
+            if large or member.file_size > MOST_BYTES:
                 raise UserError(
                     f"{self._place(name)}: {member.compress_size:,} bytes unpack to {member.file_size:,}, more than "
-                    "text does; unpack it yourself if you trust it, and give the folder"
+                    "text does; unpack the zip yourself if you trust it, and give the folder"
                 )
-            return self._archive.read(member)
-        except (*DAMAGED_CONTENTS, NotImplementedError, RuntimeError, OSError) as error:
-            raise UserError(f"{self._place(name)}: cannot be unpacked ({error}); export it again") from None
+        with self._open(name) as file:
+            return file.read()
 
     def head(self, name: str) -> bytes:
-        """Return the first bytes of a file, b"" where it cannot be read."""
+        """Return the first bytes of a file, by which its format is told."""
+        with self._open(name) as file:
+            return file.read(HEAD)
+
+    @contextmanager
+    def _open(self, name: str) -> Iterator[IO[bytes]]:
         try:
             if self._archive is not None:
-                with self._archive.open(name) as member:
-                    return member.read(HEAD)
-            with (self.path / name if self.path.is_dir() else self.path).open("rb") as file:
-                return file.read(HEAD)
-        except (*DAMAGED_CONTENTS, NotImplementedError, RuntimeError, OSError):
-            return b""
+                with self._archive.open(name) as file:
+                    yield file
+            else:
+                with (self.path / name if self.path.is_dir() else self.path).open("rb") as file:
+                    yield file
+        except (*DAMAGED_CONTENTS, NotImplementedError, RuntimeError, OSError) as error:
+            raise UserError(
+                f"{self._place(name)}: cannot be read ({error}); check the file, or export it again"
+            ) from None
 
     def text(self, name: str, encoding: str = "utf-8") -> str:
         """Return a file's text. Raises ``UserError`` where it is in another encoding."""
@@ -110,6 +114,11 @@ class Files:
         except (ValueError, RecursionError) as error:
             raise UserError(f"{self._place(name)}: is not complete JSON ({error}); export it again") from None
 
+    @property
+    def zipped(self) -> bool:
+        """Whether they are in a zip."""
+        return self._archive is not None
+
     def broken(self, name: str, what: str) -> UserError:
         """Return the error that says what is wrong with a file."""
         return UserError(f"{self._place(name)}: {what}; export it again")
@@ -117,3 +126,9 @@ class Files:
     def _place(self, name: str) -> str:
         alone = self._archive is None and not self.path.is_dir()
         return printable(str(self.path) if alone else f"{self.path}: {name}")
+
+
+def objects(holder: Any, key: str) -> list[dict[str, Any]]:
+    """Return the objects in the list ``key`` of a JSON object; [] where ``holder`` is none or has no such list."""
+    found = holder.get(key) if isinstance(holder, dict) else None
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []

@@ -25,7 +25,8 @@ def open_export(path: Path) -> tuple[str, Export, Files]:
             return name, formats[name], files
     found = ", ".join(printable(name) for name in files.names[:_SHOWN]) or "nothing"
     more = f" and {len(files.names) - _SHOWN:,} more files" if len(files.names) > _SHOWN else ""
+    unpack = "Unpack the zip, or give" if files.zipped else "Give"
     raise UserError(
-        f"{printable(str(path))}: not an export that is read; it holds {found}{more}. Give one of: "
+        f"{printable(str(path))}: not an export that is read; it holds {found}{more}. {unpack} one of: "
         + "; ".join(each.title for each in formats.values())
     )

@@ -90,6 +90,14 @@ def tidy(text: str) -> str:
     return _BLANK_LINES.sub("\n\n", _SPACES_AT_END.sub("", plain)).strip()
 
 
+def moment_of(text: object) -> datetime | None:
+    """Return the time that an export writes in the form of ISO 8601; None where it does not."""
+    try:
+        return datetime.fromisoformat(str(text).strip())
+    except ValueError:
+        return None
+
+
 def sittings(items: Iterable[Item]) -> Iterator[Item]:
     """Join an author's messages of one sitting: a chat in which nobody is silent for more than half an hour.
 

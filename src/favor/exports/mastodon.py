@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
 from typing import Any
 
 from favor.corpora.posts import ReaderSettings
-from favor.exports.files import Files
-from favor.exports.items import Cut, Export, Item
+from favor.exports.files import Files, objects
+from favor.exports.items import Cut, Export, Item, moment_of
 from favor.exports.markup import html_text
 from favor.exports.short_posts import own_post
 
@@ -31,13 +30,13 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
     name = _outbox(files)
     assert name is not None
     outbox = files.json(name)
-    found = outbox.get("orderedItems") if isinstance(outbox, dict) else None
-    if not isinstance(found, list):
-        raise files.broken(name, "has no list 'orderedItems'")
+    activities = [each for each in objects(outbox, "orderedItems") if each.get("type") in ("Create", "Announce")]
+    if not activities:
+        raise files.broken(name, "has no post in a list 'orderedItems'")
     actor: dict[str, Any] = {}
     for other in files.find(r"actor\.json"):
-        actor = files.json(other)
-    activities = [each for each in found if isinstance(each, dict) and each.get("type") in ("Create", "Announce")]
+        found = files.json(other)
+        actor = found if isinstance(found, dict) else {}
     for activity in sorted(activities, key=lambda each: str(each.get("published", ""))):
         address = str(activity.get("actor", ""))
         author = str(actor.get("preferredUsername") or address.rsplit("/", 1)[-1])
@@ -53,15 +52,10 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
             text, quoted = html_text(str(note.get("content") or ""))
             own, repeated = own_post(text, bool(note.get("inReplyTo")))
             cuts = quoted + repeated
-            people = tuple(str(tag.get("name", "")) for tag in note.get("tag") or [] if isinstance(tag, dict))
-        yield Item(author, own, _moment(activity), label, names, chat="posts", cuts=cuts, people=people)
-
-
-def _moment(activity: dict[str, Any]) -> datetime | None:
-    try:
-        return datetime.fromisoformat(str(activity.get("published")))
-    except ValueError:
-        return None
+            people = tuple(str(tag.get("name", "")) for tag in objects(note, "tag"))
+        yield Item(
+            author, own, moment_of(activity.get("published")), label, names, chat="posts", cuts=cuts, people=people
+        )
 
 
 EXPORT = Export("an archive of Mastodon, with outbox.json", matches, items)

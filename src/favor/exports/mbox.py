@@ -45,12 +45,11 @@ def matches(files: Files) -> bool:
 
 
 def _file(files: Files) -> Path | None:
-    alone = files.path if files.path.is_file() else files.path / "mbox"
-    return (
-        alone
-        if alone.is_file() and files.head(files.names[0] if alone == files.path else "mbox")[:5] == b"From "
-        else None
-    )
+    path = files.path / "mbox" if files.path.is_dir() else files.path
+    if not path.is_file():
+        return None
+    with path.open("rb") as file:
+        return path if file.read(5) == b"From " else None
 
 
 def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
@@ -188,5 +187,5 @@ def _unescaped(text: str) -> str:
     return "\n".join(lines[1:-1])
 
 
-EXPORT = Export("mail as mbox (Gmail, Thunderbird, Apple Mail)", matches, items)
+EXPORT = Export("mbox mail (Gmail, Thunderbird, Apple Mail)", matches, items)
 read = EXPORT.read

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import datetime
 from html import unescape
 from pathlib import PurePosixPath
 
 from favor.corpora.posts import ReaderSettings
 from favor.exports.files import Files
-from favor.exports.items import Export, Item
+from favor.exports.items import Export, Item, moment_of
 from favor.exports.markup import html_text
 from favor.foundation.names import printable
 
@@ -39,19 +38,12 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
         yield Item(
             account["account"] if account else name_shown,
             text,
-            _moment(time["time"] if time else file[:10]),
+            moment_of(time["time"] if time else file[:10]),
             printable(file),
             (name_shown,) if name_shown else (),
             cuts=cuts,
             left_out="draft" if file.startswith("draft_") else "" if body else "unreadable",
         )
-
-
-def _moment(text: str) -> datetime | None:
-    try:
-        return datetime.fromisoformat(text)
-    except ValueError:
-        return None
 
 
 EXPORT = Export("an archive of Medium, with posts/*.html", matches, items)

@@ -6,11 +6,10 @@ import csv
 import io
 import re
 from collections.abc import Iterator
-from datetime import datetime
 
 from favor.corpora.posts import ReaderSettings
 from favor.exports.files import Files
-from favor.exports.items import Export, Item
+from favor.exports.items import Export, Item, moment_of
 from favor.exports.markup import html_text
 from favor.foundation.names import printable
 
@@ -31,14 +30,9 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
                 text, cuts = html_text(files.text(page))
                 published = (row.get("is_published") or "").lower() == "true"
                 label = f"post {printable(identity)}"
-                yield Item("", text, _moment(row), label, cuts=cuts, left_out="" if published else "draft")
-
-
-def _moment(row: dict[str, str]) -> datetime | None:
-    try:
-        return datetime.fromisoformat(row.get("post_date") or "")
-    except ValueError:
-        return None
+                yield Item(
+                    "", text, moment_of(row.get("post_date")), label, cuts=cuts, left_out="" if published else "draft"
+                )
 
 
 EXPORT = Export("an export of Substack, with posts.csv", matches, items)

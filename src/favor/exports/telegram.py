@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import datetime
 from typing import Any
 
 from favor.corpora.posts import ReaderSettings
-from favor.exports.files import Files
-from favor.exports.items import Cut, Export, Item, tidy
+from favor.exports.files import Files, objects
+from favor.exports.items import Cut, Export, Item, moment_of, tidy
 
 COLUMNS: dict[str, str] = {}
 _CUT_SPANS = {"blockquote": "quoted", "expandable_blockquote": "quoted", "pre": "code"}
@@ -34,19 +33,17 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
     export = files.json(name)
     if not isinstance(export, dict):
         raise files.broken(name, "is not an object")
-    chats = [chat for key in ("chats", "left_chats") for chat in _list(export.get(key), "list")]
+    chats = [chat for key in ("chats", "left_chats") for chat in objects(export.get(key), "list")]
     chats += [export] if "messages" in export else []
     if not chats:
         raise files.broken(name, "has neither 'messages' nor a list of chats")
-    contacts = tuple(_name(contact) for contact in _list(export.get("contacts"), "list"))
+    contacts = tuple(_name(contact) for contact in objects(export.get("contacts"), "list"))
     owner = export.get("personal_information")
-    me = (
-        {f"user{owner.get('user_id')}": (_name(owner), str(owner.get("username", "")))}
-        if isinstance(owner, dict)
-        else {}
-    )
+    me: dict[str, tuple[str, ...]] = {}
+    if isinstance(owner, dict):
+        me[f"user{owner.get('user_id')}"] = (_name(owner), str(owner.get("username", "")))
     for number, chat in enumerate(chats):
-        for message in _list(chat, "messages"):
+        for message in objects(chat, "messages"):
             if message.get("type") != "message":
                 continue
             text, cuts = _text(message)
@@ -55,13 +52,8 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
             author = str(message.get("from_id") or message.get("from") or "unknown sender")
             names = tuple(filter(None, (str(message.get("from") or ""), *me.get(author, ()))))
             label = f"{chat.get('name') or 'chat'}, message {message.get('id')}"
-            moment = _moment(message)
-            yield Item(author, text, moment, label, names, f"{number} {chat.get('id')}", cuts, people=contacts)
-
-
-def _list(holder: Any, key: str) -> list[dict[str, Any]]:
-    found = holder.get(key) if isinstance(holder, dict) else None
-    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+            moment = moment_of(message.get("date"))
+            yield Item(author, text, moment, label, names, f"chat {number}", cuts, people=contacts)
 
 
 def _name(person: dict[str, Any]) -> str:
@@ -81,13 +73,6 @@ def _text(message: dict[str, Any]) -> tuple[str, tuple[Cut, ...]]:
             return "", (Cut(reason, whole),) if whole else ()
     own = "".join(part for reason, part in pairs if not reason)
     return tidy(own), tuple(Cut(reason, part) for reason, part in pairs if reason)
-
-
-def _moment(message: dict[str, Any]) -> datetime | None:
-    try:
-        return datetime.fromisoformat(str(message.get("date")))
-    except ValueError:
-        return None
 
 
 EXPORT = Export("chats of Telegram as JSON (result.json)", matches, items)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
-from datetime import date, datetime
+from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ from favor.corpora.dates import date_of, day_of
 from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, ReaderSettings
 from favor.corpora.sources import known_encoding
 from favor.exports.files import Files
-from favor.exports.items import Cut, Export, Item, tidy
+from favor.exports.items import Cut, Export, Item, moment_of, tidy
 from favor.exports.markup import html_text
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable
@@ -139,7 +139,7 @@ def _day_in(name: str, form: str | None) -> str:
 
 def matches(files: Files) -> bool:
     """Whether there is a text file, in a folder or alone. Everything that is not another export may be one."""
-    return files.path.suffix.lower() != ".zip" and any(Path(name).suffix.lower() in SUFFIXES for name in files.names)
+    return not files.zipped and any(Path(name).suffix.lower() in SUFFIXES for name in files.names)
 
 
 def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
@@ -147,11 +147,10 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
     path = files.path
     alone = [text_file(path.parent, Path(path.name), settings)] if path.is_file() else None
     for place, text, keys, cuts in alone or text_files(path, settings):
-        day = date_of(day_of(keys.get("date") or _day_in(place.stem, None)))
         yield Item(
             keys.get("author", ""),
             tidy(text),
-            datetime.fromisoformat(day) if day else None,
+            moment_of(date_of(day_of(keys.get("date") or _day_in(place.stem, None)))),
             printable(place.as_posix()),
             cuts=cuts,
             left_out="draft" if keys.get("draft", "").lower() == "true" else "",

@@ -8,7 +8,7 @@ from html import unescape
 from typing import Any
 
 from favor.corpora.posts import ReaderSettings
-from favor.exports.files import Files
+from favor.exports.files import Files, objects
 from favor.exports.items import Export, Item
 from favor.exports.short_posts import own_post
 from favor.foundation.names import printable
@@ -45,9 +45,7 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
         text = unescape(str(row.get("full_text") or row.get("text") or ""))
         text = long.get(text[:_START], text)
         own, cuts = own_post(text, bool(row.get("in_reply_to_screen_name") or row.get("in_reply_to_user_id")))
-        entities = row.get("entities")
-        mentions = entities.get("user_mentions", []) if isinstance(entities, dict) else []
-        people = tuple(str(each["name"]) for each in mentions if isinstance(each, dict) and each.get("name"))
+        people = tuple(str(each.get("name", "")) for each in objects(row.get("entities"), "user_mentions"))
         label = f"tweet {row.get('id_str') or row.get('id')}"
         yield Item(author, own, moment, label, names, chat="tweets", cuts=cuts, people=people)
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import datetime
 from xml.parsers import expat
 
 from favor.corpora.posts import ReaderSettings
 from favor.exports.files import Files
-from favor.exports.items import Cut, Export, Item
+from favor.exports.items import Cut, Export, Item, moment_of
 from favor.exports.markup import html_text
 
 COLUMNS: dict[str, str] = {}
@@ -99,19 +98,12 @@ def _post(fields: dict[str, str], comments: list[str], author: str, names: tuple
     return Item(
         author,
         text,
-        _moment(fields),
+        moment_of(fields.get("wp:post_date")),
         f"post {fields.get('wp:post_id', '').strip()}",
         names,
         cuts=tuple(cut for cut in cuts if cut.text),
         left_out="page" if fields["wp:post_type"] == "page" else left_out,
     )
-
-
-def _moment(fields: dict[str, str]) -> datetime | None:
-    try:
-        return datetime.fromisoformat(fields.get("wp:post_date", "").strip())
-    except ValueError:  # of a draft it is 0000-00-00
-        return None
 
 
 EXPORT = Export("a blog of WordPress (WXR, .xml)", matches, items)

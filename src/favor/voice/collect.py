@@ -41,6 +41,7 @@ class Found:
 
     path: Path
     format: str
+    title: str
     texts: list[tuple[str, str]] = field(default_factory=list)
     authors: Counter[str] = field(default_factory=Counter)
     mine: Counter[str] = field(default_factory=Counter)
@@ -150,7 +151,7 @@ def _read(path: Path, me: Sequence[str], settings: ReaderSettings) -> Found:
 
 
 def _pass(form: str, export: Export, files: Files, settings: ReaderSettings, wanted: set[str]) -> Found:
-    found = Found(files.path, form)
+    found = Found(files.path, form, export.title)
     for item in sittings(export.items(files, settings)):
         found.authors[item.author] += 1
         found.names.setdefault(item.author, set()).update(item.names)
@@ -195,7 +196,7 @@ def _everybody(found: Found) -> str:
 def _lines(found: Found) -> list[str]:
     others = found.authors.total() - found.mine.total()
     who = ", ".join(printable(author) for author in found.mine if author) or "the owner"
-    lines = [f"{found.path} ({found.format}): {found.mine.total():,} by {who}, {others:,} by others"]
+    lines = [f"{found.path}, read as {found.title}: {found.mine.total():,} by {who}, {others:,} by others"]
     cuts = Counter(reason for _, reason, _ in found.cuts)
     lines += [f"  cut: {listed(cuts)}"] if cuts else []
     return lines + ([f"  left out: {listed(found.left_out)}"] if found.left_out else [])
