@@ -86,6 +86,7 @@ TRACED = {
     ],
     "sweeps": [
         "collect_sweep",
+        "combine_uploads",
         "compare_methods",
         "draw_random_adapter",
         "draw_sweep",

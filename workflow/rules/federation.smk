@@ -97,6 +97,24 @@ rule sum_uploads:
         "../scripts/sum_uploads.py"
 
 
+# A robust rule in place of the mean, where "robust" names one. It belongs to the server, and reads every upload.
+rule combine_uploads:
+    input:
+        adapter=training.round_start,
+        uploads=training.summed_uploads,
+    output:
+        total=kept_or_temporary(paths.combination),
+    conda:
+        "../../envs/models.yaml"
+    resources:
+        **asks("combine_uploads", work=costs.adapter_work),
+    params:
+        cfg=training.combination_settings,
+        code=lambda w: code("combine_uploads", training.combination_code(w)),
+    script:
+        "../scripts/combine_uploads.py"
+
+
 rule aggregate:
     input:
         adapter=training.aggregated_from,

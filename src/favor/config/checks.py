@@ -21,7 +21,7 @@ from favor.encoders.settings import EMBEDDED_MINILM, Assistant, Encoder
 from favor.federation.settings import Federation
 from favor.foundation.declarations import declared_kinds
 from favor.foundation.files import read_json
-from favor.foundation.registry import ENCODER_KINDS, FIGURES, METHODS, TABLES
+from favor.foundation.registry import ENCODER_KINDS, FIGURES, METHODS, ROBUST_RULES, TABLES
 from favor.lm.settings import LanguageModel
 from favor.scores.settings import BertScore, Evaluation, Scores
 from favor.settings.section import check_known, fill, refuse
@@ -251,6 +251,8 @@ def _check_experiment(where: str, experiment: Experiment, config: Configuration)
         )
     if federation.privacy is not None:
         _check_privacy(f"{where}.federation", federation, experiment.clients)
+    if federation.robust is not None:
+        _check_robust(f"{where}.federation", experiment)
     model = config.base_models[experiment.base_model]
     context = model.known_context()
     if context is not None:
@@ -299,6 +301,22 @@ def _check_privacy(where: str, federation: Federation, clients: int) -> None:
             f"{where}.privacy.delta",
             f"{delta:g} would allow publishing one of {clients} authors whole; set it below 1/{clients}",
         )
+
+
+def _check_robust(where: str, experiment: Experiment) -> None:
+    federation = experiment.federation
+    assert federation.robust is not None
+    check_known(federation.robust.rule, ROBUST_RULES.names(), f"{where}.robust.rule")
+    if federation.robust.rule == "norm_bound" and federation.robust.norm is None:
+        refuse(f"{where}.robust.norm", "'norm_bound' scales longer uploads down to it; set it")
+    if federation.aggregation == "sum_only":
+        refuse(f"{where}.robust", "a robust rule reads every upload, which 'aggregation: sum_only' denies it; drop one")
+    if federation.privacy is not None:
+        refuse(f"{where}.robust", "the noise of 'privacy' covers a mean of clipped uploads and no other rule; drop one")
+    if federation.weighting != "uniform":
+        refuse(f"{where}.weighting", "'robust' counts every upload once, whatever it says of its words; set uniform")
+    if experiment.studies.privacy is not None:
+        refuse(f"{where}.robust", "the attacks of 'studies.privacy' know of a server's mean alone; drop one")
 
 
 def _check_tables(labels: Iterable[str], where: str) -> None:

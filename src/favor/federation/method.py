@@ -385,6 +385,11 @@ def complete(plan: Plan, experiment: Experiment) -> Plan:
             raise ValueError(
                 "its server keeps a mean and takes no steps; it needs 'federation.server_learning_rate: 1'"
             )
+        if federation.robust is not None and shared.server.kind in READS_EACH:
+            raise ValueError(
+                f"its server rule '{shared.server.kind}' takes no mean that 'federation.robust' could stand for; "
+                "leave one of them out"
+            )
         asked = federation.privacy
         private = None
         if asked is not None:

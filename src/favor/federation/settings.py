@@ -32,6 +32,18 @@ class DifferentialPrivacy(Section):
     )
 
 
+class Robust(Section):
+    """What takes the place of the mean of a round's uploads (:mod:`favor.federation.combining`)."""
+
+    rule: str = required("Robust rule: `median`, `trimmed_mean`, `norm_bound`, `krum`, `multi_krum`, or your own file.")
+    attackers: int = key(
+        1,
+        "Most attackers among a round's uploads, f of the rule's formula; `norm_bound` and `median` do not read it.",
+        ge=0,
+    )
+    norm: Positive | None = key(None, "Largest L2 norm of an upload under `norm_bound`; other rules do not read it.")
+
+
 class Cohorts(Section):
     """How many clients take part in how many rounds."""
 
@@ -86,6 +98,10 @@ class Federation(JobSize, Engine, ServerRate, Cohorts):
     aggregation: Literal["uploads", "sum_only"] = key(
         "uploads",
         "What the server reads of a round: every upload, or their sum alone, as secure aggregation leaves it.",
+    )
+    robust: Robust | None = key(
+        None,
+        "Robust rule that combines a round's uploads in place of their mean (docs/robustness.md); null for the mean.",
     )
 
 
@@ -150,6 +166,12 @@ class Summation(Section):
 
     stage: dict[str, Any]
     results: str
+
+
+class Combination(Summation):
+    """What the job reads that combines a round's uploads by a robust rule."""
+
+    robust: Robust
 
 
 class Aggregation(ServerRate, Summation):

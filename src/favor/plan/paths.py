@@ -99,6 +99,7 @@ class Paths:
         self.upload = at(f"{track}/uploads/round{{round}}/batch{{batch}}.safetensors")
         self.audited_upload = at(f"{track}/audited/round{{round}}/batch{{batch}}.safetensors")
         self.upload_sum = at(f"{track}/uploads/round{{round}}/sum.safetensors")
+        self.combination = at(f"{track}/uploads/round{{round}}/combination.safetensors")
         self.endpoints = at(f"{track}/clients/round{{round}}/batch{{batch}}.endpoints.safetensors")
         self.shared_log = at(f"{track}/clients/round{{round}}/batch{{batch}}.log.parquet")
         self.server_adapter = at(f"{track}/server/round{{next_round}}/adapter.safetensors")

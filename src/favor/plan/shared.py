@@ -12,7 +12,9 @@ from favor.federation.canaries import repeats_by_client
 from favor.federation.kinds import MOMENTS
 from favor.federation.method import PersonalStage, SharedStage, plan_values
 from favor.federation.schedule import batches, client_names, cohorts, last_participation
+from favor.foundation.declarations import declared_value
 from favor.foundation.errors import UserError
+from favor.foundation.registry import ROBUST_RULES
 from favor.plan.handing import Parameter, canonical, handed
 from favor.plan.keys import AfterRound, Batch, InExperiment, InRound, InSeed, InTrack, Run
 from favor.plan.project import Project, unique
@@ -73,6 +75,17 @@ class SharedTraining:
                 f"config key 'experiments.{experiment}.withdrawn': nobody is left of round {found.index([])} of seed "
                 f"{seed}; shorten it, or raise 'federation.clients_per_round'"
             )
+        robust = self.project.config.experiments[experiment].federation.robust
+        if robust is not None:
+            times, more = declared_value(ROBUST_RULES.path(robust.rule), "FEWEST", (0, 1))
+            least = times * robust.attackers + more
+            for number, cohort in enumerate(found):
+                if len(cohort) < least:
+                    raise UserError(
+                        f"config key 'experiments.{experiment}.federation.robust': '{robust.rule}' needs {least} "
+                        f"uploads against {robust.attackers} attackers, but round {number} of seed {seed} has "
+                        f"{len(cohort)}; lower 'attackers', or raise 'federation.clients_per_round'"
+                    )
         return found
 
     @cache
@@ -177,10 +190,12 @@ class SharedTraining:
         return [self.paths.server_memory.of(key, next_round=number)] if number else []
 
     def uploads(self, key: AfterRound) -> list[str]:
-        """Return what makes the adapter of ``next_round``: the uploads of the round, their sum, or all the last."""
+        """Return what makes the adapter of ``next_round``: the round's uploads, what combines them, or all the last."""
         stage, number = self.stage(key), int(key.next_round) - 1
         if stage.aggregation == "sum_only":
             return [self.paths.upload_sum.of(key, round=number)]
+        if self.project.experiment(key).federation.robust is not None:
+            return [self.paths.combination.of(key, round=number)]
         if stage.server.kind != "members":
             return self.round_uploads(key, stage, number)
         rounds = self.rounds(key.experiment, key.seed, stage.sampling)[: number + 1]
@@ -188,7 +203,7 @@ class SharedTraining:
         return unique(self.paths.upload.of(self._batch(key, stage, client, last[client])) for client in sorted(last))
 
     def summed_uploads(self, key: InRound) -> list[str]:
-        """Return the uploads of a round whose server reads their sum alone."""
+        """Return the uploads of a round whose server reads their sum, or what else combines them, alone."""
         return self.round_uploads(key, self.stage(key), int(key.round))
 
     def round_uploads(self, run: InSeed, stage: SharedStage, number: int) -> list[str]:
@@ -354,9 +369,21 @@ class SharedTraining:
         return canonical(settings.Initialisation(source=source, lora=experiment.lora))
 
     def aggregation_settings(self, key: InTrack) -> Parameter:
-        """Return what the server reads of the configuration."""
+        """Return what the server reads of the configuration. What combines uploads is read as their sum is."""
         summed = self._summation(key)
+        if self.project.experiment(key).federation.robust is not None:
+            summed = summed.model_copy(update={"stage": {**summed.stage, "aggregation": "sum_only"}})
         return canonical(handed(settings.Aggregation, summed, self.project.experiment(key).federation))
+
+    def combination_settings(self, key: InTrack) -> Parameter:
+        """Return what the combination of a round's uploads depends on."""
+        return canonical(handed(settings.Combination, self._summation(key), self.project.experiment(key).federation))
+
+    def combination_code(self, key: InTrack) -> str:
+        """Return what declares an experiment's robust rule."""
+        robust = self.project.experiment(key).federation.robust
+        assert robust is not None
+        return ROBUST_RULES.entry(robust.rule)
 
     def summation_settings(self, key: InTrack) -> Parameter:
         """Return what the sum of a round's uploads depends on."""
