@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import zipfile
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,13 @@ def test_posts_of_one_sitting_are_one_document() -> None:
     joined = [item.text for item in sittings(read(DATA / "twitter")[1])]
     assert joined[:3] == ["Oldest, of another part", "A first thought\nAnd a second one & more.", ""]
     assert len(joined) == 8
+
+
+def test_a_sitting_has_the_people_of_all_its_posts() -> None:
+    at = datetime(2023, 5, 1, 10)
+    one, two = (Item("zoe", text, at, "", chat="c", people=(name,)) for text, name in (("a", "Bob"), ("b", "Eve")))
+    (joined,) = sittings([one, two])
+    assert (joined.text, joined.people) == ("a\nb", ("Bob", "Eve"))
 
 
 def test_mastodon(tmp_path) -> None:
@@ -174,6 +182,17 @@ def test_the_order_of_dates_is_asked_for(form, message) -> None:
     with pytest.raises(UserError) as error:
         read(DATA / "whatsapp_ios.txt", form)
     assert message in str(error.value)
+
+
+def test_a_corpus_of_whatsapp_needs_the_form_of_its_dates() -> None:
+    with pytest.raises(UserError, match=r"set the corpus key 'date_format', such as %d/%m/%y"):
+        list(open_reader("whatsapp").read(DATA / "whatsapp_ios.txt", ReaderSettings()))
+    found = list(open_reader("whatsapp").read(DATA / "whatsapp_ios.txt", ReaderSettings(date_format="%d.%m.%y")))
+    assert [(post.author, post.date) for post in found] == [
+        ("Zoë Lee", "14.05.23"),
+        ("+49 170 1234567", "14.05.23"),
+        ("Zoë Lee", "15.05.23"),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -116,7 +116,8 @@ def sittings(items: Iterable[Item]) -> Iterator[Item]:
         earlier = open_items.get(item.author)
         if earlier is not None:
             text = "\n".join(filter(None, (earlier.text, item.text)))
-            item = earlier._replace(text=text, cuts=earlier.cuts + item.cuts)
+            people = item.people if item.people == earlier.people else earlier.people + item.people
+            item = earlier._replace(text=text, cuts=earlier.cuts + item.cuts, people=people)
         open_items[item.author] = item
     yield from open_items.values()
 
