@@ -22,6 +22,7 @@ PLACES = {
     "A figure": ("src/favor/figures/declarations/words_per_client.py",),
     "An encoder": ("src/favor/encoders/kinds/letters.py",),
     "A corpus reader": ("src/favor/corpora/readers/tabbed.py",),
+    "An export format": ("src/favor/exports/ghost.py",),
     "A target": ("workflow/rules/word_counts.smk", "workflow/scripts/count_words.py"),
 }
 
@@ -163,6 +164,22 @@ Path("posts.txt").write_text("ann\tOnce.\nbob\tTwice.\n")
 print([(post.author, post.text) for post in open_reader("tabbed").read(Path("posts.txt"), ReaderSettings())])
 """
     assert run_python(extended, code).strip() == "[('ann', 'Once.'), ('bob', 'Twice.')]"
+
+
+def test_the_export_is_found_and_is_a_corpus(extended) -> None:
+    code = r"""
+import json
+from pathlib import Path
+from favor.corpora.posts import ReaderSettings
+from favor.corpora.reading import open_reader
+from favor.voice.collect import collect
+posts = [{"slug": "a", "html": "<p>Mine.</p><blockquote>Not.</blockquote>", "status": "published"}]
+posts.append({"slug": "b", "html": "<p>Not yet.</p>", "status": "draft"})
+Path("my.ghost.json").write_text(json.dumps({"db": [{"meta": {"exported_on": 1}, "data": {"posts": posts}}]}))
+print(collect([Path("my.ghost.json")], ["Ann"], least_words=1)[0]["text"].tolist())
+print([post.text for post in open_reader("ghost").read(Path("my.ghost.json"), ReaderSettings())])
+"""
+    assert run_python(extended, code).split("\n")[:2] == ["['Mine.']", "['Mine.']"]
 
 
 def test_the_key_is_checked_and_documented(extended, page) -> None:

@@ -84,7 +84,7 @@ def test_hidden_files_and_files_of_other_kinds_are_not_read_and_are_said(tmp_pat
     )
 
 
-def test_quotations_and_code_are_cut(tmp_path) -> None:
+def test_quotations_and_code_are_cut(tmp_path, capsys) -> None:
     markdown = (
         "+++\ndate = 2004-05-14\n+++\nMine.\n\n> Somebody's,\nwith a lazy line.\n\n"
         "```python\n> x = 1\n\n```\nMine too: a > b.\n~~~\nnever closed\n"
@@ -96,6 +96,7 @@ def test_quotations_and_code_are_cut(tmp_path) -> None:
         ("", ["Mine", "&", "ours.", "End."]),
         ("", [">", "kept", "in", "plain", "text"]),
     ]
+    assert capsys.readouterr().err == f"{folder}: cut: code 2, quoted 2\n"
     found = list(items(Files(folder), ReaderSettings()))
     assert [[(cut.reason, cut.text.split()[0]) for cut in item.cuts] for item in found] == [
         [("quoted", ">"), ("code", "```python"), ("code", "~~~")],

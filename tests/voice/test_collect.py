@@ -118,7 +118,7 @@ def bad(folder, kind) -> Path:
         ("missing", "nothing.mbox: file not found; check the name"),
         (
             "unknown",
-            "unknown.zip: not an export that is read; it holds b.bin, photos/a.jpg. Unpack the zip, or give one of: ",
+            "unknown.zip: not an export that is read; it holds b.bin, photos/a.jpg. Unpack it, or give one of: ",
         ),
         ("path", "path.zip: holds '../../home/a.txt', a name that leads out of the zip"),
         ("cut", "cut.zip: the zip is damaged or cut short"),

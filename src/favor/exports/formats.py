@@ -11,6 +11,7 @@ from favor.foundation.names import printable
 from favor.foundation.registry import EXPORTS
 
 _SHOWN = 5  # names of files in a message
+_PACKED = (".gz", ".tgz", ".tar", ".bz2", ".xz", ".7z", ".rar")
 
 
 def open_export(path: Path) -> tuple[str, Export, Files]:
@@ -25,7 +26,8 @@ def open_export(path: Path) -> tuple[str, Export, Files]:
             return name, formats[name], files
     found = ", ".join(printable(name) for name in files.names[:_SHOWN]) or "nothing"
     more = f" and {len(files.names) - _SHOWN:,} more files" if len(files.names) > _SHOWN else ""
-    unpack = "Unpack the zip, or give" if files.zipped else "Give"
+    packed = files.zipped or files.path.suffix.lower() in _PACKED
+    unpack = "Unpack it, or give" if packed else "Give"
     raise UserError(
         f"{printable(str(path))}: not an export that is read; it holds {found}{more}. {unpack} one of: "
         + "; ".join(each.title for each in formats.values())

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
@@ -19,7 +20,7 @@ from favor.corpora.dates import date_of, day_of
 from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, ReaderSettings
 from favor.corpora.sources import known_encoding
 from favor.exports.files import Files
-from favor.exports.items import Cut, Export, Item, moment_of, tidy
+from favor.exports.items import Cut, Export, Item, listed, moment_of, tidy
 from favor.exports.markup import html_text
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable
@@ -54,14 +55,18 @@ def read(path: Path, settings: ReaderSettings) -> Iterator[RawPost]:
     Raises ``UserError`` where ``path`` is not such a folder, or a file cannot be read as text in the encoding.
     """
     names = settings.column_names(COLUMNS)
+    counts = Counter[str]()
     for file in text_files(path, settings):
-        place, text, keys, _ = file
+        place, text, keys, cuts = file
+        counts.update(cut.reason for cut in cuts)
         label = printable(place.as_posix())
         if len(place.parts) < 2:
             raise UserError(f"{path}: {label} is in no author's folder; move it into one, or remove it")
         yield RawPost(
             place.parts[0], keys.get(names["topic"]) or UNKNOWN_TOPIC, "", text, day_of_file(file, settings), label
         )
+    if counts:
+        print(f"{path}: cut: {listed(counts)}", file=sys.stderr)
 
 
 def day_of_file(file: TextFile, settings: ReaderSettings) -> str:
