@@ -136,6 +136,14 @@ def test_bad_input_ends_in_one_line_and_writes_nothing(tmp_path, monkeypatch, ki
     assert not out.exists()
 
 
+def test_the_table_is_named_as_one(tmp_path, monkeypatch) -> None:
+    out = tmp_path / "Sent.mbox"
+    out.write_bytes(MAIL.read_bytes())
+    with pytest.raises(SystemExit, match=r"Sent.mbox is not named as a Parquet file; end it in .parquet"):
+        favor(monkeypatch, MAIL, "--me", "Zoë Lee", "--out", out)
+    assert out.read_bytes() == MAIL.read_bytes()
+
+
 def test_nobody_of_the_name(tmp_path) -> None:
     with pytest.raises(UserError) as error:
         collect([MAIL], ["Zoe Lea"])

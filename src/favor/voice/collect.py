@@ -15,6 +15,7 @@ from favor.corpora.dates import date_of, day_of
 from favor.corpora.documents import text_digest
 from favor.corpora.posts import ReaderSettings
 from favor.corpora.tables import DOCUMENTS
+from favor.corpora.tabular import PARQUET_SUFFIXES
 from favor.exports.files import Files
 from favor.exports.formats import open_export
 from favor.exports.items import Export, Item, listed, sittings
@@ -57,6 +58,8 @@ def run(arguments: argparse.Namespace) -> None:
     Raises ``UserError``, before anything is written, where an export is unknown, broken or without the writer, or
     where there is too little text.
     """
+    if arguments.out.suffix.lower() not in PARQUET_SUFFIXES:
+        raise UserError(f"--out: {printable(str(arguments.out))} is not named as a Parquet file; end it in .parquet")
     table, lines = collect(
         arguments.exports, arguments.me, until=arguments.until, mask=arguments.mask, date_order=arguments.date_order
     )
@@ -168,7 +171,8 @@ def _take(item: Item, found: Found) -> None:
     if item.left_out:
         found.left_out[item.left_out] += 1
         return
-    found.cuts += [(item.label, cut.reason, cut.text) for cut in item.cuts]
+    # No more of it is shown, even where white space is taken out.
+    found.cuts += [(item.label, cut.reason, cut.text[: 5 * SHOWN_CHARACTERS]) for cut in item.cuts]
     if WORDS.count(item.text):
         day = "" if item.moment is None else date_of(day_of(item.moment.isoformat()))
         found.texts.append((day, item.text))
