@@ -148,7 +148,8 @@ def test_nobody_of_the_name(tmp_path) -> None:
     with pytest.raises(UserError) as error:
         collect([MAIL], ["Zoe Lea"])
     assert str(error.value).endswith(
-        "is called 'Zoe Lea'; found 'zoe@example.org' (Zoë Lee), 'bob@example.org' (Bob Stone), 'unknown sender'"
+        "nobody is called 'Zoe Lea' there; found 'zoe@example.org' (Zoë Lee), 'bob@example.org' (Bob Stone), "
+        "'unknown sender'"
     )
 
 

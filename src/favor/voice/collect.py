@@ -149,7 +149,7 @@ def _read(path: Path, me: Sequence[str], settings: ReaderSettings) -> Found:
     if any(found.authors[author] > count for author, count in found.mine.items()):  # sometimes under another name
         found = _pass(name, export, files, settings, wanted | {_plain(author) for author in found.mine})
     if not found.mine:
-        raise UserError(f"{path}: nobody in this {export.title} is called {_listed(me)}; found {_everybody(found)}")
+        raise UserError(f"{path}: nobody is called {_listed(me)} there; found {_everybody(found)}")
     return found
 
 
