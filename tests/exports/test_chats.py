@@ -42,9 +42,9 @@ TWEETS = [
     ("tweet 7", "Indeed!", ["reposted"]),  # by hand
     ("tweet 8", "but this is mine", ["reposted"]),
     (
-        "tweet 9",  # is cut in tweets.js, and whole among the long ones
+        "tweet 9",  # is cut in tweets.js, and whole, without addressee, among the long ones
         "This is a long tweet that goes on and on about the sea, the harbour and the grey sky over it, "
-        "and about boats.",
+        "and about boats & ropes.",
         [],
     ),
 ]

@@ -110,7 +110,7 @@ class Files:
         """Return the value of a JSON file, or of what follows the first ``after`` in it."""
         text = self.text(name)
         try:
-            return json.loads(text.partition(after)[2] if after else text)
+            return json.loads(text.partition(after)[2].rstrip().removesuffix(";") if after else text)
         except (ValueError, RecursionError) as error:
             raise UserError(f"{self._place(name)}: is not complete JSON ({error}); export it again") from None
 

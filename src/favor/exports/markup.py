@@ -22,6 +22,8 @@ _CUT_CLASSES = {
     **dict.fromkeys(("tweet", "pullquote", "digest-post-embed", "embedded-post", "graf--mixtapeEmbed"), "quoted"),
     **dict.fromkeys(("gmail_signature", "moz-signature", "moz-txt-sig", "protonmail_signature_block"), "signature"),
     **dict.fromkeys(("subscription-widget", "subscribe-widget", "button-wrapper", "install-substack"), "boilerplate"),
+    **dict.fromkeys(("captioned-button", "share-dialog", "post-ufi"), "boilerplate"),
+    **dict.fromkeys(("footnote-anchor", "footnote-number"), ""),  # a number, which is no text at all
     **dict.fromkeys(("wp-caption-text", "image-caption"), "caption"),
 }
 _REST = {"divRplyFwdMsg": "quoted", "appendonsend": "quoted"}  # ids from which on a mail of Outlook is quoted

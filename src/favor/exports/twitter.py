@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from html import unescape
 from typing import Any
 
 from favor.corpora.posts import ReaderSettings
 from favor.exports.files import Files, objects
-from favor.exports.items import Export, Item
+from favor.exports.items import Export, Item, moment_of
 from favor.exports.short_posts import own_post
 from favor.foundation.names import printable
 
 COLUMNS: dict[str, str] = {}
 _TWEETS = r"(?:data/)?(?:community-)?tweets?(?:-part\d+)?\.js"
 _LONG = r"(?:data/)?note-tweets?(?:-part\d+)?\.js"
-_START = 80  # characters by which a cut tweet is found among the long ones
+_START = 60  # characters by which a tweet that is cut is found among the long ones
 
 
 def matches(files: Files) -> bool:
@@ -37,17 +37,23 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
         for row in _rows(files, name, "noteTweet"):
             text = row["core"].get("text") if isinstance(row.get("core"), dict) else None
             if isinstance(text, str):
-                long[text[:_START]] = text
+                long[_start(text)] = text
     tweets = [
         (_moment(files, name, row), name, row) for name in files.find(_TWEETS) for row in _rows(files, name, "tweet")
     ]
     for moment, _, row in sorted(tweets, key=lambda tweet: tweet[0]):
-        text = unescape(str(row.get("full_text") or row.get("text") or ""))
-        text = long.get(text[:_START], text)
-        own, cuts = own_post(text, bool(row.get("in_reply_to_screen_name") or row.get("in_reply_to_user_id")))
+        text = str(row.get("full_text") or row.get("text") or "")
+        text = long.get(_start(text), text)
+        own, cuts = own_post(unescape(text), bool(row.get("in_reply_to_screen_name") or row.get("in_reply_to_user_id")))
         people = tuple(str(each.get("name", "")) for each in objects(row.get("entities"), "user_mentions"))
         label = f"tweet {row.get('id_str') or row.get('id')}"
         yield Item(author, own, moment, label, names, chat="tweets", cuts=cuts, people=people)
+
+
+def _start(text: str) -> str:
+    """Return the start of a tweet without addressees and links, which a long one has otherwise; all if it is short."""
+    own = " ".join(own_post(unescape(text), reply=True)[0].split())
+    return own[:_START] if len(own) >= _START else f"{own} is short"
 
 
 def _rows(files: Files, name: str, key: str) -> list[dict[str, Any]]:
@@ -60,6 +66,8 @@ def _rows(files: Files, name: str, key: str) -> list[dict[str, Any]]:
 
 def _moment(files: Files, name: str, row: dict[str, Any]) -> datetime:
     date = str(row.get("created_at", ""))
+    if found := moment_of(date):
+        return found if found.tzinfo else found.replace(tzinfo=UTC)
     for form in ("%a %b %d %H:%M:%S %z %Y", "%Y-%m-%d %H:%M:%S %z"):
         try:
             return datetime.strptime(date, form)

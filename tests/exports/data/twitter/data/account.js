@@ -6,4 +6,4 @@ window.YTD.account.part0 = [
    "accountDisplayName": "Zoë Lee"
   }
  }
-]
+];
