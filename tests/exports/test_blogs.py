@@ -118,6 +118,7 @@ def test_broken_xml_ends_in_one_line(tmp_path, change, message) -> None:
         ("a &lt;b&gt; &#8212; c", "a <b> — c"),
         ("<script>1 < 2</script><style>p</style>a<!-- b -->", "a"),
         ("a<br/>b<br>c", "a\nb\nc"),
+        ("a<!--[if mso]><p>x</p><![endif]-->b<![if !supportLists]>c<![endif]>d<![CDAT[e]]>f", "abcdf"),
         ("<table><tr><td>a</td></tr><tr><td>b</td></tr></table>", "a\n\nb"),
     ],
 )

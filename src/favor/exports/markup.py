@@ -69,6 +69,10 @@ class _Reader(HTMLParser):
         kept = self._keep_lines or "pre" in self._open
         self._write(data if kept else re.sub(r"\s+", " ", data))
 
+    def parse_marked_section(self, i: int, report: int = 1) -> int:
+        """Pass over what begins with <![ as browsers do; the standard library raises where it does not know it."""
+        return self.rawdata.find(">", i) + 1 or -1
+
     def _break(self, tag: str) -> None:
         if tag in _BLOCKS:
             self._write("\n\n")
