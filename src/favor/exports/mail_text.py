@@ -29,6 +29,7 @@ _SENT_FROM = re.compile(
 )
 _SIGNATURE_LINES = 10  # of text after "--" without a space, which may also divide a mail
 _HEADERS = 3
+_AHEAD = 9  # lines that are looked at after a divider
 
 
 def own_words(text: str) -> tuple[str, tuple[Cut, ...]]:
@@ -90,7 +91,9 @@ def _introduction(kept: list[str]) -> list[str]:
 def _reason_for_rest(lines: list[str], at: int) -> str:
     """Return why everything from line ``at`` on is cut, "" where it is not."""
     line = lines[at].strip()
-    rest = [each for each in lines[at + 1 :] if each.strip()]
+    if not line:
+        return ""
+    rest = [each for each in lines[at + 1 : at + 1 + _AHEAD] if each.strip()]
     if lines[at] == "-- " or (line == "--" and _ends_soon(lines[at + 1 :])):
         return "signature"
     if not rest:

@@ -15,10 +15,12 @@ COLUMNS: dict[str, str] = {}
 _NAMESPACE = b"wordpress.org/export/"
 _RECORDS = ("item", "wp:author", "wp:comment")
 _PUBLISHED = ("publish", "private", "inherit")
-_CAPTION = re.compile(r"\[caption\b[^\]]*\](?P<text>.*?)\[/caption\]", re.DOTALL)
-_CODE = re.compile(r"\[(?P<kind>code|sourcecode)\b[^\]]*\](?P<text>.*?)\[/(?P=kind)\]", re.DOTALL)
+_CAPTION = re.compile(r"\[caption\b[^\]\n]{0,999}\](?P<text>(?:(?!\[caption\b).)*?)\[/caption\]", re.DOTALL)
+_CODE = re.compile(
+    r"\[(?P<kind>code|sourcecode)\b[^\]\n]{0,99}\](?P<text>(?:(?!\[(?P=kind)\b).)*?)\[/(?P=kind)\]", re.DOTALL
+)
 _EMBEDDED = re.compile(
-    r"\[embed\b[^\]]*\].*?\[/embed\]|\[/?(?:gallery|audio|video|playlist|youtube|vimeo|contact-form)\b[^\]\n]*\]",
+    r"\[embed\b[^\]\n]{0,99}\][^\[]*\[/embed\]|\[/?(?:gallery|audio|video|playlist|youtube|vimeo|contact-form)\b[^\]\n]*\]",
     re.DOTALL,
 )
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 _FORMS = re.compile(
-    r"(?P<address>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)"
+    r"(?P<address>(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+)"
     r"|(?P<account>(?<![\w@/])@[^\W\d][\w.]*\w(?:@[\w-]+(?:\.[\w-]+)+)?)"
     r"|(?P<iban>\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?\b)"
     # A day or a span of years is not a number of anybody's.
