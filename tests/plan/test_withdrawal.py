@@ -6,18 +6,20 @@ from typing import Any
 
 import pytest
 
+from favor.federation.schedule import answering, client_names
 from favor.foundation.errors import UserError
+from favor.foundation.seeds import numpy_generator
 from favor.plan import Planner
 from favor.plan.keys import Run
 
 METHODS = {"fedavg": {}, "favor": {}, "ditto": {}, "local_only": {}, "pooled": {}}
 
 
-def planned(plan, per_job, *withdrawn) -> Planner:
+def planned(plan, per_job, *withdrawn, **federation) -> Planner:
     def change(config) -> None:
         micro = config["experiments"]["micro"]
         micro.update(methods=METHODS, studies={}, withdrawn=list(withdrawn), tables=["main_federated_results"])
-        micro["federation"].update(rounds=3, clients_per_round=2, clients_per_job=per_job)
+        micro["federation"].update(rounds=3, clients_per_round=2, clients_per_job=per_job, **federation)
 
     return plan(change=change)
 
@@ -35,6 +37,53 @@ def jobs(planner) -> dict[str, Any]:
             files = (training.personal_starts(job), training.anchors(job))
             found["personal", job] = (training.personal_clients(job), training.personal_settings(job), files)
     return found
+
+
+@pytest.mark.parametrize("per_job", [1, 2])
+def test_who_does_not_answer_has_no_part_in_the_round(plan, per_job) -> None:
+    whole, part = planned(plan, per_job), planned(plan, per_job, answers=0.5)
+    drawn = part.training.drawn("micro", "1", "coverage_first")
+    assert drawn == whole.training.rounds("micro", "1", "coverage_first")
+    # By the rule as it is written: below one half, or the least of the cohort.
+    draws = [
+        {client: numpy_generator(1, "answers", at, client).random() for client in cohort}
+        for at, cohort in enumerate(drawn)
+    ]
+    expected = [
+        [c for c in cohort if u[c] < 0.5 or u[c] == min(u.values())] for cohort, u in zip(drawn, draws, strict=True)
+    ]
+    assert part.training.rounds("micro", "1", "coverage_first") == expected != drawn
+    last = {client: number for number, cohort in enumerate(expected) for client in cohort}
+    trained = jobs(part)
+    for (stage, job), (clients, settings, _) in trained.items():
+        assert clients
+        if stage == "shared":
+            assert set(clients) <= set(expected[int(job.round)])
+            assert set(clients).isdisjoint(settings["withdrawn"])
+        elif job.phase.startswith("round"):
+            assert set(clients) <= set(expected[int(job.phase.removeprefix("round"))])
+        elif job.method == "favor":
+            assert settings["rounds"] == {client: last[client] for client in clients}
+    for number, cohort in enumerate(expected):  # everybody who answers trains, once per track
+        tracks = [job.track for stage, job in trained if stage == "shared" and job.round == str(number)]
+        served = [
+            clients
+            for (stage, job), (clients, _, _) in trained.items()
+            if stage == "shared" and job.round == str(number)
+        ]
+        assert sorted(client for clients in served for client in clients) == sorted(cohort * len(set(tracks)))
+    assert jobs(planned(plan, per_job, answers=1)) == jobs(whole)
+
+
+def test_answers_are_nested_never_none_and_of_their_share() -> None:
+    cohort = client_names(12)
+    few, many = (sum(len(answering(7, n, cohort, share)) for n in range(400)) for share in (0.3, 0.8))
+    assert many / 4800 == pytest.approx(0.8, abs=0.02)  # 0.0058 is its deviation
+    for number in range(50):
+        less = answering(7, number, cohort, 0.3)
+        assert set(less) <= set(answering(7, number, cohort, 0.8))
+        assert len(answering(7, number, cohort, 1e-9)) == 1
+    assert few / 4800 == pytest.approx(0.3, abs=0.03)  # and a little more: no round is empty
 
 
 @pytest.mark.parametrize("per_job", [1, 2])

@@ -401,7 +401,7 @@ def complete(plan: Plan, experiment: Experiment) -> Plan:
             aggregation=federation.aggregation,
         )
     if personal is not None and personal.epochs is None:
-        exposure = federation.rounds * federation.clients_per_round / experiment.clients
+        exposure = federation.rounds * federation.clients_per_round / experiment.clients * federation.answers
         personal = dataclasses.replace(personal, epochs=exposure)
     if experiment.budget == "matched":
         total = float(experiment.matched_epochs)

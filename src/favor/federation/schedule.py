@@ -39,6 +39,19 @@ def cohorts(
     return result
 
 
+def answering(seed: int, number: int, cohort: Sequence[str], share: float) -> list[str]:
+    """Return who answers of a round's cohort, in its order: each client with probability ``share``.
+
+    Every client draws from a stream of (``seed``, round, client), and answers if it draws less than ``share``; the one
+    that draws least always does, so that no round is empty. Who answers at a share does at every larger one, and all do
+    at 1.
+    """
+    if share >= 1:
+        return list(cohort)
+    drawn = {client: numpy_generator(seed, "answers", number, client).random() for client in cohort}
+    return [client for client in cohort if drawn[client] < share or client == min(cohort, key=drawn.__getitem__)]
+
+
 def schedule_frame(rounds: Sequence[Sequence[str]]) -> pd.DataFrame:
     """Return cohorts as the ``schedule`` table."""
     import pandas as pd  # here, because the workflow reads this module whenever it is parsed

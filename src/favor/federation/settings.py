@@ -15,7 +15,7 @@ from favor.lm.settings import (
     OutputFilter,
     Training,
 )
-from favor.settings.section import OR_NULL, Count, NotNegative, Positive, Section, Seed, key, required
+from favor.settings.section import OR_NULL, Count, NotNegative, Positive, Section, Seed, Similarity, key, required
 
 
 class DifferentialPrivacy(Section):
@@ -98,6 +98,11 @@ class Federation(JobSize, Engine, ServerRate, Cohorts):
     aggregation: Literal["uploads", "sum_only"] = key(
         "uploads",
         "What the server reads of a round: every upload, or their sum alone, as secure aggregation leaves it.",
+    )
+    answers: Similarity = key(
+        1.0,
+        "Probability that a client that is drawn answers; one that does not takes no part in the round, and one always "
+        "does (docs/robustness.md).",
     )
     robust: Robust | None = key(
         None,

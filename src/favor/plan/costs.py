@@ -172,7 +172,7 @@ class Costs:
         """Return how many tokens a job of a stage trains on, by the clients' words in the table ``texts``."""
         experiment = self.project.experiment(key)
         federation, training = experiment.federation, experiment.training
-        exposure = federation.rounds * federation.clients_per_round / experiment.clients
+        exposure = federation.rounds * federation.clients_per_round / experiment.clients * federation.answers
         passes = exposure if stage.epochs is None else stage.epochs
         steps = passes * max(1, stage.inner_steps if isinstance(stage, SharedStage) else 0)
         if training.steps_per_epoch is None:

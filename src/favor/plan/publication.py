@@ -199,13 +199,14 @@ class Publication:
         roles = {"style": experiment.style_encoder, **self.project.independent_encoder(name)}
         trained = {role: encoder for role, encoder in roles.items() if config.encoders[encoder].training is not None}
         assert experiment.clients is not None
+        federation = experiment.federation
         return NumberSource(
             tables={label: paths.table.of(Table(name, label), kind="parquet") for label in labels},
             gates=[self.evaluation.run_gates(Run(name, str(seed), row)) for seed in experiment.seeds for row in gated],
             allocation=self.project.allocation(Table(name, "")),
             effects=[paths.coordinate_effects.of(experiment=name)] if drawn else [],
             judges=[paths.scores.of(experiment=name, family="judges")] if experiment.studies.judges else [],
-            participations=experiment.federation.rounds * experiment.federation.clients_per_round / experiment.clients,
+            participations=federation.rounds * federation.clients_per_round / experiment.clients * federation.answers,
             encoders={role: paths.encoder_manifest.of(encoder=encoder) for role, encoder in trained.items()},
             paper_dataset=config.corpora[experiment.corpus].paper_dataset or "",
             whole="main_federated_results" in experiment.tables,

@@ -11,7 +11,7 @@ from favor.federation import settings
 from favor.federation.canaries import repeats_by_client
 from favor.federation.kinds import MOMENTS
 from favor.federation.method import PersonalStage, SharedStage, plan_values
-from favor.federation.schedule import batches, client_names, cohorts, last_participation
+from favor.federation.schedule import answering, batches, client_names, cohorts, last_participation
 from favor.foundation.declarations import declared_value
 from favor.foundation.errors import UserError
 from favor.foundation.registry import ROBUST_RULES
@@ -65,11 +65,14 @@ class SharedTraining:
 
     @cache
     def rounds(self, experiment: str, seed: str, sampling: str) -> list[list[str]]:
-        """Return the cohorts of an experiment's rounds: those drawn, without the clients that withdrew.
+        """Return the clients that take part in an experiment's rounds: those drawn that answer and did not withdraw.
 
-        Raises ``UserError`` where nobody is left of a round.
+        Raises ``UserError`` where nobody is left of a round, or too few for its robust rule.
         """
-        found = [self.remaining(experiment, cohort) for cohort in self.drawn(experiment, seed, sampling)]
+        share = self.project.config.experiments[experiment].federation.answers
+        cohorts_drawn = enumerate(self.drawn(experiment, seed, sampling))
+        answered = (answering(int(seed), number, cohort, share) for number, cohort in cohorts_drawn)
+        found = [self.remaining(experiment, cohort) for cohort in answered]
         if [] in found:
             raise UserError(
                 f"config key 'experiments.{experiment}.withdrawn': nobody is left of round {found.index([])} of seed "
@@ -145,12 +148,13 @@ class SharedTraining:
         return self.paths.schedule.of(key, sampling=self.stage(key).sampling)
 
     def cohort(self, key: InRound) -> list[str]:
-        """Return the clients of a round."""
+        """Return the clients that take part in a round."""
         return self.rounds(key.experiment, key.seed, self.stage(key).sampling)[int(key.round)]
 
     def shared_clients(self, key: Batch) -> list[str]:
         """Return the clients of one job of a shared stage."""
-        return self.remaining(key.experiment, self._drawn_batch(key))
+        cohort = self.cohort(key)
+        return [client for client in self._drawn_batch(key) if client in cohort]
 
     def _drawn_batch(self, key: Batch) -> list[str]:
         drawn = self.drawn(key.experiment, key.seed, self.stage(key).sampling)[int(key.round)]
@@ -158,11 +162,11 @@ class SharedTraining:
 
     def round_jobs(self, run: InSeed, stage: SharedStage, number: int) -> list[Batch]:
         """Return the jobs of a round."""
-        drawn = self.drawn(run.experiment, run.seed, stage.sampling)[number]
+        drawn, taking_part = (of(run.experiment, run.seed, stage.sampling)[number] for of in (self.drawn, self.rounds))
         return [
             Batch(run.experiment, run.seed, stage.track, str(number), str(batch))
             for batch, clients in enumerate(batches(drawn, self.per_job(run)))
-            if self.remaining(run.experiment, clients)
+            if not set(clients).isdisjoint(taking_part)
         ]
 
     def initial_adapter(self, key: InSeed, origin: str) -> str:

@@ -39,7 +39,7 @@ class Training(SharedTraining):
 
     @cache
     def _phase_clients(self, experiment: str, seed: str, plan: Plan, phase: str) -> list[str]:
-        """Return the clients of one phase of a personal stage in the order of its jobs, withdrawn ones too."""
+        """Return the clients of one phase of a personal stage in the order of its jobs, also who does not train."""
         if _personal(plan).start == "pooled":
             return [POOLED]
         if plan.shared is None:
@@ -56,17 +56,30 @@ class Training(SharedTraining):
 
     def personal_clients(self, key: PersonalBatch) -> list[str]:
         """Return the clients of one job of a personal stage."""
-        clients = self._phase_clients(key.experiment, key.seed, self.project.plan(key), key.phase)
-        return self.remaining(key.experiment, batches(clients, self.per_job(key))[int(key.batch)])
+        plan = self.project.plan(key)
+        clients = self._phase_clients(key.experiment, key.seed, plan, key.phase)
+        return self._training(key, plan, key.phase, batches(clients, self.per_job(key))[int(key.batch)])
+
+    def _training(self, run: InSeed, plan: Plan, phase: str, clients: list[str]) -> list[str]:
+        """Return those of a phase's clients that train: did not withdraw, and took part in what the phase follows."""
+        left = self.remaining(run.experiment, clients)
+        if plan.shared is None or _personal(plan).start in ("pooled", "final"):
+            return left
+        sampling = plan.shared.sampling
+        if not _personal(plan).chained:
+            return [client for client in left if client in self.last_rounds(run.experiment, run.seed, sampling)]
+        taking_part = self.rounds(run.experiment, run.seed, sampling)[_number(phase)]
+        return [client for client in left if client in taking_part]
 
     def phase_jobs(self, run: Run, phase: str) -> list[PersonalBatch]:
         """Return the jobs of one phase of a run's personal stage, under the row that trains for it."""
-        clients = self._phase_clients(run.experiment, run.seed, self.project.plan(run), phase)
+        plan = self.project.plan(run)
+        clients = self._phase_clients(run.experiment, run.seed, plan, phase)
         owner = self.owner(run.experiment, run.method)
         return [
             PersonalBatch(run.experiment, run.seed, owner, phase, str(batch))
             for batch, served in enumerate(batches(clients, self.per_job(run)))
-            if self.remaining(run.experiment, served)
+            if self._training(run, plan, phase, served)
         ]
 
     def personal_jobs(self, run: Run) -> list[PersonalBatch]:
