@@ -198,15 +198,13 @@ def save_base(base: BaseModel, folder: str | Path) -> None:
     The weights are written to a temporary folder beside ``folder``, which is then moved into place. The tokenizer goes
     with them as it was found, its chat template included.
     """
-    target, found = Path(folder), _tokenizer_folder(base.source)
+    target = Path(folder)
     partial = target.with_name(f".{target.name}{PARTIAL}")
     shutil.rmtree(partial, ignore_errors=True)
     try:
         partial.mkdir(parents=True)
         base.model.save_pretrained(partial, max_shard_size="1TB")  # one file, whatever its size
-        for name in _TOKENIZER_FILES:
-            if (found / name).is_file():
-                shutil.copyfile(found / name, partial / name)
+        copy_tokenizer(base.source, partial)
         if not (partial / "tokenizer.json").is_file():
             base.tokenizer.save(partial / "tokenizer.json")
         for path in partial.iterdir():
@@ -217,6 +215,14 @@ def save_base(base: BaseModel, folder: str | Path) -> None:
         raise UserError(f"{target}: the model cannot be saved there ({error}); {REMEDY}") from None
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+def copy_tokenizer(source: str, folder: Path) -> None:
+    """Copy the tokenizer's files of a model into ``folder``, as far as it has them."""
+    found = _tokenizer_folder(source)
+    for name in _TOKENIZER_FILES:
+        if (found / name).is_file():
+            shutil.copyfile(found / name, folder / name)
 
 
 def _tokenizer_folder(source: str) -> Path:

@@ -14,7 +14,7 @@ REAL_BASE = "resources/SmolLM2-135M-Instruct.Q4_1.gguf"  # of `make real-base`
 
 def add_voice(command: argparse.ArgumentParser) -> None:
     """Add the subcommands. One is a function that adds its options, and a module of this package with ``run``."""
-    actions = command.add_subparsers(dest="action", required=True, metavar="{collect,train,write,report}")
+    actions = command.add_subparsers(dest="action", required=True, metavar="{collect,train,write,report,export}")
     for name, (module, options, about) in _ACTIONS.items():
         action = actions.add_parser(name, help=about, description=about)
         options(action)
@@ -78,6 +78,13 @@ def _report(command: argparse.ArgumentParser) -> None:
     _voice(command)
 
 
+def _export(command: argparse.ArgumentParser) -> None:
+    command.add_argument("folder", type=Path, help="where the adapter goes")
+    command.add_argument("--consent", help="'mine': it is your voice, and you agree to take it elsewhere; required")
+    command.add_argument("--base-licence", help="licence of the base, where its files do not name it")
+    _voice(command)
+
+
 def _temperature(value: str) -> float:
     try:
         number = float(value)
@@ -106,4 +113,5 @@ _ACTIONS = {
     "train": ("training", _train, "train an adapter on one writer's texts, and say what it has memorised"),
     "write": ("writing", _write, "continue a text by the base model and by the voice, one beside the other"),
     "report": ("report", _report, "say on one page how near the voice comes to its writer, and what it has memorised"),
+    "export": ("export", _export, "write the adapter for PEFT, llama.cpp and Ollama, with a card"),
 }

@@ -95,8 +95,11 @@ class VoiceFolder:
         """Return the record. Raises ``UserError`` where there is none or it is damaged."""
         if not self.record.is_file():
             raise UserError(f"{self.path}: holds no voice; make one with 'favor voice train', or name it with --voice")
+        found = read_json(self.record)
+        if found.get("consent") != "mine":
+            raise UserError(f"{self.record}: holds no consent of the writer; train again with --consent mine")
         try:
-            return VoiceRecord.model_validate(read_json(self.record), strict=False)
+            return VoiceRecord.model_validate(found, strict=False)
         except ValidationError:
             raise UserError(f"{self.record}: of another version; delete {self.path} and train again") from None
 
