@@ -153,6 +153,12 @@ def advice(found: VoiceReport, embedded: bool) -> list[str]:
         steps.append("the last pass was the best one: more passes (--epochs, in another folder) may lower the loss")
     if found.audit.above_chance or any(line.startswith("warning") for line in copying_lines(found.copying)):
         steps.append("the adapter memorises: more texts, or fewer passes, make it memorise less of each")
+    near = found.scores.get(OWN)
+    if isinstance(near, VoiceScore) and any(share.low > 1 for share in near.shares.values()):
+        steps.append(
+            "above 1 is a caricature, not better than you: no end of a text is trained, so it may repeat a sign-off; "
+            "look at the texts side by side"
+        )
     if found.audit.held_out < FEW:
         steps.append(f"only {found.audit.held_out} held-out texts: intervals are wide until there are {FEW} or more")
     if embedded:
