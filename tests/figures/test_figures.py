@@ -37,11 +37,12 @@ from favor.figures.declarations.voice_traffic import draw_voice_traffic
 from favor.figures.drawing import drawing
 from favor.figures.identity import Methods
 from favor.figures.pipeline import draw_pipeline
-from favor.figures.specs import FigureInput, asked, figures_in_order, load_figure
+from favor.figures.specs import ONE_VALUE, FigureInput, asked, figures_in_order, load_figure
 from favor.figures.workflow import draw_workflow
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import write_parquet
 from favor.foundation.registry import FIGURES, METRIC_FAMILIES, PACKAGE_ROOT
+from favor.report.content import Figure, finding_of, said
 from favor.report.page import inline_svg
 from favor.running.jobs.losses import LOSSES
 from favor.scores.tables import SCORES
@@ -104,9 +105,12 @@ def voice_table(method="favor") -> pd.DataFrame:
     rows = [
         (0, name, "asce_a", metric, f"{start}{end}".strip("_"), value, 48, "")
         for name in (method, "gold", "shuffled")
-        for metric, start in (("distinct_auc", ""), ("kept_author_accuracy", "score"))
-        for end, value in (("", 0.6), ("_low", 0.5), ("_high", 0.65))
+        for metric, start in (("distinct_auc", ""), ("kept_author_accuracy_failures_wrong", "score"))
+        for end, value in (("", 0.6), ("_low", 0.55), ("_high", 0.65))
     ]
+    names = (method, "gold", "shuffled")
+    rows += [(0, name, "asce_a", "kept_author_accuracy_failures_wrong", "floor", 0.25, 48, "") for name in names]
+    rows += [(1, name, "", "semantic_similarity", "", 0.7, 48, "") for name in names]
     return pd.DataFrame(rows, columns=["seed", "method", "encoder", "metric", "variant", "value", "n", "note"])
 
 
@@ -243,7 +247,7 @@ def draw(request, scores, context, allocation) -> Draw:
             pretraining=pd.DataFrame({"done": range(1, 251), "loss": 1.0}),
             encoders={"ASCE-A": [3.0, 2.0]},
         ),
-        "retention": lambda *paths: draw_retention_utility(scores, "asce_a", Methods(context.methods), *paths),
+        "retention": lambda *paths: draw_retention_utility(voice_table(), "asce_a", two, *paths),
         "map": generation_map,
         "homogenisation": lambda *paths: draw_homogenisation(drift_table(), "asce_a", Methods(context.methods), *paths),
         "growth": lambda *paths: draw_diversity_growth(growth_table(), "asce_a", Methods(context.methods), *paths),
@@ -380,8 +384,24 @@ def test_voice_against_traffic_draws_who_has_both(tmp_path, written) -> None:
     draw_voice_traffic(silent, "asce_a", Methods(["favor"]), tmp_path / "nobody.svg")
     assert written[-1].startswith("No method has both values")
     draw_voice_traffic(traffic_table(), "asce_a", Methods(["favor", "fedavg"]), tmp_path / "both.svg")
+    assert ONE_VALUE not in (tmp_path / "both.svg").read_text(encoding="utf-8")
     drawing = (tmp_path / "both.svg").read_text(encoding="utf-8")
     assert all(f">{word}</text>" in drawing for word in ("FAVoR", "FedAvg", "Uploaded per seed, MiB"))
+
+
+def test_a_drawing_of_one_value_is_a_sentence(tmp_path, allocation) -> None:
+    table = traffic_table()
+    table.loc[table["metric"] == "upload_bytes", "value"] = 3.0 * 2**20
+    one, two = tmp_path / "one.svg", tmp_path / "two.svg"
+    draw_voice_traffic(table, "asce_a", Methods(["favor", "fedavg"]), one)
+    draw_allocation(allocation.assign(allocated_words=allocation["target_words"]), two)
+    assert said(Figure("Traffic", "", one, one)) == ("Every federated method uploads 3.0 MiB per seed.", True)
+    assert said(Figure("Words", "", two, two)) == (
+        "4 clients learn from 100 to 400 word units each, all as many as their target.",
+        True,
+    )
+    draw_allocation(allocation, two)
+    assert not said(Figure("Words", "", two, two))[1]
 
 
 def test_voice_against_traffic_gives_every_row_its_own_height(tmp_path, monkeypatch) -> None:
@@ -427,6 +447,17 @@ def test_distinct_against_faithful_draws_who_has_both(tmp_path, written) -> None
     for name, scores in (("all", voice_table()), ("human", lost)):
         draw_distinct_faithful(scores, "asce_a", Methods(["favor"]), tmp_path / f"{name}.svg")
     assert (tmp_path / "all.svg").stat().st_size > (tmp_path / "human.svg").stat().st_size
+    # Where unseen encoders judge too they decide: by them the accuracy's interval holds chance, 0.25.
+    other = voice_table().assign(encoder="unseen")
+    right = other["metric"].eq("kept_author_accuracy_failures_wrong") & other["variant"].eq("score_low")
+    judged = pd.concat([voice_table(), other.assign(value=other["value"].mask(right, 0.2))], ignore_index=True)
+    draw_distinct_faithful(judged, "asce_a", Methods(["favor"]), tmp_path / "both.svg", tmp_path / "both.csv")
+    finding = finding_of((tmp_path / "both.svg").read_text(encoding="utf-8"))
+    assert finding == (
+        "In 1 of 1 methods one can tell authors apart; in 0 what they write goes to the right author more often than "
+        "by chance."
+    )
+    assert pd.read_csv(tmp_path / "both.csv")["encoder"].tolist() == ["unseen"] * 3 + ["asce_a"] * 3
 
 
 @pytest.fixture
@@ -483,8 +514,8 @@ def test_correlations_stand_on_both_sides_of_the_diagonal(tmp_path, written) -> 
     assert written[-1].startswith("Nothing to correlate")
 
 
-def test_a_reference_of_your_own_is_drawn_as_a_reference(scores, tmp_path) -> None:
-    mine = scores.replace({"method": {"fedavg": "mine"}})
+def test_a_reference_of_your_own_is_drawn_as_a_reference(tmp_path) -> None:
+    mine = pd.concat([voice_table(), voice_table("mine")], ignore_index=True).drop_duplicates()
     for name, references in (("federated", ()), ("reference", ("mine",))):
         path = tmp_path / f"{name}.svg"
         draw_retention_utility(mine, "asce_a", Methods(["favor", "mine"], references=references), path)
@@ -611,12 +642,15 @@ def test_a_figure_says_what_it_shows(tmp_path) -> None:
     ("draw", "said"),
     [
         ("map", "Spread of the authors' centres: highest FAVoR (1.00), lowest FedAvg (0."),
-        ("energy", "Personal adapter: most of the energy in up_proj (75%)."),
+        (
+            "energy",
+            "Personal adapter: most of the energy in up_proj (75%), and it is the same in every block to two points.",
+        ),
         ("coordinates", "Hand-made stylometric features: slope 0.75; Style encoder: slope 0.50."),
         ("participation", "All rows together, by the last round: never 0.10, round 1 0.20, round 3 0.40."),
         ("agreement", "Rank correlation: most alike"),
         ("privacy", "Strongest attack on FAVoR:"),
-        ("allocation", "word units each;"),
+        ("allocation", "word units each, 1 of them fewer than their target."),
         ("curves", "Shared stage, last mean task loss: highest"),
     ],
     indirect=["draw"],
@@ -629,7 +663,7 @@ def test_every_drawing_of_data_says_what_it_shows(tmp_path, draw, said) -> None:
 def test_scores_over_temperature_are_lines_of_methods_with_several(tmp_path) -> None:
     drawn = {}
 
-    def keep(figure, *paths, finding="", data=None) -> None:
+    def keep(figure, *paths, finding="", data=None, one_value=False) -> None:
         drawn.update(panels=figure.axes, finding=finding)
 
     with pytest.MonkeyPatch.context() as patch:
@@ -640,7 +674,7 @@ def test_scores_over_temperature_are_lines_of_methods_with_several(tmp_path) -> 
     # Seeds 1 and 2 add 0.03 on average. Ditto has one temperature, and no line.
     assert line.round(6).tolist() == [[0.0, 0.83], [0.5, 0.58], [1.0, 0.33]]
     assert nucleus.round(6).tolist() == [[1.0, 0.33]]
-    assert [text.get_text() for text in auc.texts] == ["No row has a value of Verif. AUC."]
+    assert [text.get_text() for text in auc.texts] == ["c", "No row has a value of Verif. AUC."]
     assert distinct.containers[0].lines[0].get_xdata().tolist() == [0.5, 1.0]
     assert drawn["finding"].startswith("Author accuracy: highest FAVoR (0.83), lowest")
     assert len(similarity.containers) == 2

@@ -17,6 +17,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 
+from favor.figures.specs import ONE_VALUE
 from favor.foundation.errors import UserError
 from favor.foundation.files import atomic_path, write_text
 
@@ -63,6 +64,10 @@ def drawing(width: float, height: float, rows: int = 1, columns: int = 1) -> Ite
     with matplotlib.rc_context(_STYLE):
         figure, axes = pyplot.subplots(rows, columns, figsize=(width, height), squeeze=False, layout="constrained")
         try:
+            if 1 < axes.size <= len("abcdef"):  # more panels have titles
+                for letter, axis in zip("abcdef", axes.flat, strict=False):
+                    place = {"xycoords": "axes fraction", "textcoords": "offset points", "xytext": (-12, 18)}
+                    axis.annotate(letter, (0, 1), **place, weight="bold", size=10)
             yield figure, list(axes.flat)
         finally:
             pyplot.close(figure)
@@ -101,15 +106,21 @@ def label_beside(axis: Any, labels: Sequence[tuple[float, float, str, str]], siz
             size=size,
             color=ink(color),
             va="center",
-            arrowprops={"arrowstyle": "-", "color": color, "linewidth": 0.5, "alpha": 0.6, "shrinkA": 1, "shrinkB": 3},
+            arrowprops={  # to the label's left edge: it strikes no other label
+                **{"arrowstyle": "-", "color": color, "linewidth": 0.5, "alpha": 0.6},
+                **{"shrinkA": 1, "shrinkB": 3, "relpos": (0, 0.5)},
+            },
         )
 
 
-def save(figure: Figure, *paths: str | Path, finding: str = "", data: pd.DataFrame | None = None) -> None:
+def save(
+    figure: Figure, *paths: str | Path, finding: str = "", data: pd.DataFrame | None = None, one_value: bool = False
+) -> None:
     """Write ``figure`` to each of ``paths`` (.svg, .pdf, .png, .csv), without dates or names of the machine.
 
     finding: what the figure shows, in a sentence for those who do not see it; the SVG keeps it.
     data: the numbers that are drawn, the content of the .csv file: six significant digits, empty where there is none.
+    one_value: the drawing shows one value many times, so that the report prints the sentence in its place.
 
     Raises ``UserError`` where a .csv file is asked for without ``data``.
     Call it inside the :func:`drawing` block that made the figure: font and hash settings are read on writing.
@@ -123,7 +134,12 @@ def save(figure: Figure, *paths: str | Path, finding: str = "", data: pd.DataFra
             write_text(data.to_csv(index=False, float_format="%.6g", lineterminator="\n"), path)
             continue
         metadata = {
-            "svg": {"Date": None, "Creator": None, **({"Title": finding} if finding else {})},
+            "svg": {
+                "Date": None,
+                "Creator": None,
+                **({"Title": finding} if finding else {}),
+                **({"Description": ONE_VALUE} if one_value else {}),
+            },
             "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
             "png": {"Software": None},
         }[suffix]

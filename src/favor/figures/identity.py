@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from favor.figures.drawing import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, ink
+from favor.figures.drawing import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, ink, label_beside
 from favor.paper.names import METHODS, method_name, unmarked
 from favor.tables.cells import printed
 from favor.tables.escape import minus
@@ -139,10 +139,12 @@ class Methods:
         low, high = (pick(known, key=lambda row: known[row]) for pick in (min, max))
         if known[low] == known[high]:
             return f"{what}: {minus(printed(known[low], 2))} for every row."
-        ends = [
-            f"{word} {self.name(row)} ({minus(printed(known[row], 2))})"
-            for word, row in (("highest", high), ("lowest", low))
-        ]
+        ends = []
+        for word, row in (("highest", high), ("lowest", low)):
+            value = printed(known[row], 2)
+            others = sum(printed(each, 2) == value for each in known.values()) - 1
+            more = f" and {others} more" if others else ""
+            ends.append(f"{word} {self.name(row)}{more} ({minus(value)})")
         return f"{what}: {', '.join(ends)}."
 
     def named(self, values: pd.DataFrame) -> pd.DataFrame:
@@ -150,6 +152,22 @@ class Methods:
         flat = values.reset_index() if "method" in values.index.names else values.reset_index(drop=True)
         names = [self.name(row) for row in flat["method"]]
         return pd.concat([flat[["method"]].assign(name=names), flat.drop(columns="method")], axis=1)
+
+    def scatter(self, axis: Any, values: pd.DataFrame) -> None:
+        """Draw and name a point per method (index): columns x and y and, with a bar, their ends (x_low, x_high)."""
+        labels = []
+        for method, identity in self.identities(list(values.index)).items():
+            own = {str(name): float(value) for name, value in values.to_dict("index")[method].items()}
+            bars = {
+                f"{side}err": [[max(0.0, own[side] - own[f"{side}_low"])], [max(0.0, own[f"{side}_high"] - own[side])]]
+                for side in "xy"
+                if f"{side}_low" in values
+            }
+            axis.errorbar(own["x"], own["y"], **bars, **identity.points, linestyle="none", elinewidth=0.6)
+            labels.append((own["x"], own["y"], self.name(method), identity.color))
+        axis.grid()
+        axis.figure.draw_without_rendering()
+        label_beside(axis, labels)
 
     def label_rows(self, axis: Any, rows: Sequence[str]) -> None:
         """Write names beside the heights 0, 1, ... of ``axis``, each in its row's colour."""

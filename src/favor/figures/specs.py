@@ -37,6 +37,8 @@ FigureInput = Literal[
     "sampling",  # temperature and top_p of every row; the figure is drawn where rows of one method differ in them
 ]
 
+ONE_VALUE = "one value"  # what the SVG of a drawing that shows one value many times says of itself
+
 
 class Draw(Protocol):
     """Draws a figure to each of ``paths`` (.svg, .pdf, .png)."""

@@ -10,11 +10,13 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from html import unescape
 from pathlib import Path
 from typing import Any, get_args
 
 import pandas as pd
 
+from favor.figures.specs import ONE_VALUE
 from favor.paper.settings import Entry
 from favor.tables.cells import DASH
 from favor.tables.specs import Section, TableSpec
@@ -125,6 +127,18 @@ class Report:
     rerun: Sequence[str] = ()
     cautions: Sequence[str] = CAUTIONS
     notes: Sequence[str] = ()
+
+
+def finding_of(svg: str) -> str:
+    """Return the sentence on what an SVG of ours shows; "" where it says nothing."""
+    found = re.search(r"<dc:title>(.*?)</dc:title>", svg)
+    return unescape(found[1]) if found else ""
+
+
+def said(figure: Figure) -> tuple[str, bool]:
+    """Return a figure's finding, and whether it stands in the drawing's place, which shows one value many times."""
+    svg = figure.svg.read_text(encoding="utf-8") if figure.svg.is_file() else ""
+    return finding_of(svg), f"<dc:description>{ONE_VALUE}<" in svg
 
 
 def without_texts(page: bytes) -> bytes:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +24,10 @@ from favor.report.content import (
     ReportTable,
     by_section,
     digest,
+    finding_of,
     flat_settings,
     nothing_to_show,
+    said,
     statement,
     table_file,
     table_note,
@@ -214,21 +215,17 @@ def _table(experiment: ExperimentReport, table: ReportTable) -> dict[str, Any]:
 
 def _figure(figure: Figure, identifier: str) -> dict[str, Any]:
     numbers = f"The numbers drawn are in {figure.drawn}." if figure.drawn else ""
+    drawing = inline_svg(figure.svg, identifier, f"{figure.title}. {figure.caption}", numbers)
+    finding, alone = said(figure)
     return {
         "name": f"figure-{identifier}",
         "title": figure.title,
         "caption": figure.caption,
-        "finding": finding_of(Path(figure.svg).read_text(encoding="utf-8")) if Path(figure.svg).is_file() else "",
-        "drawing": inline_svg(figure.svg, identifier, f"{figure.title}. {figure.caption}", numbers),
+        "finding": finding,
+        "drawing": "" if alone else drawing,
         "drawn": figure.drawn,
         "data": [Path(path) for path in figure.data],
     }
-
-
-def finding_of(svg: str) -> str:
-    """Return the sentence on what an SVG of ours shows; "" where it says nothing."""
-    found = re.search(r"<dc:title>(.*?)</dc:title>", svg)
-    return unescape(found[1]) if found else ""
 
 
 def inline_svg(path: Path, identifier: str, title: str, ending: str = "") -> Markup:

@@ -15,7 +15,16 @@ from pathlib import Path
 
 from favor.foundation.errors import UserError
 from favor.foundation.files import atomic_path
-from favor.report.content import ExperimentReport, Figure, Report, by_section, nothing_to_show, statement, table_file
+from favor.report.content import (
+    ExperimentReport,
+    Figure,
+    Report,
+    by_section,
+    nothing_to_show,
+    said,
+    statement,
+    table_file,
+)
 from favor.running.jobs.environment import latex_available
 from favor.tables.escape import latex as escape
 from favor.tables.latex import PACKAGES
@@ -68,12 +77,16 @@ def _experiment(experiment: ExperimentReport, folder: Path, files: dict[str, Pat
 
 
 def _figure(figure: Figure, files: dict[str, Path]) -> str:
+    finding, alone = said(figure)
+    if alone:
+        return rf"\textbf{{{escape(figure.title)}.}} {escape(finding)}\par"
     name = _named(files, figure.pdf, "figure", ".pdf")
+    caption = escape(" ".join((f"{figure.title}.", finding, figure.caption)))
     return "\n".join(
         [
             r"\begin{figure}[htbp]\centering",
             rf"\includegraphics[width=\linewidth,height=.4\textheight,keepaspectratio]{{{name}}}",
-            rf"\caption[{{{escape(figure.title)}}}]{{{escape(figure.title)}. {escape(figure.caption)}}}",
+            rf"\caption[{{{escape(figure.title)}}}]{{{caption}}}",
             r"\end{figure}",
         ]
     )

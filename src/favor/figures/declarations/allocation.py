@@ -30,17 +30,16 @@ def draw_allocation(allocation: pd.DataFrame, *paths: str | Path) -> None:
         axis.set_xticks([])
         axis.grid(axis="y")
         figure.legend(loc="outside upper center", ncols=3)
-        said = (
-            f"{len(order)} clients learn from {allocated.min():,} to {allocated.max():,} word units each; "
-            f"{(allocated < target).sum()} of them from less than their target."
-        )
+        met = bool((allocated == target).all())
+        less = "all as many as their target" if met else f"{(allocated < target).sum()} of them fewer than their target"
+        said = f"{len(order)} clients learn from {allocated.min():,} to {allocated.max():,} word units each, {less}."
         columns = ["client", "available_words", "target_words", "allocated_words"]
-        save(figure, *paths, finding=said, data=order[columns])
+        save(figure, *paths, finding=said, data=order[columns], one_value=met)
 
 
 FIGURE = FigureSpec(
     title="Allocation",
-    caption="Word units per client: what the long tail asks for and what the client has.",
+    caption="Words per client: target, available, used.",
     inputs=("allocation",),
     place=26,
     draw=lambda data, *paths: draw_allocation(data.table("allocation"), *paths),

@@ -19,7 +19,7 @@ def draw_common_prompts(scores: pd.DataFrame, style_encoder: str, methods: Metho
 
     Left: cosines of two authors on one prompt (filled) and on two (hollow); the line is people on their own prompts.
     All are means over seeds.
-    Right: the shares of variance, for methods that have them.
+    b: the shares of variance, for methods that have them.
     """
     means = scores[scores["encoder"] == style_encoder].groupby(["metric", "variant", "method"])["value"].mean()
 
@@ -68,7 +68,7 @@ def draw_common_prompts(scores: pd.DataFrame, style_encoder: str, methods: Metho
 
 FIGURE = FigureSpec(
     title="Common prompts",
-    caption="Continuations of the same prompts by every client. Left: how alike two authors write; right: how much "
+    caption="Continuations of the same prompts by every client. a: how alike two authors write; b: how much "
     "of the variance of the style vectors lies between authors. A method with one adapter "
     "for all has one text per prompt.",
     scores=("common_prompts",),

@@ -1,4 +1,4 @@
-"""How distinct a method's authors are against how faithful they are: human text, shuffled authors and every method."""
+"""How distinct a method's authors are against how faithful they are, by the unseen encoders and by the methods' own."""
 
 from __future__ import annotations
 
@@ -6,70 +6,69 @@ from pathlib import Path
 
 import pandas as pd
 
-from favor.figures.drawing import GREY, drawing, label_beside, save, say
+from favor.figures.drawing import GREY, drawing, save, say
 from favor.figures.identity import Methods
 from favor.figures.specs import FigureSpec
+from favor.scores.metric import UNSEEN
 
-# (metric, variants of its value and its interval's ends), and the columns of the figure's data
+# The metrics of an axis, and the variants of its value and its interval's ends.
 AXES = {
-    "x": ("distinct_auc", ("", "low", "high"), "verification_auc"),
-    "y": ("kept_author_accuracy", ("score", "score_low", "score_high"), "author_accuracy"),
+    "x": ("distinct_auc", ("", "low", "high")),
+    "y": ("kept_author_accuracy_failures_wrong", ("score", "score_low", "score_high")),
 }
+FLOOR = ("kept_author_accuracy_failures_wrong", "floor")
 
 
-def draw_distinct_faithful(
-    scores: pd.DataFrame,
-    style_encoder: str,
-    methods: Methods,
-    *paths: str | Path,
-) -> None:
-    """Draw the ``scores`` of the family ``voice_kept`` in the style encoder's space to each of ``paths``.
+def places(scores: pd.DataFrame, encoder: str) -> pd.DataFrame:
+    """Return x, y, their ends and chance by method, from ``scores`` of voice_kept in an encoder's space."""
+    values = scores[scores["encoder"] == encoder].pivot_table(
+        index="method", columns=["metric", "variant"], values="value", dropna=False
+    )
+    names = {f"{side}{end}": (metric, variant) for side, (metric, variants) in AXES.items()
+             for end, variant in zip(("", "_low", "_high"), variants, strict=True)}  # fmt: skip
+    names["chance"] = FLOOR
+    found = values.reindex(columns=pd.MultiIndex.from_tuples(list(names.values())))
+    return found.set_axis(list(names), axis=1).dropna()
+
+
+def draw_distinct_faithful(scores: pd.DataFrame, style_encoder: str, methods: Methods, *paths: str | Path) -> None:
+    """Draw the ``scores`` of the family ``voice_kept`` to each of ``paths``, a panel per judge; the first one decides.
 
     Methods without both values are left out.
     """
-    styled = scores[scores["encoder"] == style_encoder]
-    values = styled.pivot_table(index="method", columns=["metric", "variant"], values="value", dropna=False)
-    places = {axis: [(metric, variant) for variant in variants] for axis, (metric, variants, _) in AXES.items()}
-    wanted = [place for axis in places.values() for place in axis]
-    values = values.reindex(columns=pd.MultiIndex.from_tuples(wanted)).dropna()
-    with drawing(6.6, 4.2) as (figure, axes):
-        axis = axes[0]
-        shown = [method for method in (*methods.rows, "gold", "shuffled") if method in values.index]
-        if not shown:
-            say(axis, "No method has both values:\nno output passed the filter.")
-        labels = []
-        for method, identity in methods.identities(shown).items():
-            own = values.loc[method]
-            found = {side: own[places[side]].to_numpy() for side in AXES}
-            axis.errorbar(
-                found["x"][0],
-                found["y"][0],
-                **{
-                    f"{side}err": [[max(0.0, mean - low)], [max(0.0, high - mean)]]
-                    for side, (mean, low, high) in found.items()
-                },
-                **identity.points,
-                linestyle="none",
-                elinewidth=0.6,
+    judges = {UNSEEN: "Encoders that no method has seen", style_encoder: "The methods' own encoder"}
+    panels = {encoder: places(scores, encoder) for encoder in judges if (scores["encoder"] == encoder).any()}
+    panels = panels or {style_encoder: places(scores, style_encoder)}
+    said, data = "", []
+    with drawing(5.4 * len(panels), 4.2, columns=len(panels)) as (figure, axes):
+        for axis, (encoder, values) in zip(axes, panels.items(), strict=True):
+            shown = [method for method in (*methods.rows, "gold", "shuffled") if method in values.index]
+            if not shown:
+                say(axis, "No method has both values:\nno output passed the filter.")
+            axis.set_title(judges[encoder])
+            axis.set(
+                xlabel="Distinct: verification AUC among outputs", ylabel="Faithful: right author, share of outputs"
             )
-            labels.append((found["x"][0], found["y"][0], methods.name(method), identity.color))
-        axis.axvline(0.5, color=GREY, linestyle=":", linewidth=1)
-        axis.set(xlabel="Distinct: verification AUC among outputs (0.5: chance)", ylabel="Faithful: author accuracy")
-        axis.grid()
-        figure.draw_without_rendering()
-        label_beside(axis, labels)
-        auc, accuracy = (values[places[side][0]].reindex(shown).to_dict() for side in ("x", "y"))
-        said = (methods.extremes("Verification AUC", auc), methods.extremes("Author accuracy", accuracy))
-        flat = values.reindex(shown).rename_axis(index="method")
-        flat.columns = pd.Index([f"{name}{end}" for *_, name in AXES.values() for end in ("", "_low", "_high")])
-        save(figure, *paths, finding=" ".join(filter(None, said)), data=methods.named(flat))
+            axis.axvline(0.5, color=GREY, linestyle=":", linewidth=1)
+            if shown:
+                axis.axhline(values["chance"].iloc[0], color=GREY, linestyle=":", linewidth=1)
+            methods.scatter(axis, values.loc[shown])
+            own = values.reindex([method for method in methods.rows if method in values.index])
+            if len(own) and not said:
+                apart, right = int((own["x_low"] > 0.5).sum()), int((own["y_low"] > own["chance"]).sum())
+                said = (
+                    f"In {apart} of {len(own)} methods one can tell authors apart; in {right} what they write goes to "
+                    "the right author more often than by chance."
+                )
+            data.append(methods.named(values.loc[shown].rename_axis(index="method")).assign(encoder=encoder))
+        save(figure, *paths, finding=said, data=pd.concat(data, ignore_index=True))
 
 
 FIGURE = FigureSpec(
     title="Distinct against faithful",
-    caption="To the right a method's authors are told from each other; above they are told to be the right ones. Bars "
-    "are 95 % intervals over authors. A method to the right of the human text and below it writes in "
-    "voices that differ and are not the authors'.",
+    caption="Further right, authors are easier to tell apart; further up, they are recognised as themselves. Dotted: "
+    "chance. Bars are 95 % intervals over authors. Right of chance and not above it, voices differ and are not the "
+    "authors'.",
     scores=("voice_kept",),
     place=1,
     draw=lambda data, *paths: draw_distinct_faithful(

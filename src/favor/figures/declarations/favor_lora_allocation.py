@@ -17,6 +17,7 @@ from favor.figures.specs import FigureSpec
 from favor.paper.names import MODULES
 
 PANELS = (("personal", "Personal adapter"), ("residual", "Private residual"))
+ALIKE = 0.02  # blocks whose shares differ by no more are one
 
 
 def draw_adapter_allocation(energy: pd.DataFrame, *paths: str | Path) -> None:
@@ -48,7 +49,10 @@ def draw_adapter_allocation(energy: pd.DataFrame, *paths: str | Path) -> None:
         parts = set(energy["part"])
         most = {title: (part, means[part].idxmax()) for part, title in PANELS if part in parts}
         said = [f"{title}: most of the energy in {place[1]} ({means[place]:.0%})" for title, place in most.items()]
-        save(figure, *paths, finding=f"{'; '.join(said)}." if said else "", data=energy)
+        spread = energy.groupby(["part", "module"])["share"].agg(lambda share: share.max() - share.min()).max()
+        alike = len(names) > 1 and spread <= ALIKE
+        end = ", and it is the same in every block to two points." if alike else "."
+        save(figure, *paths, finding=f"{'; '.join(said)}{end}" if said else "", data=energy, one_value=alike)
 
 
 def _heat_map(axis: Any, shares: np.ndarray, largest: float) -> Any:
@@ -71,7 +75,7 @@ FIGURE = FigureSpec(
     title="Where private adapters put their update",
     caption="Share of each module in the update energy of a block of six decoder layers (single layers, where the "
     "model has fewer than twelve), mean over the personal adapters of the first seed; a row sums to 100 %. "
-    "Left: the whole personal update; right: what the private stage added to the shared endpoint.",
+    "a: the whole personal update; b: what the private stage added to the shared endpoint.",
     inputs=("adapter_energy",),
     place=24,
     draw=lambda data, *paths: draw_adapter_allocation(data.table("adapter_energy"), *paths),

@@ -75,8 +75,8 @@ def _habits(axis, kept: pd.DataFrame) -> None:  # type: ignore[no-untyped-def]  
 
 FIGURE = FigureSpec(
     title="Homogenisation",
-    caption="Left: variance between authors' centres in the style space over that of their own continuations, without "
-    "the noise of few texts; bars are 95 % intervals over authors. Right: the slope of each author's "
+    caption="a: variance between authors' centres in the style space over that of their own continuations, without "
+    "the noise of few texts; bars are 95 % intervals over authors. b: the slope of each author's "
     "habit on that of the training texts. Both panels have one order, from methods that write in one voice upwards.",
     scores=("drift",),
     place=2,
