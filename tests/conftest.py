@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,31 @@ LONGEST = (
 def pytest_collection_modifyitems(items) -> None:
     """Run the longest files first; all others keep their order."""
     items.sort(key=lambda item: LONGEST.index(item.path.stem) if item.path.stem in LONGEST else len(LONGEST))
+
+
+@pytest.fixture
+def violations(browser) -> Callable[[Path], list[str]]:
+    """What axe-core finds wrong with a page, everything unfolded, in its light and its dark colours."""
+    axe = resources.files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+
+    def check(path) -> list[str]:
+        found = []
+        for scheme in ("light", "dark"):
+            feature = {"name": "prefers-color-scheme", "value": scheme}
+            browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+            browser.get(path.as_uri())
+            browser.execute_script("document.querySelectorAll('details').forEach(each => { each.open = true; });" + axe)
+            found += browser.execute_async_script(
+                """
+                const [scheme, done] = arguments;
+                axe.run().then(result => done(result.violations.flatMap(rule => rule.nodes.map(node =>
+                  `${scheme} ${rule.id}: ${node.html.slice(0, 200)} ${node.failureSummary.slice(0, 300)}`))));
+            """,
+                scheme,
+            )
+        return found
+
+    return check
 
 
 @pytest.fixture(scope="session")

@@ -1,11 +1,16 @@
-"""The pages that the documentation site makes from the code: messages with what is filled in by name."""
+"""The documentation site: pages that are made from the code, search from disk, accessibility."""
 
 from __future__ import annotations
 
 import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
 from types import ModuleType
 
 import pytest
+from selenium.webdriver.support.ui import WebDriverWait
 
 SOURCE = """
 REMEDY = "choose another folder"
@@ -41,3 +46,29 @@ def test_every_part_of_the_package_that_refuses_something_has_a_section(hooks) -
     for part in ("config", "corpora", "federation", "running", "studies"):
         assert f"\n## {part}\n" in page
     assert "{_}" not in page
+
+
+@pytest.fixture(scope="module")
+def site(repository, tmp_path_factory) -> Path:
+    """The site as ``make docs`` builds it."""
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", folder]
+    subprocess.run(command, cwd=repository, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}, check=True)
+    return folder
+
+
+def test_the_site_searches_from_disk(site, browser) -> None:
+    browser.set_window_size(1400, 900)
+    browser.get((site / "index.html").as_uri())
+    field = browser.find_element("css selector", ".md-search__input")
+    field.click()
+    field.send_keys("determinism")
+    results = "return [...document.querySelectorAll('.md-search-result__link')].map(link => link.textContent)"
+    WebDriverWait(browser, 20).until(lambda page: any("Determinism" in text for text in page.execute_script(results)))
+    loaded = browser.execute_script("return performance.getEntriesByType('resource').map(entry => entry.name)")
+    assert [name for name in loaded if not name.startswith("file:")] == []
+
+
+@pytest.mark.parametrize("page", ["index", "tutorial", "extending", "studies", "configuration", "messages"])
+def test_pages_of_the_site_are_accessible(site, violations, page) -> None:
+    assert violations(site / f"{page}.html") == []

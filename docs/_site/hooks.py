@@ -57,10 +57,12 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages that are not files of docs/, and the style sheet."""
+    """Add the pages that are not files of docs/, the style sheet and the script."""
     made = {page: (ROOT / path).read_text(encoding="utf-8") for page, path in ELSEWHERE.items()}
     made |= {"messages.md": messages_page(), "python.md": python_page()}
-    made["tables.css"] = Path(__file__).with_name("tables.css").read_text(encoding="utf-8")
+    made |= {
+        name: Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("site.css", "iframe-worker.js")
+    }
     for name, text in made.items():
         files.append(File.generated(config, name, content=text))
     return files

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pandas as pd
 import pytest
 from tests.reports import make_score
@@ -50,7 +52,11 @@ def test_methods_stand_by_what_unseen_encoders_find(tmp_path, scores) -> None:
     assert "Voice kept by unseen encoders: highest FAVoR (0.50), lowest FedAvg (−0.10)." in svg
     # Points say their method, value and interval to whoever stays on them, and text is text.
     assert '<g data-method="FAVoR">\n<title>FAVoR: 0.5 [0.4, 0.6]</title>' in svg
-    assert svg.count("data-method=") == 8
+    assert len(re.findall(r'<g data-method="[^"]*">\n<title>', svg)) == 8
+    # Their bars go with them, and no id stands twice.
+    assert svg.count("data-method=") == 16
+    ids = re.findall(r'\bid="([^"]*)"', svg)
+    assert len(ids) == len(set(ids))
     assert ">the authors</text>" in svg or ">the authors" in svg
 
 

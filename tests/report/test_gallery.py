@@ -82,7 +82,7 @@ def test_similarities_by_hand() -> None:
     assert second.continuations["favor"].similarity is None
 
 
-def test_the_author_stands_beside_one_method_and_who_loses_most_comes_first(tmp_path, browser) -> None:
+def test_the_author_stands_beside_one_method_and_who_loses_most_comes_first(tmp_path, browser, violations) -> None:
     path = tmp_path / "gallery.html"
 
     def shown(prompt, favor, ditto, right=True) -> Exhibit:
@@ -106,6 +106,7 @@ def test_the_author_stands_beside_one_method_and_who_loses_most_comes_first(tmp_
     """
     assert browser.execute_script(script, "") == [["three", "one", "wrong", "two"], ["The author", "FAVoR"]]
     assert browser.execute_script(script, "ditto") == [["one", "three", "two", "wrong"], ["The author", "Ditto"]]
+    assert violations(path) == []
 
 
 def test_the_first_screen_quotes_the_author_who_loses_most() -> None:

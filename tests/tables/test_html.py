@@ -204,6 +204,19 @@ def test_report_in_chromium(tmp_path, report, browser, hostile) -> None:
     assert [entry for entry in browser.get_log("browser") if "favor_overview" not in entry["message"]] == []
 
 
+def test_the_report_is_accessible(tmp_path, report, violations) -> None:
+    board = pd.DataFrame({"Method": ["FAVoR", "Reference: chance"], "Author accuracy": ["0.4", "0.083"]})
+    first = replace(
+        report.experiments[0],
+        leaderboard=board,
+        findings=["One."],
+        sample=[("Prompt", "Text")],
+        passed={"favor": (83, 96)},
+    )
+    write_html_report(tmp_path / "report.html", replace(report, experiments=[first]))
+    assert violations(tmp_path / "report.html") == []
+
+
 def test_reading_aids(tmp_path, report, browser) -> None:
     board = pd.DataFrame(
         {"Method": ["FAVoR", "Ditto", "FedAvg", "Reference: chance"], "Author accuracy": ["0.4", "0.3", "–", "0.083"]}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
+from html import unescape
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -176,4 +178,11 @@ def _titled(svg: str, points: Mapping[str, tuple[str, str]]) -> str:
     for gid, (name, said) in points.items():
         group = f"<g data-method={quoteattr(name)}>\n<title>{escape(said)}</title>"
         svg = svg.replace(f'<g id="{gid}">', group)
-    return svg
+    # Its bars and lines belong to it, and an id stands once.
+    names = {name for name, _ in points.values()}
+    return re.sub(r'<g id="([^"]*)">', lambda found: _of(found, names), svg)
+
+
+def _of(group: re.Match[str], names: Set[str]) -> str:
+    name = unescape(group[1])
+    return f"<g data-method={quoteattr(name)}>" if name in names else group[0]
