@@ -42,7 +42,7 @@ def made_prompts() -> pd.DataFrame:
         for number, client in enumerate(CLIENTS):
             for place in (5, 6):
                 row = {"seed": seed, "client": client, "prompt_id": f"{client}-{seed}-{place}"}
-                row |= {"document_id": f"doc-{number}-{place}", "topic": f"t{number // 2}", "prompt_text": "start"}
+                row |= {"document_id": f"doc-{number}-{place}", "topic": f"t{number // 2}", "prompt_text": "start "}
                 row |= {"prompt_tokens": [1], "gold_text": words(f"human{number}x{place}x", 30), "gold_tokens": 30}
                 rows.append(row)
     return pd.DataFrame(rows)

@@ -8,7 +8,7 @@ import pytest
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.foundation.words import output_words
-from favor.studies.human_audit.items import CHECK, draw_items, excerpt, shares, whole_sentences
+from favor.studies.human_audit.items import CHECK, draw_items, excerpt, from_a_word, shares, whole_sentences
 from favor.studies.human_audit.tables import HUMAN_2AFC_ITEMS
 from favor.studies.settings import AuditItems
 
@@ -100,6 +100,21 @@ def test_a_short_text_is_taken_where_long_ones_run_out(generations, prompts, tex
 def test_a_candidate_is_cut_at_the_end_of_a_sentence(number, shown) -> None:
     text = " One two. Three four! five six seven "
     assert whole_sentences(text, number, output_words("paper")) == shown
+
+
+@pytest.mark.parametrize(
+    ("prompt", "text", "shown"),
+    [
+        ("the mar", "athon is old", "is old"),
+        ("you shouldn", "'t buy it", "buy it"),
+        ("the clock was", " simple", " simple"),  # a new word
+        ("my website!!!\n", "I was", "I was"),
+        ("我今天", "去了很远的地方看望我的老朋友然后回家吃饭睡觉", "去了很远的地方看望我的老朋友然后回家吃饭睡觉"),
+        ("cl", "ock", "ock"),  # nothing else is there
+    ],
+)
+def test_a_candidate_begins_at_a_word(prompt, text, shown) -> None:
+    assert from_a_word(prompt, text) == shown
 
 
 def test_an_excerpt_keeps_line_breaks() -> None:

@@ -412,3 +412,25 @@ def test_seconds_in_sight_are_saved_where_the_page_says_so(annotator, items) -> 
     (answer,) = json.loads(annotator.saved().read_text(encoding="utf-8"))["responses"]
     assert 0.2 <= answer["seconds"] < 60
     assert set(answer) == {"item", "choice", "confidence", "comment", "seconds"}
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)])
+def test_the_bar_leaves_room_and_nothing_scrolls_inside(items, tmp_path, browser, width, height) -> None:
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False},
+    )
+    Annotator(browser, items, tmp_path)
+    browser.get((tmp_path / "page.html").as_uri())
+    browser.execute_script("document.getElementById('start').click()")
+    bar, hidden = browser.execute_script("""
+        const candidate = document.querySelector('.candidate');
+        return [document.getElementById('answer').offsetHeight, candidate.scrollHeight - candidate.clientHeight];
+    """)
+    assert 0 < bar < height / 5
+    assert hidden == 0
+
+
+def test_the_page_is_accessible(items, tmp_path, violations) -> None:
+    (tmp_path / "page.html").write_text(annotator_page(items, "annotator_1", SEED), encoding="utf-8")
+    assert violations(tmp_path / "page.html") == []

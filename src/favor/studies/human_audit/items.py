@@ -102,8 +102,9 @@ def _candidates(generations: pd.DataFrame, prompts: pd.DataFrame, source: str, s
         found = prompts[passed].rename(columns={"gold_text": "text"})
     else:
         found = generations[(generations["method"] == source) & generations["passed"]]
-        documents = prompts[["seed", "client", "prompt_id", "document_id"]]
+        documents = prompts[["seed", "client", "prompt_id", "document_id", "prompt_text"]]
         found = found.merge(documents, on=["seed", "client", "prompt_id"], validate="many_to_one")
+    found = found.assign(text=list(map(from_a_word, found["prompt_text"], found["text"])))
     columns = ["seed", "client", "prompt_id", "document_id", "text"]
     return found[columns].sort_values(columns[:3], ignore_index=True)
 
@@ -148,6 +149,12 @@ def _profile(author: str, training: pd.DataFrame, settings: ItemDrawing, place: 
     words = output_words(settings.words)
     drawn = sorted((str(texts[index]) for index in order), key=lambda text: words.count(text) < settings.excerpt_words)
     return [excerpt(text, settings.excerpt_words, words) for text in drawn[: settings.excerpts]]
+
+
+def from_a_word(prompt: str, text: str) -> str:
+    """Return ``text`` without the rest of a word that the prompt begins; scripts without spaces keep all of theirs."""
+    glued = prompt[-1:].isalnum() and re.match(r"\S{1,20}\s", text)
+    return text[glued.end() :] if glued else text
 
 
 def whole_sentences(text: str, number: int | None, words: Words) -> str:
