@@ -45,10 +45,11 @@ def test_report_repeats_byte_for_byte(tmp_path, made) -> None:
 @needs_latex
 @pytest.mark.skipif(shutil.which("pdftotext") is None, reason="pdftotext is not installed")
 def test_every_table_and_figure_is_in_it(tmp_path, made) -> None:
-    write_pdf_report(tmp_path / "report.pdf", made)
+    (experiment,) = made.experiments
+    said = dataclasses.replace(experiment, findings=["One finding."])
+    write_pdf_report(tmp_path / "report.pdf", dataclasses.replace(made, experiments=[said]))
     command = ["pdftotext", "-layout", tmp_path / "report.pdf", "-"]
     text = " ".join(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
-    (experiment,) = made.experiments
     assert set(re.findall(r"Table (\d+):", text)) == {str(n + 1) for n in range(len(experiment.tables))} == set("1234")
     assert set(re.findall(r"Figure (\d+):", text)) == {"1", "2"}  # the experiment's, and how it works
     for expected in (
@@ -57,6 +58,11 @@ def test_every_table_and_figure_is_in_it(tmp_path, made) -> None:
     ):
         assert expected in text, expected
     assert "secret-author" not in text
+    # The first page is the card: what was asked and found, and its figure, before any list.
+    first = subprocess.run([*command[:2], "-l", "1", *command[2:]], capture_output=True, text=True, check=True).stdout
+    assert "1. One finding." in first
+    assert "Figure 1:" in first
+    assert "List of" not in first
 
 
 @needs_latex

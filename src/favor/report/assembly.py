@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from favor.figures.specs import figures_in_order, load_figure
 from favor.foundation.files import read_json
 from favor.foundation.parquet import read_parquet
 from favor.paper.settings import Entry
-from favor.report.content import ExperimentReport, Figure, Preparation, Report, ReportTable
+from favor.report.content import CAUTIONS, ExperimentReport, Figure, Preparation, Report, ReportTable
 from favor.report.findings import Facts, findings
 from favor.report.settings import PrintedExperiment, PrintedSweep
 from favor.running.invalidation.changes import FOLDER, accepted_notes
@@ -74,6 +74,7 @@ def assemble(
             *(_sweep(results, name, values) for name, values in sweeps.items()),
         ],
         figures=overview,
+        cautions=list(_cautions(experiments.values())),
         rerun=["snakemake --cores all  # with the --configfile of this run, if it had one"],
         notes=[
             f"{name}/tables/{label} quotes texts and is not for publication: it is left out of this report."
@@ -89,6 +90,17 @@ def assemble(
         + accepted_notes(results, accepted)
         + library_notes(results, FOLDER),
     )
+
+
+def _cautions(experiments: Iterable[PrintedExperiment]) -> Iterator[str]:
+    """Yield the cautions about corpora, encoders and metrics that the run prints."""
+    about: set[str] = set()
+    for values in experiments:
+        if "BlogText" in values.dataset:
+            about |= {"blogtext", *values.measured}
+        about |= {row.metric for label in values.tables for row in printed_spec(label).rows}
+        about |= {column.metric for label in values.tables for p in printed_spec(label).panels for column in p.columns}
+    yield from (text for name, text in CAUTIONS.items() if name in about)
 
 
 def _experiment(results: Path, name: str, values: PrintedExperiment, numbers: Sequence[Entry]) -> ExperimentReport:

@@ -16,6 +16,7 @@ from pathlib import Path
 from favor.foundation.errors import UserError
 from favor.foundation.files import atomic_path
 from favor.report.content import (
+    QUESTION,
     ExperimentReport,
     Figure,
     Report,
@@ -49,9 +50,12 @@ def latex_source(report: Report, folder: Path = Path()) -> tuple[str, dict[str, 
     """Return the document, and the files that it inputs by its names for them. ``folder``: the report's."""
     files: dict[str, Path] = {}
     parts = [HEAD, rf"\title{{{escape(report.title)}: tables and figures}}\author{{}}\date{{}}"]
-    parts.append(r"\begin{document}\maketitle Every table and figure of \texttt{report.html}, which explains them.")
-    parts.append(r"\listoftables\listoffigures")
-    for experiment in report.experiments:
+    parts.append(r"\begin{document}\maketitle")
+    for number, experiment in enumerate(report.experiments):
+        parts += _card(experiment, files)
+        if number == 0:
+            parts.append(r"\clearpage Every table and figure of \texttt{report.html}, which explains them.")
+            parts.append(r"\listoftables\listoffigures")
         parts += _experiment(experiment, folder, files)
     if report.figures:
         parts.append(r"\clearpage\section*{How it works}")
@@ -59,11 +63,17 @@ def latex_source(report: Report, folder: Path = Path()) -> tuple[str, dict[str, 
     return "\n".join([*parts, r"\end{document}", ""]), files
 
 
+def _card(experiment: ExperimentReport, files: dict[str, Path]) -> list[str]:
+    """The first screen without the texts that it quotes: what came out, and the figure of it."""
+    first = (QUESTION if experiment.findings else "", statement(experiment), *experiment.cautions)
+    parts = [rf"\section{{{escape(experiment.title)}}}", *(escape(text) + r"\par" for text in first if text)]
+    if experiment.findings:
+        parts += [r"\begin{enumerate}", *(rf"\item {escape(text)}" for text in experiment.findings), r"\end{enumerate}"]
+    return parts + [_figure(figure, files) for figure in experiment.figures[:1]]
+
+
 def _experiment(experiment: ExperimentReport, folder: Path, files: dict[str, Path]) -> list[str]:
-    parts = [rf"\clearpage\section{{{escape(experiment.title)}}}"]
-    said = (statement(experiment), *experiment.cautions, *experiment.findings)
-    parts += [escape(text) + r"\par" for text in said if text]
-    parts += [_figure(figure, files) for figure in experiment.figures]
+    parts = [_figure(figure, files) for figure in experiment.figures[1:]]
     for section, tables in by_section(experiment.tables):
         # LaTeX holds back a limited number of floats.
         parts.append(rf"\clearpage\subsection{{{escape(section)}}}")

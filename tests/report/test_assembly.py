@@ -1,0 +1,22 @@
+"""What the report gathers beside tables and figures."""
+
+from __future__ import annotations
+
+import pytest
+
+from favor.report.assembly import _cautions
+from favor.report.settings import PrintedExperiment
+
+
+@pytest.mark.parametrize(
+    ("dataset", "measured", "tables", "begin"),
+    [
+        ("BlogText", ["star"], ["phase1-paired-significance"], ["Most same-topic", "STAR was", "Top-1 cosine"]),
+        ("BlogText (small)", ["minilm"], ["main_federated_results"], ["Most same-topic"]),
+        ("Demo", ["star"], ["voice-kept"], []),  # its texts are none that STAR was trained on
+    ],
+)
+def test_cautions_are_of_what_the_run_holds(dataset, measured, tables, begin) -> None:
+    values = PrintedExperiment.model_construct(dataset=dataset, measured=measured, tables=tables)
+    found = list(_cautions([values]))
+    assert [text.startswith(start) for text, start in zip(found, begin, strict=True)] == [True] * len(begin)
