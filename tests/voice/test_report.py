@@ -88,7 +88,7 @@ class Tags(HTMLParser):
             assert self.open.pop() == tag
 
 
-def test_the_page_says_what_was_found_and_the_record_holds_no_text(toy, voice, monkeypatch, capsys) -> None:
+def test_the_page_says_what_was_found_and_the_record_holds_no_text(toy, voice, monkeypatch, capsys, violations) -> None:
     monkeypatch.setattr(score_command, "style_encoder", lambda name: Trigrams())
     rows = [(f"writer {author}", text_of(author, "voice", n)) for author in range(1, 6) for n in range(10)]
     pd.DataFrame(rows, columns=["author", "text"]).to_csv(toy / "others.csv", index=False)
@@ -96,6 +96,7 @@ def test_the_page_says_what_was_found_and_the_record_holds_no_text(toy, voice, m
     printed = capsys.readouterr().out
     page, found = (voice / "report.html").read_text(), json.loads((voice / "report.json").read_text())
     Tags().feed(page)
+    assert violations(voice / "report.html") == []
     assert "http" not in page.replace("http://www.w3.org", "")
     for line in found["findings"]:
         assert line in printed

@@ -178,7 +178,7 @@ def run(monkeypatch, *arguments) -> None:
     cli.main()
 
 
-def test_the_command_prints_lines_json_and_a_page(files, monkeypatch, capsys) -> None:
+def test_the_command_prints_lines_json_and_a_page(files, monkeypatch, capsys, violations) -> None:
     options = ("draft.txt", "--author", "mine", "--contrast", "others.csv")
     run(monkeypatch, *options)
     printed = capsys.readouterr().out
@@ -191,6 +191,7 @@ def test_the_command_prints_lines_json_and_a_page(files, monkeypatch, capsys) ->
     page = (files / "page.html").read_text()
     assert "draft.txt" in page
     assert "http" not in page.replace("http://www.w3.org", "")
+    assert violations(files / "page.html") == []
 
 
 @pytest.mark.parametrize(
