@@ -20,8 +20,8 @@ from random_models import SHAPES, random_base
 from sides import compare, share, timed
 
 from favor.config.models import PROJECTIONS
+from favor.inference.generation import GenerationRequest, generate
 from favor.lm.base import BaseModel
-from favor.lm.generation import GenerationRequest, generate
 from favor.lm.lora import LoraState, state_shapes
 from favor.lm.settings import Lora
 

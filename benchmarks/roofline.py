@@ -21,16 +21,16 @@ from counting import GPU, META, OVERHEAD, Card, Counts, Quantised, attention_ker
 from random_models import SHAPES
 
 from favor.config.checks import MOST_CLIENTS_PER_JOB
+from favor.inference.decoding import Batch, StaticSteps
+from favor.inference.decoding_stack import DecodingStack
+from favor.inference.generation import stacked_factors
 from favor.lm.attention import shared_heads
 from favor.lm.base import BaseModel
 from favor.lm.batches import Piece
 from favor.lm.cohort import Cohort
-from favor.lm.decoding import Batch, StaticSteps
-from favor.lm.decoding_stack import DecodingStack
 from favor.lm.figures import StepFigures
 from favor.lm.forward import build_batch
 from favor.lm.fused import fused_layers
-from favor.lm.generation import stacked_factors
 from favor.lm.lora import LoraState, state_shapes
 from favor.lm.packing import packed_attention
 from favor.lm.passes import run_pass

@@ -5,7 +5,7 @@ r"""What runs cost before they are started: jobs, time and memory of planning, G
         --configfile config/blogtext.yaml
 
 Each ``--configfile`` is one run and takes the files that Snakemake would (later ones over earlier ones). The costs are
-those of ``python -m favor.plan``; jobs, planning time and planning memory come from ``snakemake -n``.
+those of ``favor plan``; jobs, planning time and planning memory come from ``snakemake -n``.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ import yaml
 
 from favor.config.files import read_files
 from favor.config.resolve import resolve
+from favor.forecast.estimate import estimate
 from favor.foundation.errors import UserError
 from favor.plan import Planner
-from favor.plan.estimate import estimate
 
 ROOT = Path(__file__).resolve().parents[1]
 

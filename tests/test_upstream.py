@@ -18,7 +18,27 @@ OFFERED = {
     *("num_hidden_layers", "layer_types", "generation_config"),  # transformers: fields of configurations
     *("max_seq_length", "idf_"),  # sentence-transformers, scikit-learn
     *("creator", "datePublished", "description", "license"),  # rocrate
-    *("mode", "mtime", "daemon", "_exit", "_fields", "_replace", "stderr", "argv", "orig_argv", "__file__", "tempdir"),
+    *(
+        "mode",
+        "mtime",
+        "daemon",
+        "_exit",
+        "_fields",
+        "_replace",
+        "_asdict",
+        "stderr",
+        "argv",
+        "orig_argv",
+        "__file__",
+        "tempdir",
+    ),
+    *(
+        "StartElementHandler",
+        "EndElementHandler",
+        "CharacterDataHandler",
+        "StartDoctypeDeclHandler",
+        "buffer_text",
+    ),  # expat
     "repaired",  # our own mark on the Slurm plugin
 }
 

@@ -19,9 +19,9 @@ from pathlib import Path
 from favor.config.files import check_files, read_files
 from favor.config.resolve import resolve
 from favor.encoders.settings import EMBEDDED_MINILM
+from favor.forecast.printing import CHECKOUT, add_arguments, print_estimate
 from favor.foundation.errors import UserError
 from favor.plan import Planner
-from favor.plan.__main__ import CHECKOUT, add_arguments, print_estimate
 from favor.voice import commands as voice
 
 HELP = {

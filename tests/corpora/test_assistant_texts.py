@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from favor.corpora.assistant_texts import classifier_texts, read_assistant
-from favor.corpora.demo.assistant import write_assistant
 from favor.corpora.settings import DemoAssistant
+from favor.demo.assistant import write_assistant
 from favor.foundation.errors import UserError
 
 

@@ -8,8 +8,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from favor.corpora.assistant_texts import classifier_texts, read_assistant
-from favor.corpora.demo.assistant import write_assistant
 from favor.corpora.settings import DemoAssistant
+from favor.demo.assistant import write_assistant
 from favor.encoders.assistant import fit_sigmoid, load_assistant, train_assistant
 from favor.encoders.settings import EncoderTraining, SmallBackbone
 

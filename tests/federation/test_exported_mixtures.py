@@ -14,7 +14,7 @@ from favor.federation.inference import client_adapter, client_adapters, exported
 from favor.federation.method import Inference, Mixture
 from favor.federation.packs import write_pack
 from favor.foundation.tensors import write_safetensors
-from favor.lm.generation import GenerationRequest, generate
+from favor.inference.generation import GenerationRequest, generate
 from favor.lm.lora import export_peft, target_layers
 from favor.lm.mixture import GateLayout
 from favor.lm.settings import Lora

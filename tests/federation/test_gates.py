@@ -17,8 +17,8 @@ from favor.federation.method import Inference, Mixture
 from favor.federation.packs import write_pack
 from favor.federation.settings import StagePieces
 from favor.foundation.errors import UserError
+from favor.inference.generation import generate, last_token_states
 from favor.lm.batches import cut_pieces
-from favor.lm.generation import generate, last_token_states
 from favor.lm.lora import export_peft
 from favor.lm.settings import Lora, Training
 

@@ -17,8 +17,8 @@ from favor.federation.likelihoods import content_characters, read_adapters, read
 from favor.federation.settings import TextChoice
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator
+from favor.inference.generation import last_token_states
 from favor.lm.batches import Piece
-from favor.lm.generation import last_token_states
 from favor.lm.lora import export_peft, gate_name, target_layers
 from favor.lm.mixture import GateLayout
 from favor.lm.settings import Lora, Optimisation

@@ -12,7 +12,7 @@ import torch
 from favor.federation.inference import distinct, foreign_adapters
 from favor.federation.outside import given_outputs, prompts_to_answer
 from favor.foundation.errors import UserError
-from favor.lm.generation import GenerationRequest
+from favor.inference.generation import GenerationRequest
 from favor.lm.lora import export_peft
 from favor.lm.settings import Lora
 

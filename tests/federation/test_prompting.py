@@ -20,8 +20,8 @@ from favor.federation.prompting_templates import check_context, check_sheet_cont
 from favor.federation.retrieval import nearest_texts
 from favor.foundation import registry
 from favor.foundation.errors import UserError
+from favor.inference.chat import ChatTokens
 from favor.lm.base import load_base
-from favor.lm.chat import ChatTokens
 from favor.lm.tokenizer import train_tokenizer
 from favor.paper.names import METHODS
 from favor.paper.values import load_paper_values

@@ -15,9 +15,9 @@ import transformers
 from tests.lm.conftest import SENTENCES
 
 from favor.foundation.errors import UserError
+from favor.inference.generation import GenerationRequest, generate
 from favor.lm.base import load_base
 from favor.lm.batches import Piece, cut_pieces
-from favor.lm.generation import GenerationRequest, generate
 from favor.lm.lora import export_peft, initial_state, target_layers
 from favor.lm.packing import Packing, packed_attention
 from favor.lm.settings import Lora, Optimisation

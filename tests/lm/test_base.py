@@ -12,10 +12,10 @@ import torch
 
 from favor.config.models import PROJECTIONS
 from favor.foundation.errors import UserError
+from favor.inference.chat import ChatTokens
+from favor.inference.generation import GenerationRequest, generate
 from favor.lm.base import context_length, load_base, save_base, wrap_model
-from favor.lm.chat import ChatTokens
 from favor.lm.checks import check_head, check_pieces
-from favor.lm.generation import GenerationRequest, generate
 from favor.lm.lora import export_peft, factor_name, initial_state
 from favor.lm.settings import Lora, Optimisation
 from favor.lm.stack import Component, LoraStack

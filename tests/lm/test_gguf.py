@@ -16,11 +16,11 @@ from tests.lm.test_training_oracle import oracle
 from favor.config.models import PROJECTIONS
 from favor.foundation.errors import UserError
 from favor.foundation.gguf import read_header
+from favor.inference.generation import GenerationRequest, generate
+from favor.inference.likelihood import Question, answer
 from favor.lm.base import BaseModel, load_base
 from favor.lm.batches import Piece
-from favor.lm.generation import GenerationRequest, generate
 from favor.lm.gguf import dequantise
-from favor.lm.likelihood import Question, answer
 from favor.lm.lora import state_shapes
 from favor.lm.settings import Lora, Optimisation
 from favor.lm.tasks import ClientTask

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from favor.config.models import PROJECTIONS
-from favor.lm.generation import GenerationRequest, generate
+from favor.inference.generation import GenerationRequest, generate
 from favor.lm.lora import PEFT_PREFIX, factor_name, gate_name, target_layers
 from favor.lm.mixture import GateLayout
 from favor.lm.settings import Lora, Optimisation

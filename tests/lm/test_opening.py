@@ -19,10 +19,10 @@ from favor.federation.gates import ClientGate, language_model_text
 from favor.federation.local import client_pieces
 from favor.federation.settings import StagePieces
 from favor.foundation.errors import UserError
+from favor.inference.chat import ChatTokens
+from favor.inference.generation import generate
 from favor.lm.base import BaseModel, load_base
 from favor.lm.batches import Piece, cut_pieces
-from favor.lm.chat import ChatTokens
-from favor.lm.generation import generate
 from favor.lm.settings import ALL_LINEAR, Training
 from favor.studies.privacy.losses import first_pieces, secret_pieces
 from favor.studies.settings import TextCutting

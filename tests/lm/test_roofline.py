@@ -15,9 +15,9 @@ import torch
 from tests.lm.test_packing import DECODERS
 from transformers import Qwen2Config
 
+from favor.forecast.estimate import COUNTED_GPU_HOURS, START_SECONDS
 from favor.lm.base import BaseModel
 from favor.lm.lora import state_shapes
-from favor.plan.estimate import COUNTED_GPU_HOURS, START_SECONDS
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 

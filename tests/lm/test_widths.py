@@ -21,8 +21,8 @@ from tests.lm import algebra
 
 from favor.config.models import PROJECTIONS
 from favor.foundation.errors import UserError
+from favor.inference.generation import GenerationRequest, generate, last_token_states
 from favor.lm import cohort, training
-from favor.lm.generation import GenerationRequest, generate, last_token_states
 from favor.lm.room import Room, clients_held, clients_in
 from favor.lm.settings import Lora, Optimisation, WeightedAlignment
 from favor.lm.stack import FlatLayout

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from favor.forecast.account import Accounts
 from favor.foundation.errors import UserError
-from favor.plan.account import Accounts
 from favor.plan.keys import Batch, Run, Table
 
 AUDITED = {"texts": 2, "canaries": {"repeats": [1, 4], "candidates": 10}}

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from favor.forecast.account import Accounts
 from favor.foundation.errors import UserError
-from favor.plan.account import Accounts
 from favor.plan.keys import Run
 
 PLANNED = "tests/data/planned.yaml"

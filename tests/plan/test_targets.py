@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 
 from favor.federation.method import needs_shared
+from favor.forecast.account import Accounts
 from favor.foundation.errors import UserError
-from favor.plan.account import Accounts
 from favor.plan.keys import PersonalBatch, Run, SweepTable
 
 PLANNED = "tests/data/planned.yaml"

@@ -12,10 +12,10 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from favor.corpora.demo.habits import draw_habits
-from favor.corpora.demo.sentences import Voice
-from favor.corpora.demo.vocabulary import SUBJECTS
 from favor.corpora.style_features import function_word_rates, standardise, structure_rates
+from favor.demo.habits import draw_habits
+from favor.demo.sentences import Voice
+from favor.demo.vocabulary import SUBJECTS
 from favor.foundation.seeds import derive_seed
 from favor.foundation.vectors import unit_rows
 from favor.scores.inputs import ScoreInputs

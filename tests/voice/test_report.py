@@ -13,8 +13,8 @@ from tests.voice.test_score import Trigrams
 
 from favor.corpora.tables import CLIENT_TEXTS
 from favor.foundation.parquet import read_parquet
+from favor.inference.generation import GenerationRequest, generate
 from favor.lm.base import load_base
-from favor.lm.generation import GenerationRequest, generate
 from favor.lm.peft_import import import_peft
 from favor.voice import command as score_command
 from favor.voice.report import scores

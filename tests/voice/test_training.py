@@ -16,9 +16,9 @@ from favor.federation.tables import TRAINING_LOG
 from favor.foundation.parquet import read_parquet
 from favor.foundation.seeds import derive_seed
 from favor.foundation.tensors import write_safetensors
+from favor.inference.likelihood import Question, answer
 from favor.lm.base import load_base
 from favor.lm.batches import cut_pieces
-from favor.lm.likelihood import Question, answer
 from favor.lm.lora import export_peft, initial_state
 from favor.lm.peft_import import import_peft
 from favor.lm.settings import Lora, Optimisation

@@ -9,8 +9,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from favor.corpora.demo.writer import write_demo
 from favor.corpora.settings import DemoCorpus
+from favor.demo.writer import write_demo
 from favor.federation.tables import GENERATIONS
 from favor.foundation.parquet import read_parquet
 from favor.scores.pan_measures import MEASURES

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from favor.plan.estimate import START_SECONDS
+from favor.forecast.estimate import START_SECONDS
 
 
 @pytest.fixture(scope="module")

@@ -14,8 +14,8 @@ from favor.federation.prompting import prompted_requests
 from favor.federation.settings import PromptedGeneration
 from favor.federation.tables import AUTHOR_SHEETS, GATES, GENERATIONS, PROMPTED_REQUESTS
 from favor.foundation.parquet import read_parquet, write_parquet
+from favor.inference.generation import GenerationRequest
 from favor.lm.base import open_base
-from favor.lm.generation import GenerationRequest
 from favor.lm.settings import ALL_LINEAR
 from favor.lm.widths import WidthMemory
 from favor.running.jobs.job import job

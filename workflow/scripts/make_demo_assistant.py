@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from favor.corpora.demo.assistant import write_assistant
 from favor.corpora.settings import DemoAssistant
+from favor.demo.assistant import write_assistant
 from favor.running.jobs.job import job
 
 with job(snakemake, DemoAssistant) as settings:

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from favor.corpora.demo.writer import write_demo
 from favor.corpora.settings import DemoCorpus
+from favor.demo.writer import write_demo
 from favor.running.jobs.job import job
 
 with job(snakemake, DemoCorpus) as settings:

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from favor.federation.inference import ClientAdapter, distinct, prompt_gates, requests
+from favor.inference.generation import GenerationRequest, generate
+from favor.inference.sampling import Sampling
 from favor.lm.base import BaseModel
-from favor.lm.generation import GenerationRequest, generate
-from favor.lm.sampling import Sampling
 from favor.lm.settings import Decoding, Lora
 from favor.lm.widths import Widths
 from favor.running.jobs.progress import Progress

@@ -17,8 +17,8 @@ from favor.federation.stages import State, compose, with_final
 from favor.foundation.errors import UserError
 from favor.foundation.lazy import LazyMapping
 from favor.foundation.tensors import read_safetensors
+from favor.inference.generation import GenerationRequest, last_token_states
 from favor.lm.base import BaseModel
-from favor.lm.generation import GenerationRequest, last_token_states
 from favor.lm.lora import LoraState, from_arrays
 from favor.lm.peft_import import import_peft
 from favor.lm.settings import Lora

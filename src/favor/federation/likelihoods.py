@@ -20,10 +20,10 @@ from favor.federation.settings import TextChoice
 from favor.federation.tables import LIKELIHOOD, READ_TEXTS
 from favor.foundation.seeds import numpy_generator
 from favor.foundation.words import document_words
+from favor.inference.generation import GenerationRequest
+from favor.inference.likelihood import Question, log_likelihoods
 from favor.lm.base import BaseModel
 from favor.lm.batches import Piece
-from favor.lm.generation import GenerationRequest
-from favor.lm.likelihood import Question, log_likelihoods
 from favor.lm.settings import Lora
 from favor.lm.tokenizer import TextTokenizer, offsets
 from favor.running.jobs.progress import Progress

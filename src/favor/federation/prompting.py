@@ -24,9 +24,9 @@ from favor.federation.settings import PassageLengths, SheetLengths
 from favor.federation.tables import PROMPTED_REQUESTS
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator
+from favor.inference.chat import ChatTokens
+from favor.inference.generation import GenerationRequest, generate
 from favor.lm.base import BaseModel
-from favor.lm.chat import ChatTokens
-from favor.lm.generation import GenerationRequest, generate
 from favor.lm.settings import ALL_LINEAR
 from favor.lm.tokenizer import TextTokenizer
 

@@ -32,7 +32,7 @@ class BaseModel:
 
     ``decoder`` gives final states after the last norm; ``head`` (a plain linear layer) turns them into logits.
     ``end_ids`` are the tokens at which generation stops; ``context`` is the longest sequence in tokens; ``chat`` says
-    how the model is asked in words (:class:`favor.lm.chat.ChatTokens`).
+    how the model is asked in words (:class:`favor.inference.chat.ChatTokens`).
     """
 
     source: str

@@ -16,9 +16,9 @@ from favor.federation.gates import language_model_tokens
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.foundation.seeds import numpy_generator
 from favor.foundation.tokenizer import open_tokenizer
+from favor.inference.generation import GenerationRequest, generate
+from favor.inference.likelihood import Question, answer
 from favor.lm.batches import Piece
-from favor.lm.generation import GenerationRequest, generate
-from favor.lm.likelihood import Question, answer
 from favor.running.jobs.progress import Progress
 from favor.scores.copying import word_list
 from favor.statistics.copied_spans import KnownTexts

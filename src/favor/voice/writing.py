@@ -8,8 +8,8 @@ import json
 from favor.corpora.cleaning import clean_text
 from favor.federation.gates import language_model_text
 from favor.foundation.errors import UserError
-from favor.lm.generation import GenerationRequest, generate
-from favor.lm.sampling import Sampling
+from favor.inference.generation import GenerationRequest, generate
+from favor.inference.sampling import Sampling
 from favor.voice.folder import VoiceFolder, VoiceModels, open_models
 
 

@@ -8,9 +8,9 @@ from functools import cached_property
 import torch
 
 from favor.foundation.errors import UserError
+from favor.inference.chat import ChatTokens
+from favor.inference.generation import GenerationRequest, generate
 from favor.lm.base import BaseModel, open_base
-from favor.lm.chat import ChatTokens
-from favor.lm.generation import GenerationRequest, generate
 from favor.lm.settings import ALL_LINEAR
 from favor.studies.judges.asking import Answer, Question
 from favor.studies.settings import JudgeJob, LocalModel

@@ -7,8 +7,8 @@ import io
 import random
 from pathlib import Path
 
-from favor.corpora.demo.vocabulary import SUBJECTS, Subject
 from favor.corpora.settings import DemoAssistant
+from favor.demo.vocabulary import SUBJECTS, Subject
 from favor.foundation.errors import UserError
 from favor.foundation.files import write_text
 from favor.foundation.seeds import derive_seed

@@ -15,10 +15,10 @@ import torch
 
 from favor.config.models import PROJECTIONS
 from favor.foundation.errors import UserError
-from favor.lm import decoding, generation
-from favor.lm.generation import GenerationRequest, generate, last_token_states
+from favor.inference import decoding, generation
+from favor.inference.generation import GenerationRequest, generate, last_token_states
+from favor.inference.sampling import Sampling
 from favor.lm.lora import export_peft, initial_state
-from favor.lm.sampling import Sampling
 from favor.lm.settings import Lora
 from favor.lm.states import concatenate_rank
 

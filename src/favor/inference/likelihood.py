@@ -11,9 +11,9 @@ import numpy as np
 import torch
 
 from favor.foundation.arithmetic import fast_products
+from favor.inference.generation import stacked_factors
 from favor.lm.base import BaseModel
 from favor.lm.batches import Piece
-from favor.lm.generation import stacked_factors
 from favor.lm.grouped import Runs
 from favor.lm.lora import LoraState
 from favor.lm.mixture import GateLayout
@@ -33,7 +33,7 @@ class Question(NamedTuple):
     """One piece under one adapter (None: the base alone). Questions with the same state objects share a copy of them.
 
     ``companion``, ``gate`` and ``token_gate``: as a mixture generates
-    (:class:`favor.lm.generation.GenerationRequest`).
+    (:class:`favor.inference.generation.GenerationRequest`).
     """
 
     state: LoraState | None

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import torch
 
-from favor.lm import likelihood
+from favor.inference import likelihood
+from favor.inference.likelihood import Question, answer
 from favor.lm.batches import Piece
-from favor.lm.likelihood import Question, answer
 
 
 def merged(base, state, lora) -> torch.nn.Module:

@@ -1,22 +1,20 @@
-"""Print what a configuration costs and what it can tell apart: ``python -m favor.plan config/blogtext.yaml``."""
+"""What ``favor plan`` prints: what a configuration costs, and what it can tell apart."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import os
-import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from favor.config.files import read_files
 from favor.config.resolve import resolve
-from favor.foundation.errors import UserError
+from favor.forecast.estimate import estimate
+from favor.forecast.power import power_lines, power_of, variances
+from favor.forecast.probe import hour_lines, hours_here
 from favor.plan import Planner
-from favor.plan.estimate import estimate
-from favor.plan.power import power_lines, power_of, variances
-from favor.plan.probe import hour_lines, hours_here
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 
@@ -66,17 +64,3 @@ def print_estimate(arguments: argparse.Namespace) -> None:
         return
     hours = hour_lines(here, os.cpu_count() or 1, planner.config.threads.training) if here else ()
     print("\n".join([*lines(found, hours), *power_lines(planner, power, known)]))
-
-
-def main() -> None:
-    """Print the estimate, or one line that says what is wrong."""
-    parser = argparse.ArgumentParser(prog="python -m favor.plan", description=__doc__)
-    add_arguments(parser)
-    try:
-        print_estimate(parser.parse_args())
-    except UserError as error:
-        sys.exit(f"error: {error}")
-
-
-if __name__ == "__main__":
-    main()

@@ -4,7 +4,7 @@ GPU-hours are two ESTIMATES, by passes over the clients' texts and by parameters
 from the paper's statement, 4.4 to 4.6 hours on four RTX 4090 for a seed of FAVoR. The second is scaled from what
 ``benchmarks/roofline.py`` counts of this engine's own operations for one RTX 4090, with the starts of the jobs.
 Nothing of either was measured with this workflow; generation and scoring are in neither. Tokens are counted for
-:mod:`favor.plan.probe`, which measures.
+:mod:`favor.forecast.probe`, which measures.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from favor.config.configuration import Configuration
+from favor.forecast.account import Account, Accounts
 from favor.foundation.gguf import read_header
 from favor.lm.settings import LanguageModel
 from favor.plan import Planner
-from favor.plan.account import Account, Accounts
 from favor.plan.costs import TOKENS_PER_WORD
 from favor.plan.keys import Table
 

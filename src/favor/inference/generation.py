@@ -13,13 +13,13 @@ import numpy as np
 import torch
 
 from favor.foundation.errors import UserError
+from favor.inference.decoding import Batch, Choice, GrowingSteps, StaticSteps, static_fits
+from favor.inference.decoding_stack import DecodingStack
+from favor.inference.sampling import Sampling, Stream, draws, sampled
 from favor.lm.attention import shared_heads
 from favor.lm.base import BaseModel
-from favor.lm.decoding import Batch, Choice, GrowingSteps, StaticSteps, static_fits
-from favor.lm.decoding_stack import DecodingStack
 from favor.lm.lora import LoraState
 from favor.lm.mixture import GateLayout
-from favor.lm.sampling import Sampling, Stream, draws, sampled
 from favor.lm.settings import Lora
 from favor.lm.stack import Component, Factors, LoraStack
 from favor.lm.widths import Widths

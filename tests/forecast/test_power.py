@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from favor.forecast.power import power_lines, power_of, variances
 from favor.foundation.errors import UserError
-from favor.plan.power import power_lines, power_of, variances
 from favor.statistics.power import detectable
 
 KNOWN: dict[str, Any] = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from favor.plan import probe
-from favor.plan.estimate import estimate
-from favor.plan.probe import hour_lines, hours_here
+from favor.forecast import probe
+from favor.forecast.estimate import estimate
+from favor.forecast.probe import hour_lines, hours_here
 
 KINDS = ["training", "generation", "reading", "pretraining"]
 

@@ -1,6 +1,6 @@
 """The words of the demo corpus: what posts are about, in American spelling and without contractions.
 
-Subjects are shared by all authors; style lies in :mod:`favor.corpora.demo.habits` alone.
+Subjects are shared by all authors; style lies in :mod:`favor.demo.habits` alone.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ import torch
 from transformers.cache_utils import Cache
 
 from favor.foundation.arithmetic import fast_products
+from favor.inference.cache import growing_cache, static_cache
 from favor.lm.base import BaseModel
-from favor.lm.cache import growing_cache, static_cache
 
 # Logits [rows, vocabulary] and the number of the step -> tokens [rows].
 Choice = Callable[[torch.Tensor, int], torch.Tensor]

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from favor.config.models import PROJECTIONS
-from favor.lm.decoding_stack import DecodingStack
+from favor.inference.decoding_stack import DecodingStack
 from favor.lm.lora import initial_state
 from favor.lm.mixture import GateLayout
 from favor.lm.settings import Lora

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 import re
 
-from favor.corpora.demo.habits import BRITISH, CHAT, CONTRACTIONS, MISSPELLINGS, Habits
-from favor.corpora.demo.vocabulary import GENERAL_PEOPLE, NUMBERS, UNITS, Subject
+from favor.demo.habits import BRITISH, CHAT, CONTRACTIONS, MISSPELLINGS, Habits
+from favor.demo.vocabulary import GENERAL_PEOPLE, NUMBERS, UNITS, Subject
 
 _SLOT = re.compile(r"\{(\w+)\}")
 _CONTRACTABLE = re.compile(r"\b(" + "|".join(sorted(CONTRACTIONS, key=len, reverse=True)) + r")\b")

@@ -9,14 +9,14 @@ import pandas as pd
 import pytest
 
 from favor.corpora.building import build_documents
-from favor.corpora.demo.habits import draw_habits
-from favor.corpora.demo.sentences import Voice
-from favor.corpora.demo.vocabulary import SUBJECTS
-from favor.corpora.demo.writer import post_counts, topic_of, write_demo
 from favor.corpora.reading import open_reader
 from favor.corpora.settings import Cleaning, DemoCorpus, Splitting
 from favor.corpora.splits import split_documents
 from favor.corpora.tables import DOCUMENTS
+from favor.demo.habits import draw_habits
+from favor.demo.sentences import Voice
+from favor.demo.vocabulary import SUBJECTS
+from favor.demo.writer import post_counts, topic_of, write_demo
 from favor.foundation.parquet import read_parquet
 
 SMALL = DemoCorpus(authors=24, minimum_posts=12, maximum_posts=60)

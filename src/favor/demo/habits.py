@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from favor.corpora.demo.vocabulary import (
+from favor.demo.vocabulary import (
     CLAUSES,
     GENERAL_DEEDS,
     GENERAL_QUALITIES,

@@ -13,8 +13,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from favor.forecast.estimate import model_bytes, shape_of
 from favor.plan import Planner
-from favor.plan.estimate import model_bytes, shape_of
 from favor.plan.keys import Table
 
 LARGE = 300_000_000  # parameters from which on a few layers stand for all
@@ -28,7 +28,7 @@ Work = Callable[[int], int]  # does so many rows of work, and returns their toke
 def hours_here(planner: Planner, tokens: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
     """Return the hours of every base model's work by kind, of one job after the other, and the device of each.
 
-    tokens: by base model and kind, of :func:`favor.plan.estimate.estimate`.
+    tokens: by base model and kind, of :func:`favor.forecast.estimate.estimate`.
     """
     found: dict[str, Any] = {}
     for name, counted in tokens.items():
@@ -117,9 +117,9 @@ def _works(planner: Planner, name: str, model: Any, shape: Any, device: str, dty
     import numpy as np
     import torch
 
+    from favor.inference.generation import GenerationRequest, generate
+    from favor.inference.likelihood import Question, log_likelihoods
     from favor.lm.batches import Piece
-    from favor.lm.generation import GenerationRequest, generate
-    from favor.lm.likelihood import Question, log_likelihoods
     from favor.lm.lora import initial_state
     from favor.lm.random_base import random_base
     from favor.lm.settings import Optimisation

@@ -8,11 +8,11 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
-from favor.corpora.demo.habits import Habits, draw_habits
-from favor.corpora.demo.sentences import Voice
-from favor.corpora.demo.vocabulary import EVERYDAY, SUBJECTS, TOPICS
 from favor.corpora.posts import UNKNOWN_TOPIC
 from favor.corpora.settings import DemoCorpus
+from favor.demo.habits import Habits, draw_habits
+from favor.demo.sentences import Voice
+from favor.demo.vocabulary import EVERYDAY, SUBJECTS, TOPICS
 from favor.foundation.files import write_text
 from favor.foundation.seeds import derive_seed
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from favor.lm.sampling import Sampling, draws, sampled
+from favor.inference.sampling import Sampling, draws, sampled
 
 
 def test_the_inverse_distribution_by_hand() -> None:
