@@ -49,7 +49,7 @@ def test_what_the_code_imports_is_a_declared_dependency(repository) -> None:
     declared = {canonicalize_name(Requirement(line).name) for line in lines}
     owners = packages_distributions()
     # Triton comes with torch's CUDA build; Liger's kernels are not installed without a GPU.
-    ours = {*sys.stdlib_module_names, "favor", "triton", "liger_kernel"}
+    ours = {*sys.stdlib_module_names, "favor", "snakemake_logger_plugin_favor", "triton", "liger_kernel"}
     for path in [*(repository / "src").rglob("*.py"), *(repository / "workflow").rglob("*.py")]:
         for name in imported(path) - ours:
             assert declared & set(map(canonicalize_name, owners[name])), f"{path.name} imports {name}"

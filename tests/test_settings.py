@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from favor.foundation.registry import JUDGES, METRIC_FAMILIES
+from favor.foundation.registry import JUDGES, METRIC_FAMILIES, ROBUST_RULES
 from favor.running.invalidation.fingerprint import source_code
 from favor.scores.settings import Scores
 from favor.settings.section import Section
@@ -101,7 +101,10 @@ def attributes(path) -> set[str]:
 def names_read(script) -> set[str]:
     """Attributes that a script reads, and the modules that it can reach."""
     # Of a registry a script loads what its settings name.
-    by_name = {"judge": [file_of(JUDGES.module(name)) for name in JUDGES.names()]}
+    by_name = {
+        script: [file_of(registry.module(name)) for name in registry.names()]
+        for script, registry in (("judge", JUDGES), ("combine_uploads", ROBUST_RULES))
+    }
     paths = [SCRIPTS / f"{script}.py", *by_name.get(script, [])]
     reached = {module for path in paths for module, _ in source_code(SOURCE).reachable(path)}
     files = [file_of(module) for module in reached if module.startswith("favor.")]

@@ -291,7 +291,7 @@ def test_no_result_holds_the_words_of_an_error_that_are_left_out(repository) -> 
                     kept.add(f"{path.stem}:{ast.unparse(node.type)}")
     # These print the words and end the job, or a command, or fill the page of 'check' or of a voice, which nothing
     # reads; the last refuses a configuration with them.
-    printing = {"job_log", "leases", "__main__", "readiness", "cli", "announcing", "variances", "report"}
+    printing = {"job_log", "leases", "__main__", "readiness", "cli", "announcing", "variances", "report", "export"}
     others = {"job_log:Exception", "corpora:(LookupError, ValueError)", "models:UserError"}
     assert kept <= {*(f"{name}:UserError" for name in printing), *others}
 
