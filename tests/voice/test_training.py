@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+import signal
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pandas as pd
@@ -19,6 +24,7 @@ from favor.foundation.tensors import write_safetensors
 from favor.inference.likelihood import Question, answer
 from favor.lm.base import load_base
 from favor.lm.batches import cut_pieces
+from favor.lm.cohort import Cohort
 from favor.lm.lora import export_peft, initial_state
 from favor.lm.peft_import import import_peft
 from favor.lm.settings import Lora, Optimisation
@@ -145,6 +151,32 @@ def test_a_training_that_was_stopped_goes_on_and_ends_with_the_same_bytes(traine
     capsys.readouterr()
     with pytest.raises(SystemExit, match="was trained from other texts or settings"):
         train_again("--epochs", 3)
+
+
+def test_a_killed_training_goes_on_behind_its_last_whole_pass(toy, trained, tmp_path, monkeypatch, capfd) -> None:
+    """Killed once the first of two passes is saved: the other alone is trained, and every file is that of one go."""
+    given = ["train", str(toy / "posts.csv"), "--author", "jane", "--consent", "mine", "--base", str(toy / "base")]
+    given += ["--epochs", "2", "--voice", str(tmp_path / "jane")]
+    saved = tmp_path / "jane" / "pass.safetensors"
+    with subprocess.Popen([sys.executable, "-m", "favor.cli", "voice", *given]) as process:
+        while process.poll() is None and not saved.is_file():
+            time.sleep(0.002)
+        process.kill()
+    assert process.returncode == -signal.SIGKILL
+    assert saved.is_file()
+    assert not (tmp_path / "jane" / "own").exists()
+    printed = capfd.readouterr().err
+    assert re.search(r"jane, writer: 0/\d+ steps .* validation loss \d", printed)  # live, before and after each pass
+    assert "kernels" not in printed
+    done: list[float] = []
+    step = Cohort.step
+    monkeypatch.setattr(Cohort, "step", lambda *given: (done.append(given[2]), step(*given))[1])
+    command(*given)
+    rates = read_parquet(trained / "training_log.parquet", TRAINING_LOG)["learning_rate"].tolist()
+    assert done == rates[len(rates) // 2 :]
+    for name in ("own/adapter_model.safetensors", "training_log.parquet", "continuations.parquet", "losses.parquet"):
+        assert (tmp_path / "jane" / name).read_bytes() == (trained / name).read_bytes()
+    assert not saved.exists()
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.seeds import derive_seed, numpy_generator
 from favor.lm.base import BaseModel
 from favor.lm.batches import Piece, cut_pieces
+from favor.lm.resuming import Checkpoint
 from favor.lm.settings import WeightedAlignment
 from favor.lm.training import ClientResult, ClientTask, count_steps, train
 from favor.lm.widths import WidthMemory
@@ -103,12 +104,13 @@ def run_stage(
     name: str,
     seed: int,
     label: str = "",
+    checkpoint: Checkpoint | None = None,
 ) -> list[ClientResult]:
     """Train ``clients`` with the language model and return their results in the same order.
 
-    ``name`` is "shared" or "personal", ``label`` what progress
-    lines call the stage. Every random stream is named by (seed, name, round, client): neither the method nor the
-    packing of clients into jobs changes a draw.
+    ``name`` is "shared" or "personal", ``label`` what progress lines call the stage. ``checkpoint``: where the stage of
+    one client is saved after every pass, and goes on (:func:`favor.lm.training.train`). Every random stream is named by
+    (seed, name, round, client): neither the method nor the packing of clients into jobs changes a draw.
     """
     objective = stage.objective
     residual = isinstance(stage, PersonalStage) and stage.residual
@@ -193,6 +195,7 @@ def run_stage(
         max_rows_per_forward=rows,
         clients_per_stack=1 if settings.engine == "sequential" else None,
         widths=widths,
+        checkpoint=checkpoint,
     )
     memory.remember(widths)
     progress.close()

@@ -87,7 +87,7 @@ class Cohort:
         self.gate_values, self.gate_gradients = self.values[:, behind:], self.gradients[:, behind:]
         self.optimisers = [AdamW(width, self.device, *BETAS, EPSILON, settings.weight_decay) for _ in tasks]
         self.logs: list[list[LogRow]] = [[] for _ in tasks]
-        self._reached = [False] * len(tasks)
+        self.reached = [False] * len(tasks)
         self._kept: dict[int, tuple[torch.Tensor, float]] = {}
 
     def _shared(self, state: LoraState | None) -> torch.Tensor:
@@ -164,8 +164,8 @@ class Cohort:
         mask = self.masks[position]
         if mask is not None:
             gradient *= mask
-        if rate > 0 and not self._reached[position]:
-            self._reached[position] = bool(torch.any(gradient[: self.size] != 0))
+        if rate > 0 and not self.reached[position]:
+            self.reached[position] = bool(torch.any(gradient[: self.size] != 0))
         norm = float(torch.linalg.vector_norm(gradient))
         if self.settings.clip_norm > 0:
             gradient *= min(1.0, self.settings.clip_norm / (norm + 1e-6))
@@ -189,8 +189,16 @@ class Cohort:
 
     def keep(self, position: int) -> None:
         """Hold one client's values as they are, in place of what was held before."""
+        self.hold(position, self.values[position].clone())
+
+    def hold(self, position: int, values: torch.Tensor) -> None:
+        """Hold ``values`` for one client, with the weight of its mixture as it is."""
         weight = self.mixture.weights[position] if self.mixture is not None else math.nan
-        self._kept[position] = (self.values[position].clone(), weight)
+        self._kept[position] = (values, weight)
+
+    def kept(self, position: int) -> torch.Tensor | None:
+        """Return the values that are held of one client, if any are."""
+        return self._kept[position][0] if position in self._kept else None
 
     def restore(self) -> None:
         """Bring back the values that are held."""
@@ -204,7 +212,7 @@ class Cohort:
         """Return every client's result. Raises ``UserError`` for a client whose adapter no gradient reached."""
         results = []
         for position, plan in enumerate(plans):
-            if not self._reached[position]:
+            if not self.reached[position]:
                 raise UserError(
                     f"{plan.task.name}: no gradient reached its adapter at a learning rate above zero; "
                     "check target_modules and the supervised tokens"

@@ -26,6 +26,7 @@ from favor.lm.optimiser import linear_schedule
 from favor.lm.packing import packed_attention
 from favor.lm.passes import read_losses, run_parts, run_pass
 from favor.lm.recomputation import recomputation
+from favor.lm.resuming import Checkpoint
 from favor.lm.room import Room, clients_held
 from favor.lm.settings import Optimisation, WeightedAlignment
 from favor.lm.stack import LoraStack
@@ -56,6 +57,7 @@ def train(
     max_rows_per_forward: int | None = None,
     clients_per_stack: int | None = None,
     widths: Widths | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> list[ClientResult]:
     """Train every task and return results in the order of ``tasks``.
 
@@ -75,11 +77,16 @@ def train(
     A task's ``validation`` pieces are read before its first step and after every pass; what is trained does not depend
     on it, unless the task has ``patience``. The learning rate follows the planned steps also where a stage ends early.
 
+    With a ``checkpoint`` the one task goes on behind the pass that is saved there, if one is, and every pass is saved.
+    The result is that of a training that was never stopped. It is not for mixtures and inner steps.
+
     Raises ``UserError``, naming the client: a stage that would train nothing (no supervised token, no step at a rate
     over zero, no gradient that reaches the adapter), a loss that is not finite, memory that does not suffice.
     """
     if len({task.name for task in tasks}) != len(tasks):
         raise ValueError("client names of one call must differ")
+    if checkpoint and (len(tasks) > 1 or tasks[0].inner_steps or tasks[0].companion is not None):
+        raise ValueError("a checkpoint holds one client without inner steps and mixtures")
     plans = sorted((make_plan(task, settings) for task in tasks), key=lambda plan: -len(plan.steps))
     for plan in plans:
         _check_rates(plan, settings)
@@ -94,9 +101,9 @@ def train(
             while waiting:
                 held = clients_held(base.device, stack.layout.size, waiting[0].task)
                 members = waiting[: min(limit or len(waiting) for limit in (clients_per_stack, widths.clients, held))]
-                given = (base, stack, members, settings, alignment, max_rows_per_forward, widths)
+                given = (base, stack, members, settings, alignment, max_rows_per_forward, widths, checkpoint, progress)
                 counted = (progress.done, progress.tokens) if progress is not None else (0, 0)
-                trained = attempt(lambda: _StackRun(*given).train(progress))  # noqa: B023 - called at once
+                trained = attempt(lambda: _StackRun(*given).train())  # noqa: B023 - called at once
                 if trained is None:
                     _halve_stack(widths, members)
                     if progress is not None:  # The clients begin again.
@@ -150,8 +157,11 @@ class _StackRun:
         alignment: WeightedAlignment | None,
         max_rows: int | None,
         widths: Widths,
+        checkpoint: Checkpoint | None,
+        progress: Progress | None,
     ) -> None:
         self.base, self.stack, self.plans, self.settings = base, stack, plans, settings
+        self.checkpoint, self.progress = checkpoint, progress
         self.alignment = alignment if plans[0].task.target is not None else None
         if plans[0].task.target is not None and alignment is None:
             raise ValueError("tasks with a style target need alignment settings")
@@ -162,10 +172,13 @@ class _StackRun:
         self.stopped: set[int] = set()
         self.cohort = Cohort(base, stack, [plan.task for plan in plans], settings, self.alignment)
 
-    def train(self, progress: Progress | None) -> list[ClientResult]:
+    def train(self) -> list[ClientResult]:
         """Run all steps and return the clients' results."""
-        before = self._validation(range(len(self.plans)))
-        for step in range(max(len(plan.steps) for plan in self.plans)):
+        first = self._resume() if self.checkpoint and self.checkpoint.path.is_file() else 0
+        if self.progress is not None:
+            self.progress.skip(first)
+        before = {} if first else self._validation(range(len(self.plans)))
+        for step in range(first, max(len(plan.steps) for plan in self.plans)):
             active = [
                 position
                 for position, plan in enumerate(self.plans)
@@ -176,14 +189,27 @@ class _StackRun:
             figures = self._within_memory(partial(self._all_passes, step, active))
             for position in active:
                 row = self._update(position, step, figures)
-                if progress is not None:
-                    progress.update(1, int(row["supervised_tokens"]), loss=float(row["task_loss"]))
+                if self.progress is not None:
+                    self.progress.update(1, int(row["supervised_tokens"]), loss=float(row["task_loss"]))
                 if step == 0:
                     row["validation_loss_before"] = before.get(position, math.nan)
             self.cohort.refresh(active)
-            self._after_passes([position for position in active if step in self.plans[position].passes])
+            ended = [position for position in active if step in self.plans[position].passes]
+            self._after_passes(ended)
+            if self.checkpoint and ended:
+                self.checkpoint.save(self.cohort, step, self.stopping[0])
         self.cohort.restore()
         return self.cohort.results(self.plans)
+
+    def _resume(self) -> int:
+        """Bring the client to the end of the pass that is saved, and return the step behind it."""
+        assert self.checkpoint is not None
+        step, stopping = self.checkpoint.load(self.cohort)
+        if stopping is not None:
+            self.stopping[0] = stopping
+            if stopping.over:
+                self.stopped.add(0)
+        return step + 1
 
     def _after_passes(self, positions: Sequence[int]) -> None:
         """Read and log the validation losses of clients that end a pass; keep and stop as their patience asks."""
@@ -200,6 +226,8 @@ class _StackRun:
     def _validation(self, positions: Sequence[int]) -> dict[int, float]:
         """Return the validation loss of the clients at ``positions`` that have pieces for it, by position.
 
+        Of a stack of one client it is printed at once.
+
         It is the mean -ln p of their supervised tokens under the forward pass that is trained, without dropout. Raises
         ``UserError`` where it is not finite.
         """
@@ -212,6 +240,8 @@ class _StackRun:
             if not math.isfinite(loss):
                 name = self.plans[position].task.name
                 raise UserError(f"{name}: the validation loss is not finite; lower the learning rate")
+            if self.progress is not None and len(self.plans) == 1:
+                self.progress.show(**{"validation loss": loss})
         return losses
 
     def _read(self, positions: list[int]) -> StepFigures:

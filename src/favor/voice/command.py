@@ -12,6 +12,7 @@ from typing import Any
 
 from favor.encoders.base import TextEncoder, load_encoder
 from favor.foundation.files import write_text
+from favor.running.jobs.environment import quiet_libraries
 from favor.voice.contrast import GENRE, NAME, embedded_contrast
 from favor.voice.page import score_page
 from favor.voice.score import VoiceScore, score_voice
@@ -24,6 +25,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     Raises ``UserError``, before anything is written, where something cannot be read or there is too little text.
     """
+    quiet_libraries()
     texts: dict[str, str] = {}
     for path in arguments.texts:
         found = read_texts(path)

@@ -14,6 +14,7 @@ from favor.foundation.files import read_json, write_json
 from favor.lm.base import BaseModel, open_base
 from favor.lm.lora import LoraState
 from favor.lm.peft_import import CONFIGURATION, import_peft
+from favor.lm.resuming import Checkpoint
 from favor.lm.settings import LoadedModel, Lora, Training
 from favor.settings.section import Section
 
@@ -61,6 +62,11 @@ class VoiceFolder:
     def base(self) -> Path:
         """The base model, where it was dequantised from a GGUF file."""
         return self.path / BASE
+
+    @property
+    def checkpoint(self) -> Checkpoint:
+        """The last whole pass of a training that has not ended."""
+        return Checkpoint(self.path / "pass.safetensors")
 
     @property
     def log(self) -> Path:

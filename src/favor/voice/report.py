@@ -22,6 +22,7 @@ from favor.voice import command
 from favor.voice.contrast import GENRE, NAME, embedded_contrast
 from favor.voice.folder import BASE, OWN, SHARED, VoiceFolder, VoiceModels, VoiceRecord, open_models
 from favor.voice.gains import CONTRAST, NEUTRAL, Gains, gains
+from favor.voice.language import check_language
 from favor.voice.memorised import Audit, Copying, audit, audit_lines, copying, copying_lines, pieces_of, read_losses
 from favor.voice.page import place_on_axis
 from favor.voice.score import VoiceScore, passages, score_voice
@@ -59,8 +60,9 @@ def run(arguments: argparse.Namespace) -> None:
     name = NAME if arguments.contrast is None else str(arguments.contrast)
     if not folder.losses.is_file():
         raise UserError(f"{folder.path}: the training has not ended; run the same 'favor voice train' again")
-    models = open_models(folder, record)
     texts = read_parquet(folder.texts, CLIENT_TEXTS)
+    check_language(texts["text"].tolist(), contrast)
+    models = open_models(folder, record)
     made = read_parquet(folder.continuations, VOICE_CONTINUATIONS)
     print(f"favor: reading held-out texts and {len(contrast)} other authors", file=sys.stderr, flush=True)
     others = read_losses(models, _others(models, contrast), "other authors")

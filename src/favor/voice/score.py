@@ -18,6 +18,7 @@ from favor.scores.copying import word_list
 from favor.statistics.copied_spans import KnownTexts
 from favor.statistics.kept_share import KeptShare
 from favor.voice.habits import HabitRate, compare_habits
+from favor.voice.language import check_language
 from favor.voice.share import percentile, voice_share
 from favor.voice.texts import AUTHOR_WORDS, WORDS
 from favor.voice.verifiers import AUTHOR, ByEncoder, Verifier, make_verifiers
@@ -114,10 +115,11 @@ def score_voice(
     Half of the author's texts, drawn by ``seed``, make the profile, and so of every contrast author; the other halves
     are ceiling and floor. All are read in passages of one length. A text that shares a quarter of its words with the
     author's texts, in sequences of ten words or more, is copied and not scored. Raises ``UserError`` where there is
-    less text than a number needs, and says how much is missing.
+    less text than a number needs, and says how much is missing, and where author and contrast differ in language.
     """
     notes: list[str] = []
     own, others = list(author), _checked(author, contrast, notes)
+    language = check_language(own, others)
     copied = KnownTexts({ANYBODY: [word_list(text, "unicode") for text in own]}, COPIED_WORDS)
     read = {name: _first_look(name, text, copied) for name, text in texts.items()}
     scored = {name: text for name, text in texts.items() if not read[name].unscored}
@@ -161,7 +163,9 @@ def score_voice(
         scores = np.array(values) if units == "texts" else np.concatenate(values)
         shares[name] = voice_share(scores, references[name].own, references[name].others, seed)
     if any(far.values()):
-        notes.append(_far_note([name for name, is_far in far.items() if is_far]))
+        notes.append(_far_note("genre, topic or language", [name for name, is_far in far.items() if is_far]))
+    if few := [name for name, text in scored.items() if language.few(text)]:
+        notes.append(_far_note("language (few function words)", few))
     groups = list(scored.values()), own, [list(group) for group in others.values()]
     pieces = groups[0] if units == "texts" else [piece for own_parts in parts.values() for piece in own_parts]
     return VoiceScore(
@@ -269,10 +273,10 @@ def _unlike(verifier: Verifier, held: Sequence[Sequence[str]], parts: Mapping[st
     return {name: float(verifier.similarity(own).max(axis=1).mean()) < bound for name, own in parts.items()}
 
 
-def _far_note(names: Sequence[str]) -> str:
+def _far_note(what: str, names: Sequence[str]) -> str:
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
     return (
-        f"Of another genre, topic or language than the author and the contrast: {', '.join(names[:3])}{more}. "
+        f"Of another {what} than the author and the contrast: {', '.join(names[:3])}{more}. "
         "Their numbers say little of the voice."
     )
 

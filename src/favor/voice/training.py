@@ -29,7 +29,9 @@ from favor.lm.gguf import dequantise
 from favor.lm.lora import LoraState, export_peft, initial_state
 from favor.lm.peft_import import CONFIGURATION, check_shapes
 from favor.lm.settings import LoadedModel, Lora, Training, Validation
+from favor.voice.contrast import embedded_contrast
 from favor.voice.folder import OWN, PREFIX_TOKENS, SHARED, VoiceFolder, VoiceRecord, open_models
+from favor.voice.language import Language
 from favor.voice.memorised import memorise, memorised_lines
 from favor.voice.own_texts import WRITER, own_texts
 from favor.voice.score import SEED
@@ -67,6 +69,12 @@ def run(arguments: argparse.Namespace) -> None:
         _say(f"{what}: {texts} texts, {words:,} words")
     for remark in found.remarks:
         _say(remark)
+    reason = Language.of(embedded_contrast()).foreign(found.texts["text"].tolist())
+    if reason:
+        _say(
+            f"warning: the texts are not in English ({reason}); take a base that knows their language, and name "
+            "authors who write in it with --contrast in 'favor voice report'"
+        )
     if not (folder.adapter(OWN) / CONFIGURATION).is_file():
         _train(folder, record, start)
     for line in validation_lines(read_parquet(folder.log, TRAINING_LOG)):
@@ -135,9 +143,12 @@ def _train(folder: VoiceFolder, record: VoiceRecord, start: tuple[LoraState, Lor
     settings = stage_settings(record, stage)
     texts = read_parquet(folder.texts, CLIENT_TEXTS)
     clients = personal_clients(settings.rounds, {WRITER: begin}, stage)
-    results = run_stage(base, clients, texts, stage, settings, "personal", record.seed, record.author)
+    results = run_stage(
+        base, clients, texts, stage, settings, "personal", record.seed, record.author, folder.checkpoint
+    )
     write_parquet(training_log(results, clients, "personal"), folder.log, TRAINING_LOG)
     export_peft(results[0].state, record.lora, base.source, folder.adapter(OWN))
+    folder.checkpoint.path.unlink()
 
 
 def stage_settings(record: VoiceRecord, stage: PersonalStage) -> PersonalTraining:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import shutil
@@ -37,12 +38,14 @@ def export_source(source_root: Path) -> None:
 
 
 def quiet_libraries() -> None:
-    """Let libraries draw no bars and keep no threads spinning; before they are imported."""
+    """Let libraries draw no bars, keep no threads spinning and not ask for what is not needed; before their import."""
     # Bars are drawn with carriage returns, which make no lines in a log; the workflow prints its own progress.
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     # Threads that spin while they wait take a core from whatever else runs, and slow all of it several times over.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    # transformers imports bitsandbytes, which on some processors warns that it cannot download a faster 4-bit kernel.
+    logging.getLogger("bitsandbytes.backends.cpu.ops").addFilter(lambda record: "kernels" not in record.getMessage())
 
 
 def latex_available() -> bool:

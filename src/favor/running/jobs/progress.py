@@ -15,7 +15,7 @@ class Progress:
 
     def __init__(self, label: str, total: int, unit: str = "steps", every: float = 5.0) -> None:
         self.label, self.total, self.unit, self.every = label, total, unit, every
-        self.done = self.tokens = 0
+        self.done = self.tokens = self._skipped = 0
         self._start = self._last = time.monotonic()
         self._figures: dict[str, float] = {}
 
@@ -29,18 +29,29 @@ class Progress:
             self._last = now
             self._print(now)
 
+    def skip(self, amount: int) -> None:
+        """Count ``amount`` units that were done before the clock started."""
+        self.done += amount
+        self._skipped += amount
+
+    def show(self, **figures: float) -> None:
+        """Print a line with ``figures`` now; later lines show them too."""
+        self._figures.update(figures)
+        self._last = time.monotonic()
+        self._print(self._last)
+
     def close(self) -> None:
         """Print the closing line."""
         self._print(time.monotonic())
 
     def _print(self, now: float) -> None:
         elapsed = max(now - self._start, 1e-9)
-        rate = self.done / elapsed
+        rate = (self.done - self._skipped) / elapsed
         count = f"{self.done:,}/{self.total:,}" if self.total else f"{self.done:,}"
         parts = [f"{self.label}: {count} {self.unit}", f"{rate:,.1f} {self.unit}/s"]
         if self.tokens:
             parts.append(f"{self.tokens / elapsed:,.0f} supervised tokens/s")
-        if 0 < self.done < self.total:
+        if rate and self.done < self.total:
             parts.append(f"{_clock((self.total - self.done) / rate)} left")
         else:
             parts.append(f"{_clock(elapsed)} taken")

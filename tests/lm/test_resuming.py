@@ -1,0 +1,94 @@
+"""A stage of one client that is stopped goes on behind its last whole pass, and ends with the same numbers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+from tests.lm import algebra
+
+from favor.foundation.errors import UserError
+from favor.lm.cohort import Cohort
+from favor.lm.resuming import Checkpoint
+from favor.lm.settings import Lora, Optimisation
+from favor.lm.tasks import ClientTask
+from favor.lm.training import train
+
+LORA = Lora(rank=3, alpha=6, dropout=0.2)
+# At this rate the second pass is the best of four, so that values are held while later passes run.
+SETTINGS = Optimisation(
+    supervised="response", warmup_counts_from=1, learning_rate=0.1, micro_batch=2, accumulation=2, max_length=32
+)
+
+
+class StoppedError(Exception):
+    """Stands for a kill."""
+
+
+@pytest.fixture
+def task(random_state, random_pieces) -> ClientTask:
+    """Four passes of two steps over five pieces."""
+    return ClientTask(
+        "writer", random_pieces(0, 5), random_state(4, LORA), 4, 1, validation=random_pieces(9, 3), patience=3
+    )
+
+
+@pytest.mark.parametrize("residual", [False, True])
+@pytest.mark.parametrize("patience", [None, 1, 3])
+def test_a_stage_stopped_in_any_step_ends_with_the_same_numbers(
+    base, task, residual, patience, tmp_path, monkeypatch
+) -> None:
+    task = replace(task, patience=patience, offset=task.start if residual else None)
+    (whole,) = train(base, LORA, [task], SETTINGS)
+    steps = len(whole.log)
+    assert steps == {None: 8, 1: 6, 3: 8}[patience]
+    step = Cohort.step
+    for stop in range(steps):
+        checkpoint, done = Checkpoint(tmp_path / f"{stop}.safetensors"), []
+
+        def stopping(cohort, position, rate, stop=stop, done=done) -> tuple[float, float]:
+            if stop is not None and len(done) == stop:
+                raise StoppedError
+            done.append(rate)
+            return step(cohort, position, rate)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Cohort, "step", stopping)
+            with pytest.raises(StoppedError):
+                train(base, LORA, [task], SETTINGS, checkpoint=checkpoint)
+        assert checkpoint.path.is_file() == (stop >= 2)
+        again: list[float] = []
+        with monkeypatch.context() as patch:
+            patch.setattr(Cohort, "step", lambda *given, again=again: (again.append(given[2]), step(*given))[1])
+            (result,) = train(base, LORA, [task], SETTINGS, checkpoint=checkpoint)
+        assert len(again) == steps - stop // 2 * 2  # whole passes are not done again
+        assert algebra.equal(result.state, whole.state)
+        assert algebra.equal(result.residual, whole.residual)
+        assert repr(result.log) == repr(whole.log)  # repr, because nan is not equal to itself
+
+
+def test_the_best_pass_is_held_over_a_stop(base, task) -> None:
+    """What the test above needs: a pass before the last is the best one, so that what is kept differs from what ran."""
+    (kept,) = train(base, LORA, [task], SETTINGS)
+    (last,) = train(base, LORA, [replace(task, patience=None)], SETTINGS)
+    losses = [row["validation_loss"] for row in kept.log if not math.isnan(row["validation_loss"])]
+    assert losses.index(min(losses)) < len(losses) - 1
+    assert not algebra.equal(kept.state, last.state)
+
+
+def test_a_finished_stage_trains_nothing_again_and_a_damaged_file_is_named(base, task, tmp_path) -> None:
+    checkpoint = Checkpoint(tmp_path / "pass.safetensors")
+    (whole,) = train(base, LORA, [task], SETTINGS, checkpoint=checkpoint)
+    before = checkpoint.path.read_bytes()
+    (again,) = train(base, LORA, [task], SETTINGS, checkpoint=checkpoint)
+    assert checkpoint.path.read_bytes() == before
+    assert algebra.equal(again.state, whole.state)
+    checkpoint.path.write_bytes(before[:100])
+    with pytest.raises(UserError, match=r"pass\.safetensors: not a complete safetensors file .* delete it"):
+        train(base, LORA, [task], SETTINGS, checkpoint=checkpoint)
+
+
+def test_several_clients_have_no_checkpoint(base, task, tmp_path) -> None:
+    with pytest.raises(ValueError, match="one client"):
+        train(base, LORA, [task, replace(task, name="b")], SETTINGS, checkpoint=Checkpoint(tmp_path / "x"))
