@@ -32,16 +32,17 @@ def pytest_collection_modifyitems(items) -> None:
 
 
 @pytest.fixture
-def violations(browser) -> Callable[[Path], list[str]]:
-    """What axe-core finds wrong with a page, everything unfolded, in its light and its dark colours."""
+def violations(browser) -> Callable[..., list[str]]:
+    """What axe-core finds wrong with a page, or the one that is open, all unfolded, in light and in dark colours."""
     axe = resources.files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 
-    def check(path) -> list[str]:
+    def check(path=None) -> list[str]:
         found = []
         for scheme in ("light", "dark"):
             feature = {"name": "prefers-color-scheme", "value": scheme}
             browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
-            browser.get(path.as_uri())
+            if path is not None:
+                browser.get(path.as_uri())
             browser.execute_script("document.querySelectorAll('details').forEach(each => { each.open = true; });" + axe)
             found += browser.execute_async_script(
                 """

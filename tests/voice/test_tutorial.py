@@ -1,18 +1,22 @@
-"""The commands of docs/your-voice.md about an adapter, run in their order on a small base and one writer's folder."""
+"""The commands of docs/your-voice.md, run in their order on a small base, a mail box and folders of one writer."""
 
 from __future__ import annotations
 
+import mailbox
 import re
 import shlex
+import sys
+from email.message import EmailMessage
 
 import pandas as pd
 import pytest
-from tests.voice.conftest import command
+from tests.scores.copied_voices import written
 from tests.voice.test_score import Trigrams
 
+from favor import cli
 from favor.statistics.kept_share import KeptShare
 from favor.voice import command as score_command
-from favor.voice import commands
+from favor.voice import commands, desk
 from favor.voice.gains import Gains
 from favor.voice.memorised import Audit, Copying
 from favor.voice.report import VoiceReport, advice
@@ -23,22 +27,44 @@ from favor.voice.share import Measured
 def test_the_commands_of_the_page_work(repository, toy, tmp_path, monkeypatch, capsys) -> None:
     page = (repository / "docs" / "your-voice.md").read_text()
     given = [
-        shlex.split(line)[2:]
+        shlex.split(line)[1:]
         for block in re.findall(r"```bash\n(.*?)```", page, re.DOTALL)
         for line in block.splitlines()
-        if line.startswith("favor voice") and not line.startswith("favor voice collect")
+        if line.startswith("favor ")
     ]
-    assert [arguments[0] for arguments in given] == ["train", "write", "report", "export"]
-    (tmp_path / "my-posts").mkdir()
-    for row in pd.read_csv(toy / "posts.csv").query("author == 'jane'").itertuples():
+    names = [arguments[arguments[0] == "voice"] for arguments in given]
+    assert names == ["collect", "score", "train", "write", "report", "page", "export"]
+    posts = pd.read_csv(toy / "posts.csv").query("author == 'jane'")
+    sent = mailbox.mbox(tmp_path / "Sent.mbox")
+    for folder in ("my-posts", "drafts", "notes"):
+        (tmp_path / folder).mkdir()
+    for row in posts.itertuples():
         (tmp_path / "my-posts" / f"{row.date}.md").write_text(row.text)
+        message = EmailMessage()
+        message["From"] = "Ann Lee <ann@example.org>"
+        message["Date"] = pd.Timestamp(row.date).strftime("%d %b %Y 10:00:00 +0000")
+        message.set_content(row.text)
+        sent.add(message)
+    sent.close()
+    (tmp_path / "notes" / "2021-01-01.md").write_text(written(0, "voice", 100, 6))
+    (tmp_path / "drafts" / "draft.md").write_text(written(0, "scored", 1))
+    served: list[str] = []
+    monkeypatch.setattr(desk, "serve", lambda page, policy, answers, port: served.append(page))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(commands, "REAL_BASE", str(toy / "base"))
     monkeypatch.setattr(score_command, "style_encoder", lambda name: Trigrams())
     for arguments in given:
         # The small base reads 160 tokens.
-        command(*arguments, *(["--tokens", 30] if arguments[0] == "write" else []))
+        with monkeypatch.context() as patched:
+            patched.setattr(sys, "argv", ["favor", *arguments, *(["--tokens", "30"] if "write" in arguments else [])])
+            cli.main()
     printed = capsys.readouterr().out
+    collected = pd.read_parquet(tmp_path / "ann.parquet")
+    assert set(collected["author"]) == {"Ann Lee"}
+    assert len(collected) == len(posts) + 1
+    assert "Contrast: 21 authors" in printed
+    assert "<h1>How near the texts are to the author</h1>" in (tmp_path / "score.html").read_text()
+    assert "<h1>The voice of Jane Doe</h1>" in served[0]
     assert "Was a text trained on?" in printed
     assert "--- own\nDear all," in printed
     assert (tmp_path / "voice" / "report.html").is_file()

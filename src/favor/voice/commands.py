@@ -14,7 +14,7 @@ REAL_BASE = "resources/SmolLM2-135M-Instruct.Q4_1.gguf"  # of `make real-base`
 
 def add_voice(command: argparse.ArgumentParser) -> None:
     """Add the subcommands. One is a function that adds its options, and a module of this package with ``run``."""
-    actions = command.add_subparsers(dest="action", required=True, metavar="{collect,train,write,report,export}")
+    actions = command.add_subparsers(dest="action", required=True, metavar="{collect,train,write,report,export,page}")
     for name, (module, options, about) in _ACTIONS.items():
         action = actions.add_parser(name, help=about, description=about)
         options(action)
@@ -85,6 +85,21 @@ def _export(command: argparse.ArgumentParser) -> None:
     _voice(command)
 
 
+def _page(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--author", type=Path, help="an author's texts to score against (those of the voice)")
+    command.add_argument("--contrast", type=Path, help="other authors: a table, or a folder of folders (presidents)")
+    command.add_argument("--encoder", default=EMBEDDED_MINILM, help="folder or name of a style encoder (%(default)s)")
+    command.add_argument("--port", type=_port, default=0, help="port on this machine (any that is free)")
+    _voice(command)
+
+
+def _port(value: str) -> int:
+    number = _count(value)
+    if number > 65535:
+        raise argparse.ArgumentTypeError(f"{number} is no port; give one up to 65535")
+    return number
+
+
 def _temperature(value: str) -> float:
     try:
         number = float(value)
@@ -113,5 +128,6 @@ _ACTIONS = {
     "train": ("training", _train, "train an adapter on one writer's texts, and say what it has memorised"),
     "write": ("writing", _write, "continue a text by the base model and by the voice, one beside the other"),
     "report": ("report", _report, "say on one page how near the voice comes to its writer, and what it has memorised"),
+    "page": ("desk", _page, "open a page on this machine that scores texts against the voice, and writes in it"),
     "export": ("export", _export, "write the adapter for PEFT, llama.cpp and Ollama, with a card"),
 }

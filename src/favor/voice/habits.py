@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,9 +22,19 @@ FEWEST = 5  # occurrences that must be expected of the author, or of the texts, 
 LEVEL = 0.05
 
 
-def _matches(pattern: str) -> Callable[[str], float]:
-    found = re.compile(pattern)
-    return lambda text: float(len(found.findall(text)))
+class Matches:
+    """Counts the places of a text that a pattern matches."""
+
+    def __init__(self, pattern: str) -> None:
+        self._pattern = re.compile(pattern)
+
+    def __call__(self, text: str) -> float:
+        """Return how many there are."""
+        return float(len(self._pattern.findall(text)))
+
+    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yield beginning and end of each."""
+        return (found.span() for found in self._pattern.finditer(text))
 
 
 def _sentences(text: str) -> float:
@@ -60,21 +70,21 @@ HABITS = (
     Habit("sentence length", "words per sentence", _words, _sentences, counted=False),
     Habit("word length", "letters per word", _letters, _words, counted=False),
     Habit("function words", "per 100 words", _function_words, _words, 100, counted=False),
-    Habit("commas", "per sentence", _matches(","), _sentences),
-    Habit("exclamation marks", "per 100 sentences", _matches("!"), _sentences, 100),
-    Habit("question marks", "per 100 sentences", _matches(r"\?"), _sentences, 100),
-    Habit("semicolons", "per 100 sentences", _matches(";"), _sentences, 100),
-    Habit("colons", "per 100 sentences", _matches(":"), _sentences, 100),
-    Habit("dashes", "per 100 sentences", _matches(r"--+|[–—]|(?<= )-(?= )"), _sentences, 100),
-    Habit("ellipses", "per 100 sentences", _matches(r"\.{2,}|…"), _sentences, 100),
-    Habit("brackets", "per 100 sentences", _matches(r"\("), _sentences, 100),
-    Habit("lower-case starts", "per 100 sentences", _matches(r"(?:^|[.!?…]\s+|\n)[a-z]"), _sentences, 100),
-    Habit("lower-case i", "per 100 words", _matches(r"\bi\b"), _words, 100),
-    Habit("words in capitals", "per 100 words", _matches(r"\b[A-Z]{2,}\b"), _words, 100),
-    Habit("contractions", "per 100 words", _matches(r"[A-Za-z]['’](?:[a-z]|ll|re|ve)\b"), _words, 100),
-    Habit("emoticons", "per 100 words", _matches(r"[:;=]['-]?[)(DPpO/\\|]|<3"), _words, 100),
-    Habit("first person", "per 100 words", _matches(r"(?i)\b(?:i|me|my|mine|myself)\b"), _words, 100),
-    Habit("discourse markers", "per 100 words", _matches(_MARKERS), _words, 100),
+    Habit("commas", "per sentence", Matches(","), _sentences),
+    Habit("exclamation marks", "per 100 sentences", Matches("!"), _sentences, 100),
+    Habit("question marks", "per 100 sentences", Matches(r"\?"), _sentences, 100),
+    Habit("semicolons", "per 100 sentences", Matches(";"), _sentences, 100),
+    Habit("colons", "per 100 sentences", Matches(":"), _sentences, 100),
+    Habit("dashes", "per 100 sentences", Matches(r"--+|[–—]|(?<= )-(?= )"), _sentences, 100),
+    Habit("ellipses", "per 100 sentences", Matches(r"\.{2,}|…"), _sentences, 100),
+    Habit("brackets", "per 100 sentences", Matches(r"\("), _sentences, 100),
+    Habit("lower-case starts", "per 100 sentences", Matches(r"(?:^|[.!?…]\s+|\n)[a-z]"), _sentences, 100),
+    Habit("lower-case i", "per 100 words", Matches(r"\bi\b"), _words, 100),
+    Habit("words in capitals", "per 100 words", Matches(r"\b[A-Z]{2,}\b"), _words, 100),
+    Habit("contractions", "per 100 words", Matches(r"[A-Za-z]['’](?:[a-z]|ll|re|ve)\b"), _words, 100),
+    Habit("emoticons", "per 100 words", Matches(r"[:;=]['-]?[)(DPpO/\\|]|<3"), _words, 100),
+    Habit("first person", "per 100 words", Matches(r"(?i)\b(?:i|me|my|mine|myself)\b"), _words, 100),
+    Habit("discourse markers", "per 100 words", Matches(_MARKERS), _words, 100),
 )  # fmt: skip
 
 

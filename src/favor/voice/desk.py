@@ -1,0 +1,165 @@
+"""``favor voice page``: a page on this machine that scores texts against a voice, and writes in it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+from favor.corpora.tables import CLIENT_TEXTS
+from favor.encoders.base import TextEncoder
+from favor.foundation.errors import UserError
+from favor.foundation.html import render
+from favor.foundation.parquet import read_parquet
+from favor.running.jobs.progress import Progress
+from favor.tables.style import page
+from favor.voice.command import style_encoder
+from favor.voice.contrast import GENRE, NAME, embedded_contrast
+from favor.voice.folder import VoiceFolder, VoiceModels, open_models
+from favor.voice.habits import HABITS
+from favor.voice.language import check_language
+from favor.voice.loopback import serve
+from favor.voice.marks import stretches
+from favor.voice.page import place_on_axis
+from favor.voice.score import score_voice
+from favor.voice.texts import read_author, read_authors
+from favor.voice.words import VERIFIERS, number, share_text, summary
+from favor.voice.writing import written
+
+_TEMPLATES = Path(__file__).parent / "templates"
+LONGEST_TEXT = 200_000  # characters that are scored at once
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Serve the page until Ctrl-C. Raises ``UserError`` first where there is neither a voice nor an author's text."""
+    folder = VoiceFolder(arguments.voice)
+    models = None
+    if folder.record.is_file():
+        record = folder.read_record()
+        models = Models(folder)
+        own = read_parquet(folder.texts, CLIENT_TEXTS)["text"].tolist()
+        name = record.author
+    elif arguments.author is None:
+        raise UserError(
+            f"{folder.path}: holds no voice; name one with --voice, or give an author's texts with --author"
+        )
+    if arguments.author is not None:
+        own, name = read_author(arguments.author), str(arguments.author)
+    contrast = embedded_contrast() if arguments.contrast is None else read_authors(arguments.contrast)
+    check_language(own, contrast)
+    desk = Desk(
+        name, own, contrast, Remembered(style_encoder(arguments.encoder)), models,
+        NAME if arguments.contrast is None else str(arguments.contrast),
+        GENRE if arguments.contrast is None else "",
+    )  # fmt: skip
+    serve(desk.page(), desk.policy, {"score": desk.score, "write": desk.write}, arguments.port)
+
+
+class Remembered(TextEncoder):
+    """An encoder that reads each text once: after the first draft, only drafts."""
+
+    def __init__(self, encoder: TextEncoder) -> None:
+        self._encoder, self.dimension = encoder, encoder.dimension
+        self._known: dict[str, np.ndarray] = {}
+
+    def encode(self, texts: Sequence[str], progress: Progress | None = None) -> np.ndarray:
+        """See :class:`favor.encoders.base.TextEncoder`."""
+        new = sorted(set(texts) - self._known.keys())
+        if new:
+            self._known |= dict(zip(new, self._encoder.encode(new, progress), strict=True))
+        return np.stack([self._known[text] for text in texts])
+
+
+class Models:
+    """The models of a voice, loaded when they are first asked for."""
+
+    def __init__(self, folder: VoiceFolder) -> None:
+        self._folder = folder
+
+    @cached_property
+    def loaded(self) -> VoiceModels:
+        """The models. Raises ``UserError`` where the training has not ended."""
+        return open_models(self._folder, self._folder.read_record())
+
+
+class Desk:
+    """What the page can do. Answers are HTML; one is made at a time. Raises ``UserError`` where it cannot be done."""
+
+    def __init__(
+        self,
+        author: str,
+        own: Sequence[str],
+        contrast: Mapping[str, Sequence[str]],
+        encoder: TextEncoder,
+        models: Models | None,
+        contrast_name: str = "",
+        genre: str = "",
+    ) -> None:
+        self.author, self.own, self.contrast, self.encoder, self.models = author, own, contrast, encoder, models
+        self.contrast_name, self.genre = contrast_name, genre
+        self._working = Lock()
+
+    @property
+    def _script(self) -> str:
+        return (_TEMPLATES / "desk.js").read_text(encoding="utf-8")
+
+    @property
+    def policy(self) -> str:
+        """The page's Content-Security-Policy: its own script and style, and this server, alone."""
+        digest = b64encode(sha256(self._script.encode()).digest()).decode()
+        return (
+            f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; connect-src 'self'; "
+            "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        )
+
+    def page(self) -> str:
+        """Return the whole page."""
+        body = render(
+            _TEMPLATES, "desk.html", author=self.author, contrast=self.contrast_name, writes=self.models is not None
+        )
+        return page("A voice", body, self._script, (_TEMPLATES / "desk.css").read_text(encoding="utf-8"))
+
+    def score(self, asked: Mapping[str, Any]) -> Markup:
+        """Return where the text ``asked["text"]`` lies, its habits, and the text with the habits marked."""
+        text = str(asked.get("text", ""))
+        if len(text) > LONGEST_TEXT:
+            raise UserError(f"the text has {len(text):,} characters; give {LONGEST_TEXT:,} at most")
+        with self._working:
+            print("favor: scoring a text", file=sys.stderr, flush=True)
+            found = score_voice({"The text": text}, self.own, self.contrast, self.encoder)
+        parts = list(stretches(text))
+        marked = {habit for part in parts for habit in part.habits}
+        counts = {each: round(HABITS[each].events(text)) for each in marked}
+        return render(
+            _TEMPLATES, "desk_score.html", score=found, text=found.texts[0], summary=summary(found), genre=self.genre,
+            verifiers=VERIFIERS, share_text=share_text, number=number, place=place_on_axis, counts=counts,
+            stretches=parts,
+        )  # fmt: skip
+
+    def write(self, asked: Mapping[str, Any]) -> Markup:
+        """Return how every model goes on from ``asked["prompt"]``, side by side."""
+        if self.models is None:
+            raise UserError("no voice is open; train one with 'favor voice train' and start the page again")
+        drawn = bool(asked.get("draw"))
+        with self._working:
+            print("favor: writing", file=sys.stderr, flush=True)
+            found = written(
+                self.models.loaded, str(asked.get("prompt", "")), str(asked.get("about", "")),
+                _tokens(asked.get("tokens")), 0.8 if drawn else 0.0, int(drawn and _tokens(asked.get("seed"))),
+            )  # fmt: skip
+        return render(_TEMPLATES, "desk_written.html", prompt=str(asked.get("prompt", "")), found=found)
+
+
+def _tokens(value: object) -> int:
+    if isinstance(value, int) and 0 < value <= 2048:
+        return value
+    raise UserError("a number from 1 to 2048 is needed")
