@@ -16,6 +16,7 @@ from favor import cli
 from favor.lm.pretrain import pretrain
 from favor.lm.settings import ModelTraining
 from favor.lm.tokenizer import train_tokenizer
+from favor.voice import drafts
 
 POSTS = 60
 
@@ -25,6 +26,39 @@ def command(*arguments) -> None:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(sys, "argv", ["favor", "voice", *map(str, arguments)])
         cli.main()
+
+
+def neutral(text) -> str:
+    """A draft by hand: the words in the order of the alphabet, so that next to none stand in a row as they did."""
+    return " ".join(sorted(text.lower().replace(".", "").replace(",", "").split()))
+
+
+@pytest.fixture(scope="session")
+def wide(tmp_path_factory) -> Path:
+    """A base model that reads 512 tokens, and jane's posts of some 120 words."""
+    folder = tmp_path_factory.mktemp("wide")
+    texts = [written(author, "base", n) for author in range(1, 5) for n in range(30)]
+    train_tokenizer(texts, 400, folder / "tokenizer")
+    shape = ModelTraining(
+        hidden_size=32, layers=2, heads=4, intermediate_size=64, context_length=768, tokens=40_000, sequence_length=64
+    )
+    pretrain(texts, folder / "tokenizer", shape, 1, folder / "base")
+    rows = [(written(0, "voice", n, 6), f"2020-{1 + n // 28:02d}-{1 + n % 28:02d}") for n in range(60)]
+    pd.DataFrame(rows, columns=["text", "date"]).to_csv(folder / "posts.csv", index=False)
+    return folder
+
+
+@pytest.fixture
+def by_hand(monkeypatch) -> list[int]:
+    """Drafts are made by :func:`neutral`, but every fifth repeats the passage; the number of passages asked for."""
+    asked: list[int] = []
+
+    def answers(base, lora, states, system, texts) -> dict:
+        asked.append(len(texts))
+        return {"base": [(text if place % 5 == 0 else neutral(text), True) for place, text in enumerate(texts)]}
+
+    monkeypatch.setattr(drafts, "ask", answers)
+    return asked
 
 
 @pytest.fixture(scope="session")

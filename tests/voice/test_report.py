@@ -119,8 +119,10 @@ def test_continuations_are_scored_as_favor_score_scores_texts(monkeypatch) -> No
     made = [("own", f"t{n}", "test", text_of(0, "scored", n)) for n in range(6)]
     made += [("base", f"t{n}", "test", text_of(9, "scored", n)) for n in range(6)]
     contrast = {f"writer {author}": [text_of(author, "voice", n) for n in range(12)] for author in range(1, 8)}
-    frame = pd.DataFrame(made, columns=["model", "document_id", "split", "text"])
-    found = scores(frame, texts, contrast, "any")
+    frame = pd.DataFrame(made, columns=["model", "document_id", "split", "text"]).assign(
+        prompt_id=lambda rows: rows["document_id"]
+    )
+    found = scores(frame, texts, contrast, Trigrams())
     assert list(found) == ["base", "own"]
     near, far = found["own"], found["base"]
     assert isinstance(near, VoiceScore)
@@ -128,5 +130,5 @@ def test_continuations_are_scored_as_favor_score_scores_texts(monkeypatch) -> No
     for verifier in ("encoder", "stylometry", "grammar"):
         assert near.shares[verifier].low <= 1 <= near.shares[verifier].high
         assert far.shares[verifier].share < near.shares[verifier].low
-    few = scores(frame, texts[texts["split"] == "test"], contrast, "any")
+    few = scores(frame, texts[texts["split"] == "test"], contrast, Trigrams())
     assert "the author has 0 words, and 3,000 are needed" in str(few["own"])

@@ -24,7 +24,7 @@ from favor.voice.score import VoiceScore
 from favor.voice.share import Measured
 
 
-def test_the_commands_of_the_page_work(repository, toy, tmp_path, monkeypatch, capsys) -> None:
+def test_the_commands_of_the_page_work(repository, toy, wide, by_hand, tmp_path, monkeypatch, capsys) -> None:
     page = (repository / "docs" / "your-voice.md").read_text()
     given = [
         shlex.split(line)[1:]
@@ -33,7 +33,7 @@ def test_the_commands_of_the_page_work(repository, toy, tmp_path, monkeypatch, c
         if line.startswith("favor ")
     ]
     names = [arguments[arguments[0] == "voice"] for arguments in given]
-    assert names == ["collect", "score", "train", "write", "report", "page", "export"]
+    assert names == ["collect", "score", "train", "write", "train", "rewrite", "report", "page", "export"]
     posts = pd.read_csv(toy / "posts.csv").query("author == 'jane'")
     sent = mailbox.mbox(tmp_path / "Sent.mbox")
     for folder in ("my-posts", "drafts", "notes"):
@@ -51,10 +51,9 @@ def test_the_commands_of_the_page_work(repository, toy, tmp_path, monkeypatch, c
     served: list[str] = []
     monkeypatch.setattr(desk, "serve", lambda page, policy, answers, port: served.append(page))
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(commands, "REAL_BASE", str(toy / "base"))
+    monkeypatch.setattr(commands, "REAL_BASE", str(wide / "base"))
     monkeypatch.setattr(score_command, "style_encoder", lambda name: Trigrams())
     for arguments in given:
-        # The small base reads 160 tokens.
         with monkeypatch.context() as patched:
             patched.setattr(sys, "argv", ["favor", *arguments, *(["--tokens", "30"] if "write" in arguments else [])])
             cli.main()

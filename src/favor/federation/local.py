@@ -7,7 +7,7 @@ a job are handed to the engine together, which trains them stacked over one froz
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -28,56 +28,11 @@ from favor.lm.training import ClientResult, ClientTask, count_steps, train
 from favor.lm.widths import WidthMemory
 from favor.running.jobs.progress import Progress
 
-
-def client_pieces(base: BaseModel, texts: pd.DataFrame, client: str, settings: StagePieces) -> list[Piece]:
-    """Cut the texts a client trains on into training pieces.
-
-    ``texts`` is the table ``client_texts``; the client "pooled" stands for all of them.
-    Raises ``UserError`` where a client has nothing to train on.
-    """
-    own = texts[texts["allocated_words"] > 0]
-    if client != POOLED:
-        own = own[own["client"] == client]
-    prefix_tokens, max_length, opening = settings.prefix_tokens, settings.training.max_length, base.opening
-    if prefix_tokens + len(opening) >= max_length:
-        raise UserError(
-            f"training.max_length: {max_length} tokens hold no more than the prefix of {prefix_tokens} and what the "
-            f"model's texts begin with ({len(opening)}); raise it"
-        )
-    pieces = _cut(base, own, "training_text", settings)
-    if not pieces:
-        raise UserError(
-            f"{client}: no text to train on; raise its allocation, or training.max_length where writing prompts fill "
-            "it, or leave it out of the roster"
-        )
-    return pieces
+# What cuts the texts in a column into pieces.
+Cut = Callable[[BaseModel, pd.DataFrame, str, StagePieces], list[Piece]]
 
 
-def validation_pieces(
-    base: BaseModel, texts: pd.DataFrame, client: str, settings: StagePieces, seed: int
-) -> list[Piece]:
-    """Cut validation texts of a client, whole and as its training texts are, into pieces; none without ``validation``.
-
-    At most ``texts_per_client`` are read, drawn by (``seed``, client) whatever the method or stage; of the client
-    "pooled" so many of every client. A client that has none is named on stderr.
-    """
-    section = settings.training.validation
-    if section is None:
-        return []
-    held_out = texts[texts["split"] == "validation"]
-    if client != POOLED:
-        held_out = held_out[held_out["client"] == client]
-    chosen = [held_out.iloc[:0]]
-    for name, own in held_out.sort_values("document_id").groupby("client"):
-        order = numpy_generator(seed, "validation texts", str(name)).permutation(len(own))
-        chosen.append(own.iloc[sorted(order[: section.texts_per_client].tolist())])
-    pieces = _cut(base, pd.concat(chosen), "text", settings)
-    if not pieces:
-        print(f"{client}: no validation text that can be read; its log has no validation loss", file=sys.stderr)
-    return pieces
-
-
-def _cut(base: BaseModel, texts: pd.DataFrame, column: str, settings: StagePieces) -> list[Piece]:
+def continued(base: BaseModel, texts: pd.DataFrame, column: str, settings: StagePieces) -> list[Piece]:
     """Cut the texts in ``column``, each after its writing prompt, into pieces, in the order of client and document."""
     prefix_tokens, max_length, cut = settings.prefix_tokens, settings.training.max_length, settings.training.pieces
     every = settings.training.supervised == "all"
@@ -95,6 +50,56 @@ def _cut(base: BaseModel, texts: pd.DataFrame, column: str, settings: StagePiece
     return pieces
 
 
+def client_pieces(
+    base: BaseModel, texts: pd.DataFrame, client: str, settings: StagePieces, cut: Cut = continued
+) -> list[Piece]:
+    """Cut the texts a client trains on into training pieces.
+
+    ``texts`` is the table ``client_texts``; the client "pooled" stands for all of them.
+    Raises ``UserError`` where a client has nothing to train on.
+    """
+    own = texts[texts["allocated_words"] > 0]
+    if client != POOLED:
+        own = own[own["client"] == client]
+    prefix_tokens, max_length, opening = settings.prefix_tokens, settings.training.max_length, base.opening
+    if prefix_tokens + len(opening) >= max_length:
+        raise UserError(
+            f"training.max_length: {max_length} tokens hold no more than the prefix of {prefix_tokens} and what the "
+            f"model's texts begin with ({len(opening)}); raise it"
+        )
+    pieces = cut(base, own, "training_text", settings)
+    if not pieces:
+        raise UserError(
+            f"{client}: no text to train on; raise its allocation, or training.max_length where writing prompts fill "
+            "it, or leave it out of the roster"
+        )
+    return pieces
+
+
+def validation_pieces(
+    base: BaseModel, texts: pd.DataFrame, client: str, settings: StagePieces, seed: int, cut: Cut = continued
+) -> list[Piece]:
+    """Cut validation texts of a client, whole and as its training texts are, into pieces; none without ``validation``.
+
+    At most ``texts_per_client`` are read, drawn by (``seed``, client) whatever the method or stage; of the client
+    "pooled" so many of every client. A client that has none is named on stderr.
+    """
+    section = settings.training.validation
+    if section is None:
+        return []
+    held_out = texts[texts["split"] == "validation"]
+    if client != POOLED:
+        held_out = held_out[held_out["client"] == client]
+    chosen = [held_out.iloc[:0]]
+    for name, own in held_out.sort_values("document_id").groupby("client"):
+        order = numpy_generator(seed, "validation texts", str(name)).permutation(len(own))
+        chosen.append(own.iloc[sorted(order[: section.texts_per_client].tolist())])
+    pieces = cut(base, pd.concat(chosen), "text", settings)
+    if not pieces:
+        print(f"{client}: no validation text that can be read; its log has no validation loss", file=sys.stderr)
+    return pieces
+
+
 def run_stage(
     base: BaseModel,
     clients: Sequence[StageClient],
@@ -105,11 +110,13 @@ def run_stage(
     seed: int,
     label: str = "",
     checkpoint: Checkpoint | None = None,
+    cut: Cut = continued,
 ) -> list[ClientResult]:
     """Train ``clients`` with the language model and return their results in the same order.
 
     ``name`` is "shared" or "personal", ``label`` what progress lines call the stage. ``checkpoint``: where the stage of
-    one client is saved after every pass, and goes on (:func:`favor.lm.training.train`). Every random stream is named by
+    one client is saved after every pass, and goes on (:func:`favor.lm.training.train`). ``cut``: what makes pieces of
+    texts, where they are not continued as they stand. Every random stream is named by
     (seed, name, round, client): neither the method nor the packing of clients into jobs changes a draw.
     """
     objective = stage.objective
@@ -130,8 +137,8 @@ def run_stage(
     for client in clients:
         start = tensors(client.start)
         anchor = tensors(client.anchor) if client.anchor is not None else None
-        pieces = client_pieces(base, texts, client.name, settings)
-        unseen = validation_pieces(base, texts, client.name, settings, seed)
+        pieces = client_pieces(base, texts, client.name, settings, cut)
+        unseen = validation_pieces(base, texts, client.name, settings, seed, cut)
         mixed, gates, unseen_gates = None, None, None
         if mixture is not None and mixture.training == "dynamic" and anchor is not None:
             mixed = anchor

@@ -34,6 +34,10 @@ class ChatTokens:
         """Whether the model is asked in its chat template."""
         return self.base.chat != "plain" and self._tokenizer.chat_template is not None
 
+    def text(self, system: str, user: str) -> str:
+        """Return a request in words, without what a model's texts open with where it has no template."""
+        return self._in_template(system, user) if self.templated else f"{system}\n\n{user}\n\n"
+
     def encode(self, system: str, user: str, lead: str | Sequence[int] = "") -> list[int]:
         """Return the token ids of a request.
 
@@ -41,7 +45,7 @@ class ChatTokens:
         model with one is left to begin by itself.
         """
         if not self.templated:
-            tokens = self.base.tokenizer.encode(f"{system}\n\n{user}\n\n")
+            tokens = self.base.tokenizer.encode(self.text(system, user))
             return [
                 *self.base.opening,
                 *tokens,

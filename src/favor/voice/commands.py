@@ -14,7 +14,9 @@ REAL_BASE = "resources/SmolLM2-135M-Instruct.Q4_1.gguf"  # of `make real-base`
 
 def add_voice(command: argparse.ArgumentParser) -> None:
     """Add the subcommands. One is a function that adds its options, and a module of this package with ``run``."""
-    actions = command.add_subparsers(dest="action", required=True, metavar="{collect,train,write,report,export,page}")
+    actions = command.add_subparsers(
+        dest="action", required=True, metavar="{collect,train,write,rewrite,report,page,export}"
+    )
     for name, (module, options, about) in _ACTIONS.items():
         action = actions.add_parser(name, help=about, description=about)
         options(action)
@@ -50,6 +52,9 @@ def _train(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--from", dest="start", type=Path, help="shared adapter to start from: PEFT folder, or server/roundN of a run"
     )
+    command.add_argument(
+        "--task", choices=("continue", "rewrite"), default="continue", help="what the voice does (%(default)s)"
+    )
     command.add_argument("--epochs", type=_count, default=6, help="most passes over the texts (%(default)s)")
     command.add_argument(
         "--columns", nargs="+", type=_column, default=[], help="names of columns, such as text=email prompt=subject"
@@ -67,6 +72,12 @@ def _write(command: argparse.ArgumentParser) -> None:
     command.add_argument("--tokens", type=_count, default=160, help="longest continuation (%(default)s)")
     command.add_argument("--temperature", type=_temperature, default=0.0, help="0 takes the likeliest words (0)")
     command.add_argument("--seed", type=_count, default=1, help="another number draws other words (%(default)s)")
+    command.add_argument("--json", action="store_true", help="print JSON")
+    _voice(command)
+
+
+def _rewrite(command: argparse.ArgumentParser) -> None:
+    command.add_argument("draft", type=Path, help="the draft: a text file")
     command.add_argument("--json", action="store_true", help="print JSON")
     _voice(command)
 
@@ -127,6 +138,7 @@ _ACTIONS = {
     "collect": ("collect", _collect, "make a table of one writer's own texts from exports of mail, chats and posts"),
     "train": ("training", _train, "train an adapter on one writer's texts, and say what it has memorised"),
     "write": ("writing", _write, "continue a text by the base model and by the voice, one beside the other"),
+    "rewrite": ("rewriting", _rewrite, "put a draft into the words of base and voice, one beside the other"),
     "report": ("report", _report, "say on one page how near the voice comes to its writer, and what it has memorised"),
     "page": ("desk", _page, "open a page on this machine that scores texts against the voice, and writes in it"),
     "export": ("export", _export, "write the adapter for PEFT, llama.cpp and Ollama, with a card"),

@@ -30,6 +30,7 @@ from favor.voice.language import check_language
 from favor.voice.loopback import serve
 from favor.voice.marks import stretches
 from favor.voice.page import place_on_axis
+from favor.voice.rewriting import rewritten
 from favor.voice.score import score_voice
 from favor.voice.texts import read_author, read_authors
 from favor.voice.words import VERIFIERS, number, share_text, summary
@@ -85,6 +86,11 @@ class Models:
     def __init__(self, folder: VoiceFolder) -> None:
         self._folder = folder
 
+    @property
+    def rewrites(self) -> bool:
+        """Whether the voice rewrites drafts, and does not continue texts."""
+        return self._folder.read_record().task == "rewrite"
+
     @cached_property
     def loaded(self) -> VoiceModels:
         """The models. Raises ``UserError`` where the training has not ended."""
@@ -124,7 +130,12 @@ class Desk:
     def page(self) -> str:
         """Return the whole page."""
         body = render(
-            _TEMPLATES, "desk.html", author=self.author, contrast=self.contrast_name, writes=self.models is not None
+            _TEMPLATES,
+            "desk.html",
+            author=self.author,
+            contrast=self.contrast_name,
+            writes=self.models is not None,
+            rewrites=self.models is not None and self.models.rewrites,
         )
         return page("A voice", body, self._script, (_TEMPLATES / "desk.css").read_text(encoding="utf-8"))
 
@@ -149,14 +160,18 @@ class Desk:
         """Return how every model goes on from ``asked["prompt"]``, side by side."""
         if self.models is None:
             raise UserError("no voice is open; train one with 'favor voice train' and start the page again")
+        prompt = str(asked.get("prompt", ""))
+        if self.models.rewrites:
+            with self._working:
+                return render(_TEMPLATES, "desk_written.html", prompt="", found=rewritten(self.models.loaded, prompt))
         drawn = bool(asked.get("draw"))
         with self._working:
             print("favor: writing", file=sys.stderr, flush=True)
             found = written(
-                self.models.loaded, str(asked.get("prompt", "")), str(asked.get("about", "")),
+                self.models.loaded, prompt, str(asked.get("about", "")),
                 _tokens(asked.get("tokens")), 0.8 if drawn else 0.0, int(drawn and _tokens(asked.get("seed"))),
             )  # fmt: skip
-        return render(_TEMPLATES, "desk_written.html", prompt=str(asked.get("prompt", "")), found=found)
+        return render(_TEMPLATES, "desk_written.html", prompt=prompt, found=found)
 
 
 def _tokens(value: object) -> int:

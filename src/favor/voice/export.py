@@ -12,16 +12,20 @@ from favor.federation.gates import language_model_text
 from favor.foundation.errors import UserError
 from favor.foundation.files import read_json, write_json, write_text
 from favor.foundation.gguf import is_gguf
+from favor.inference.chat import ChatTokens
 from favor.lm.base import copy_tokenizer
 from favor.lm.configuration import load_configuration
 from favor.lm.gguf_adapter import write_gguf_adapter
 from favor.lm.lora import export_peft
 from favor.lm.peft_import import CONFIGURATION, import_peft
 from favor.lm.tokenizer import load_tokenizer, opening
-from favor.voice.folder import OWN, VoiceFolder, VoiceRecord
+from favor.voice.drafts import NEW_TOKENS as REWRITTEN_TOKENS
+from favor.voice.drafts import PASSAGE_WORDS, REWRITE
+from favor.voice.folder import OWN, VoiceFolder, VoiceRecord, open_models
 from favor.voice.memorised import NEW_TOKENS, memorised_lines
 
 ADAPTER, MODELFILE, CARD, PROMPT_FORM = "adapter.gguf", "Modelfile", "README.md", "prompt_form.json"
+DRAFT = "{draft}"  # stands in a request for the draft
 PENALTY = 1.1  # of repetitions, with which every continuation here is written
 UNKNOWN = "not stated in its files; look it up before you pass this folder on"
 _LICENCE = re.compile(r"^license:[ \t]*['\"]?([\w.-]+)", re.MULTILINE)
@@ -48,16 +52,19 @@ def run(arguments: argparse.Namespace) -> None:
     without = ""
     export_peft(states[OWN], lora, shown, target)
     copy_tokenizer(source, target)
-    write_json(prompt_form(source), target / PROMPT_FORM)
+    asked = ""
+    if record.task == "rewrite":
+        asked = ChatTokens(open_models(folder, record).base).text(REWRITE, DRAFT)
+    write_json(prompt_form(source, asked), target / PROMPT_FORM)
     try:
         write_gguf_adapter(states[OWN], lora, load_configuration(source), target / ADAPTER)
-        write_text(modelfile(record), target / MODELFILE)
+        write_text(modelfile(record, asked), target / MODELFILE)
         made += [ADAPTER, MODELFILE]
     except UserError as error:
         without = str(error)
     licence = arguments.base_licence or base_licence(record.base)
     measures = _measures(folder, record)
-    write_text(card(record, shown, licence, measures, without), target / CARD)
+    write_text(card(record, shown, licence, measures, without, asked), target / CARD)
     print(f"{target}: {', '.join(made)}")
     if without:
         print(f"Without GGUF: {without}")
@@ -68,8 +75,16 @@ def run(arguments: argparse.Namespace) -> None:
     print(*(line for line in measures if line.startswith("warning")), sep="\n", end="")
 
 
-def prompt_form(source: str) -> dict:
-    """Return how the adapter is to be asked: raw text without a chat template, as it was trained."""
+def prompt_form(source: str, asked: str = "") -> dict:
+    """Return how the adapter is to be asked, as it was trained: in raw text, or with the request ``asked``."""
+    if asked:
+        return {
+            "template": asked,
+            "opening_token_ids": list(opening(load_tokenizer(source))),
+            "end_token": "that of the base",
+            "passages": f"one request for each passage of {PASSAGE_WORDS} words at most, cut at ends of sentences",
+            "decoding": {"temperature": 0, "repetition_penalty": PENALTY, "max_new_tokens": REWRITTEN_TOKENS},
+        }
     return {
         "template": language_model_text("{about}", "{beginning}"),
         "template_without_about": "{beginning}",
@@ -80,19 +95,23 @@ def prompt_form(source: str) -> dict:
     }
 
 
-def modelfile(record: VoiceRecord) -> str:
-    """Return Ollama's file: the base as it was given if that is a GGUF file, the adapter, and the raw prompt."""
+def modelfile(record: VoiceRecord, asked: str = "") -> str:
+    """Return Ollama's file: the base as it was given if that is a GGUF file, the adapter, and how it is asked."""
+    template, tokens = asked.replace(DRAFT, "{{ .Prompt }}") or "{{ .Prompt }}", NEW_TOKENS
+    how_asked = "The request to rewrite a draft" if asked else "Raw text"
+    if asked:
+        tokens = REWRITTEN_TOKENS
     base = Path(record.base).name if is_gguf(record.base) else "base.gguf"
     how = "copy it here" if is_gguf(record.base) else "make it of the base with llama.cpp's convert_hf_to_gguf.py"
     return f"""# ollama create my-voice -f {MODELFILE}
 # The adapter was trained on this base: {how}.
 FROM ./{base}
 ADAPTER ./{ADAPTER}
-# Raw text, as it was trained: no chat template.
-TEMPLATE \"\"\"{{{{ .Prompt }}}}\"\"\"
+# {how_asked}, as it was trained{"" if asked else ": no chat template"}.
+TEMPLATE \"\"\"{template}\"\"\"
 PARAMETER temperature 0
 PARAMETER repeat_penalty {PENALTY}
-PARAMETER num_predict {NEW_TOKENS}
+PARAMETER num_predict {tokens}
 """
 
 
@@ -116,7 +135,7 @@ def _measures(folder: VoiceFolder, record: VoiceRecord) -> list[str]:
     return [*memorised_lines(folder, record.seed), "Nothing else was measured; 'favor voice report' does."]
 
 
-def card(record: VoiceRecord, base: str, licence: str, measures: list[str], without: str) -> str:
+def card(record: VoiceRecord, base: str, licence: str, measures: list[str], without: str, asked: str = "") -> str:
     """Return the card: whose voice it is, consent, base and licence, measures, and how to ask. ``without``: no GGUF."""
     shown = "\n".join(f"- {line}" for line in measures)
     served = (
@@ -124,6 +143,12 @@ def card(record: VoiceRecord, base: str, licence: str, measures: list[str], with
         if without
         else f"`{ADAPTER}` and `{MODELFILE}` are for llama.cpp and Ollama. The file was read back and adds to every "
         "layer what the adapter adds. Neither program was run on it. A base in another quantisation writes other words."
+    )
+    how = (
+        f"To rewrite a draft, passage by passage, with the request in `{PROMPT_FORM}`; it ends as the base does."
+        if asked
+        else "Raw text without a chat template: the first words of a text, or what it answers, an empty line and the "
+        f"first words (`{PROMPT_FORM}`). No end of a text was trained, so stop it after about {NEW_TOKENS} tokens."
     )
     return f"""---
 library_name: peft
@@ -151,8 +176,7 @@ Whoever has this folder can write as {record.author} does. Do not use it to dece
 
 ## How to ask it
 
-Raw text without a chat template: the first words of a text, or what it answers, an empty line and the first words
-(`{PROMPT_FORM}`). No end of a text was trained, so stop it after about {NEW_TOKENS} tokens.
+{how}
 
 ```python
 from peft import PeftModel

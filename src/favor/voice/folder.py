@@ -31,6 +31,7 @@ class VoiceRecord(Section):
     """
 
     author: str
+    task: Literal["continue", "rewrite"] = "continue"
     consent: Literal["mine"]
     base: str
     model: LoadedModel
@@ -62,6 +63,11 @@ class VoiceFolder:
     def base(self) -> Path:
         """The base model, where it was dequantised from a GGUF file."""
         return self.path / BASE
+
+    @property
+    def drafts(self) -> Path:
+        """Table ``voice_drafts`` of a voice that rewrites."""
+        return self.path / "drafts.parquet"
 
     @property
     def checkpoint(self) -> Checkpoint:

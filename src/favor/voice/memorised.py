@@ -13,7 +13,7 @@ from favor.corpora.prompts import cut_post
 from favor.corpora.settings import PromptCut
 from favor.corpora.tables import CLIENT_TEXTS
 from favor.federation.gates import language_model_tokens
-from favor.foundation.parquet import read_parquet, write_parquet
+from favor.foundation.parquet import read_parquet
 from favor.foundation.seeds import numpy_generator
 from favor.foundation.tokenizer import open_tokenizer
 from favor.inference.generation import GenerationRequest, generate
@@ -68,15 +68,6 @@ def unseen(texts: pd.DataFrame) -> pd.DataFrame:
     known = word_runs(texts.loc[texts["split"] == "train", "training_text"])
     test = texts[texts["split"] == "test"]
     return test[[not shares_a_run(text, known) for text in test["text"]]]
-
-
-def memorise(folder: VoiceFolder, models: VoiceModels, seed: int) -> None:
-    """Write the tables of continuations and of losses, as far as they are not there yet."""
-    texts = read_parquet(folder.texts, CLIENT_TEXTS)
-    if not folder.continuations.is_file():
-        write_parquet(continuations(models, texts, seed), folder.continuations, VOICE_CONTINUATIONS)
-    pieces = own_pieces(models, texts, seed)
-    write_parquet(read_losses(models, pieces, "own texts"), folder.losses, VOICE_LOSSES)
 
 
 def memorised_lines(folder: VoiceFolder, seed: int) -> Iterator[str]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import pandas as pd
 
 from favor.corpora.neutral import neutral_passages
 from favor.corpora.tables import CLIENT_TEXTS
+from favor.encoders.base import TextEncoder
 from favor.federation.tables import TRAINING_LOG
 from favor.foundation.errors import UserError
 from favor.foundation.files import write_json, write_text
@@ -25,7 +26,9 @@ from favor.voice.gains import CONTRAST, NEUTRAL, Gains, gains
 from favor.voice.language import check_language
 from favor.voice.memorised import Audit, Copying, audit, audit_lines, copying, copying_lines, pieces_of, read_losses
 from favor.voice.page import place_on_axis
+from favor.voice.rewriting import DRAFT, Content, content_kept, voice_gained, with_drafts
 from favor.voice.score import VoiceScore, passages, score_voice
+from favor.voice.share import Measured
 from favor.voice.tables import VOICE_CONTINUATIONS, VOICE_LOSSES
 from favor.voice.texts import read_authors
 from favor.voice.training import validation_lines
@@ -34,7 +37,12 @@ from favor.voice.words import VERIFIERS, number, share_text
 TEXTS_EACH, NEUTRAL_TEXTS, NEUTRAL_WORDS = 3, 12, 60  # of a contrast author; neutral passages and their length
 SAMPLES = 3
 FEW = 10  # held-out texts below which intervals are wide
-MODELS = {BASE: "the base model", SHARED: "the shared adapter", OWN: "your adapter"}
+MODELS = {
+    DRAFT: "the neutral draft's author",
+    BASE: "the base model",
+    SHARED: "the shared adapter",
+    OWN: "your adapter",
+}
 
 
 @dataclass(frozen=True)
@@ -42,7 +50,8 @@ class VoiceReport:
     """What is measured of one voice.
 
     ``scores``: by model, :func:`favor.voice.score.score_voice` of its continuations of held-out texts, or why there is
-    none. ``gains``: by adapter.
+    none. ``gains``: by adapter. Of a voice that rewrites, ``content`` that is kept of drafts by model, and the voice
+    that rewriting adds to them (``gained``) by model and verifier.
     """
 
     validation: list[str]
@@ -50,6 +59,8 @@ class VoiceReport:
     gains: dict[str, Gains]
     copying: dict[tuple[str, str], Copying]
     audit: Audit
+    content: dict[str, Content] = field(default_factory=dict)
+    gained: dict[str, dict[str, Measured]] = field(default_factory=dict)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -68,12 +79,19 @@ def run(arguments: argparse.Namespace) -> None:
     others = read_losses(models, _others(models, contrast), "other authors")
     own = read_parquet(folder.losses, VOICE_LOSSES)
     losses = pd.concat([own, others], ignore_index=True)
+    encoder = command.style_encoder(arguments.encoder)
+    shown, rewrites = made, record.task == "rewrite"
+    if rewrites:
+        shown = with_drafts(made)
+    near = scores(shown, texts, contrast, encoder)
     found = VoiceReport(
         list(validation_lines(read_parquet(folder.log, TRAINING_LOG))),
-        scores(made, texts, contrast, arguments.encoder),
+        near,
         {model: gains(losses, model, record.seed) for model in models.states if model != BASE},
         copying(made, texts),
         audit(own, record.seed),
+        content_kept(made, encoder, record.seed) if rewrites else {},
+        gained(near, record.seed) if rewrites else {},
     )
     told = findings(found)
     steps = advice(found, embedded=arguments.contrast is None)
@@ -84,7 +102,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def scores(
-    made: pd.DataFrame, texts: pd.DataFrame, contrast: Mapping[str, Sequence[str]], encoder: str
+    made: pd.DataFrame, texts: pd.DataFrame, contrast: Mapping[str, Sequence[str]], encoder: TextEncoder
 ) -> dict[str, VoiceScore | str]:
     """Return by model how near its continuations of held-out texts are, or why that cannot be said.
 
@@ -94,15 +112,34 @@ def scores(
     author = texts.loc[~texts["document_id"].isin(set(held_out["document_id"])), "text"].tolist()
     if not len(held_out):
         return {str(model): "no held-out text is long enough to be continued" for model in made["model"].unique()}
-    loaded = command.style_encoder(encoder)
     found: dict[str, VoiceScore | str] = {}
     for model, own in held_out.groupby("model"):
-        written = dict(zip(own["document_id"], own["text"], strict=True))
+        written = dict(zip(own["prompt_id"], own["text"], strict=True))
         try:
-            found[str(model)] = score_voice(written, author, contrast, loaded)
+            found[str(model)] = score_voice(written, author, contrast, encoder)
         except UserError as error:
             found[str(model)] = str(error)
     return {model: found[model] for model in MODELS if model in found}
+
+
+def gained(near: Mapping[str, VoiceScore | str], seed: int) -> dict[str, dict[str, Measured]]:
+    """Return by model how much of the voice rewriting adds to its drafts, by verifier; ``near``: :func:`scores`."""
+    drafts = near.get(DRAFT)
+    if drafts is None or isinstance(drafts, str):
+        return {}
+    before = _places(drafts)
+    return {
+        model: voice_gained(_places(score), before, seed)
+        for model, score in near.items()
+        if model != DRAFT and not isinstance(score, str)
+    }
+
+
+def _places(score: VoiceScore) -> dict[str, dict[str, float]]:
+    return {
+        verifier: {text.name: text.placements[verifier].share for text in score.texts if not text.unscored}
+        for verifier in score.shares
+    }
 
 
 def _others(models: VoiceModels, contrast: Mapping[str, Sequence[str]]) -> dict:
@@ -136,6 +173,14 @@ def findings(found: VoiceReport) -> list[str]:
             continue
         shares = ", ".join(f"{VERIFIERS[name]} {share_text(share)}" for name, share in score.shares.items())
         told.append(f"How near {MODELS[model]} writes (0 other authors, 1 you): {shares}.")
+    for model, kept in found.content.items():
+        told.append(
+            f"Content of the draft that {MODELS[model]} keeps: cosine {kept.kept.text()}; of two passages that have "
+            f"nothing to do with each other {kept.chance:.2f}, of the draft itself 1."
+        )
+    for model, by_verifier in found.gained.items():
+        values = ", ".join(f"{VERIFIERS[name]} {value.text()}" for name, value in by_verifier.items())
+        told.append(f"Voice that {MODELS[model]} adds to the draft, as a share of the way to you: {values}.")
     return [*told, *copying_lines(found.copying), *audit_lines(found.audit)]
 
 
@@ -157,10 +202,8 @@ def advice(found: VoiceReport, embedded: bool) -> list[str]:
         steps.append("the adapter memorises: more texts, or fewer passes, make it memorise less of each")
     near = found.scores.get(OWN)
     if isinstance(near, VoiceScore) and any(share.low > 1 for share in near.shares.values()):
-        steps.append(
-            "above 1 is a caricature, not better than you: no end of a text is trained, so it may repeat a sign-off; "
-            "look at the texts side by side"
-        )
+        why = "" if found.content else " no end of a text is trained, so it may repeat a sign-off;"
+        steps.append(f"above 1 is a caricature, not better than you:{why} look at the texts side by side")
     if found.audit.held_out < FEW:
         steps.append(f"only {found.audit.held_out} held-out texts: intervals are wide until there are {FEW} or more")
     if embedded:
@@ -179,6 +222,12 @@ def summary(found: VoiceReport, record: VoiceRecord, told: Sequence[str]) -> dic
     numbers = {model: {name: each._asdict() for name, each in vars(own).items()} for model, own in found.gains.items()}
     copied = {f"{model}, {split}": asdict(each) for (model, split), each in found.copying.items()}
     measures = {"gains": numbers, "shares": shares, "copying": copied, "audit": asdict(found.audit)}
+    measures["content"] = {
+        model: {"kept": kept.kept._asdict(), "chance": kept.chance} for model, kept in found.content.items()
+    }
+    measures["gained"] = {
+        model: {name: value._asdict() for name, value in own.items()} for model, own in found.gained.items()
+    }
     plain: dict = command.finite({"digest": record.digest, "findings": list(told), **measures})
     return plain
 

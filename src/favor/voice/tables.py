@@ -20,6 +20,18 @@ VOICE_CONTINUATIONS = Table(
     ("model", "prompt_id"),
 )
 
+VOICE_DRAFTS = Table(
+    "voice_drafts",
+    (
+        DOCUMENT,
+        Column("passage", INT32, "", "number of the passage in the document, from 0; shorter ones are not there"),
+        TEXT,
+        Column("draft", STRING, "", "the passage in neutral words, by the base model"),
+        Column("refused", STRING, "", "why the draft is not used: copied, endless, short; else empty"),
+    ),
+    ("document_id", "passage"),
+)
+
 VOICE_LOSSES = Table(
     "voice_losses",
     (

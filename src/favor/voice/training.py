@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from favor.corpora.tables import CLIENT_TEXTS
-from favor.federation.local import run_stage, training_log
+from favor.federation.local import Cut, continued, run_stage, training_log
 from favor.federation.method import PersonalStage, plan_values
 from favor.federation.methods import cold_start, local_only
 from favor.federation.settings import PersonalTraining
@@ -30,12 +30,15 @@ from favor.lm.lora import LoraState, export_peft, initial_state
 from favor.lm.peft_import import CONFIGURATION, check_shapes
 from favor.lm.settings import LoadedModel, Lora, Training, Validation
 from favor.voice.contrast import embedded_contrast
-from favor.voice.folder import OWN, PREFIX_TOKENS, SHARED, VoiceFolder, VoiceRecord, open_models
+from favor.voice.drafts import draft_lines, make_drafts, rewriting_cut
+from favor.voice.folder import OWN, PREFIX_TOKENS, SHARED, VoiceFolder, VoiceModels, VoiceRecord, open_models
 from favor.voice.language import Language
-from favor.voice.memorised import memorise, memorised_lines
+from favor.voice.memorised import continuations, memorised_lines, own_pieces, read_losses
 from favor.voice.own_texts import WRITER, own_texts
+from favor.voice.rewriting import rewritings
 from favor.voice.score import SEED
 from favor.voice.start import read_start
+from favor.voice.tables import VOICE_CONTINUATIONS, VOICE_DRAFTS, VOICE_LOSSES
 
 LONGEST = 1024  # tokens of a piece, where the base's context holds them
 # A writer's own text is a few hundred pieces: smaller steps than a federation's clients take.
@@ -80,7 +83,7 @@ def run(arguments: argparse.Namespace) -> None:
     for line in validation_lines(read_parquet(folder.log, TRAINING_LOG)):
         _say(line)
     if not folder.losses.is_file():
-        memorise(folder, open_models(folder, record), record.seed)
+        memorise(folder, open_models(folder, record), record)
     print("\n".join(memorised_lines(folder, record.seed)))
 
 
@@ -105,6 +108,7 @@ def _record(
         digest.update(name.encode() + np.ascontiguousarray(value).tobytes())
     return VoiceRecord(
         author=arguments.author,
+        task=arguments.task,
         consent="mine",
         base=arguments.base,
         model=LoadedModel(source=source, quantisation=arguments.quantisation, dtype=arguments.dtype),
@@ -143,9 +147,14 @@ def _train(folder: VoiceFolder, record: VoiceRecord, start: tuple[LoraState, Lor
     settings = stage_settings(record, stage)
     texts = read_parquet(folder.texts, CLIENT_TEXTS)
     clients = personal_clients(settings.rounds, {WRITER: begin}, stage)
-    results = run_stage(
-        base, clients, texts, stage, settings, "personal", record.seed, record.author, folder.checkpoint
-    )
+    cut: Cut = continued
+    label = record.author
+    if record.task == "rewrite":
+        drafts = make_drafts(folder, base, texts)
+        for line in draft_lines(drafts, texts.set_index("document_id")["split"]):
+            _say(line)
+        cut = rewriting_cut(drafts)
+    results = run_stage(base, clients, texts, stage, settings, "personal", record.seed, label, folder.checkpoint, cut)
     write_parquet(training_log(results, clients, "personal"), folder.log, TRAINING_LOG)
     export_peft(results[0].state, record.lora, base.source, folder.adapter(OWN))
     folder.checkpoint.path.unlink()
@@ -166,6 +175,18 @@ def stage_settings(record: VoiceRecord, stage: PersonalStage) -> PersonalTrainin
         rounds={WRITER: 0},
         again=[],
     )
+
+
+def memorise(folder: VoiceFolder, models: VoiceModels, record: VoiceRecord) -> None:
+    """Write the tables of what the models write and of losses, as far as they are not there yet."""
+    texts, seed = read_parquet(folder.texts, CLIENT_TEXTS), record.seed
+    if not folder.continuations.is_file():
+        if record.task == "rewrite":
+            made = rewritings(models, texts, read_parquet(folder.drafts, VOICE_DRAFTS), seed)
+        else:
+            made = continuations(models, texts, seed)
+        write_parquet(made, folder.continuations, VOICE_CONTINUATIONS)
+    write_parquet(read_losses(models, own_pieces(models, texts, seed), "own texts"), folder.losses, VOICE_LOSSES)
 
 
 def validation_lines(log: pd.DataFrame) -> Iterator[str]:

@@ -16,7 +16,10 @@ from favor.voice.folder import VoiceFolder, VoiceModels, open_models
 def run(arguments: argparse.Namespace) -> None:
     """Continue what a command line gives, and print every model's text. Raises ``UserError`` without a voice."""
     folder = VoiceFolder(arguments.voice)
-    models = open_models(folder, folder.read_record())
+    record = folder.read_record()
+    if record.task != "continue":
+        raise UserError(f"{folder.path}: was trained to rewrite drafts; use 'favor voice rewrite'")
+    models = open_models(folder, record)
     found = written(models, arguments.prompt, arguments.about, arguments.tokens, arguments.temperature, arguments.seed)
     if arguments.json:
         print(json.dumps(found, indent=1, ensure_ascii=False))

@@ -1,0 +1,157 @@
+"""Drafts of a writer's passages in neutral words, by the base model: what a rewriting voice is trained to rewrite."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+
+from favor.federation.local import Cut
+from favor.federation.settings import StagePieces
+from favor.foundation.errors import UserError
+from favor.foundation.parquet import read_parquet, write_parquet
+from favor.inference.chat import ChatTokens
+from favor.inference.generation import GenerationRequest, generate
+from favor.lm.base import BaseModel
+from favor.lm.batches import Piece
+from favor.lm.lora import LoraState
+from favor.lm.settings import Lora
+from favor.running.jobs.progress import Progress
+from favor.scores.copying import word_list
+from favor.statistics.copied_spans import KnownTexts
+from favor.voice.folder import VoiceFolder
+from favor.voice.own_texts import WRITER
+from favor.voice.tables import VOICE_DRAFTS
+from favor.voice.texts import WORDS
+
+NEUTRALISE = (
+    "Say what the message says in other words: plain, neutral and complete. Keep names and numbers. Answer with the "
+    "new wording alone."
+)
+REWRITE = "Rewrite the draft as its author would. Answer with the text alone."
+PASSAGE_WORDS = 80  # of a passage at most, but for a sentence that is longer
+COPIED = 5  # words in a row of the original that make a draft a copy
+SHORTEST = 0.4  # words of a draft, as a share of the original's
+NEW_TOKENS = 240  # of a draft or a rewriting at most
+CHUNK = 64  # passages that are drafted before they are saved
+FEWEST = 20  # drafts to train on, and the fewest words of a passage
+_BREAKS = re.compile(r"(?<=[.!?…])\s+|\n\s*\n")
+REASONS = {
+    "copied": f"repeat {COPIED} words in a row",
+    "endless": f"do not end within {NEW_TOKENS} tokens",
+    "short": "leave out more than half",
+}
+
+
+def passages_of(text: str) -> list[str]:
+    """Cut ``text`` at ends of sentences and paragraphs into passages of at most ``PASSAGE_WORDS`` words.
+
+    A passage is as it stands in the text; only the white space between two is left out.
+    """
+    found: list[str] = []
+    start = end = 0
+    for stop in (*(each.start() for each in _BREAKS.finditer(text)), len(text)):
+        if end > start and WORDS.count(text[start:stop]) > PASSAGE_WORDS:
+            found.append(text[start:end].strip())
+            start = end
+        end = stop
+    found.append(text[start:].strip())
+    return [passage for passage in found if passage]
+
+
+def make_drafts(folder: VoiceFolder, base: BaseModel, texts: pd.DataFrame) -> pd.DataFrame:
+    """Return the table ``voice_drafts`` of all passages of ``texts``, as far as it is not there yet.
+
+    Drafts are greedy, of the base alone. ``texts``: the table ``client_texts``.
+    """
+    rows = [
+        (document, number, passage)
+        for document, text in zip(texts["document_id"], texts["text"], strict=True)
+        for number, passage in enumerate(passages_of(text))
+        if WORDS.count(passage) >= FEWEST
+    ]
+    done = read_parquet(folder.drafts, VOICE_DRAFTS) if folder.drafts.is_file() else None
+    progress = Progress("neutral drafts", len(rows), "passages")
+    progress.skip(0 if done is None else len(done))
+    while done is None or len(done) < len(rows):
+        part = rows[0 if done is None else len(done) :][:CHUNK]
+        made = ask(base, Lora(), {"base": None}, NEUTRALISE, [passage for *_, passage in part])["base"]
+        found = pd.DataFrame(
+            [(*row, draft, refused(row[2], draft, ended)) for row, (draft, ended) in zip(part, made, strict=True)],
+            columns=VOICE_DRAFTS.names,
+        ).astype({"passage": "int32"})
+        done = found if done is None else pd.concat([done, found], ignore_index=True)
+        write_parquet(done, folder.drafts, VOICE_DRAFTS)
+        progress.update(len(part))
+    progress.close()
+    return done
+
+
+def refused(original: str, draft: str, ended: bool) -> str:
+    """Return why a draft cannot be trained on (a key of ``REASONS``), or ""."""
+    words = word_list(draft, "unicode")
+    if KnownTexts({WRITER: [word_list(original, "unicode")]}, COPIED).overlap(WRITER, words).longest_own:
+        return "copied"
+    if not ended:
+        return "endless"
+    return "short" if len(words) < SHORTEST * WORDS.count(original) else ""
+
+
+def draft_lines(drafts: pd.DataFrame, splits: pd.Series) -> Iterator[str]:
+    """Yield how many drafts there are and how many were refused, by reason; ``splits``: by document.
+
+    Raises ``UserError`` where too few are left to train on.
+    """
+    good = drafts[drafts["refused"] == ""]
+    kept = Counter(good["document_id"].map(splits))
+    reasons = ", ".join(
+        f"{number} {REASONS[reason]}" for reason, number in Counter(drafts["refused"]).most_common() if reason
+    )
+    yield f"neutral drafts: {len(good)} of {len(drafts)} passages" + (f"; refused: {reasons}" if reasons else "")
+    if kept["train"] < FEWEST or not kept["validation"] or not kept["test"]:
+        raise UserError(
+            f"the base model made {kept['train']} neutral drafts to train on, {kept['validation']} to validate and "
+            f"{kept['test']} to test, and {FEWEST}, 1 and 1 are needed (refused: {reasons or 'none'}); take a larger "
+            "base (--base), or give more text"
+        )
+
+
+def ask(
+    base: BaseModel, lora: Lora, states: dict[str, LoraState | None], system: str, asked: Sequence[str]
+) -> dict[str, list[tuple[str, bool]]]:
+    """Return by model its greedy answer to every text of ``asked``, and whether it came to an end.
+
+    Raises ``UserError`` where a text does not fit the model's context.
+    """
+    chat, new = ChatTokens(base), min(NEW_TOKENS, base.context // 2)
+    requests = [
+        GenerationRequest("passage", chat.encode(system, text), state) for state in states.values() for text in asked
+    ]
+    found = generate(base, lora, requests, new)
+    answers = [(base.tokenizer.decode(tokens).strip(), len(tokens) < new) for tokens in found]
+    return {name: answers[place * len(asked) :][: len(asked)] for place, name in enumerate(states)}
+
+
+def rewriting_cut(drafts: pd.DataFrame) -> Cut:
+    """Return what cuts a writer's documents into pieces: the request to rewrite a draft, the passage, and the end.
+
+    The request is context alone. A passage that is too long for a piece is left out.
+    """
+    good = drafts[drafts["refused"] == ""]
+
+    def cut(base: BaseModel, texts: pd.DataFrame, column: str, settings: StagePieces) -> list[Piece]:
+        chat, pieces = ChatTokens(base), []
+        if not base.end_ids:
+            raise UserError(f"model '{base.source}': names no end token, and rewriting needs one; take another base")
+        chosen = good[good["document_id"].isin(texts.loc[texts[column] != "", "document_id"])]
+        for row in chosen.itertuples():
+            asked = chat.encode(REWRITE, str(row.draft))
+            tokens = [*asked, *base.tokenizer.encode(str(row.text)), base.end_ids[0]]
+            if len(tokens) <= settings.training.max_length:
+                pieces.append(Piece(np.asarray(tokens, dtype=np.int32), len(asked), str(row.document_id)))
+        return pieces
+
+    return cut

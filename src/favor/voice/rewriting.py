@@ -1,0 +1,124 @@
+"""``favor voice rewrite``: a draft in the words of every model of a voice, and what rewriting keeps and gains."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from favor.corpora.cleaning import clean_text
+from favor.encoders.base import TextEncoder
+from favor.foundation.errors import UserError
+from favor.foundation.seeds import derive_seed, numpy_generator
+from favor.foundation.vectors import unit_rows
+from favor.statistics.bootstrap import mean_draws, observed_and_resampled
+from favor.voice.drafts import REWRITE, ask, passages_of
+from favor.voice.folder import VoiceFolder, VoiceModels, open_models
+from favor.voice.memorised import PROMPTS, unseen
+from favor.voice.share import DRAWS, Measured, measured
+from favor.voice.tables import VOICE_CONTINUATIONS
+from favor.voice.texts import read_texts
+
+DRAFT = "draft"  # stands for the drafts among models
+
+
+@dataclass(frozen=True)
+class Content:
+    """Cosine of a sentence encoder to the draft, the mean over passages: of a rewriting, and of another passage's.
+
+    ``chance`` is what no content in common has; 1 would be the draft itself.
+    """
+
+    kept: Measured
+    chance: float
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Rewrite the draft that a command line names. Raises ``UserError`` without a voice that was trained to rewrite."""
+    folder = VoiceFolder(arguments.voice)
+    record = folder.read_record()
+    if record.task != "rewrite":
+        raise UserError(
+            f"{folder.path}: was trained to continue texts; train one with --task rewrite, or use 'favor voice write'"
+        )
+    draft = "\n\n".join(read_texts(arguments.draft).values())
+    found = rewritten(open_models(folder, record), draft)
+    if arguments.json:
+        print(json.dumps(found, indent=1, ensure_ascii=False))
+        return
+    for model, text in found.items():
+        print(f"--- {model}\n{text}\n")
+
+
+def rewritten(models: VoiceModels, draft: str) -> dict[str, str]:
+    """Return ``draft`` in the words of every model, by its name, passage by passage.
+
+    Raises ``UserError`` where there is nothing to rewrite, or a passage does not fit the model's context.
+    """
+    parts = passages_of(clean_text(draft))
+    if not parts:
+        raise UserError("nothing to rewrite; give a draft")
+    found = ask(models.base, models.lora, dict(models.states), REWRITE, parts)
+    return {name: "\n\n".join(text for text, _ in answers) for name, answers in found.items()}
+
+
+def rewritings(models: VoiceModels, texts: pd.DataFrame, drafts: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """Return the table ``voice_continuations``: every model rewrites the same drafts of held-out and trained texts."""
+    good = drafts[drafts["refused"] == ""]
+    chosen = []
+    for split, documents in (("test", unseen(texts)), ("train", texts[texts["split"] == "train"])):
+        own = good[good["document_id"].isin(documents["document_id"])].reset_index(drop=True)
+        order = numpy_generator(seed, "voice prompts", split).permutation(len(own))[: 2 * PROMPTS]
+        chosen += [(split, own.iloc[place]) for place in order]
+    found = ask(models.base, models.lora, dict(models.states), REWRITE, [row["draft"] for _, row in chosen])
+    rows = [
+        (name, f"{row['document_id']}.{row['passage']}", row["document_id"], split, row["draft"], text)
+        for name, answers in found.items()
+        for (split, row), (text, _) in zip(chosen, answers, strict=True)
+    ]
+    return pd.DataFrame(rows, columns=VOICE_CONTINUATIONS.names)
+
+
+def with_drafts(made: pd.DataFrame) -> pd.DataFrame:
+    """Return ``made`` with the drafts as one more model, ``DRAFT``."""
+    drafts = made.drop_duplicates("prompt_id").assign(model=DRAFT)
+    return pd.concat([drafts.assign(text=drafts["prompt_text"]), made], ignore_index=True)
+
+
+def content_kept(made: pd.DataFrame, encoder: TextEncoder, seed: int) -> dict[str, Content]:
+    """Return what every model keeps of the drafts of held-out texts; ``made``: the table ``voice_continuations``."""
+    found = {}
+    for model, own in made[made["split"] == "test"].groupby("model"):
+        drafts, texts = (_vectors(encoder, own[column].tolist()) for column in ("prompt_text", "text"))
+        cosines = drafts @ texts.T
+        others = cosines[~np.eye(len(own), dtype=bool)]
+        draws = _means(np.diag(cosines), seed, "content kept")
+        found[str(model)] = Content(measured(draws, len(own)), float(others.mean()) if len(others) else float("nan"))
+    return found
+
+
+def voice_gained(shares: dict[str, dict[str, float]], drafts: dict[str, dict[str, float]], seed: int) -> dict:
+    """Return by verifier how far rewriting moves texts from the others (0) to the writer (1), the mean over texts.
+
+    ``shares``, ``drafts``: by verifier the place of every text, by its name, as rewritten and as a draft.
+    """
+    found: dict[str, Measured] = {}
+    for verifier, own in shares.items():
+        before = drafts.get(verifier, {})
+        moved = np.array([share - before[name] for name, share in own.items() if name in before])
+        if len(moved):
+            found[verifier] = measured(_means(moved, seed, "voice gained"), len(moved))
+    return found
+
+
+def _means(values: np.ndarray, seed: int, name: str) -> np.ndarray:
+    counts = observed_and_resampled(len(values), derive_seed(seed, name), DRAWS)
+    return mean_draws(values, np.arange(len(values)), counts)
+
+
+def _vectors(encoder: TextEncoder, texts: Sequence[str]) -> np.ndarray:
+    return unit_rows(encoder.encode([text or " " for text in texts]).astype(np.float64))

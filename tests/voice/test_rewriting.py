@@ -1,0 +1,165 @@
+"""A voice that rewrites: neutral drafts and which are refused, what is trained, and what rewriting keeps and gains."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.scores.copied_voices import written
+from tests.voice.conftest import command, neutral
+from tests.voice.test_score import Trigrams
+
+from favor.corpora.tables import CLIENT_TEXTS
+from favor.encoders.base import TextEncoder
+from favor.federation.tables import TRAINING_LOG
+from favor.foundation.parquet import read_parquet
+from favor.foundation.tensors import read_safetensors, write_safetensors
+from favor.lm.base import load_base
+from favor.voice import command as score_command
+from favor.voice import drafts
+from favor.voice.drafts import PASSAGE_WORDS, REWRITE, passages_of, refused, rewriting_cut
+from favor.voice.folder import VoiceFolder
+from favor.voice.rewriting import content_kept, voice_gained
+from favor.voice.tables import VOICE_DRAFTS
+from favor.voice.texts import WORDS
+from favor.voice.training import stage_settings
+
+
+def given(wide, folder, *more) -> list:
+    """The command line of ``favor voice train`` for a voice that rewrites."""
+    return [
+        *("train", wide / "posts.csv", "--author", "jane", "--consent", "mine", "--base", wide / "base"),
+        *("--task", "rewrite", "--epochs", 2, "--voice", folder, *more),
+    ]
+
+
+def test_passages_end_with_sentences_and_lose_nothing() -> None:
+    sentences = [" ".join([f"word{'x' * n}"] * 30) + "." for n in range(5)]
+    text = " ".join(sentences[:3]) + "\n\n" + " ".join(sentences[3:])
+    found = passages_of(text)
+    assert found == [" ".join(sentences[:2]), sentences[2] + "\n\n" + sentences[3], sentences[4]]
+    assert all(WORDS.count(passage) <= PASSAGE_WORDS for passage in found)
+    long = " ".join(["word"] * 200)
+    assert passages_of(f"Short. {long}. End.") == ["Short.", f"{long}.", "End."]
+    assert passages_of(" \n ") == []
+
+
+def test_a_draft_is_refused_for_five_words_in_a_row_no_end_or_few_words() -> None:
+    original = "one two three four five six seven eight nine ten"
+    assert refused(original, "Zero TWO three, four five six!", True) == "copied"
+    assert refused(original, "one two three four, and six seven eight nine", True) == ""
+    assert refused(original, "nine eight seven six five", False) == "endless"
+    assert refused(original, "ten nine eight", True) == "short"  # three of ten words, and four are needed
+    assert refused(original, "ten nine eight seven", True) == ""
+
+
+def test_a_piece_is_the_request_the_passage_and_the_end(wide, tmp_path, by_hand) -> None:
+    command(*given(wide, tmp_path / "v"))
+    folder = VoiceFolder(tmp_path / "v")
+    base = load_base(str(wide / "base"), device="cpu")
+    table = read_parquet(folder.drafts, VOICE_DRAFTS)
+    texts = read_parquet(folder.texts, CLIENT_TEXTS)
+    from favor.federation.methods import local_only
+
+    stage = local_only.plan(local_only.Hyperparameters(1)).personal
+    assert stage is not None
+    pieces = rewriting_cut(table)(base, texts, "training_text", stage_settings(folder.read_record(), stage))
+    good = table[
+        (table["refused"] == "") & table["document_id"].isin(texts.loc[texts["split"] == "train", "document_id"])
+    ]
+    assert len(pieces) == len(good)
+    for piece, row in zip(pieces, good.itertuples(), strict=True):
+        request = base.tokenizer.encode(f"{REWRITE}\n\n{row.draft}\n\n")
+        answer = base.tokenizer.encode(str(row.text))
+        assert piece.tokens.tolist() == [*base.opening, *request, *answer, base.end_ids[0]]
+        assert piece.response_start == len(base.opening) + len(request)
+
+
+def test_a_voice_that_rewrites_end_to_end(wide, tmp_path, by_hand, monkeypatch, capsys) -> None:
+    monkeypatch.setattr(score_command, "style_encoder", lambda name: Trigrams())
+    folder = tmp_path / "v"
+    command(*given(wide, folder))
+    said = capsys.readouterr()
+    table = read_parquet(folder / "drafts.parquet", VOICE_DRAFTS)
+    copied = sum(-(-number // 5) for number in by_hand)  # the first of every five of a chunk
+    assert (table["refused"] == "copied").sum() == copied
+    assert (
+        f"neutral drafts: {len(table) - copied} of {len(table)} passages; refused: {copied} repeat 5 words" in said.err
+    )
+    assert "Was a text trained on?" in said.out
+    log = read_parquet(folder / "training_log.parquet", TRAINING_LOG)
+    assert log["validation_loss"].dropna().min() < log["validation_loss_before"].iloc[0]
+    passes = len(by_hand)
+    (folder / "losses.parquet").unlink()
+    command(*given(wide, folder))
+    assert len(by_hand) == passes  # drafts are kept
+    draft = tmp_path / "draft.txt"
+    draft.write_text(neutral(written(0, "scored", 1)))
+    weights = folder / "own" / "adapter_model.safetensors"
+    small = weights.read_bytes()
+    # A dozen small steps leave the likeliest words of so small a model as they are; a hundred times as far do not.
+    state, header = read_safetensors(weights)
+    far = {name: array * 100 if "lora_B" in name else array for name, array in state.items()}
+    write_safetensors(far, weights, header)
+    capsys.readouterr()
+    command("rewrite", draft, "--voice", folder, "--json")
+    found = json.loads(capsys.readouterr().out)
+    assert list(found) == ["base", "own"]
+    assert found["base"] != found["own"]
+    weights.write_bytes(small)
+    rows = [(f"w{author}", written(author, "voice", n)) for author in range(1, 7) for n in range(12)]
+    pd.DataFrame(rows, columns=["author", "text"]).to_csv(tmp_path / "others.csv", index=False)
+    command("report", "--voice", folder, "--contrast", tmp_path / "others.csv")
+    told = capsys.readouterr().out
+    assert "Content of the draft that your adapter keeps: cosine" in told
+    report = json.loads((folder / "report.json").read_text())
+    assert set(report["content"]) == {"base", "own"}
+    assert "What rewriting keeps and gains" in (folder / "report.html").read_text()
+    command("export", tmp_path / "out", "--consent", "mine", "--voice", folder)
+    form = json.loads((tmp_path / "out" / "prompt_form.json").read_text())
+    assert form["template"] == f"{REWRITE}\n\n{{draft}}\n\n"
+    assert 'TEMPLATE """' + f"{REWRITE}\n\n{{{{ .Prompt }}}}\n\n" in (tmp_path / "out" / "Modelfile").read_text()
+    with pytest.raises(SystemExit, match="was trained to rewrite drafts; use 'favor voice rewrite'"):
+        command("write", "Dear all,", "--voice", folder)
+
+
+def test_too_few_drafts_train_nothing(wide, tmp_path, monkeypatch) -> None:
+    """A base that repeats what it is given makes no draft at all."""
+    monkeypatch.setattr(
+        drafts, "ask", lambda base, lora, states, system, texts: {"base": [(text, True) for text in texts]}
+    )
+    with pytest.raises(
+        SystemExit, match=r"made 0 neutral drafts to train on.*\d+ repeat 5 words in a row.*larger base"
+    ):
+        command(*given(wide, tmp_path / "v"))
+    assert not (tmp_path / "v" / "own").exists()
+
+
+def test_a_voice_that_continues_rewrites_nothing(trained, tmp_path) -> None:
+    (tmp_path / "draft.txt").write_text("A draft of a few words.")
+    with pytest.raises(SystemExit, match="was trained to continue texts; train one with --task rewrite"):
+        command("rewrite", tmp_path / "draft.txt", "--voice", trained)
+
+
+class Letters(TextEncoder):
+    """How often a, b and c occur."""
+
+    dimension = 3
+
+    def encode(self, texts, progress=None) -> np.ndarray:
+        counts = np.array([[text.count(letter) for letter in "abc"] for text in texts], dtype=np.float32)
+        return counts / np.linalg.norm(counts, axis=1, keepdims=True)
+
+
+def test_content_and_voice_by_hand() -> None:
+    """Two passages: one keeps its draft's content whole (cosine 1), one has none of it (0); crossed pairs: 0 and 1."""
+    rows = [("own", "d0", "test", "aa", "a"), ("own", "d1", "test", "b", "a"), ("own", "d2", "train", "a", "c")]
+    made = pd.DataFrame(rows, columns=["model", "prompt_id", "split", "prompt_text", "text"])
+    found = content_kept(made, Letters(), 1)["own"]
+    assert found.kept.value == pytest.approx(0.5)
+    assert found.chance == pytest.approx(0.5)
+    after, before = {"grammar": {"x": 0.9, "y": 0.5, "z": 1.0}}, {"grammar": {"x": 0.4, "y": 0.2}}
+    gained = voice_gained(after, before, 1)["grammar"]
+    assert gained.value == pytest.approx((0.5 + 0.3) / 2)  # z has no draft that is scored
