@@ -8,9 +8,9 @@ import re
 from pathlib import Path
 
 import pytest
+from tools.paper_source import STUB_COLUMNS, plain, read_paper_table, to_csv
 
 from favor.foundation.errors import UserError
-from favor.paper.source import STUB_COLUMNS, plain, read_paper_table, to_csv
 from favor.paper.values import load_paper_values, paper_cell, paper_labels
 
 # Read off the printed paper by eye, so that they check the parser too.

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 from favor.federation.method_names import PAPER
 from favor.paper.names import METHODS, method_name, released_methods, unmarked
 from favor.paper.settings import Entry
-from favor.paper.source import SECTIONED
-from favor.paper.values import load_paper_values
+from favor.paper.values import SECTIONED, load_paper_values
 
 if TYPE_CHECKING:
     import pandas as pd

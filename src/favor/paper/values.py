@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from favor.paper.names import unmarked
-from favor.paper.source import PAPER_COLUMNS
 
 if TYPE_CHECKING:
     import pandas as pd
 
-FOLDER = Path(__file__).parent / "paper_values"
+FOLDER = Path(__file__).parent / "paper_values"  # written by tools.paper_source.py from the paper's LaTeX source
+PAPER_COLUMNS = ("panel", "section", "row", "column", "value", "deviation", "mark", "text", "line")
+SECTIONED = frozenset({"main_federated_results"})  # tables whose rows stand once per corpus
 
 
 def paper_labels() -> list[str]:

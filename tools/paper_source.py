@@ -1,7 +1,7 @@
-"""Reads the result tables out of the paper's LaTeX source, to make and to check the values shipped in ``paper_values``.
+"""Reads the result tables out of the paper's LaTeX source, to make and to check the values shipped in ``favor.paper``.
 
 Only numbers and short labels are taken. A row of the result is one cell as the paper prints it, with the line of the
-source it stands on. ``python -m favor.paper.source favor.tex`` writes the shipped CSV files again.
+source it stands on. ``python -m tools.paper_source favor.tex`` writes the shipped CSV files again.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING
 
 from favor.foundation.errors import UserError
 from favor.foundation.files import write_text
+from favor.paper.values import FOLDER, PAPER_COLUMNS, SECTIONED
 
 if TYPE_CHECKING:
     import pandas as pd
-
-PAPER_COLUMNS = ("panel", "section", "row", "column", "value", "deviation", "mark", "text", "line")
 
 # Leading columns that name a row. A table whose first of them is a corpus ("section") is listed in SECTIONED.
 STUB_COLUMNS: dict[str, int] = {
@@ -57,7 +56,6 @@ STUB_COLUMNS: dict[str, int] = {
     "qwen-generic-quality": 1,
     "human_2afc_audit": 1,
 }
-SECTIONED = frozenset({"main_federated_results"})
 
 _SYMBOLS = (
     (r"\yesmark", "✓"),
@@ -238,4 +236,4 @@ def main(source: Path, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(__file__).parent / "paper_values")
+    main(Path(sys.argv[1]), FOLDER)
