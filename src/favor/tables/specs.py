@@ -139,6 +139,11 @@ class Panel:
     title: str = ""
 
 
+def one_panel(*columns: Column) -> tuple[Panel, ...]:
+    """Return the panels of a table of one block, which needs no title."""
+    return (Panel(columns),)
+
+
 @dataclass(frozen=True)
 class Comparisons:
     """Which methods a table compares, as (left, right) method keys; positive differences favour the left.
@@ -155,25 +160,30 @@ class Comparisons:
 class TableSpec:
     """A table of the paper (or a user's own).
 
-    ``label``: the paper's label without "tab:". ``sources``: score families whose files the table reads.
-    ``section``: of the report. ``paper``: where the paper prints the table, for the report's sentence about it.
-    ``dataset``: the corpus the paper's table is about, ""
-    where the table has a section per corpus (``sectioned``). ``open_rows``: methods of the configuration that the
-    paper does not know are appended. ``with_controls``: control rows stand in Parquet and HTML; ``controls``: in
-    LaTeX too. ``ranked_within``: "encoder" or "point" ranks the rows of each apart. ``notes``: printed below where
-    their first character stands in a row name. ``comparisons``: the paired tests behind a table of comparisons.
-    ``scored_only``: rows of methods that its families did not score are left out. ``row_source``: makes the rows from
-    the scores, for a table whose rows the configuration decides.
-    ``collaborative``: of methods that the paper does not know, those that federate only are appended.
-    ``publishable``: False for a table that quotes texts: it has files of its own, and no place in the report.
-    ``every_metric``: prints every metric that is computed for the experiment, in panels that
-    :mod:`favor.tables.every_metric` makes from the scores.
-    ``over_points``: the rows stand once for every point of a sweep, its name where they say ``POINT``
-    (:mod:`favor.tables.sweeps`); the table belongs to a sweep, not to an experiment. ``spread``: printed for the name
-    where a row stands once more, for the mean over points and their standard deviation; "" prints no such rows.
-    ``remarks``: sentences about this run, printed below where their key is a row's first cell
-    or a column's method, or ""
-    (:mod:`favor.tables.remarks`).
+    label: the paper's, without "tab:".
+    sources: the score families whose files the table reads.
+    section: of the report.
+    paper: where the paper prints the table, for the report's sentence about it.
+    sectioned: the table has a section per corpus.
+    dataset: the corpus that the paper's table is about; "" where it is sectioned.
+    open_rows: methods of the configuration that the paper does not know are appended.
+    collaborative: of those, the ones that federate only.
+    with_controls: control rows stand in Parquet and HTML.
+    controls: they stand in LaTeX too.
+    ranked_within: "encoder" or "point" ranks the rows of each apart.
+    notes: printed below where their first character stands in a row name.
+    scored_only: rows of methods that its families did not score are left out.
+    publishable: False for a table that quotes texts: it has files of its own, and no place in the report.
+    comparisons: the paired tests behind a table of comparisons.
+    over_points: the rows stand once for every point of a sweep, its name where they say ``POINT``
+        (:mod:`favor.tables.sweeps`); the table belongs to a sweep, not to an experiment.
+    spread: printed for the name where a row stands once more, for the mean over points and their standard deviation;
+        "" prints no such rows.
+    every_metric: prints every metric that is computed for the experiment, in panels that
+        :mod:`favor.tables.every_metric` makes from the scores.
+    row_source: makes the rows from the scores, for a table whose rows the configuration decides.
+    remarks: sentences about this run, printed below where their key is a row's first cell or a column's method, or ""
+        (:mod:`favor.tables.remarks`).
     """
 
     label: str

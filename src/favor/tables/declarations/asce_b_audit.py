@@ -1,6 +1,6 @@
 """The same generations judged by an independently trained style encoder."""
 
-from favor.tables.specs import Column, Panel, TableSpec, method_rows
+from favor.tables.specs import Column, TableSpec, method_rows, one_panel
 
 TABLE = TableSpec(
     label="asce-b-audit",
@@ -9,18 +9,14 @@ TABLE = TableSpec(
     "has; generations and pairs are those of the other tables. Means over seeds.",
     stub_headers=("Collaborative method",),
     rows=method_rows("favor", "favor_without_asce", "ditto", "feddpa", "pfedme", "fedavg", "fedprox"),
-    panels=(
-        Panel(
-            (
-                Column(
-                    "Source-prototype\nAcc.",
-                    "author_accuracy",
-                    "independent",
-                    deviation="inline",
-                ),
-                Column("Gen→Src\nAUC", "generated_source_auc", "independent", deviation="inline"),
-            )
+    panels=one_panel(
+        Column(
+            "Source-prototype\nAcc.",
+            "author_accuracy",
+            "independent",
+            deviation="inline",
         ),
+        Column("Gen→Src\nAUC", "generated_source_auc", "independent", deviation="inline"),
     ),
     sources=("prototypes", "verification"),
     section="Author-disjoint style encoder",

@@ -1,6 +1,6 @@
 """Generated continuations against source-train prototypes and source texts, in the author-disjoint ASCE space."""
 
-from favor.tables.specs import Column, Panel, TableSpec, method_rows
+from favor.tables.specs import Column, TableSpec, method_rows, one_panel
 
 TABLE = TableSpec(
     label="asce-leakage-free-gensource",
@@ -21,16 +21,12 @@ TABLE = TableSpec(
         "favor_without_asce",
         "favor",
     ),
-    panels=(
-        Panel(
-            (
-                Column("Seeds", "@seeds", "style", decimals=0),
-                Column("Proto. Acc.", "author_accuracy", "style", deviation="inline"),
-                Column("Proto. F1", "author_macro_f1", "style", deviation="inline"),
-                Column("Gen→Src\nAUC", "generated_source_auc", "style", deviation="inline"),
-                Column("Gen→Src\nEER", "generated_source_eer", "style", deviation="inline"),
-            )
-        ),
+    panels=one_panel(
+        Column("Seeds", "@seeds", "style", decimals=0),
+        Column("Proto. Acc.", "author_accuracy", "style", deviation="inline"),
+        Column("Proto. F1", "author_macro_f1", "style", deviation="inline"),
+        Column("Gen→Src\nAUC", "generated_source_auc", "style", deviation="inline"),
+        Column("Gen→Src\nEER", "generated_source_eer", "style", deviation="inline"),
     ),
     sources=("prototypes", "verification"),
     section="Author-disjoint style encoder",

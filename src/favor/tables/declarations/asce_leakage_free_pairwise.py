@@ -1,6 +1,6 @@
 """Expanded author-style results in the author-disjoint ASCE space, with pooled and diagnostic references."""
 
-from favor.tables.specs import Column, Panel, TableSpec, method_rows
+from favor.tables.specs import Column, TableSpec, method_rows, one_panel
 
 TABLE = TableSpec(
     label="asce-leakage-free-pairwise",
@@ -20,16 +20,12 @@ TABLE = TableSpec(
         "favor_without_asce",
         "favor",
     ),
-    panels=(
-        Panel(
-            (
-                Column("Author Acc.", "author_accuracy", "style", deviation="inline"),
-                Column("Macro-F1", "author_macro_f1", "style", deviation="inline"),
-                Column("Silhouette", "silhouette", "style", deviation="inline"),
-                Column("Gen-Gen AUC", "generated_auc", "style", deviation="inline"),
-                Column("Gen-Gen EER", "generated_eer", "style", deviation="inline"),
-            )
-        ),
+    panels=one_panel(
+        Column("Author Acc.", "author_accuracy", "style", deviation="inline"),
+        Column("Macro-F1", "author_macro_f1", "style", deviation="inline"),
+        Column("Silhouette", "silhouette", "style", deviation="inline"),
+        Column("Gen-Gen AUC", "generated_auc", "style", deviation="inline"),
+        Column("Gen-Gen EER", "generated_eer", "style", deviation="inline"),
     ),
     sources=("prototypes", "geometry", "verification"),
     section="Author-disjoint style encoder",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from favor.scores.metric import SOURCE
 from favor.tables.cells import printed
 from favor.tables.derived import missing
-from favor.tables.specs import Column, Derived, Panel, Row, TableSpec
+from favor.tables.specs import Column, Derived, Row, TableSpec, one_panel
 
 if TYPE_CHECKING:  # read while the workflow is parsed
     import pandas as pd
@@ -82,28 +82,24 @@ TABLE = TableSpec(
     stub_headers=("ASCE training\nauthors",),
     rows=(),
     row_source=checkpoint_rows,
-    panels=(
-        Panel(
-            (
-                Column("Examples", derive=_examples),
-                Column(
-                    "Own corpus Proto-\nAcc. FAVoR / Ditto / FedAvg",
-                    derive=_methods("author_accuracy"),
-                    paper="BlogText Proto-Acc. FAVoR / Ditto / FedAvg",
-                ),
-                Column(
-                    "Own corpus Gen→Src\nAUC FAVoR / Ditto / FedAvg",
-                    derive=_methods("generated_source_auc"),
-                    paper="BlogText Gen→Src AUC FAVoR / Ditto / FedAvg",
-                ),
-                Column(
-                    "Second corpus Proto-\nAcc. [95% CI]",
-                    derive=_interval("transfer_accuracy"),
-                    paper="Mythos Proto-Acc. [95% CI]",
-                ),
-                Column("Second corpus AUC\n[95% CI]", derive=_interval("transfer_auc"), paper="Mythos AUC [95% CI]"),
-            )
+    panels=one_panel(
+        Column("Examples", derive=_examples),
+        Column(
+            "Own corpus Proto-\nAcc. FAVoR / Ditto / FedAvg",
+            derive=_methods("author_accuracy"),
+            paper="BlogText Proto-Acc. FAVoR / Ditto / FedAvg",
         ),
+        Column(
+            "Own corpus Gen→Src\nAUC FAVoR / Ditto / FedAvg",
+            derive=_methods("generated_source_auc"),
+            paper="BlogText Gen→Src AUC FAVoR / Ditto / FedAvg",
+        ),
+        Column(
+            "Second corpus Proto-\nAcc. [95% CI]",
+            derive=_interval("transfer_accuracy"),
+            paper="Mythos Proto-Acc. [95% CI]",
+        ),
+        Column("Second corpus AUC\n[95% CI]", derive=_interval("transfer_auc"), paper="Mythos AUC [95% CI]"),
     ),
     sources=("prototypes", "verification", "transfer"),
     section="Author-disjoint style encoder",

@@ -1,6 +1,6 @@
 """Cold start in full: every variant, over the number of texts an author has."""
 
-from favor.tables.specs import POINT, Column, Panel, Row, TableSpec
+from favor.tables.specs import POINT, Column, Row, TableSpec, one_panel
 
 TABLE = TableSpec(
     label="cold-start-full",
@@ -17,18 +17,14 @@ TABLE = TableSpec(
         Row(("Random shared init + private residual", POINT), method="cold_start_random"),
         Row(("Shared only, no private residual", POINT), method="cold_start_shared"),
     ),
-    panels=(
-        Panel(
-            (
-                Column("Sep.\nAcc.", "author_accuracy", "style"),
-                Column("Macro-\nF1", "author_macro_f1", "style"),
-                Column("Target\nSim.", "target_similarity", "style"),
-                Column("Copy-5", "copy5"),
-                Column("SemSim", "semantic_similarity"),
-                Column("BERTScore", "bertscore_f1"),
-                Column("MAUVE", "mauve", "semantic"),
-            )
-        ),
+    panels=one_panel(
+        Column("Sep.\nAcc.", "author_accuracy", "style"),
+        Column("Macro-\nF1", "author_macro_f1", "style"),
+        Column("Target\nSim.", "target_similarity", "style"),
+        Column("Copy-5", "copy5"),
+        Column("SemSim", "semantic_similarity"),
+        Column("BERTScore", "bertscore_f1"),
+        Column("MAUVE", "mauve", "semantic"),
     ),
     sources=("prototypes", "copying", "utility", "mauve"),
     section="Cold-start details",

@@ -1,6 +1,6 @@
 """Cold start at eight texts an author: does a federated adapter help authors who took no part in it?"""
 
-from favor.tables.specs import Column, Panel, Row, TableSpec
+from favor.tables.specs import Column, Row, TableSpec, one_panel
 
 TABLE = TableSpec(
     label="cold-start-main",
@@ -13,14 +13,10 @@ TABLE = TableSpec(
         Row(("Local-only from base",), method="local_only"),
         Row(("FAVoR shared init + private",), method="cold_start"),
     ),
-    panels=(
-        Panel(
-            (
-                Column("Sep.\nAcc.", "author_accuracy", "style"),
-                Column("Macro-\nF1", "author_macro_f1", "style"),
-                Column("Target\nSim.", "target_similarity", "style"),
-            )
-        ),
+    panels=one_panel(
+        Column("Sep.\nAcc.", "author_accuracy", "style"),
+        Column("Macro-\nF1", "author_macro_f1", "style"),
+        Column("Target\nSim.", "target_similarity", "style"),
     ),
     sources=("prototypes",),
     section="Main text",

@@ -1,6 +1,6 @@
 """Cold start over nested sets of texts: what the shared initialisation adds to local training, with intervals."""
 
-from favor.tables.specs import POINT, Column, Comparisons, Panel, Row, TableSpec
+from favor.tables.specs import POINT, Column, Comparisons, Row, TableSpec, one_panel
 
 COMPARISONS = Comparisons(
     pairs=(("cold_start", "local_only"),),
@@ -16,14 +16,10 @@ TABLE = TableSpec(
     "over authors.",
     stub_headers=("K",),
     rows=(Row((POINT,), method="cold_start", encoder="style", rival="local_only"),),
-    panels=(
-        Panel(
-            (
-                Column("Fixed Δ Acc.\n[95% CI]", "fixed_accuracy", statistic="author_delta_interval"),
-                Column("Fixed Δ m\n[95% CI]", "fixed_margin", statistic="author_delta_interval"),
-                Column("K-shot Δ Acc.\n[95% CI]", "author_accuracy", statistic="author_delta_interval"),
-            )
-        ),
+    panels=one_panel(
+        Column("Fixed Δ Acc.\n[95% CI]", "fixed_accuracy", statistic="author_delta_interval"),
+        Column("Fixed Δ m\n[95% CI]", "fixed_margin", statistic="author_delta_interval"),
+        Column("K-shot Δ Acc.\n[95% CI]", "author_accuracy", statistic="author_delta_interval"),
     ),
     sources=("cold_start", "prototypes"),
     section="Cold-start details",

@@ -1,7 +1,7 @@
 """What every method's outputs share word for word with training texts: the own author's, and other clients'."""
 
 from favor.paper.names import METHODS
-from favor.tables.specs import Column, Panel, TableSpec, method_rows
+from favor.tables.specs import Column, TableSpec, method_rows, one_panel
 
 
 def _columns(prefix: str, variant: str) -> tuple[Column, ...]:
@@ -20,7 +20,7 @@ TABLE = TableSpec(
     "outputs cut to one length. The row of own continuations is what authors repeat without copying. The others' texts "
     "are more than the own ones, so compare down a column and not across.",
     rows=method_rows(*METHODS),
-    panels=(Panel((*_columns("Own", ""), *_columns("Others", "others"))),),
+    panels=one_panel(*_columns("Own", ""), *_columns("Others", "others")),
     sources=("copying",),
     section="Voice kept, diversity and copying",
 )

@@ -1,7 +1,7 @@
 """How well a method's authors are told from each other, beside how near each of them is to the author."""
 
 from favor.paper.names import METHODS
-from favor.tables.specs import Column, Panel, TableSpec, method_rows
+from favor.tables.specs import Column, TableSpec, method_rows, one_panel
 
 
 def _score(header: str, metric: str) -> Column:
@@ -17,15 +17,11 @@ TABLE = TableSpec(
     "voice either: outputs half of which are in the author's voice have far less than half of its distance from 0.5. "
     "Means over seeds; in brackets 95 % intervals over authors.",
     rows=method_rows(*METHODS),
-    panels=(
-        Panel(
-            (
-                _score("Distinct:\nverif. AUC", "distinct_auc"),
-                _score("Faithful:\nauthor accuracy", "kept_author_accuracy"),
-                _score("Faithful:\nGen→Src AUC", "kept_generated_source_auc"),
-                _score("Faithful:\nmargin", "kept_author_margin"),
-            )
-        ),
+    panels=one_panel(
+        _score("Distinct:\nverif. AUC", "distinct_auc"),
+        _score("Faithful:\nauthor accuracy", "kept_author_accuracy"),
+        _score("Faithful:\nGen→Src AUC", "kept_generated_source_auc"),
+        _score("Faithful:\nmargin", "kept_author_margin"),
     ),
     sources=("voice_kept",),
     section="Voice kept, diversity and copying",

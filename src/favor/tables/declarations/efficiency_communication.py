@@ -1,6 +1,6 @@
 """Hyper-parameters of FAVoR's runs and what they sent, stored and took."""
 
-from favor.tables.specs import Column, Panel, Row, TableSpec, Unit
+from favor.tables.specs import Column, Row, TableSpec, Unit, one_panel
 
 
 def _setting(name: str, setting: str) -> Row:
@@ -34,7 +34,7 @@ TABLE = TableSpec(
         _measured("Final private residual storage", "residual_bytes", "bytes"),
         _measured("Runtime per seed", "training_seconds", "seconds"),
     ),
-    panels=(Panel((Column("Value", method="favor"),)),),
+    panels=one_panel(Column("Value", method="favor")),
     sources=("efficiency",),
     section="Efficiency and communication",
     paper="Table 32",

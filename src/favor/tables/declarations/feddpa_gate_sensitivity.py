@@ -1,6 +1,6 @@
 """FedDPA with its exported mean gate against the gate it was trained with, computed for every prompt."""
 
-from favor.tables.specs import Column, Panel, Row, TableSpec
+from favor.tables.specs import Column, Row, TableSpec, one_panel
 
 TABLE = TableSpec(
     label="feddpa-gate-sensitivity",
@@ -18,19 +18,15 @@ TABLE = TableSpec(
         Row(("SemSim",), metric="semantic_similarity", decimals=4),
         Row(("Asst. score",), metric="assistant_score", decimals=4),
     ),
-    panels=(
-        Panel(
-            (
-                Column("Summary\ngate", method="feddpa"),
-                Column("Dynamic\ngate", method="feddpa_dynamic"),
-                Column(
-                    "Dynamic −\nsummary",
-                    method="feddpa_dynamic",
-                    minus="feddpa",
-                    signed=True,
-                    paper="Dynamic - summary",
-                ),
-            )
+    panels=one_panel(
+        Column("Summary\ngate", method="feddpa"),
+        Column("Dynamic\ngate", method="feddpa_dynamic"),
+        Column(
+            "Dynamic −\nsummary",
+            method="feddpa_dynamic",
+            minus="feddpa",
+            signed=True,
+            paper="Dynamic - summary",
         ),
     ),
     sources=("prototypes", "verification", "utility", "assistant"),

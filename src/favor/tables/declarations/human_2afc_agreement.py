@@ -2,7 +2,7 @@
 
 from favor.paper.names import METHODS
 from favor.tables.derived import audit_column
-from favor.tables.specs import Column, Panel, Row, TableSpec, method_rows
+from favor.tables.specs import Column, Row, TableSpec, method_rows, one_panel
 
 TABLE = TableSpec(
     label="human-2afc-agreement",
@@ -16,18 +16,14 @@ TABLE = TableSpec(
         Row(("Human ref.",), method="gold", group="human"),
         Row(("Overall",), group="overall"),
     ),
-    panels=(
-        Panel(
-            (
-                Column("Annotators", derive=audit_column("audit_annotators", 0), decimals=0),
-                Column("Items", derive=audit_column("audit_items", 0), decimals=0),
-                Column("Unanimous", derive=audit_column("unanimous_items", 0), decimals=0),
-                Column("Ties", derive=audit_column("tied_items", 0), decimals=0),
-                Column("Votes\nfor A", derive=audit_column("first_profile_votes", 0), decimals=0),
-                Column("Pairwise\nagreement", derive=audit_column("pairwise_agreement", 3)),
-                Column("Fleiss'\nκ", derive=audit_column("fleiss_kappa", 3)),
-            )
-        ),
+    panels=one_panel(
+        Column("Annotators", derive=audit_column("audit_annotators", 0), decimals=0),
+        Column("Items", derive=audit_column("audit_items", 0), decimals=0),
+        Column("Unanimous", derive=audit_column("unanimous_items", 0), decimals=0),
+        Column("Ties", derive=audit_column("tied_items", 0), decimals=0),
+        Column("Votes\nfor A", derive=audit_column("first_profile_votes", 0), decimals=0),
+        Column("Pairwise\nagreement", derive=audit_column("pairwise_agreement", 3)),
+        Column("Fleiss'\nκ", derive=audit_column("fleiss_kappa", 3)),
     ),
     sources=("human_2afc",),
     stub_headers=("Source",),

@@ -2,7 +2,7 @@
 
 from favor.paper.names import METHODS
 from favor.tables.derived import audit_column
-from favor.tables.specs import Column, Panel, Row, TableSpec, method_rows
+from favor.tables.specs import Column, Row, TableSpec, method_rows, one_panel
 
 TABLE = TableSpec(
     label="human_2afc_audit",
@@ -15,16 +15,12 @@ TABLE = TableSpec(
         Row(("Human ref.",), method="gold", group="human"),
         Row(("Overall",), group="overall"),
     ),
-    panels=(
-        Panel(
-            (
-                Column("Items", derive=audit_column("audit_items", 0), decimals=0),
-                Column("Votes", derive=audit_column("audit_votes", 0), decimals=0),
-                Column("Vote\nacc.", derive=audit_column("vote_accuracy", 1, percent=True)),
-                Column("Maj.\nacc.", derive=audit_column("majority_accuracy", 1, percent=True)),
-                Column("Mean\nconf.", derive=audit_column("mean_confidence", 2), decimals=2),
-            )
-        ),
+    panels=one_panel(
+        Column("Items", derive=audit_column("audit_items", 0), decimals=0),
+        Column("Votes", derive=audit_column("audit_votes", 0), decimals=0),
+        Column("Vote\nacc.", derive=audit_column("vote_accuracy", 1, percent=True)),
+        Column("Maj.\nacc.", derive=audit_column("majority_accuracy", 1, percent=True)),
+        Column("Mean\nconf.", derive=audit_column("mean_confidence", 2), decimals=2),
     ),
     sources=("human_2afc",),
     section="Human audit and judges",

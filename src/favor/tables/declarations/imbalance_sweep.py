@@ -1,6 +1,6 @@
 """Style retention of FAVoR and Ditto as the clients' shares of one total become unequal, at fixed compute."""
 
-from favor.tables.specs import POINT, Column, Panel, Row, TableSpec
+from favor.tables.specs import POINT, Column, Row, TableSpec, one_panel
 
 TABLE = TableSpec(
     label="imbalance-sweep",
@@ -9,16 +9,10 @@ TABLE = TableSpec(
     "same optimiser steps; means over seeds, Δ = FAVoR − Ditto.",
     stub_headers=("Allocation",),
     rows=(Row((POINT,)),),
-    panels=(
-        Panel(
-            (
-                Column(
-                    "Gen–Gen AUC\nFAVoR / Ditto (Δ)", "generated_auc", "style", "favor", beside="ditto", signed=True
-                ),
-                Column("EER\nFAVoR / Ditto (Δ)", "generated_eer", "style", "favor", beside="ditto", signed=True),
-                Column("BERTScore\nFAVoR / Ditto", "bertscore_f1", method="favor", beside="ditto", decimals=4),
-            )
-        ),
+    panels=one_panel(
+        Column("Gen–Gen AUC\nFAVoR / Ditto (Δ)", "generated_auc", "style", "favor", beside="ditto", signed=True),
+        Column("EER\nFAVoR / Ditto (Δ)", "generated_eer", "style", "favor", beside="ditto", signed=True),
+        Column("BERTScore\nFAVoR / Ditto", "bertscore_f1", method="favor", beside="ditto", decimals=4),
     ),
     sources=("verification", "utility"),
     section="Data scale and imbalance",

@@ -1,6 +1,6 @@
 """The scale stress test: 100 authors, 20 rounds of 20 clients."""
 
-from favor.tables.specs import Column, Panel, Row, TableSpec
+from favor.tables.specs import Column, Row, TableSpec, one_panel
 
 TABLE = TableSpec(
     label="k100-scale-stress",
@@ -14,19 +14,15 @@ TABLE = TableSpec(
         Row(("FAVoR",), method="favor"),
         Row(("Local-only (ref.)",), method="local_only", ranked=False),
     ),
-    panels=(
-        Panel(
-            (
-                Column("Sep.\nAcc.", "author_accuracy", "style", deviation="stacked"),
-                Column("Macro-\nF1", "author_macro_f1", "style", deviation="stacked"),
-                Column("Verif.\nAUC", "generated_auc", "style", deviation="stacked"),
-                Column("EER", "generated_eer", "style", deviation="stacked"),
-                Column("Centroid\nDist.", "centroid_distance", "style", deviation="stacked"),
-                Column("Silhouette", "silhouette", "style", deviation="stacked"),
-                Column("SemSim", "semantic_similarity", deviation="stacked"),
-                Column("MAUVE", "mauve", "semantic", deviation="stacked"),
-            )
-        ),
+    panels=one_panel(
+        Column("Sep.\nAcc.", "author_accuracy", "style", deviation="stacked"),
+        Column("Macro-\nF1", "author_macro_f1", "style", deviation="stacked"),
+        Column("Verif.\nAUC", "generated_auc", "style", deviation="stacked"),
+        Column("EER", "generated_eer", "style", deviation="stacked"),
+        Column("Centroid\nDist.", "centroid_distance", "style", deviation="stacked"),
+        Column("Silhouette", "silhouette", "style", deviation="stacked"),
+        Column("SemSim", "semantic_similarity", deviation="stacked"),
+        Column("MAUVE", "mauve", "semantic", deviation="stacked"),
     ),
     sources=("prototypes", "verification", "geometry", "utility", "mauve"),
     section="100-author stress test",

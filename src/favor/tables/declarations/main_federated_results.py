@@ -1,6 +1,6 @@
 """The paper's main table: collaborative methods, one section per corpus."""
 
-from favor.tables.specs import Column, Panel, TableSpec, method_rows
+from favor.tables.specs import Column, TableSpec, method_rows, one_panel
 
 TABLE = TableSpec(
     label="main_federated_results",
@@ -10,17 +10,13 @@ TABLE = TableSpec(
     "generated continuations of the same and of different authors. Outputs that pass the quality filter.",
     stub_headers=("Method",),
     rows=method_rows("fedavg", "fedprox", "pfedme", "ditto", "feddpa", "favor"),
-    panels=(
-        Panel(
-            (
-                Column("Author\nAcc.", "author_accuracy", "style"),
-                Column("Macro-\nF1", "author_macro_f1", "style"),
-                Column("Verif.\nAUC", "generated_auc", "style"),
-                Column("EER", "generated_eer", "style"),
-                Column("BERTScore", "bertscore_f1"),
-                Column("SemSim", "semantic_similarity"),
-            )
-        ),
+    panels=one_panel(
+        Column("Author\nAcc.", "author_accuracy", "style"),
+        Column("Macro-\nF1", "author_macro_f1", "style"),
+        Column("Verif.\nAUC", "generated_auc", "style"),
+        Column("EER", "generated_eer", "style"),
+        Column("BERTScore", "bertscore_f1"),
+        Column("SemSim", "semantic_similarity"),
     ),
     sources=("prototypes", "verification", "utility"),
     section="Main text",

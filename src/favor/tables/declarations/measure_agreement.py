@@ -9,7 +9,7 @@ from favor.paper.names import encoder_name
 from favor.scores.metric import SOURCE
 from favor.tables.cells import printed
 from favor.tables.derived import missing
-from favor.tables.specs import Column, Derived, Panel, Row, TableSpec
+from favor.tables.specs import Column, Derived, Row, TableSpec, one_panel
 
 if TYPE_CHECKING:  # read while the workflow is parsed
     import pandas as pd
@@ -73,17 +73,13 @@ TABLE = TableSpec(
     "smaller. A measure whose detectable share is near 1 sees no less than the loss of the whole voice.",
     stub_headers=("Encoder", "Measure"),
     rows=(),
-    panels=(
-        Panel(
-            (
-                Column("Agreement\nover methods", derive=_statistic("agreement_over_methods", 2, interval=True)),
-                Column("Agreement\nover authors", derive=_statistic("agreement_over_authors", 2, interval=True)),
-                Column("Own text", derive=_statistic("human_own", 3)),
-                Column("Others' text", derive=_statistic("human_shuffled", 3)),
-                Column("Detectable\ndifference", derive=_statistic("detectable_difference", 3)),
-                Column("Detectable\nshare", derive=_statistic("detectable_share", 2)),
-            )
-        ),
+    panels=one_panel(
+        Column("Agreement\nover methods", derive=_statistic("agreement_over_methods", 2, interval=True)),
+        Column("Agreement\nover authors", derive=_statistic("agreement_over_authors", 2, interval=True)),
+        Column("Own text", derive=_statistic("human_own", 3)),
+        Column("Others' text", derive=_statistic("human_shuffled", 3)),
+        Column("Detectable\ndifference", derive=_statistic("detectable_difference", 3)),
+        Column("Detectable\nshare", derive=_statistic("detectable_share", 2)),
     ),
     sources=("measure_agreement",),
     section="Voice kept, diversity and copying",

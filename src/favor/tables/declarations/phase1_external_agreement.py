@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from favor.tables.derived import agreement, missing
-from favor.tables.specs import Column, Derived, Panel, Row, TableSpec
+from favor.tables.specs import Column, Derived, Row, TableSpec, one_panel
 
 if TYPE_CHECKING:  # read while the workflow is parsed
     import pandas as pd
@@ -41,14 +41,10 @@ TABLE = TableSpec(
     "higher one.",
     stub_headers=("Comparison", "Metric"),
     rows=(Row(("FAVoR > Ditto", "Gen→Src primary AUC"), method="favor"),),
-    panels=(
-        Panel(
-            (
-                Column("Support", derive=_support),
-                Column("Fraction", derive=_fraction, decimals=1),
-                Column("Supporting evaluators", derive=_names),
-            )
-        ),
+    panels=one_panel(
+        Column("Support", derive=_support),
+        Column("Fraction", derive=_fraction, decimals=1),
+        Column("Supporting evaluators", derive=_names),
     ),
     sources=("verification",),
     section="External verifiers",

@@ -1,7 +1,7 @@
 """External verifiers one by one: source validity, generated-to-source and generated-to-generated."""
 
 from favor.scores.metric import SOURCE
-from favor.tables.specs import Column, Panel, TableSpec, evaluator_rows
+from favor.tables.specs import Column, TableSpec, evaluator_rows, one_panel
 
 TABLE = TableSpec(
     label="phase1-external-evaluator-details",
@@ -18,16 +18,12 @@ TABLE = TableSpec(
         "favor",
         encoders=("styledistance", "minilm", "stylometry"),
     ),
-    panels=(
-        Panel(
-            (
-                Column("Source AUC", "source_auc", method=SOURCE, deviation="inline"),
-                Column("Gen→Src AUC", "generated_source_auc", deviation="inline"),
-                Column("Gen→Src EER", "generated_source_eer", deviation="inline"),
-                # Unlike the main table's generated pairs, whose negatives are of any topic (paper, L1284).
-                Column("Gen→Gen AUC", "generated_auc", variant="same_topic", deviation="inline"),
-            )
-        ),
+    panels=one_panel(
+        Column("Source AUC", "source_auc", method=SOURCE, deviation="inline"),
+        Column("Gen→Src AUC", "generated_source_auc", deviation="inline"),
+        Column("Gen→Src EER", "generated_source_eer", deviation="inline"),
+        # Unlike the main table's generated pairs, whose negatives are of any topic (paper, L1284).
+        Column("Gen→Gen AUC", "generated_auc", variant="same_topic", deviation="inline"),
     ),
     sources=("source_space", "verification"),
     section="External verifiers",

@@ -1,6 +1,6 @@
 """Core component ablations: what alignment and the shared-private residual each bring."""
 
-from favor.tables.specs import Column, Panel, TableSpec, method_rows
+from favor.tables.specs import Column, TableSpec, method_rows, one_panel
 
 TABLE = TableSpec(
     label="phase1-main-results",
@@ -9,15 +9,11 @@ TABLE = TableSpec(
     "and same-topic generated-to-source verification by StyleDistance. Outputs that pass the quality filter.",
     stub_headers=("Variant",),
     rows=method_rows("global_asce", "ditto_asce", "favor_without_asce", "favor"),
-    panels=(
-        Panel(
-            (
-                Column("Author\nAcc.", "author_accuracy", "style"),
-                Column("Macro-\nF1", "author_macro_f1", "style"),
-                Column("BERTScore", "bertscore_f1"),
-                Column("StyleDist.\nAUC", "generated_source_auc", "styledistance"),
-            )
-        ),
+    panels=one_panel(
+        Column("Author\nAcc.", "author_accuracy", "style"),
+        Column("Macro-\nF1", "author_macro_f1", "style"),
+        Column("BERTScore", "bertscore_f1"),
+        Column("StyleDist.\nAUC", "generated_source_auc", "styledistance"),
     ),
     sources=("prototypes", "verification", "utility"),
     section="Main text",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from favor.corpora.posts import UNKNOWN_TOPIC
 from favor.scores.metric import SOURCE
 from favor.tables.derived import agreement, missing, row_values, spread
-from favor.tables.specs import Column, Derived, Panel, Row, TableSpec
+from favor.tables.specs import Column, Derived, Row, TableSpec, one_panel
 
 if TYPE_CHECKING:  # read while the workflow is parsed
     import pandas as pd
@@ -87,7 +87,7 @@ TABLE = TableSpec(
     "filter; the topic indUnk gives no negatives.",
     stub_headers=("Audit item",),
     rows=tuple(Row((item,), method=SOURCE) for item in _ITEMS),
-    panels=(Panel((Column("Value", derive=_value, decimals=0),)),),
+    panels=one_panel(Column("Value", derive=_value, decimals=0)),
     sources=("topics", "verification"),
     section="External verifiers",
     paper="Table 19",

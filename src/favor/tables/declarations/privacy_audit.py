@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from favor.paper.names import method_name
 from favor.tables.derived import missing
 from favor.tables.privacy import ATTACKS, VIEWS, attack_column, methods_of, score_of, views_of
-from favor.tables.specs import Column, Derived, Panel, Row, TableSpec
+from favor.tables.specs import Column, Derived, Row, TableSpec, one_panel
 
 if TYPE_CHECKING:  # read while the workflow is parsed
     import pandas as pd
@@ -60,19 +60,15 @@ TABLE = TableSpec(
     stub_headers=("Method", "Attack", "What the attacker has"),
     rows=(),
     row_source=audit_rows,
-    panels=(
-        Panel(
-            (
-                Column("Top-1", derive=attack_column(_statistic("top1"), interval=True)),
-                Column("By\nchance", derive=attack_column(_statistic("top1"), "_shuffled")),
-                Column("AUC", derive=attack_column(_statistic("auc"), interval=True)),
-                Column("AUC,\nshuffled", derive=attack_column(_statistic("auc"), "_shuffled")),
-                Column("TPR at\n1 % FPR", derive=attack_column(_statistic("tpr"), interval=True)),
-                Column("TPR,\nshuffled", derive=attack_column(_statistic("tpr"), "_shuffled")),
-                Column("With\ndistinctiveness", derive=attack_column(_distinctive, interval=True)),
-                Column("n", derive=_decisions),
-            )
-        ),
+    panels=one_panel(
+        Column("Top-1", derive=attack_column(_statistic("top1"), interval=True)),
+        Column("By\nchance", derive=attack_column(_statistic("top1"), "_shuffled")),
+        Column("AUC", derive=attack_column(_statistic("auc"), interval=True)),
+        Column("AUC,\nshuffled", derive=attack_column(_statistic("auc"), "_shuffled")),
+        Column("TPR at\n1 % FPR", derive=attack_column(_statistic("tpr"), interval=True)),
+        Column("TPR,\nshuffled", derive=attack_column(_statistic("tpr"), "_shuffled")),
+        Column("With\ndistinctiveness", derive=attack_column(_distinctive, interval=True)),
+        Column("n", derive=_decisions),
     ),
     sources=("privacy",),
     section="Privacy",

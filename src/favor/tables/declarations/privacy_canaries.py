@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from favor.paper.names import method_name
 from favor.tables.privacy import VIEWS, attack_column, methods_of, views_of
-from favor.tables.specs import Column, Panel, Row, TableSpec
+from favor.tables.specs import Column, Row, TableSpec, one_panel
 
 if TYPE_CHECKING:  # read while the workflow is parsed
     import pandas as pd
@@ -59,21 +59,17 @@ TABLE = TableSpec(
     stub_headers=("Method", "What the attacker has", "Planted"),
     rows=(),
     row_source=canary_rows,
-    panels=(
-        Panel(
-            (
-                Column("Exposure\n(bits)", derive=attack_column(_exposure(), interval=True)),
-                Column("Before\ntraining", derive=attack_column(_exposure(initial=True))),
-                Column("By\nchance", derive=attack_column(_exposure(), "_shuffled")),
-                Column("Most\npossible", derive=attack_column(_exposure(), "_most")),
-                Column("Cosine", derive=attack_column(_of_clients("canary_cosine"), interval=True, decimals=3)),
-                Column(
-                    "Empirical ε,\nat least",
-                    derive=attack_column(_of_clients("empirical_epsilon"), decimals=1),
-                ),
-                Column("ε by\nchance", derive=attack_column(_of_clients("empirical_epsilon"), "_shuffled", decimals=1)),
-            )
+    panels=one_panel(
+        Column("Exposure\n(bits)", derive=attack_column(_exposure(), interval=True)),
+        Column("Before\ntraining", derive=attack_column(_exposure(initial=True))),
+        Column("By\nchance", derive=attack_column(_exposure(), "_shuffled")),
+        Column("Most\npossible", derive=attack_column(_exposure(), "_most")),
+        Column("Cosine", derive=attack_column(_of_clients("canary_cosine"), interval=True, decimals=3)),
+        Column(
+            "Empirical ε,\nat least",
+            derive=attack_column(_of_clients("empirical_epsilon"), decimals=1),
         ),
+        Column("ε by\nchance", derive=attack_column(_of_clients("empirical_epsilon"), "_shuffled", decimals=1)),
     ),
     sources=("privacy",),
     section="Privacy",

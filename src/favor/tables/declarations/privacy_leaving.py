@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from favor.paper.names import method_name
 from favor.tables.derived import missing
 from favor.tables.privacy import attack_column, methods_of, score_of
-from favor.tables.specs import Column, Derived, Panel, Row, TableSpec
+from favor.tables.specs import Column, Derived, Row, TableSpec, one_panel
 
 if TYPE_CHECKING:  # read while the workflow is parsed
     import pandas as pd
@@ -45,18 +45,14 @@ TABLE = TableSpec(
     stub_headers=("Method", "Final shared adapter"),
     rows=(),
     row_source=leaving_rows,
-    panels=(
-        Panel(
-            (
-                Column("AUC", derive=attack_column(_statistic("leaver_auc"), interval=True)),
-                Column("AUC,\nshuffled", derive=attack_column(_statistic("leaver_auc"), "_shuffled")),
-                Column(
-                    "Difference\n(nats per token)",
-                    derive=attack_column(_statistic("leaver_fall"), interval=True, decimals=3),
-                ),
-                Column("n", derive=_authors),
-            )
+    panels=one_panel(
+        Column("AUC", derive=attack_column(_statistic("leaver_auc"), interval=True)),
+        Column("AUC,\nshuffled", derive=attack_column(_statistic("leaver_auc"), "_shuffled")),
+        Column(
+            "Difference\n(nats per token)",
+            derive=attack_column(_statistic("leaver_fall"), interval=True, decimals=3),
         ),
+        Column("n", derive=_authors),
     ),
     sources=("privacy",),
     section="Privacy",

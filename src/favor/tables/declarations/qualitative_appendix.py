@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from favor.tables.specs import Column, Panel, TableSpec, method_rows
+from favor.tables.specs import Column, TableSpec, method_rows, one_panel
 
 TABLE = TableSpec(
     label="qualitative-appendix",
@@ -16,7 +16,7 @@ TABLE = TableSpec(
         replace(row, stub=("", *row.stub))
         for row in method_rows("fedavg", "pooled", "fedprox", "ditto", "favor", "local_only_asce")
     ),
-    panels=(Panel((Column("Shortened continuation", fixed={"": ""}, wide=True),)),),
+    panels=one_panel(Column("Shortened continuation", fixed={"": ""}, wide=True)),
     sources=(),
     section="Qualitative examples",
     paper="Table 6",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from favor.tables.cells import printed
 from favor.tables.derived import missing
-from favor.tables.specs import Column, Derived, Panel, Row, TableSpec, method_rows
+from favor.tables.specs import Column, Derived, Row, TableSpec, method_rows, one_panel
 
 if TYPE_CHECKING:  # read while the workflow is parsed
     import pandas as pd
@@ -60,15 +60,11 @@ TABLE = TableSpec(
     "prompt per author and seed, common to all methods; intervals and p over authors, who keep "
     "all their seeds; Holm over the baselines.",
     rows=method_rows("fedavg", "fedprox", "pfedme", "ditto", "feddpa", "favor"),
-    panels=(
-        Panel(
-            (
-                Column("Mean quality", derive=_quality),
-                Column("FAVoR −\nmethod", derive=_difference, paper="FAVoR - method"),
-                Column("Unadjusted\n95% CI", derive=_interval),
-                Column("Holm-adjusted\np", derive=_holm, compared=False),
-            )
-        ),
+    panels=one_panel(
+        Column("Mean quality", derive=_quality),
+        Column("FAVoR −\nmethod", derive=_difference, paper="FAVoR - method"),
+        Column("Unadjusted\n95% CI", derive=_interval),
+        Column("Holm-adjusted\np", derive=_holm, compared=False),
     ),
     sources=("judges",),
     section="Human audit and judges",

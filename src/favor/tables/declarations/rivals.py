@@ -1,6 +1,6 @@
 """FAVoR beside later and simpler methods: style, voice kept, quality, and what each costs."""
 
-from favor.tables.specs import Column, Panel, TableSpec, method_rows
+from favor.tables.specs import Column, TableSpec, method_rows, one_panel
 
 TABLE = TableSpec(
     label="rivals",
@@ -31,20 +31,16 @@ TABLE = TableSpec(
         "pooled",
         "base_only",
     ),
-    panels=(
-        Panel(
-            (
-                Column("Author\nAcc.", "author_accuracy", "style"),
-                Column("Macro-\nF1", "author_macro_f1", "style"),
-                Column("Verif.\nAUC", "generated_auc", "style"),
-                Column("EER", "generated_eer", "style"),
-                Column("Voice\nkept", "kept_author_accuracy", "style", decimals=2, interval=True),
-                Column("Pass\nrate", "pass_rate"),
-                Column("Bytes\nup", "upload_bytes", unit="bytes"),
-                Column("Shared\npasses", setting="shared_passes"),
-                Column("Personal\npasses", setting="personal_passes"),
-            )
-        ),
+    panels=one_panel(
+        Column("Author\nAcc.", "author_accuracy", "style"),
+        Column("Macro-\nF1", "author_macro_f1", "style"),
+        Column("Verif.\nAUC", "generated_auc", "style"),
+        Column("EER", "generated_eer", "style"),
+        Column("Voice\nkept", "kept_author_accuracy", "style", decimals=2, interval=True),
+        Column("Pass\nrate", "pass_rate"),
+        Column("Bytes\nup", "upload_bytes", unit="bytes"),
+        Column("Shared\npasses", setting="shared_passes"),
+        Column("Personal\npasses", setting="personal_passes"),
     ),
     sources=("prototypes", "verification", "voice_kept", "quality", "efficiency"),
 )

@@ -1,7 +1,7 @@
 """Source-space diagnostics of the representations, without any generation."""
 
 from favor.scores.metric import SOURCE
-from favor.tables.specs import Column, Panel, TableSpec, encoder_rows
+from favor.tables.specs import Column, TableSpec, encoder_rows, one_panel
 
 TABLE = TableSpec(
     label="signature-space-main",
@@ -12,15 +12,11 @@ TABLE = TableSpec(
     stub_headers=("Representation",),
     rows=encoder_rows(SOURCE, roberta="RoBERTa", styledistance="StyleDist.", luar="LUAR", star="STAR", style="ASCE")
     + encoder_rows(SOURCE, optional=True, minilm="MiniLM", stylometry="Stylometry"),
-    panels=(
-        Panel(
-            (
-                Column("Acc.", "probe_accuracy"),
-                Column("F1", "probe_macro_f1"),
-                Column("AUC", "source_auc"),
-                Column("EER", "source_eer"),
-            )
-        ),
+    panels=one_panel(
+        Column("Acc.", "probe_accuracy"),
+        Column("F1", "probe_macro_f1"),
+        Column("AUC", "source_auc"),
+        Column("EER", "source_eer"),
     ),
     sources=("source_space",),
     section="Main text",

@@ -1,7 +1,7 @@
 """Source-space diagnostics at native dimension, with author and topic discriminability."""
 
 from favor.scores.metric import SOURCE
-from favor.tables.specs import Column, Panel, TableSpec, encoder_rows
+from favor.tables.specs import Column, TableSpec, encoder_rows, one_panel
 
 TABLE = TableSpec(
     label="signature-space-native",
@@ -20,19 +20,15 @@ TABLE = TableSpec(
         style="ASCE Author-Style Signature Space",
     )
     + encoder_rows(SOURCE, optional=True, minilm="MiniLM", stylometry="Stylometry"),
-    panels=(
-        Panel(
-            (
-                Column("Dim.", "dimension", decimals=0),
-                Column("Author\nAcc.", "probe_accuracy"),
-                Column("Macro-\nF1", "probe_macro_f1"),
-                Column("Author-in-topic\nω²", "author_effect", decimals=4),
-                Column("Topic\nω²", "topic_effect", decimals=4),
-                Column("A/T\nratio", "effect_ratio", decimals=2),
-                Column("Strict\nAUC", "source_auc"),
-                Column("EER", "source_eer"),
-            )
-        ),
+    panels=one_panel(
+        Column("Dim.", "dimension", decimals=0),
+        Column("Author\nAcc.", "probe_accuracy"),
+        Column("Macro-\nF1", "probe_macro_f1"),
+        Column("Author-in-topic\nω²", "author_effect", decimals=4),
+        Column("Topic\nω²", "topic_effect", decimals=4),
+        Column("A/T\nratio", "effect_ratio", decimals=2),
+        Column("Strict\nAUC", "source_auc"),
+        Column("EER", "source_eer"),
     ),
     sources=("source_space",),
     section="Source-space controls",
