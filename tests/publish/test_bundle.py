@@ -19,6 +19,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from favor.config.reference import schema_text
 from favor.federation.tables import GENERATIONS
 from favor.foundation.errors import UserError
 from favor.foundation.html import html_text
@@ -353,7 +354,7 @@ def test_versions_are_those_of_the_lock_as_installed() -> None:
 
 def test_the_projects_own_files_pass(repository, tmp_path) -> None:
     (tmp_path / "numbers.json").write_text("{}")
-    files = collect(tmp_path, [tmp_path / "numbers.json"], repository, {"experiments": {}}, PUBLISHED)
+    files = collect(tmp_path, [tmp_path / "numbers.json"], repository, {"experiments": {}}, schema_text(), PUBLISHED)
     assert {"results/numbers.json", "schemas/config.schema.yaml", "schemas/columns.json", "LICENSE"} <= set(files)
     assert scan(files, PRIVATE) == []
 

@@ -4,6 +4,7 @@ import datetime
 import sys
 from pathlib import Path
 
+from favor.config.reference import schema_text
 from favor.corpora.tables import AUTHORS, CLIENT_TEXTS
 from favor.federation.tables import GENERATIONS
 from favor.foundation.extras import require
@@ -34,7 +35,7 @@ with job(snakemake, Bundle) as settings:
     public, release = [Path(path) for path in snakemake.input.public], settings.release
     date = datetime.date.fromisoformat(release.date) if release.date else last_day(public)
     published = Published(release.title, release.licence, date, release.creators)
-    files = collect(Path(settings.results), public, root, settings.configuration, published)
+    files = collect(Path(settings.results), public, root, settings.configuration, schema_text(), published)
     places = sorted({str(root), str(Path(settings.results).resolve()), str(Path.home())} - {"/"})
     digest = pack(files, Private(authors, texts, places, release.exempt), Path(snakemake.output.archive))
     print(f"release: {len(files)} files, SHA-256 {digest}", file=sys.stderr)

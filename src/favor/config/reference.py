@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,34 +18,20 @@ from favor.config.messages import bare, kind_name, may_be_null
 from favor.settings.section import Section
 
 ROOT = Path(__file__).resolve().parents[3]
-SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
 README = ROOT / "config" / "README.md"
 
-_HEADER = "# Made by 'python -m favor.config --write' from the models in src/favor/config; edit those.\n"
 _TABLE = re.compile(r"(<!-- keys of (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 _LONG_LIST = 8  # items of a default that a table still prints
 _BOUNDS = ((Ge, "ge", "≥"), (Gt, "gt", ">"), (Le, "le", "≤"), (Lt, "lt", "<"))
 
 
 def schema_text() -> str:
-    """Return the JSON schema of the configuration, as YAML with a line per key."""
+    """Return the JSON schema of the configuration, as YAML."""
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **_without_titles(Configuration.model_json_schema()),
     }
-    return _HEADER + "".join(f"{line}\n" for line in _lines(schema))
-
-
-def _lines(node: Mapping[str, Any], indent: str = "") -> Iterator[str]:
-    for name, value in node.items():
-        if isinstance(value, dict) and (name in ("$defs", "properties") or "properties" in value):
-            yield f"{indent}{name}:"
-            yield from _lines(value, indent + "  ")
-        else:
-            line = yaml.safe_dump(
-                {name: value}, default_flow_style=True, sort_keys=False, allow_unicode=True, width=2**16
-            )
-            yield indent + line[1:-2]  # without the braces
+    return yaml.safe_dump(schema, sort_keys=False, allow_unicode=True, width=2**16)
 
 
 def _without_titles(node: Any) -> Any:

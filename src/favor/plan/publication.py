@@ -250,8 +250,8 @@ class Publication:
     def project_files(self) -> list[str]:
         """Return what a release says of the project itself, beside the lock file."""
         root = self.project.root
-        described = (root / "LICENSE", root / "CITATION.cff", root / "workflow" / "schemas" / "config.schema.yaml")
-        return [str(path) for path in (*described, *sorted((root / "envs").glob("*.yaml")))]
+        described = (root / "LICENSE", root / "CITATION.cff", *sorted((root / "envs").glob("*.yaml")))
+        return list(map(str, described))
 
     def lock_file(self) -> str:
         """Return the lock file of the environment."""

@@ -105,16 +105,21 @@ def last_day(files: Sequence[Path]) -> datetime.date:
 
 
 def collect(
-    results: Path, public: Sequence[Path], root: Path, configuration: Mapping[str, Any], published: Published
+    results: Path,
+    public: Sequence[Path],
+    root: Path,
+    configuration: Mapping[str, Any],
+    schema: str,
+    published: Published,
 ) -> dict[str, bytes]:
     """Return the content of the bundle by path.
 
-    ``public``: files under ``results``. ``root``: the project, for schema, lock file, environments and licence. Rows of
-    single clients in tables of scores are left out.
+    ``public``: files under ``results``. ``root``: the project, for lock file, environments and licence. ``schema``: of
+    the configuration, as YAML. Rows of single clients in tables of scores are left out.
     """
     files = {f"results/{path.relative_to(results).as_posix()}": _public(_read(path)) for path in public}
     lock = root / "requirements.lock"
-    files["schemas/config.schema.yaml"] = _read(root / "workflow" / "schemas" / "config.schema.yaml")
+    files["schemas/config.schema.yaml"] = schema.encode()
     files["schemas/columns.json"] = _json(table_columns())
     files["configuration.json"] = _json(public_configuration(configuration))
     files["environment/requirements.lock"] = _read(lock)
