@@ -21,9 +21,10 @@ from favor.scores.inputs import Sources
 from favor.scores.prototypes import margins, prototypes
 from favor.voice import command
 from favor.voice.contrast import embedded_contrast
-from favor.voice.score import VoiceScore, passages, score_voice
+from favor.voice.score import VoiceScore, passage_length, passages, score_voice
 from favor.voice.share import percentile, voice_share
 from favor.voice.verifiers import ByEncoder
+from favor.voice.words import lines
 
 STRANGER = 9  # a writer who is neither the author nor in the contrast
 
@@ -215,3 +216,26 @@ def test_bad_input_is_one_line(files, monkeypatch, arguments, message) -> None:
     assert message in str(stopped.value.code)
     assert "\n" not in str(stopped.value.code)
     assert not (files / "page.html").exists()
+
+
+def test_one_or_two_texts_are_read_in_three_passages_where_they_can() -> None:
+    """400 words fill 160 twice and 120 three times; three texts are units themselves; 102 words fill 50 but twice."""
+    assert passage_length([400]) == 120
+    assert passage_length([500]) == 160
+    assert passage_length([90, 400]) == 80
+    assert passage_length([400, 400, 400]) == 160
+    assert passage_length([102]) == 50
+    assert passage_length([50, 50, 50]) == 50
+
+
+def test_one_or_two_passages_have_no_interval_and_say_so() -> None:
+    words = f"{written(0, 'scored', 1)} {written(0, 'scored', 2)}".split()
+    found = score_voice({"a": " ".join(words[:110])}, AUTHOR, CONTRAST, Trigrams())
+    assert found.passage_words == 50
+    assert {share.reason for share in found.shares.values()} == {
+        "an interval needs 3 passages of 50 words; give a longer text, or several"
+    }
+    assert "Nothing can be said of the texts together: an interval needs 3 passages" in next(
+        lines(found, "seven writers")
+    )
+    assert found.texts[0].placements["grammar"].among_own >= 0

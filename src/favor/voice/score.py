@@ -19,7 +19,7 @@ from favor.statistics.copied_spans import KnownTexts
 from favor.statistics.kept_share import KeptShare
 from favor.voice.habits import HabitRate, compare_habits
 from favor.voice.language import check_language
-from favor.voice.share import percentile, voice_share
+from favor.voice.share import UNITS, percentile, voice_share
 from favor.voice.texts import AUTHOR_WORDS, WORDS
 from favor.voice.verifiers import AUTHOR, ByEncoder, Verifier, make_verifiers
 
@@ -125,7 +125,7 @@ def score_voice(
     scored = {name: text for name, text in texts.items() if not read[name].unscored}
     if not scored:
         raise UserError(f"no text can be scored: {_reasons(list(read.values()))}")
-    length = next(words for words in LENGTHS if words <= min(WORDS.count(text) for text in scored.values()))
+    length = passage_length([WORDS.count(text) for text in scored.values()])
 
     halves = [_halves(group, seed, name) for name, group in (("", own), *others.items())]
     profiles = [profile for profile, _ in halves]
@@ -156,7 +156,7 @@ def score_voice(
         )
         for name, each in read.items()
     ]
-    units = "texts" if len(scored) > 2 else "passages"
+    units = "texts" if len(scored) >= UNITS else "passages"
     shares = {}
     for name, own_margins in margins.items():
         values = [each.mean() for each in own_margins.values()] if units == "texts" else [*own_margins.values()]
@@ -179,6 +179,15 @@ def score_voice(
         len(others),
         notes,
     )
+
+
+def passage_length(words: Sequence[int]) -> int:
+    """Return the words of a passage for texts of so many ``words``, each as long as the shortest length at least.
+
+    It is the longest that every text fills, of those that give ``UNITS`` passages, or as many as there can be.
+    """
+    fitting = [length for length in LENGTHS if length <= min(words)]
+    return max(fitting, key=lambda length: (min(UNITS, sum(each // length for each in words)), length))
 
 
 def passages(texts: Sequence[str], words: int) -> list[str]:

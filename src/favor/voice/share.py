@@ -20,6 +20,7 @@ from favor.statistics.bootstrap import (
 from favor.statistics.kept_share import KeptShare, kept_share
 
 DRAWS = 2000
+UNITS = 3  # texts or passages that an interval is over, at least
 
 
 def voice_share(texts: np.ndarray, own: np.ndarray, others: Sequence[np.ndarray], seed: int) -> KeptShare:
@@ -28,9 +29,14 @@ def voice_share(texts: np.ndarray, own: np.ndarray, others: Sequence[np.ndarray]
     ``texts`` [units]: one score per text, or per passage of a single one. ``own`` [passages]: the author's held-out
     passages, whose mean is the ceiling. ``others``: the passages of each contrast author, the mean of whose means is
     the floor. Texts, own passages and contrast authors are drawn independently. Student's degrees of freedom are those
-    of the smallest of the three groups. There is no share where floor and ceiling are not apart.
+    of the smallest of the three groups. There is no share of fewer than ``UNITS`` scores, nor where floor and ceiling
+    are not apart.
     """
     groups = texts, own, np.array([passages.mean() for passages in others])
+    if len(texts) < UNITS:
+        nan, seen = math.nan, [float(group.mean()) for group in groups]
+        reason = f"an interval needs {UNITS} passages of 50 words; give a longer text, or several"
+        return KeptShare(nan, nan, nan, seen[0], nan, nan, seen[2], seen[1], reason)
     score, ceiling, floor = (
         mean_draws(
             values, np.arange(len(values)), observed_and_resampled(len(values), derive_seed(seed, "voice", name), DRAWS)

@@ -16,7 +16,7 @@ def summary(score: VoiceScore) -> str:
     """Return one sentence: where the texts lie, by the verifier whose limits are narrowest."""
     known = [(share.high - share.low, name) for name, share in score.shares.items() if math.isfinite(share.low)]
     if not known:
-        return "No verifier tells the author's own texts from the others' here, so nothing can be said of the texts."
+        return f"Nothing can be said of the texts together: {next(iter(score.shares.values())).reason}."
     name = min(known)[1]
     share = score.shares[name]
     above, below = share.low > 0, share.high < 1
