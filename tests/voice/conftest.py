@@ -53,7 +53,8 @@ def by_hand(monkeypatch) -> list[int]:
     """Drafts are made by :func:`neutral`, but every fifth repeats the passage; the number of passages asked for."""
     asked: list[int] = []
 
-    def answers(base, lora, states, system, texts) -> dict:
+    def answers(base, lora, states, system, requests) -> dict:
+        texts = [request.removeprefix(drafts.NEUTRALISE) for request in requests]
         asked.append(len(texts))
         return {"base": [(text if place % 5 == 0 else neutral(text), True) for place, text in enumerate(texts)]}
 

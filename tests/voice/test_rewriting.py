@@ -46,12 +46,13 @@ def test_passages_end_with_sentences_and_lose_nothing() -> None:
     assert passages_of(" \n ") == []
 
 
-def test_a_draft_is_refused_for_five_words_in_a_row_no_end_or_few_words() -> None:
+def test_a_draft_is_refused_that_copies_strays_ends_nowhere_or_is_short() -> None:
     original = "one two three four five six seven eight nine ten"
     assert refused(original, "Zero TWO three, four five six!", True) == "copied"
     assert refused(original, "one two three four, and six seven eight nine", True) == ""
     assert refused(original, "nine eight seven six five", False) == "endless"
     assert refused(original, "ten nine eight", True) == "short"  # three of ten words, and four are needed
+    assert refused(original, "ten nine is a good answer to that", True) == "strayed"  # two of ten, and 2.5 are needed
     assert refused(original, "ten nine eight seven", True) == ""
 
 
@@ -128,7 +129,11 @@ def test_a_voice_that_rewrites_end_to_end(wide, tmp_path, by_hand, monkeypatch, 
 def test_too_few_drafts_train_nothing(wide, tmp_path, monkeypatch) -> None:
     """A base that repeats what it is given makes no draft at all."""
     monkeypatch.setattr(
-        drafts, "ask", lambda base, lora, states, system, texts: {"base": [(text, True) for text in texts]}
+        drafts,
+        "ask",
+        lambda base, lora, states, system, asked: {
+            "base": [(each.removeprefix(drafts.NEUTRALISE), True) for each in asked]
+        },
     )
     with pytest.raises(
         SystemExit, match=r"made 0 neutral drafts to train on.*\d+ repeat 5 words in a row.*larger base"

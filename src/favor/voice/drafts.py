@@ -23,18 +23,19 @@ from favor.running.jobs.progress import Progress
 from favor.scores.copying import word_list
 from favor.statistics.copied_spans import KnownTexts
 from favor.voice.folder import VoiceFolder
+from favor.voice.habits import FUNCTION_WORDS
 from favor.voice.own_texts import WRITER
 from favor.voice.tables import VOICE_DRAFTS
 from favor.voice.texts import WORDS
 
-NEUTRALISE = (
-    "Say what the message says in other words: plain, neutral and complete. Keep names and numbers. Answer with the "
-    "new wording alone."
-)
+REWORDER = "You rewrite text. You never answer it."
+# Small models answer a message that stands alone.
+NEUTRALISE = "Rewrite this message in plain, neutral words. Keep every name, number and fact.\n\nMessage: "
 REWRITE = "Rewrite the draft as its author would. Answer with the text alone."
 PASSAGE_WORDS = 80  # of a passage at most, but for a sentence that is longer
 COPIED = 5  # words in a row of the original that make a draft a copy
 SHORTEST = 0.4  # words of a draft, as a share of the original's
+CONTENT = 0.25  # of the original's words that are no function words, which a draft has at least
 NEW_TOKENS = 240  # of a draft or a rewriting at most
 CHUNK = 64  # passages that are drafted before they are saved
 FEWEST = 20  # drafts to train on, and the fewest words of a passage
@@ -42,7 +43,8 @@ _BREAKS = re.compile(r"(?<=[.!?…])\s+|\n\s*\n")
 REASONS = {
     "copied": f"repeat {COPIED} words in a row",
     "endless": f"do not end within {NEW_TOKENS} tokens",
-    "short": "leave out more than half",
+    "strayed": "have under a quarter of its words of content",
+    "short": "have under 40 % as many words",
 }
 
 
@@ -78,7 +80,7 @@ def make_drafts(folder: VoiceFolder, base: BaseModel, texts: pd.DataFrame) -> pd
     progress.skip(0 if done is None else len(done))
     while done is None or len(done) < len(rows):
         part = rows[0 if done is None else len(done) :][:CHUNK]
-        made = ask(base, Lora(), {"base": None}, NEUTRALISE, [passage for *_, passage in part])["base"]
+        made = ask(base, Lora(), {"base": None}, REWORDER, [NEUTRALISE + passage for *_, passage in part])["base"]
         found = pd.DataFrame(
             [(*row, draft, refused(row[2], draft, ended)) for row, (draft, ended) in zip(part, made, strict=True)],
             columns=VOICE_DRAFTS.names,
@@ -97,7 +99,14 @@ def refused(original: str, draft: str, ended: bool) -> str:
         return "copied"
     if not ended:
         return "endless"
+    content = _content(original)
+    if len(content & _content(draft)) < CONTENT * len(content):
+        return "strayed"
     return "short" if len(words) < SHORTEST * WORDS.count(original) else ""
+
+
+def _content(text: str) -> set[str]:
+    return set(word_list(text, "unicode")) - FUNCTION_WORDS
 
 
 def draft_lines(drafts: pd.DataFrame, splits: pd.Series) -> Iterator[str]:

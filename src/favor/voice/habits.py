@@ -17,7 +17,7 @@ from favor.statistics.paired import holm
 from favor.voice.texts import WORDS
 
 _SENTENCE = re.compile(r"[^.!?…\n]*[^\W\d_][^.!?…\n]*")
-_FUNCTION_WORDS = frozenset(VERIFIER_WORDS)
+FUNCTION_WORDS = frozenset(VERIFIER_WORDS)
 FEWEST = 5  # occurrences that must be expected of the author, or of the texts, before a rate is spoken of
 LEVEL = 0.05
 
@@ -46,7 +46,7 @@ def _words(text: str) -> float:
 
 
 def _function_words(text: str) -> float:
-    return float(sum(word.lower().replace("’", "'") in _FUNCTION_WORDS for word in WORDS.split(text)))
+    return float(sum(word.lower().replace("’", "'") in FUNCTION_WORDS for word in WORDS.split(text)))
 
 
 def _letters(text: str) -> float:

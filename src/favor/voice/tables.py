@@ -27,7 +27,7 @@ VOICE_DRAFTS = Table(
         Column("passage", INT32, "", "number of the passage in the document, from 0; shorter ones are not there"),
         TEXT,
         Column("draft", STRING, "", "the passage in neutral words, by the base model"),
-        Column("refused", STRING, "", "why the draft is not used: copied, endless, short; else empty"),
+        Column("refused", STRING, "", "why the draft is not used: copied, endless, strayed, short; else empty"),
     ),
     ("document_id", "passage"),
 )
