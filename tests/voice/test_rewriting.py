@@ -17,11 +17,14 @@ from favor.federation.tables import TRAINING_LOG
 from favor.foundation.parquet import read_parquet
 from favor.foundation.tensors import read_safetensors, write_safetensors
 from favor.lm.base import load_base
+from favor.statistics.kept_share import KeptShare
 from favor.voice import command as score_command
 from favor.voice import drafts
 from favor.voice.drafts import PASSAGE_WORDS, REWRITE, passages_of, refused, rewriting_cut
 from favor.voice.folder import VoiceFolder
+from favor.voice.report import gained
 from favor.voice.rewriting import content_kept, voice_gained
+from favor.voice.score import Placement, TextScore, VoiceScore
 from favor.voice.tables import VOICE_DRAFTS
 from favor.voice.texts import WORDS
 from favor.voice.training import stage_settings
@@ -168,3 +171,23 @@ def test_content_and_voice_by_hand() -> None:
     after, before = {"grammar": {"x": 0.9, "y": 0.5, "z": 1.0}}, {"grammar": {"x": 0.4, "y": 0.2}}
     gained = voice_gained(after, before, 1)["grammar"]
     assert gained.value == pytest.approx((0.5 + 0.3) / 2)  # z has no draft that is scored
+
+
+def score(passage_words, places, reason="") -> VoiceScore:
+    """A score of texts x and y under one verifier, with a place for all or the reason that there is none."""
+    texts = [
+        TextScore(name, 60, 0.0, 0, "", False, (), {"grammar": Placement(0.0, place, 0.5, 0.5)})
+        for name, place in places.items()
+    ]
+    share = KeptShare(0.5, 0.4, 0.6, 0.0, 0.0, 0.0, 0.0, 1.0, reason)
+    return VoiceScore(texts, {"grammar": share}, [], (0.0, 0.0, 0.0), "texts", passage_words, 4000, 6, [])
+
+
+def test_voice_gained_needs_two_places_of_one_kind() -> None:
+    """.6 - .2 and .8 - .2 are .5 on average; not where a verifier tells nobody apart, nor over two lengths."""
+    drafts_score = score(50, {"x": 0.2, "y": 0.2})
+    own = score(50, {"x": 0.6, "y": 0.8})
+    assert gained({"draft": drafts_score, "own": own}, 1)["own"]["grammar"].value == pytest.approx(0.5)
+    assert gained({"draft": score(50, {"x": 0.2}, "not apart"), "own": own}, 1) == {"own": {}}
+    assert gained({"draft": drafts_score, "own": score(80, {"x": 0.6})}, 1) == {}
+    assert gained({"draft": "too short", "own": own}, 1) == {}

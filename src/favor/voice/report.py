@@ -123,7 +123,10 @@ def scores(
 
 
 def gained(near: Mapping[str, VoiceScore | str], seed: int) -> dict[str, dict[str, Measured]]:
-    """Return by model how much of the voice rewriting adds to its drafts, by verifier; ``near``: :func:`scores`."""
+    """Return by model how much of the voice rewriting adds to its drafts, by verifier; ``near``: :func:`scores`.
+
+    It is known where both have a place by that verifier, read in passages of one length.
+    """
     drafts = near.get(DRAFT)
     if drafts is None or isinstance(drafts, str):
         return {}
@@ -131,14 +134,15 @@ def gained(near: Mapping[str, VoiceScore | str], seed: int) -> dict[str, dict[st
     return {
         model: voice_gained(_places(score), before, seed)
         for model, score in near.items()
-        if model != DRAFT and not isinstance(score, str)
+        if model != DRAFT and not isinstance(score, str) and score.passage_words == drafts.passage_words
     }
 
 
 def _places(score: VoiceScore) -> dict[str, dict[str, float]]:
     return {
         verifier: {text.name: text.placements[verifier].share for text in score.texts if not text.unscored}
-        for verifier in score.shares
+        for verifier, share in score.shares.items()
+        if not share.reason
     }
 
 
