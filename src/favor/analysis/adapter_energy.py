@@ -5,15 +5,14 @@ factor A [r, d_in] and V the factor B [d_out, r]. The factor (alpha / r)^2 is co
 shares. Only shares averaged over clients leave here, no tensor of a client.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pandas as pd
 
-from favor.federation.stages import State, compose
+from favor.federation.packs import State
+from favor.federation.stages import compose
 from favor.foundation.errors import UserError
 
 BLOCK_LAYERS = 6  # the paper's blocks, for models of at least twice as many layers; smaller ones are shown by layer

@@ -5,8 +5,6 @@ together, and beside them seed-author pairs, as the paper prints them. Those tre
 and where they are not they find differences where there is none, so that Holm's correction rests on authors.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace

@@ -1,7 +1,5 @@
 """How much of every single coordinate of a space authors and topics explain: hand-made features beside the encoder."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

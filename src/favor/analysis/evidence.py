@@ -4,8 +4,6 @@ Where the tables of paired tests compare the pairs that the paper chose, this co
 table and an interval in a figure rest on a test of the printed means.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import combinations
 

@@ -1,7 +1,5 @@
 """Accuracy by the round of a client's last participation: who left early received least from the federation."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """What the jobs read that compare rows."""
 
-from __future__ import annotations
-
 from favor.scores.settings import FilteredOutputs, Seeds, Spaces
 from favor.statistics.settings import Bootstrap
 

@@ -1,7 +1,5 @@
 """Tables of what is computed from the scores of several runs."""
 
-from __future__ import annotations
-
 from favor.foundation.columns import METHOD, SEED
 from favor.foundation.tables import FLOAT, INT32, INT64, STRING, Column, Table
 

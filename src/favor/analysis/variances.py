@@ -8,8 +8,6 @@ negative ones, less the area (DeLong, DeLong and Clarke-Pearson 1988).
 ``python -m favor.analysis.variances RESULTS/EXPERIMENT --called "what it was measured on"`` writes the file that ships.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys
@@ -27,6 +25,7 @@ from favor.foundation.files import read_json, write_text
 from favor.foundation.parquet import read_parquet
 from favor.lm.settings import OutputFilter
 from favor.scores import likelihood, profiles, prototypes, voice_kept
+from favor.scores.author_profiles import make_profiles
 from favor.scores.inputs import OUTPUT_KEYS, ScoreInputs
 from favor.scores.metric import CONTROLS
 from favor.scores.settings import ProfileVerification
@@ -175,7 +174,7 @@ def _accuracy(inputs: ScoreInputs) -> Values:
 
 def _profiles(inputs: ScoreInputs, settings: ProfileVerification, why_not: dict[str, str]) -> Values:
     try:
-        made = profiles.make_profiles(inputs, settings.words, settings.minimum_words, settings.seed)
+        made = make_profiles(inputs, settings.words, settings.minimum_words, settings.seed)
     except UserError as error:  # an author without enough text: the other measures do not need it
         why_not |= dict.fromkeys(("profile_accuracy", "profile_auc"), str(error))
         return {}

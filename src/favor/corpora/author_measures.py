@@ -16,7 +16,7 @@ import pandas as pd
 from py3langid.langid import MODEL_FILE, LanguageIdentifier  # type: ignore[import-untyped]
 from sklearn.cluster import KMeans
 from sklearn.metrics import silhouette_score
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_limits
 
 from favor.corpora.documents import stream_documents
 from favor.corpora.settings import AuthorFilters

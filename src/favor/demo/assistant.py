@@ -1,7 +1,5 @@
 """Writes the demo's assistant texts: the polished register of a writing assistant, about the demo's own subjects."""
 
-from __future__ import annotations
-
 import csv
 import io
 import random

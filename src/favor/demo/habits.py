@@ -4,8 +4,6 @@ Every habit is drawn from a few levels that many authors share, so no single hab
 distribution does, and only over enough text.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Demo sentences: a small grammar says what is meant, an author's habits say how."""
 
-from __future__ import annotations
-
 import random
 import re
 

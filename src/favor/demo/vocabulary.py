@@ -3,8 +3,6 @@
 Subjects are shared by all authors; style lies in :mod:`favor.demo.habits` alone.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -1,7 +1,5 @@
 """Writes the demo corpus: seeded, in the shape of either real corpus, with the kinds of dirt the blog corpus has."""
 
-from __future__ import annotations
-
 import csv
 import io
 import random

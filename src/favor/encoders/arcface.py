@@ -1,7 +1,5 @@
 """The additive-angular-margin (ArcFace) classification head that trains ASCE."""
 
-from __future__ import annotations
-
 import math
 
 import torch

@@ -1,7 +1,5 @@
 """The Angular Style Classification Encoder (ASCE), Eq. style_embedding, without its classifier head."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

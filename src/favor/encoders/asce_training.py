@@ -1,7 +1,5 @@
 """Training of ASCE: author classification with an angular margin; the head is discarded afterwards."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Collection, Sequence
 from pathlib import Path

@@ -4,8 +4,6 @@ A second ArcFace encoder separates the two classes; the difference of a text's c
 into a probability by Platt's sigmoid, fitted on texts that did not train the encoder.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path

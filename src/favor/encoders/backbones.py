@@ -3,8 +3,6 @@
 Every backbone is a pair (transformers model without pooler, ``tokenizers`` tokenizer), loaded without remote code.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The interface every text encoder has, and the loader that finds an encoder's kind by name."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path

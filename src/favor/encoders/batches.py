@@ -1,7 +1,5 @@
 """Fixed, length-sorted batches of texts for transformer encoders."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -3,8 +3,6 @@
 A job is handed the class that holds what it reads. A configuration file has :class:`Encoder` and :class:`Assistant`.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, Literal
 

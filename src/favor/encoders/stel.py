@@ -9,8 +9,6 @@ STEL-or-Content (Wegmann, Schraagen and Nguyen 2022) lets style compete with con
 A2, which has A1's content, the one nearer to A1 is chosen. An encoder of content alone always takes A2 and scores 0.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence

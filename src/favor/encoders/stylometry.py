@@ -1,7 +1,5 @@
 """The stylometric space: n-gram TF-IDF, function words and structure, fitted on source-train texts only."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

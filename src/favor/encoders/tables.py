@@ -1,7 +1,5 @@
 """Tables of embeddings."""
 
-from __future__ import annotations
-
 from favor.foundation.columns import CLIENT, EMBEDDING, METHOD, PROMPT_ID, SAMPLE, SEED, TOPIC
 from favor.foundation.tables import FLOAT, STRING, Column, Table
 

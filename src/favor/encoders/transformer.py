@@ -1,7 +1,5 @@
 """Encoders that are a frozen transformer and a way to pool its output into one unit vector a text."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ A client's part counts as the adapter file it would be alone (:func:`favor.found
 a file may hold the clients of one job. What a server sees of a run is the rows that do not say "stays_on_client".
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 

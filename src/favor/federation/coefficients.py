@@ -1,7 +1,5 @@
 """Coefficients of loss terms that several methods have, with the paper's values: parts of their hyper-parameters."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

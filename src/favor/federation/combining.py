@@ -5,8 +5,6 @@ and source. A rule that needs a number of uploads to withstand f attackers decla
 Every upload counts once, whatever a client says that it holds: an attacker would say much.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What the jobs that generate have in common: requests answered once, with as many samples as are asked for."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

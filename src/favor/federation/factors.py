@@ -1,7 +1,5 @@
 """Which tensors of an adapter a stage trains or uploads, by LoRA factor and by layer."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ last token under the global adapter. "prefix" takes h at the end of a text's fir
 sees of a text; "text" at its end (the released code).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Continuations as people and judges are shown them: one per run and prompt."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 

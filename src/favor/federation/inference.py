@@ -1,7 +1,5 @@
 """What each client generates with: its own adapter, a gated pair (FedDPA), the shared adapter, or the base alone."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,9 +9,9 @@ import numpy as np
 
 from favor.federation.gates import gate_values
 from favor.federation.method import POOLED, Inference
-from favor.federation.packs import read_packs
+from favor.federation.packs import State, read_packs
 from favor.federation.server import mean_of_others
-from favor.federation.stages import State, compose, with_final
+from favor.federation.stages import compose, with_final
 from favor.foundation.errors import UserError
 from favor.foundation.lazy import LazyMapping
 from favor.foundation.tensors import read_safetensors

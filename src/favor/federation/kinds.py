@@ -1,7 +1,5 @@
 """The kinds of parts that methods are made of: every value once, with what it means. A new mechanism begins here."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Literal
 

@@ -5,8 +5,6 @@ rows and keep their time: nothing of the others is made again because of it. Eve
 follows from its participation, and is made again without it. The schedule stays, which names who was drawn.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -4,8 +4,6 @@ A text is a prefix as long as the experiment's prompts, which is context, and wh
 model reads as it generates, and a gate that follows the prompt is that of the prefix.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 

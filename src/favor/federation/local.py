@@ -4,8 +4,6 @@ The same driver runs shared and personal stages; what differs is data (:mod:`fav
 a job are handed to the engine together, which trains them stacked over one frozen base model.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Sequence
 
@@ -15,8 +13,9 @@ import torch
 
 from favor.federation.gates import ClientGate, language_model_tokens
 from favor.federation.method import POOLED, PersonalStage, SharedStage
+from favor.federation.packs import State
 from favor.federation.settings import StagePieces, StageTraining
-from favor.federation.stages import StageClient, State
+from favor.federation.stages import StageClient
 from favor.federation.tables import TRAINING_LOG
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import derive_seed, numpy_generator
@@ -24,7 +23,8 @@ from favor.lm.base import BaseModel
 from favor.lm.batches import Piece, cut_pieces
 from favor.lm.resuming import Checkpoint
 from favor.lm.settings import WeightedAlignment
-from favor.lm.training import ClientResult, ClientTask, count_steps, train
+from favor.lm.tasks import ClientResult, ClientTask
+from favor.lm.training import count_steps, train
 from favor.lm.widths import WidthMemory
 from favor.running.jobs.progress import Progress
 

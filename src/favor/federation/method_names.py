@@ -1,7 +1,5 @@
 """What methods are called. The names of the paper's methods stand here together: what prints them needs no method."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -1,7 +1,5 @@
 """Continuations that were made elsewhere: a file of answers to the prompts, checked row by row."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

@@ -4,8 +4,6 @@ A sheet and a persona are distilled once a client by a language model; passages 
 it stays with the client: no job of the server reads it, and nothing is uploaded.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

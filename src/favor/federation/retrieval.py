@@ -1,7 +1,5 @@
 """Which of a client's own texts are nearest to a prompt: BM25 (Robertson and Zaragoza 2009) by the library bm25s."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import bm25s

@@ -1,7 +1,5 @@
 """The server: it holds the shared adapter and aggregates what clients upload, and sees nothing else of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

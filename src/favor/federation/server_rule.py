@@ -1,7 +1,5 @@
 """How a server turns the mean of a round's uploads into the next shared adapter: plain values."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from favor.federation.kinds import MOMENTS, ServerKind

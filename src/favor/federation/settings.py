@@ -1,7 +1,5 @@
 """The settings of a federation and of what its clients train; see :mod:`favor.lm.settings` for the local optimiser."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from favor.corpora.settings import Clients, PrefixLength, WordKind

@@ -3,8 +3,6 @@
 Used by the workflow's jobs, and by the tests that run a whole plan in memory with a solver of their own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol

@@ -1,7 +1,5 @@
 """Tables of training and generation: schedules, traffic, training logs, continuations."""
 
-from __future__ import annotations
-
 from favor.foundation.columns import BYTES, CLIENT, METHOD, PROMPT_ID, ROUND, SAMPLE, SEED, TEXT
 from favor.foundation.tables import BOOLEAN, FLOAT, INT32, STRING, TEXTS, TOKENS, Column, Table
 

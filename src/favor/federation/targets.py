@@ -1,7 +1,5 @@
 """Style targets: each client's own anchor in the style space (Eq. author_target). They never leave the client."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

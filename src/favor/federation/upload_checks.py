@@ -1,7 +1,5 @@
 """Refusals of a round's uploads. They return nothing and leave uploads as they were, so a new one reruns no job."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

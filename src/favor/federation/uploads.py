@@ -4,8 +4,6 @@ The sum is computed by a job of its own, which stands for the cryptography: noth
 could learn beyond the sum is who took part.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple

@@ -61,7 +61,7 @@ def ink(color: str) -> str:
 
 
 @contextmanager
-def drawing(width: float, height: float, rows: int = 1, columns: int = 1) -> Iterator[tuple[Figure, Sequence]]:
+def drawing(width: float, height: float, rows: int = 1, columns: int = 1) -> Iterator[tuple[Figure, Sequence[Any]]]:
     """Yield (figure, flat list of axes) of ``width`` x ``height`` inches in the project's style; closed afterwards."""
     with matplotlib.rc_context(_STYLE):
         figure, axes = pyplot.subplots(rows, columns, figsize=(width, height), squeeze=False, layout="constrained")

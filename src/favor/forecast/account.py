@@ -1,7 +1,5 @@
 """What a project trains, keeps and sends, counted from its planned jobs in units of one adapter."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -7,8 +7,6 @@ Nothing of either was measured with this workflow; generation and scoring are in
 :mod:`favor.forecast.probe`, which measures.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 from typing import Any

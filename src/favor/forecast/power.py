@@ -1,7 +1,5 @@
 """What a configuration can tell apart before it is run, by the variances of a finished run."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What ``favor plan`` prints: what a configuration costs, and what it can tell apart."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -6,8 +6,6 @@ counts, so that other work on the machine does not. Hours are an ESTIMATE: texts
 short change them. Encoders, scores, tables and the start of jobs are not in them.
 """
 
-from __future__ import annotations
-
 import copy
 import time
 from collections.abc import Callable, Iterator, Mapping

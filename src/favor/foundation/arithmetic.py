@@ -1,7 +1,5 @@
 """Float32 matrix products on the CPU by oneDNN where that is exact, since MKL runs them at half speed on AMD."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache, partial
@@ -78,15 +76,13 @@ class _TrainedLinear(torch.autograd.Function):
     """x W^T + b with its gradients."""
 
     @staticmethod
-    def forward(  # type: ignore[override]
-        ctx: Any, source: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None
-    ) -> torch.Tensor:
+    def forward(ctx: Any, source: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
         ctx.save_for_backward(source, weight)
         with fast_products():
             return nn.functional.linear(source, weight, bias)
 
     @staticmethod
-    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:  # type: ignore[override]
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         source, weight = ctx.saved_tensors
         rows = gradient.reshape(-1, gradient.shape[-1])
         with fast_products():

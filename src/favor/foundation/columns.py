@@ -1,7 +1,5 @@
 """Columns that tables of several stages share."""
 
-from __future__ import annotations
-
 from favor.foundation.tables import INT32, INT64, STRING, VECTOR, Column
 
 AUTHOR = Column("author", STRING, "", "author identifier of the corpus; internal, never published")

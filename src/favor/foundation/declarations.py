@@ -1,7 +1,5 @@
 """Reads what a plug-in file declares at its top level from its text, so that the workflow need not import it."""
 
-from __future__ import annotations
-
 import ast
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Text encodings by the names that Python knows them under."""
 
-from __future__ import annotations
-
 import codecs
 
 

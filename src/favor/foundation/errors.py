@@ -1,7 +1,5 @@
 """The one exception that is meant for the user's eyes."""
 
-from __future__ import annotations
-
 
 class UserError(Exception):
     """Something the user can fix.

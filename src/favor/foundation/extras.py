@@ -1,7 +1,5 @@
 """The extras of pyproject.toml: packages that few runs need, and what to say where they are not installed."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 
 from favor.foundation.errors import UserError

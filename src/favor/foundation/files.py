@@ -4,8 +4,6 @@ A write goes to a temporary name beside the target and is moved over it, so a ki
 a final name.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import tempfile

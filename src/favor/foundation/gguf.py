@@ -4,8 +4,6 @@ The planner asks for it at every start, and the library takes seconds to read a 
 Layout: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 """
 
-from __future__ import annotations
-
 import math
 import struct
 from dataclasses import dataclass

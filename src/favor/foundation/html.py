@@ -1,7 +1,5 @@
 """HTML from Jinja2 templates. What is filled in is escaped, unless it is HTML already; a missing value is an error."""
 
-from __future__ import annotations
-
 import html
 import re
 from functools import cache

@@ -1,7 +1,5 @@
 """Mappings whose values are made when they are asked for, so that they need not be in memory together."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeVar
 

@@ -1,7 +1,5 @@
 """Hints for names that a user may have misspelt."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any

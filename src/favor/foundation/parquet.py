@@ -1,7 +1,5 @@
 """Reading and writing Parquet tables by their declarations: atomically, the same bytes for the same content."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

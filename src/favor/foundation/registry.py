@@ -3,8 +3,6 @@
 Listing the plug-ins of a kind imports none of them, so the workflow can do it whenever it is parsed.
 """
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass

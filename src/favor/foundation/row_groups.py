@@ -4,8 +4,6 @@ The footer, which every reader sees, holds row counts, places in the file, and t
 other column ranges would quote texts, so they are left out.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection
 from pathlib import Path

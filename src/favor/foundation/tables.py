@@ -5,8 +5,6 @@ declarations (:mod:`favor.foundation.parquet`), so a column that is missing, mis
 that meets it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Reading and writing safetensors: atomically, with the same bytes for the same content. No code is ever loaded."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence

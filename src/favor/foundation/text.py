@@ -1,7 +1,5 @@
 """Text that any file can hold."""
 
-from __future__ import annotations
-
 
 def storable(text: str) -> str:
     """Return ``text`` with a question mark for every lone surrogate (half of an emoji, as JSON may escape it).

@@ -1,7 +1,5 @@
 """Opens a model's tokenizer, by folder, file or Hugging Face id. No torch, no transformers."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

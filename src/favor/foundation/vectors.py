@@ -1,7 +1,5 @@
 """Vectors as rows."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

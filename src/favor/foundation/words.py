@@ -1,7 +1,5 @@
 """What a word is, in any script: to count, cut and compare texts by."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Key-value caches that are written in place: transformers' own copies all it holds at every token."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

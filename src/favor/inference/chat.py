@@ -1,7 +1,5 @@
 """Requests to a model in words: in its own chat template where it has one, else as plain text."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

@@ -4,8 +4,6 @@ A GPU works for less time on a token than a processor needs to launch its operat
 same operations on the same tensors, the GPU records them once and replays them all at one launch.
 """
 
-from __future__ import annotations
-
 import sys
 import weakref
 from collections.abc import Callable

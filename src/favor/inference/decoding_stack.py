@@ -5,8 +5,6 @@ of the arithmetic. Queries, keys and values read one input, and so do gate and u
 the adapters' factors with them. On a GPU a recorded step has no calls to save, and the weights stay as they are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Greedy continuation of prompts under many adapters in one batch, with a key-value cache."""
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence

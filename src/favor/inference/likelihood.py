@@ -1,7 +1,5 @@
 """How likely a model holds texts under many adapters: forward passes alone, packed, the adapters stacked."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import groupby

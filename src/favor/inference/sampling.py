@@ -1,7 +1,5 @@
 """Sampled continuations: every token is drawn by a number of a named stream, so that text depends on nothing else."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

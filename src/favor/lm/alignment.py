@@ -1,7 +1,5 @@
 """Style alignment: pooled response states, a projection head per client, cosine to the author target."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

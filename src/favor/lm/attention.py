@@ -1,7 +1,5 @@
 """How the attention layers of a Hugging Face model attend: by a function of ours, while a context lasts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any

@@ -1,7 +1,5 @@
 """The frozen base language model: loading (plain or 4-bit), saving quantised once a machine."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass

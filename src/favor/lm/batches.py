@@ -1,7 +1,5 @@
 """From a text's tokens to training pieces, and from pieces to optimiser steps and micro-batches."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

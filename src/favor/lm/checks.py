@@ -1,7 +1,5 @@
 """Checks of a base model when it is loaded: they return nothing and leave it as it was, so a new one reruns no job."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

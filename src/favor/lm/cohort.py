@@ -1,7 +1,5 @@
 """The trained values of one stack of clients: factors, projection heads, gradients, optimisers."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """A base model's configuration, without its weights."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

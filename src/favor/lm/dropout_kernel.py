@@ -13,7 +13,7 @@ _SECOND = tl.constexpr(0x94D049BB133111EB - (1 << 64))
 _COLUMNS = 1024
 
 
-@triton.jit
+@triton.jit  # type: ignore[untyped-decorator]
 def _kernel(rows, starts, out, columns, threshold, BLOCK: tl.constexpr):  # type: ignore[no-untyped-def]
     token = tl.program_id(0).to(tl.int64)
     column = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)

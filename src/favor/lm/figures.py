@@ -1,7 +1,5 @@
 """What the passes of one optimiser step measure, per client."""
 
-from __future__ import annotations
-
 import math
 
 import torch

@@ -1,7 +1,5 @@
 """One forward and backward pass over micro-batches of several stacked clients."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

@@ -6,8 +6,6 @@ kernel for norms, and for the other two Liger's where it is installed (``pip ins
 another formula stay as they are.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 from collections.abc import Callable, Iterator
@@ -100,7 +98,7 @@ class _Norm(torch.autograd.Function):
     """w x / sqrt(mean(x^2) + epsilon) over the last dimension, w frozen, in float32."""
 
     @staticmethod
-    def forward(ctx: Any, states: torch.Tensor, weight: torch.Tensor, epsilon: float) -> torch.Tensor:  # type: ignore[override]
+    def forward(ctx: Any, states: torch.Tensor, weight: torch.Tensor, epsilon: float) -> torch.Tensor:
         values = states.float()
         inverse = torch.linalg.vector_norm(values, dim=-1, keepdim=True).square_()
         inverse = inverse.div_(values.shape[-1]).add_(epsilon).rsqrt_()
@@ -108,7 +106,7 @@ class _Norm(torch.autograd.Function):
         return (values * inverse).to(states.dtype).mul_(weight)
 
     @staticmethod
-    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:  # type: ignore[override]
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         states, weight, inverse = ctx.saved_tensors
         values = states.float()
         # With g' = w g and i the inverse: i g' - x i^3 mean(g' x).
@@ -121,7 +119,7 @@ class _Rotation(torch.autograd.Function):
     """x cos + rotate_half(x) sin, with rotate_half((a, b)) = (-b, a) on the halves of the last dimension."""
 
     @staticmethod
-    def forward(ctx: Any, states: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
+    def forward(ctx: Any, states: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
         ctx.save_for_backward(cos, sin)
         half = states.shape[-1] // 2
         rotated = states * cos
@@ -130,7 +128,7 @@ class _Rotation(torch.autograd.Function):
         return rotated
 
     @staticmethod
-    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:  # type: ignore[override]
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         cos, sin = ctx.saved_tensors
         half = gradient.shape[-1] // 2
         source = gradient * cos
@@ -143,12 +141,12 @@ class _Gated(torch.autograd.Function):
     """silu(gate) * up. It keeps gate and up alone, a quarter less of a layer's perceptron than the models' own code."""
 
     @staticmethod
-    def forward(ctx: Any, gate: torch.Tensor, up: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
+    def forward(ctx: Any, gate: torch.Tensor, up: torch.Tensor) -> torch.Tensor:
         ctx.save_for_backward(gate, up)
         return nn.functional.silu(gate).mul_(up)
 
     @staticmethod
-    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:  # type: ignore[override]
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         gate, up = ctx.saved_tensors
         return torch.ops.aten.silu_backward(gradient * up, gate), nn.functional.silu(gate).mul_(gradient)
 

@@ -1,7 +1,5 @@
 """A base model out of a GGUF file: its weights dequantised once, as a folder that every job loads."""
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 from pathlib import Path

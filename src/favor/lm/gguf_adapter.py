@@ -5,8 +5,6 @@ Layout: that of llama.cpp's ``convert_lora_to_gguf.py``. The factors of a layer 
 to queries and keys are stored in another order of rows, because llama.cpp pairs neighbours in rotary positions.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

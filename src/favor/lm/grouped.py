@@ -1,7 +1,5 @@
 """Products of each client's rows with its own factor, where clients hold contiguous runs of unequal lengths."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

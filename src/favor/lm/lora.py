@@ -4,8 +4,6 @@ A state maps the names under which PEFT saves its tensors to float32 CPU tensors
 and d_out outputs, ``base_model.model.<module>.lora_A.weight`` [rank, d_in] and ``...lora_B.weight`` [d_out, rank].
 """
 
-from __future__ import annotations
-
 import difflib
 import math
 from collections.abc import Mapping

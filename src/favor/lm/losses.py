@@ -1,7 +1,5 @@
 """Cross-entropy at supervised positions only, in chunks that stay in cache."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch
@@ -62,7 +60,7 @@ class TokenCrossEntropy(torch.autograd.Function):
         return (losses * token_weights).sum(), losses
 
     @staticmethod
-    def backward(ctx: Any, upstream: torch.Tensor, _: Any) -> tuple[torch.Tensor | None, ...]:  # type: ignore[override]
+    def backward(ctx: Any, upstream: torch.Tensor, _: Any) -> tuple[torch.Tensor | None, ...]:
         """Return the kept gradients times that of the sum."""
         grad_hidden, grad_weight = ctx.gradients
         return (

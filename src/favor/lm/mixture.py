@@ -1,7 +1,5 @@
 """What a client learns of the mixture of its own adapter and a frozen companion: a weight, or a gate per token."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import torch

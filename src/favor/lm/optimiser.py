@@ -1,7 +1,5 @@
 """AdamW and learning-rate schedules, written out so that a stack of clients can be stepped with its own rates."""
 
-from __future__ import annotations
-
 import math
 
 import torch

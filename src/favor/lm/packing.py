@@ -4,8 +4,6 @@ While :func:`packed_attention` is entered, a model's attention layers call :func
 with each forward pass as its argument ``packing``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass

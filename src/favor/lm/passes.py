@@ -1,7 +1,5 @@
 """The losses of one forward pass and their gradients, per client."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import torch

@@ -1,7 +1,5 @@
 """PEFT adapters that were trained elsewhere (TRL, Unsloth, Axolotl, LLaMA-Factory), read as adapter states."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterable, Mapping

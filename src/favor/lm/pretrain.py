@@ -1,7 +1,5 @@
 """A small Qwen2 trained from scratch, so that experiments run without a download or a GPU."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass

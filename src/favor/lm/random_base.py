@@ -1,7 +1,5 @@
 """A base model of a given shape with random weights: its speed is the real one's, and nothing is loaded."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -1,7 +1,5 @@
 """Torch generators for streams named by (seed, purpose, ids)."""
 
-from __future__ import annotations
-
 import torch
 
 from favor.foundation.seeds import derive_seed

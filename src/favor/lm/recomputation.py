@@ -1,7 +1,5 @@
 """Layers that are computed again in the backward pass, so that their activations need no memory until then."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any

@@ -1,7 +1,5 @@
 """The state of one client's stage at the end of a pass, from which a stopped training goes on with the same result."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path

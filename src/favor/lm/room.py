@@ -1,7 +1,5 @@
 """Which micro-batches run in one forward pass: as many as memory has room for, of as few clients as possible."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -4,8 +4,6 @@ A job is handed the class that holds what it reads. A configuration file has :cl
 :class:`Training`, :class:`Alignment` and :class:`Generation`.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any, Literal
 

@@ -344,7 +344,7 @@ class _AdaptedLinear(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(  # type: ignore[override]
+    def forward(
         ctx: Any, source: torch.Tensor, frozen: torch.Tensor, bias: torch.Tensor | None, *terms: Any
     ) -> torch.Tensor:
         factor_a, factor_b, scaling, _, _, runs = terms
@@ -362,7 +362,7 @@ class _AdaptedLinear(torch.autograd.Function):
         return output
 
     @staticmethod
-    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:  # type: ignore[override]
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         saved = ctx.saved_tensors  # once: recomputed layers give them once
         frozen = saved[-1]
         gradient_source = gradient_a = gradient_b = gradient_weight = None
@@ -381,7 +381,7 @@ class _AddAdapters(torch.autograd.Function):
     """base + scaling * weight * B_k A_k (mask * x): the adapters' term on an output that another layer computed."""
 
     @staticmethod
-    def forward(ctx: Any, base: torch.Tensor, source: torch.Tensor, *terms: Any) -> torch.Tensor:  # type: ignore[override]
+    def forward(ctx: Any, base: torch.Tensor, source: torch.Tensor, *terms: Any) -> torch.Tensor:
         _, factor_b, scaling, _, _, runs = terms
         kept, low, weight = _low_rank(source, terms)
         _save(ctx, terms, source, kept, low, weight)
@@ -390,7 +390,7 @@ class _AddAdapters(torch.autograd.Function):
         return grouped_sum(flat, _weighted(low, weight), up, runs, scaling, in_place=False).view(base.shape)
 
     @staticmethod
-    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:  # type: ignore[override]
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         needed = (ctx.needs_input_grad[place] for place in (1, 2, 6))
         through, gradient_a, gradient_b, gradient_weight = _adapter_gradients(ctx, ctx.saved_tensors, gradient, *needed)
         source = None if through is None else through.view(*gradient.shape[:-1], through.shape[-1])

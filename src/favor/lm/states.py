@@ -1,7 +1,5 @@
 """Rank concatenation: two gated adapters as one."""
 
-from __future__ import annotations
-
 import torch
 
 from favor.lm.lora import LoraState

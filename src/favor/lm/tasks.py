@@ -1,7 +1,5 @@
 """What one client trains in one stage, what comes back, and the micro-batches of a stage."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

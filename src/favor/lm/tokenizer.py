@@ -1,7 +1,5 @@
 """Tokenisers: loading one by folder or Hugging Face id, and training a byte-level BPE. No torch, no transformers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 

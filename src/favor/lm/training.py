@@ -5,8 +5,6 @@ schedule, dropout, shuffling) depends on nothing but its own task; how wide the 
 forward pass changes results by rounding only.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Callable, Sequence
@@ -21,14 +19,13 @@ from favor.lm.cohort import Cohort
 from favor.lm.figures import StepFigures
 from favor.lm.forward import Share, build_batch, kappa_of
 from favor.lm.fused import fused_layers, kernels
-from favor.lm.lora import Lora
 from favor.lm.optimiser import linear_schedule
 from favor.lm.packing import packed_attention
 from favor.lm.passes import read_losses, run_parts, run_pass
 from favor.lm.recomputation import recomputation
 from favor.lm.resuming import Checkpoint
 from favor.lm.room import Room, clients_held
-from favor.lm.settings import Optimisation, WeightedAlignment
+from favor.lm.settings import Lora, Optimisation, WeightedAlignment
 from favor.lm.stack import LoraStack
 from favor.lm.tasks import ClientResult, ClientTask, Plan, make_plan
 from favor.lm.validation import EarlyStopping, validation_plan

@@ -1,7 +1,5 @@
 """The loss on texts that a client does not train on, read between the passes of a stage, and when a stage stops."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

@@ -3,8 +3,6 @@
 Widths change results by rounding only, so what is remembered is not an input of a job.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

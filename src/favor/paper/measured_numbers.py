@@ -1,7 +1,5 @@
 """The numbers of the paper's running text that stand in no table: measured from the workflow's own files."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 

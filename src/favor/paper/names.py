@@ -3,8 +3,6 @@
 Everything is plain Unicode ("FedDPA†"); the LaTeX and HTML writers translate.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from favor.federation.method_names import PAPER

@@ -1,7 +1,5 @@
 """What the job reads that writes the numbers of the paper's text, and what it writes."""
 
-from __future__ import annotations
-
 from typing import NotRequired, TypedDict
 
 from favor.settings.section import Section

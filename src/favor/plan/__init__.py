@@ -1,7 +1,5 @@
 """The planner: which job reads and writes what, and at what cost. It needs no Snakemake, numpy, pandas or pyarrow."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from favor.config.configuration import Configuration

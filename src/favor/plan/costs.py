@@ -4,8 +4,6 @@ Functions of the configuration, of the clients' texts once they are there, and o
 GPU counts have an effect.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """What is measured, scored and compared: the metric families of an experiment, paired tests, and what they read."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any

@@ -3,8 +3,6 @@
 What is wrong with a request is known from the configuration, so it is refused while jobs are planned.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from favor.federation.method import Plan, load_method

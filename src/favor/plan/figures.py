@@ -1,7 +1,5 @@
 """The figures of a project: what each of them reads, and what it knows of its experiment."""
 
-from __future__ import annotations
-
 from favor.figures.specs import asked, title_of
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest

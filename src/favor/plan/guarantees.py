@@ -1,7 +1,5 @@
 """What an experiment's clipping and noise guarantee its authors, from the schedule."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import chain
 

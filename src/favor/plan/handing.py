@@ -1,7 +1,5 @@
 """What a rule hands to its job of the configuration: the settings that the job reads, as one canonical dictionary."""
 
-from __future__ import annotations
-
 import json
 import typing
 from collections.abc import Callable, Collection, Iterator

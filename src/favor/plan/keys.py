@@ -4,8 +4,6 @@ Snakemake's wildcards have the same attributes, so that every function of the pl
 are text, as they stand in paths; rounds, batches and parts count from 0.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -1,7 +1,5 @@
 """Likelihood attribution: which texts are read, under which adapters, and what its scores depend on."""
 
-from __future__ import annotations
-
 from favor.config.experiments import Experiment
 from favor.federation.settings import BaseReading, Likelihood, LikelihoodReading
 from favor.foundation.errors import UserError

@@ -1,7 +1,5 @@
 """What the jobs before training read of the configuration: corpora, base models, encoders, texts, prompts."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 

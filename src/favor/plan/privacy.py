@@ -1,7 +1,5 @@
 """What the privacy audit reads and writes: adapters and uploads as an evaluator, and the track with planted secrets."""
 
-from __future__ import annotations
-
 from favor.federation.factors import change_output
 from favor.federation.method import SharedStage, plan_values
 from favor.federation.schedule import client_names

@@ -1,7 +1,5 @@
 """The configuration as the planner uses it: rows with their plans; models, encoders and corpora with their files."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property

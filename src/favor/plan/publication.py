@@ -1,7 +1,5 @@
 """What is read and published at the end: the report, the numbers of the paper's running text, and the release."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from favor.figures.specs import asked

@@ -1,7 +1,5 @@
 """What a run resolved to, as the few values by which a reader checks it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

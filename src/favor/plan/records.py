@@ -1,7 +1,5 @@
 """What crosses the boundary of a client, and what every row ran with."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from favor.federation.method import Plan, needs_shared, plan_values

@@ -1,7 +1,5 @@
 """Which clients take part in which round of a track, and what the jobs of shared stages start from and leave."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from functools import cache

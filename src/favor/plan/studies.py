@@ -1,7 +1,5 @@
 """What studies read and write: prompted rows, the human audit, models as judges, the transfer of style encoders."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from favor.config.study_checks import check_prompted_outputs

@@ -1,7 +1,5 @@
 """Sweeps: experiments that differ in one setting, side by side; their scores, tables and figures."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 from favor.foundation.registry import METRIC_FAMILIES

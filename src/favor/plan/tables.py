@@ -1,7 +1,5 @@
 """What is printed: the tables of a project by label, and what their jobs read."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import reduce
 from pathlib import Path

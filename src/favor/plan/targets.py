@@ -1,7 +1,5 @@
 """What a whole run asks for: report and numbers, tables, runs, corpora and studies."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass

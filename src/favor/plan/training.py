@@ -1,7 +1,5 @@
 """Which clients train what stays with them, from what, and what every client generates with."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterable
 from functools import cache

@@ -1,7 +1,5 @@
 """Validation losses: which training logs hold the loss of what a row's clients generate with."""
 
-from __future__ import annotations
-
 from favor.federation.method import Plan
 from favor.plan.handing import Parameter, canonical
 from favor.plan.keys import InExperiment, Run

@@ -1,7 +1,5 @@
 """Assistant family: how much a run's outputs sound like a writing assistant, by a classifier and by phrases."""
 
-from __future__ import annotations
-
 import re
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Authors' profiles: text of their own that stands for them, and what of an output may count as theirs beside it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

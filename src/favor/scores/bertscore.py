@@ -4,8 +4,6 @@ The library's ``sent_encode`` is replaced: under transformers 5 its ``add_prefix
 GPT-2 tokenizers (which shifts every score), an empty text raises, and an undefined maximum length overflows.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Values that bert-score publishes for known pairs: BERTScore shifts silently when a tokenizer or a model changes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """Makes the table of BERTScores: the F1 of every output with its gold continuation."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from favor.running.jobs.progress import Progress

@@ -5,8 +5,6 @@ in two ways: through the adapter, and through the prototypes. Prototypes of text
 the same for every number of shots) leave the first alone.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 

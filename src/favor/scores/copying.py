@@ -1,7 +1,5 @@
 """Copying family: what outputs share with their author's training texts, and with those of other clients."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

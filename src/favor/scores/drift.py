@@ -4,8 +4,6 @@ All seeds stand together (seed ``ALL_SEEDS``), and intervals are those of a boot
 author on one post (samples of a prompt, seeds that drew the post) are averaged first, so that noise is that of posts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 import numpy as np

@@ -4,8 +4,6 @@ Methods whose shared stages are equal share one trajectory; each is counted with
 private stage that no result needs was not run and is not counted.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Geometry family: how well apart the outputs of different authors lie, and how far that is from human text."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

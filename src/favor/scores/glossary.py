@@ -1,7 +1,5 @@
 """The glossary of metrics: ``python -m favor.scores.glossary --write`` makes docs/metrics.md from what they declare."""
 
-from __future__ import annotations
-
 import sys
 
 from favor.foundation.files import write_text

@@ -11,8 +11,6 @@ model per candidate author attributes texts in Huang, Murakami and Grieve (2024)
 method, and what is measured is the method.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations

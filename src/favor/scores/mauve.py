@@ -1,7 +1,5 @@
 """MAUVE family: how far the distribution of a run's outputs is from that of the human continuations."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 

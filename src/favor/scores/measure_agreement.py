@@ -6,8 +6,6 @@ stand together (seed ``ALL_SEEDS``), and rows belong to no method (``SOURCE``): 
 measure.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """The measures of PAN's authorship verification task, over answers in [0, 1] (0.5: no answer)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from favor.statistics.bootstrap import auc

@@ -5,8 +5,6 @@ prototypes are made of training text: profiles are made of text that no adapter 
 enough, copied spans count nothing, and human texts of the same length calibrate the scores.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

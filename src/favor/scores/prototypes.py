@@ -1,7 +1,5 @@
 """Prototype family: which author's source prototype is an output nearest to, and how near."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from typing import get_args

@@ -1,7 +1,5 @@
 """Quality family: the share of outputs that pass the filter, and the two counts behind it."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from favor.scores.inputs import ScoreInputs

@@ -1,7 +1,5 @@
 """Sample family: how different several continuations of one prompt by one author are."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

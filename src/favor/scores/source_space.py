@@ -3,8 +3,6 @@
 It looks at human texts only, so its rows belong to no run: their method is "source" and their seed 0.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -3,8 +3,6 @@
 Its rows belong to no run: their method is "source" and their seed 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 import pandas as pd

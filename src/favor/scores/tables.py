@@ -1,7 +1,5 @@
 """Tables of scores, and of what is measured once per text."""
 
-from __future__ import annotations
-
 from favor.foundation.columns import CLIENT, METHOD, PROMPT_ID, SAMPLE, SEED
 from favor.foundation.tables import FLOAT, INT64, STRING, Column, Table
 

@@ -1,7 +1,5 @@
 """The output filter: a generation that is too short or collapsed into repetition, told by two counts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 

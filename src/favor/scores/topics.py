@@ -1,7 +1,5 @@
 """Topics family: how many authors a metadata topic has, and how many same-topic negatives that leaves."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

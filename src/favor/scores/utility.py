@@ -1,7 +1,5 @@
 """Utility family: likeness of an output to the author's own continuation of the prompt."""
 
-from __future__ import annotations
-
 import importlib.util
 import math
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Compares every output with its gold continuation: BERTScore F1 beside the cosine of their sentence embeddings."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from favor.foundation.errors import UserError

@@ -4,8 +4,6 @@ Read from the training logs (:class:`favor.lm.settings.Validation`), not from ge
 the validation split: no test text is read, so a setting may be chosen by this loss and then be measured.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np

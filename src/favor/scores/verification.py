@@ -1,7 +1,5 @@
 """Verification family: do cosines tell same-author pairs from different-author pairs? AUC and EER."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

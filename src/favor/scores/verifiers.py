@@ -1,7 +1,5 @@
 """Verifiers: how well texts fit the profile of every author, by grammar (LambdaG) or in an encoder's space."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -5,8 +5,6 @@ continuations. Nothing is what texts without any author's voice have: accuracy 1
 ceiling are means over seeds, so every row has the seed ``ALL_SEEDS``. One bootstrap over authors serves both.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What every section of the configuration is made of: strict, closed models whose keys carry their own description."""
 
-from __future__ import annotations
-
 import datetime
 import re
 import unicodedata

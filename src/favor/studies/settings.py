@@ -4,8 +4,6 @@ A job is handed the class that holds what it reads. A configuration file has :cl
 :class:`Privacy`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal

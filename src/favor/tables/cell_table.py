@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict, cast
 
 from favor.foundation.tables import FLOAT, INT32, INT64, STRING, Column, Table
 
@@ -33,16 +33,35 @@ TABLE_CELLS = Table(
 )
 
 
-def rows_of_cells(cells: pd.DataFrame) -> Iterator[tuple[str, str, list[dict[str, Any]]]]:
+class PrintedCell(TypedDict):
+    """One row of ``TABLE_CELLS``, whose columns say what its keys mean."""
+
+    panel: str
+    section: str
+    row: str
+    column: str
+    order: int
+    value: float
+    deviation: float
+    n: int
+    mark: str
+    marking: str
+    text: str
+    reason: str
+    paper_value: float
+    paper_deviation: float
+    paper_text: str
+
+
+def rows_of_cells(cells: pd.DataFrame) -> Iterator[tuple[str, str, list[PrintedCell]]]:
     """Yield (section, row label, cells) of every row of one panel, in reading order.
 
     A row ends where its label changes or its columns begin again, so rows with one label stay apart.
     """
-    line: list[dict[str, Any]] = []
-    for record in cells.to_dict("records"):
-        cell = {str(name): value for name, value in record.items()}
+    line: list[PrintedCell] = []
+    for cell in cast("list[PrintedCell]", cells.to_dict("records")):
         names = {other["column"] for other in line}
-        if line and (cell["column"] in names or any(cell[key] != line[0][key] for key in ("section", "row"))):
+        if line and (cell["column"] in names or (cell["section"], cell["row"]) != (line[0]["section"], line[0]["row"])):
             yield line[0]["section"], line[0]["row"], line
             line = []
         line.append(cell)

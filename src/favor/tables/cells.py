@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from favor.paper.names import method_name
 from favor.tables.context import Context
@@ -15,6 +14,7 @@ from favor.tables.specs import Column, Panel, Row, Unit
 if TYPE_CHECKING:  # read while the workflow is parsed
     import pandas as pd
 
+    from favor.tables.cell_table import PrintedCell
     from favor.tables.marks import Evidence
 
 DASH = "–"
@@ -131,7 +131,7 @@ def telling(decimals: int, *values: float) -> int:
     return min(6, max(decimals, 1 - math.floor(math.log10(largest))))
 
 
-def printed_paper(cell: Mapping[str, Any], column: Column) -> tuple[str, str]:
+def printed_paper(cell: PrintedCell, column: Column) -> tuple[str, str]:
     """Return what the paper prints in a cell, and ours minus the paper's; "" for what there is not.
 
     Differences of p-values, counts and quantities mean nothing and are not printed.

@@ -1,7 +1,5 @@
 """The table of certified encoders on the terminal, from certificates and embedded human texts alone."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The point of a sweep that validation losses choose: marked in its tables, and said above them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """What a table has to know about the experiment behind its scores."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal

@@ -1,7 +1,5 @@
 """Plain Unicode text as LaTeX that any pdfLaTeX sets, whatever characters it holds, and back."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

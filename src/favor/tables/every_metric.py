@@ -3,8 +3,6 @@
 The job makes them from the scores. The report makes them again from the printed cells, which name the same panels.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The qualitative table: a few prompts, and what every method made of them, shortened."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Table cells as an accessible HTML table: marks readable without colour or sight, the paper's value beside ours."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -14,7 +12,7 @@ from markupsafe import Markup
 from favor.foundation.html import render
 from favor.paper.names import SEPARATOR
 from favor.tables.build import is_control
-from favor.tables.cell_table import rows_of_cells
+from favor.tables.cell_table import PrintedCell, rows_of_cells
 from favor.tables.cells import printed_paper
 from favor.tables.escape import minus
 from favor.tables.notes import footnotes, letter, mark_notes, row_notes
@@ -98,7 +96,7 @@ def _stub(row: str, count: int) -> list[str]:
     return parts + [""] * (count - len(parts))
 
 
-def _cell(cell: dict, column: Column, reasons: dict[str, int]) -> dict[str, Any]:
+def _cell(cell: PrintedCell, column: Column, reasons: dict[str, int]) -> dict[str, Any]:
     """What a cell says, as texts."""
     value, (paper, difference) = cell["value"], printed_paper(cell, column)
     absent = math.isnan(value)

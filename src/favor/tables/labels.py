@@ -3,8 +3,6 @@
 Specifications are read while the workflow is parsed, when no metric is imported; jobs complete them here.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from favor.scores.metric import Metric, metrics_of

@@ -3,8 +3,6 @@
 Needs booktabs, graphicx and amssymb only (Debian: texlive-latex-recommended).
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Sequence
@@ -14,7 +12,7 @@ import pandas as pd
 
 from favor.paper.names import SEPARATOR
 from favor.tables.build import is_control
-from favor.tables.cell_table import rows_of_cells
+from favor.tables.cell_table import PrintedCell, rows_of_cells
 from favor.tables.escape import latex as escape
 from favor.tables.escape import minus
 from favor.tables.notes import footnotes, letter, mark_notes, row_notes
@@ -68,7 +66,7 @@ def latex_table(spec: TableSpec, cells: pd.DataFrame) -> str:
         if all(map(_NUMBER.fullmatch, texts))  # amounts with units are not in line anyway
     }
 
-    def text(cell: dict, column: Column) -> str:
+    def text(cell: PrintedCell, column: Column) -> str:
         own = _cell(cell, spec.column_in(cell["row"], column), reasons)
         place = cell["panel"], cell["column"]
         if place in widest and not math.isnan(cell["value"]):
@@ -127,7 +125,7 @@ def _width(spec: TableSpec, panel: Panel, cells: pd.DataFrame) -> int:
 
 
 def _lines(
-    spec: TableSpec, panel: Panel, cells: pd.DataFrame, cell_text: Callable[[dict, Column], str]
+    spec: TableSpec, panel: Panel, cells: pd.DataFrame, cell_text: Callable[[PrintedCell, Column], str]
 ) -> tuple[str, str, list[str]]:
     """Return the columns of a panel's tabular, its header and its other lines; groups are set apart by a rule."""
     stubs = (["Dataset"] if spec.sectioned else []) + list(spec.stub_headers)
@@ -196,7 +194,7 @@ def _lead(text: str, digits: int, negative: bool) -> str:
     return sign + (rf"\phantom{{{'0' * missing}}}" if missing else "")
 
 
-def _cell(cell: dict, column: Column, reasons: dict[str, int]) -> str:
+def _cell(cell: PrintedCell, column: Column, reasons: dict[str, int]) -> str:
     sign = rf"\textsuperscript{{{letter(reasons[cell['reason']])}}}" if cell["reason"] else ""
     if math.isnan(cell["value"]):
         # What \arraybackslash does, without the package array: the row's end keeps its meaning in a ragged cell.

@@ -1,7 +1,5 @@
 """All rows of an experiment in one order, and how sure that order is."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import pandas as pd

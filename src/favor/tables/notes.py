@@ -1,7 +1,5 @@
 """What stands below a table: reasons of dashes, lettered, and the notes of marked rows."""
 
-from __future__ import annotations
-
 from string import ascii_lowercase
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """The settings of sweeps, experiments that differ in one setting, and what the jobs read that print and draw."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from favor.corpora.settings import WordKind

@@ -1,7 +1,5 @@
 """The page that every HTML file of the workflow is: one style sheet, light and dark, for print and narrow screens."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from markupsafe import Markup

@@ -1,7 +1,5 @@
 """Tables over the points of a sweep: several experiments that differ in one setting, a row (or several) for each."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Mapping, Sequence

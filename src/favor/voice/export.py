@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> None:
     print(*(line for line in measures if line.startswith("warning")), sep="\n", end="")
 
 
-def prompt_form(source: str, asked: str = "") -> dict:
+def prompt_form(source: str, asked: str = "") -> dict[str, object]:
     """Return how the adapter is to be asked, as it was trained: in raw text, or with the request ``asked``."""
     if asked:
         return {

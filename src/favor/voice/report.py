@@ -18,6 +18,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.files import write_json, write_text
 from favor.foundation.html import render
 from favor.foundation.parquet import read_parquet
+from favor.lm.batches import Piece
 from favor.tables.style import page
 from favor.voice import command
 from favor.voice.contrast import GENRE, NAME, embedded_contrast
@@ -146,7 +147,7 @@ def _places(score: VoiceScore) -> dict[str, dict[str, float]]:
     }
 
 
-def _others(models: VoiceModels, contrast: Mapping[str, Sequence[str]]) -> dict:
+def _others(models: VoiceModels, contrast: Mapping[str, Sequence[str]]) -> dict[tuple[str, str], list[Piece]]:
     """Return by (kind, writer) the beginnings of the contrast authors' first texts, and of neutral passages."""
     rows = [
         (author, f"{author}-{place:03d}", "", text)
@@ -217,7 +218,7 @@ def advice(found: VoiceReport, embedded: bool) -> list[str]:
     return steps
 
 
-def summary(found: VoiceReport, record: VoiceRecord, told: Sequence[str]) -> dict:
+def summary(found: VoiceReport, record: VoiceRecord, told: Sequence[str]) -> dict[str, object]:
     """Return the findings and their numbers as plain values; no text of the writer is among them."""
     shares = {
         model: score if isinstance(score, str) else {name: asdict(share) for name, share in score.shares.items()}
@@ -232,7 +233,7 @@ def summary(found: VoiceReport, record: VoiceRecord, told: Sequence[str]) -> dic
     measures["gained"] = {
         model: {name: value._asdict() for name, value in own.items()} for model, own in found.gained.items()
     }
-    plain: dict = command.finite({"digest": record.digest, "findings": list(told), **measures})
+    plain: dict[str, object] = command.finite({"digest": record.digest, "findings": list(told), **measures})
     return plain
 
 

@@ -101,7 +101,9 @@ def content_kept(made: pd.DataFrame, encoder: TextEncoder, seed: int) -> dict[st
     return found
 
 
-def voice_gained(shares: dict[str, dict[str, float]], drafts: dict[str, dict[str, float]], seed: int) -> dict:
+def voice_gained(
+    shares: dict[str, dict[str, float]], drafts: dict[str, dict[str, float]], seed: int
+) -> dict[str, Measured]:
     """Return by verifier how far rewriting moves texts from the others (0) to the writer (1), the mean over texts.
 
     ``shares``, ``drafts``: by verifier the place of every text, by its name, as rewritten and as a draft.

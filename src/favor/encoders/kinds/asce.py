@@ -1,7 +1,5 @@
 """Encoder kind ``asce``: an Angular Style Classification Encoder that the workflow trained into ``folder``."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -5,8 +5,6 @@ the embedding is a linear map (to 512 dimensions) of the mean-pooled DistilRoBER
 of its own, which is not executed: the sizes follow from the weights' shapes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

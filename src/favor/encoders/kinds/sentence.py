@@ -4,8 +4,6 @@ How a model pools, projects and prompts is what its own files say. A plain trans
 library takes the mean of the last hidden state over a text's tokens. Rows are L2-normalised at the end in any case.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

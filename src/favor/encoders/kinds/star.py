@@ -3,8 +3,6 @@
 STAR was trained on the Blog Authorship Corpus, so its BlogText figures are contaminated.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

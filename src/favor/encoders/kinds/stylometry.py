@@ -1,7 +1,5 @@
 """Encoder kind ``stylometry``: the hand-made style space that the workflow fitted into ``folder``."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

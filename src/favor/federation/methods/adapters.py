@@ -1,7 +1,5 @@
 """Adapters: PEFT adapters that were trained elsewhere, one folder per client, generate here."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from favor.federation.method import Plan

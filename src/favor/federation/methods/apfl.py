@@ -7,8 +7,6 @@ client, as a_i does. w stays at A_t of the round while v_i trains; in the paper,
 what FedAvg's client does. It is scored on the mixture, as the paper defines it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Average author: the base model is told to continue as an average author would, knowing nothing of the client."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from favor.federation.method import Plan, Prompting

@@ -1,7 +1,5 @@
 """Base only: the base model without any adapter (reference)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from favor.federation.method import Plan

@@ -3,8 +3,6 @@
 The shared adapter comes from an experiment that the client took no part in (``cold_start`` of the configuration).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from favor.federation.method import Objective, PersonalStage, Plan

@@ -1,7 +1,5 @@
 """FAVoR's cold start: a private residual on a frozen federated shared adapter, aligned with the client's own style."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from favor.federation.coefficients import Aligned

@@ -1,7 +1,5 @@
 """Control of the cold start: the residual is trained on a random adapter as large as the federated one."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from favor.federation.method import Objective, PersonalStage, Plan

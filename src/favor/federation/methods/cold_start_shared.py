@@ -1,7 +1,5 @@
 """Control of the cold start: the federated shared adapter as it is, without any adaptation."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from favor.federation.method import Plan

@@ -5,8 +5,6 @@ is trained when the client is sampled with task + lambda * ||v_i - A_t||^2, anch
 and is never uploaded.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from favor.federation.coefficients import Tied

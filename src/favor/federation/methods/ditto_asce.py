@@ -1,7 +1,5 @@
 """Ditto + ASCE: Ditto with the style-alignment loss added to the personal adapter's loss (section 4, ablations)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from favor.federation.coefficients import Aligned, Tied

@@ -5,8 +5,6 @@ the round's shared endpoint, held fixed, and trains a residual with task + lambd
 (Eq. private_objective). The client generates with endpoint + residual of its last participation (Eq. favor_model).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from favor.federation.coefficients import Aligned, Proximal

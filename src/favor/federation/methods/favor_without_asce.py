@@ -1,7 +1,5 @@
 """FAVoR w/o ASCE: FAVoR with lambda_align = 0 and everything else equal (component ablation)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from favor.federation.coefficients import Proximal

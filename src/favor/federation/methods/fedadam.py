@@ -5,8 +5,6 @@ v_{t+1} = beta2 v_t + (1 - beta2) Delta_t^2,
 A_{t+1} = A_t + eta m_{t+1} / (sqrt(v_{t+1}) + tau), elementwise, with m_0 = 0, v_0 = tau^2 and no bias correction.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from favor.federation.method import Plan, SharedStage

@@ -7,8 +7,6 @@ their place. A client begins at A_0 and u = 0. It uploads (A_i, B_i) itself, all
 of the boundary calls it "personal adapter". It generates with the mean of the others after the last round.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from favor.federation.method import Mixture, Plan, SharedStage

@@ -3,8 +3,6 @@
 A_{t+1} = A_t + eta_g * sum_i omega_i (A_i - A_t) (McMahan et al. 2017; Eqs. shared_delta to shared_adapter_update).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from favor.federation.method import Plan, Sampling, SharedStage

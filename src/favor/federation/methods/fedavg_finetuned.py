@@ -4,8 +4,6 @@ v_i = argmin task loss, from A_T by ``personal_epochs`` passes (Yu et al. 2020; 
 personalised methods are to beat). Nothing of it is uploaded. A client that was never sampled is fine-tuned too.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from favor.federation.method import Objective, PersonalStage, Plan, SharedStage

@@ -3,8 +3,6 @@
 m_{t+1} = beta m_t + sum_i omega_i (A_i - A_t) and A_{t+1} = A_t + eta m_{t+1}, m_0 = 0. beta 0 and eta 1 are FedAvg.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from favor.federation.method import Plan, SharedStage

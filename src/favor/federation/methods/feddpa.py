@@ -7,8 +7,6 @@ half of that pair is the adapter that the local one was trained beside, A_t of t
 client of round 0 the untrained initial adapter. ``global_half: final`` takes A_T instead, under the same gate.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

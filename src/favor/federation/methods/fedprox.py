@@ -4,8 +4,6 @@ Local loss: task + lambda_prox * ||A - A_t||^2, the form of Eq. shared_objective
 (mu/2) ||A - A_t||^2 with mu = 0.001 is the same loss with lambda_prox = 0.0005.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from favor.federation.coefficients import Proximal

@@ -7,8 +7,6 @@ stays on the client, and is trained at each of its participations with the task 
 FedAvg's client does.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -5,8 +5,6 @@ adapter is B_i A: with ``global_half: final`` A is A_T, which everybody is sent 
 "last_round" it is the A_i that B_i was trained beside.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -4,8 +4,6 @@ With A = A_0 for everybody, mean_i(B_i) A_0 = mean_i(B_i A_0): the average of th
 which it is not where both factors train. Half the tensors cross the boundary. A_0 is drawn from the seed by everybody.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

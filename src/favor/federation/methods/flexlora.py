@@ -4,8 +4,6 @@
 FedAvg's mean(B) mean(A) is another matrix. Every client has the same rank here.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from favor.federation.method import Plan, SharedStage

@@ -1,7 +1,5 @@
 """Global ASCE: FedAvg whose shared stage carries the style-alignment loss; no private residual, no proximal term."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from favor.federation.coefficients import Aligned

@@ -1,7 +1,5 @@
 """Local-only: each client trains its own adapter from the initial one, with no federation (reference)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from favor.federation.method import Objective, PersonalStage, Plan

@@ -1,7 +1,5 @@
 """Local-only + ASCE: local training with the style-alignment loss (non-collaborative reference)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from favor.federation.coefficients import Aligned

@@ -1,7 +1,5 @@
 """Outputs: continuations that were made elsewhere, read from a file and measured like a method's."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from favor.federation.method import Plan

@@ -9,8 +9,6 @@ uploaded, and theta_i generates. Two forms of the same rule:
 The paper's form is kept (no 1/2 before lambda), with the eta * lambda = 0.01 of the release in both variants.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

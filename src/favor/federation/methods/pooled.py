@@ -1,7 +1,5 @@
 """Pooled PEFT: one adapter trained on all clients' texts together, without federation (centralised reference)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from favor.federation.method import Objective, PersonalStage, Plan

@@ -1,7 +1,5 @@
 """Retrieval only: the client's own training texts nearest to the prompt stand before it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from favor.federation.method import Plan, Prompting

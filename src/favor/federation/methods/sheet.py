@@ -1,7 +1,5 @@
 """Author sheet only: a distilled sheet and a persona made from it, and none of the client's texts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from favor.federation.method import Plan, Prompting

@@ -1,7 +1,5 @@
 """Author sheet and retrieval: a distilled sheet, a persona made from it, and the client's nearest training texts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from favor.federation.method import Plan, Prompting

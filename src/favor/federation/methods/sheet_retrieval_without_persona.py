@@ -1,7 +1,5 @@
 """Author sheet and retrieval without persona."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from favor.federation.method import Plan, Prompting

@@ -93,7 +93,7 @@ def logged(snakemake: Any) -> Iterator[None]:
         return
     terminal, rule = sys.stderr, snakemake.rule
     tee = _Tee(terminal, Path(str(snakemake.log[0])))
-    sys.stderr = tee  # type: ignore[assignment]
+    sys.stderr = tee
     end = tee.keep if ERRORS_LAST in os.environ else tee.write
     try:
         with at_work(rule):

@@ -23,9 +23,9 @@ def keep_to_own_locks() -> None:
     """
     found = vars(FilePersistence)
     if {"_write_locks", "_delete_locks"} <= found.keys() and found["_delete_locks"] is not _delete_locks:
-        FilePersistence.cleanup_locks = found["_delete_locks"]  # type: ignore[method-assign]
-        FilePersistence._write_locks = _write_locks  # type: ignore[method-assign]
-        FilePersistence._delete_locks = _delete_locks  # type: ignore[method-assign]
+        FilePersistence.cleanup_locks = found["_delete_locks"]
+        FilePersistence._write_locks = _write_locks
+        FilePersistence._delete_locks = _delete_locks
 
 
 def _write_locks(self: Any, lock_type: str, keys: Iterable[str]) -> None:

@@ -4,8 +4,6 @@ The audit pools the outputs of all training seeds: its scores stand under seed 0
 the control gold for held-out human continuations.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 

@@ -4,8 +4,6 @@ An item shows short excerpts of human texts of the candidate's own author and of
 the key (which profile is right, and where the candidate comes from) and quotes texts: it is not for publication.
 """
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -4,8 +4,6 @@ It holds what :func:`favor.studies.human_audit.responses.page_items` shows and n
 or key stands in it, not even in its source. It quotes texts: it is for the annotators, not for publication.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Sequence

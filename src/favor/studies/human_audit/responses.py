@@ -1,7 +1,5 @@
 """Response files of the human audit: what a page saves, and how files become votes."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

@@ -1,7 +1,5 @@
 """Tables of the human audit."""
 
-from __future__ import annotations
-
 from favor.foundation.columns import CLIENT, PROMPT_ID, SEED
 from favor.foundation.tables import BOOLEAN, FLOAT, INT32, STRING, TEXTS, Column, Table
 

@@ -5,8 +5,6 @@ repeat (an answer that cannot be read is asked for again); equal texts share the
 not questions.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

@@ -4,8 +4,6 @@ In every author-seed group one prompt is drawn, common to all methods; every out
 carry no method and no client: who is who stands in the key, which the judge's job does not read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -98,9 +96,10 @@ def _quality_rows(
     chosen: Sequence[Matched],
     prefixes: Mapping[Any, str],
     outputs: Mapping[Any, str],
-) -> tuple[list[tuple], list[tuple]]:
+) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
     names = iter(_blind_names(design, QUALITY, len(chosen) * len(design.methods)))
-    requests, key = [], []
+    requests: list[tuple[object, ...]] = []
+    key: list[tuple[object, ...]] = []
     for group in chosen:
         for method in design.methods:
             item = next(names)
@@ -118,10 +117,11 @@ def _voice_rows(
     prefixes: Mapping[Any, str],
     outputs: Mapping[Any, str],
     texts: pd.DataFrame,
-) -> tuple[list[tuple], list[tuple]]:
+) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
     profiles = {client: author_profile(texts, client, design) for client in sorted({group.client for group in chosen})}
     names = iter(_blind_names(design, VOICE, len(chosen)))
-    requests, key = [], []
+    requests: list[tuple[object, ...]] = []
+    key: list[tuple[object, ...]] = []
     for group in chosen:
         item = next(names)
         swapped = int(numpy_generator(design.seed, "order of voices", group.seed, group.client).integers(2))

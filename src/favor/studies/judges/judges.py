@@ -5,8 +5,6 @@ from resamples of authors and p from their signs; authors keep all their seeds
 (paper, Reference-Free Quality and Voice-Match Judges).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -4,8 +4,6 @@ The paper prints no wording; this is the project's own. Generic quality: a promp
 human continuation, no author history, no method. Voice: an author's own texts and two continuations.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Tables of the judges."""
 
-from __future__ import annotations
-
 from favor.foundation.columns import CLIENT, PROMPT_ID, SEED
 from favor.foundation.tables import BOOLEAN, INT32, INT64, STRING, Column, Table
 

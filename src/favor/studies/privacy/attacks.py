@@ -3,8 +3,6 @@
 All read the table ``privacy_losses``; favor.studies.privacy.privacy makes statistics of them.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

@@ -4,8 +4,6 @@ The evaluator sees what no server rule does. Whether a server could have done th
 uploads, or under secure aggregation only its own adapters; a personal adapter would have to be stolen.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 

@@ -6,8 +6,6 @@ and the empirical epsilon is itself a lower bound. ``shuffled`` is the same stat
 docs/privacy.md says what each attack knows and does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

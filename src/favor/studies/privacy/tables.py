@@ -1,7 +1,5 @@
 """Tables of the privacy audit. None holds a text."""
 
-from __future__ import annotations
-
 from favor.foundation.columns import CLIENT, METHOD, ROUND, SEED
 from favor.foundation.tables import FLOAT, INT32, INT64, STRING, Column, Table
 

@@ -3,8 +3,6 @@
 Sums run over tensors, each read once for all uploads, so that memory holds no more than one tensor of each.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -6,8 +6,6 @@ a corpus of stories has no topics). Intervals come from resamples of the held-ou
 training texts stay.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Every metric that is computed for the experiment: no table of the paper, and no family left out."""
 
-from __future__ import annotations
-
 from favor.tables.specs import TableSpec
 
 TABLE = TableSpec(
