@@ -15,7 +15,7 @@ def test_counts_by_last_round_by_hand() -> None:
         generated={"a": [10, -10], "b": [20, None], "c": [170, 100]},
     )
     table = by_last_round(inputs, "e", {"m": {1: {"a": 2, "c": 0}}})
-    rows = {row.last_round: (row.clients, row.outputs, row.correct) for row in table.itertuples()}
-    assert rows == {-1: (1, 1, 0), 0: (1, 2, 1), 2: (1, 2, 2)}
+    rows = {row.client: (row.last_round, row.outputs, row.correct) for row in table.itertuples()}
+    assert rows == {"a": (2, 2, 2), "b": (-1, 1, 0), "c": (0, 2, 1)}
     assert set(table["method"]) == {"m"}  # controls do not federate
     assert by_last_round(inputs, "e", {}).empty

@@ -97,8 +97,10 @@ def energy_table() -> pd.DataFrame:
 
 
 def participation_table() -> pd.DataFrame:
-    rows = [(seed, "favor", last, 4, 10, 2 + last) for seed in (1, 2) for last in (-1, 0, 2)]
-    return pd.DataFrame(rows, columns=["seed", "method", "last_round", "clients", "outputs", "correct"])
+    """Two seeds: two clients that were never there, and one in each of two rounds."""
+    clients = (("client_001", -1, 5, 1), ("client_002", -1, 5, 0), ("client_003", 0, 10, 2), ("client_004", 2, 10, 4))
+    rows = [(seed, "favor", *client) for seed in (1, 2) for client in clients]
+    return pd.DataFrame(rows, columns=["seed", "method", "client", "last_round", "outputs", "correct"])
 
 
 def voice_table(method="favor") -> pd.DataFrame:

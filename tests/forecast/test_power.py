@@ -53,12 +53,13 @@ def test_the_smallest_difference_by_hand(plan) -> None:
     # Nine rows: eight tests. Two seeds of two prompts: ditto .01 + .12 / 4 = .04, fedavg .03, pooled .02.
     assert (found["authors"], found["tests"], found["seeds"], found["prompts"]) == (20, 8, 2, 2)
     accuracy, top1 = found["measures"]
-    effect = detectable(20, 8)
-    assert accuracy["smallest"] == pytest.approx(effect * math.sqrt(0.03))
-    assert (accuracy["low"], accuracy["high"]) == pytest.approx((effect * math.sqrt(0.02), effect * math.sqrt(0.04)))
+    # A rate of four outputs per author moves in steps of a quarter.
+    smallest = [detectable(20, 8, 0.25 / math.sqrt(variance)) * math.sqrt(variance) for variance in (0.02, 0.03, 0.04)]
+    assert [accuracy["low"], accuracy["smallest"], accuracy["high"]] == pytest.approx(smallest)
+    assert smallest[1] > detectable(20, 8) * math.sqrt(0.03)
     # The median pair is fedavg, which differs between authors alone: no number of prompts halves that.
     assert accuracy["half"]["prompts"] is None
-    assert detectable(accuracy["half"]["authors"], 8) <= effect / 2
+    assert detectable(accuracy["half"]["authors"], 8) <= detectable(20, 8) / 2
     assert top1["why_not"] == "not known: no likelihoods were read in the run behind the variances"
     text = "\n".join(power_lines(planner, {"micro": found}, KNOWN))
     assert f"half: {accuracy['half']['authors']} authors (no number of prompts per author)" in text

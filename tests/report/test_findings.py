@@ -6,7 +6,6 @@ import math
 
 import pandas as pd
 import pytest
-from scipy.stats import t as student_t
 
 from favor.report.findings import Facts, findings, level, rival, smallest, voices
 from favor.statistics.power import detectable
@@ -17,7 +16,7 @@ AUTHORS = 20
 
 
 def evidence(p=None, encoder="unseen", values=None) -> pd.DataFrame:
-    """Every pair of ``values`` once, an interval of ± 0.05 around the difference, p = 0.9 unless ``p`` has the pair."""
+    """Every pair of ``values`` once, ± 0.05 around the difference with the error .024, p = .9 unless ``p`` has it."""
     values = VALUES if values is None else values
     names = list(values)
     rows = []
@@ -27,8 +26,9 @@ def evidence(p=None, encoder="unseen", values=None) -> pd.DataFrame:
             certain = (p or {}).get(frozenset((left, right)), 0.9)
             ends = (delta - 0.05, delta + 0.05)
             row = (encoder, "author_accuracy_failures_wrong", left, right, values[left], values[right], delta, *ends)
-            rows.append((*row, certain, 100))
+            rows.append((*row, certain, 100, 0.024))
     names = ["encoder", "metric", "left_method", "right_method", "left", "right", "delta", "low", "high", "p", "draws"]
+    names.append("error")
     return pd.DataFrame(rows, columns=names)
 
 
@@ -69,8 +69,8 @@ def test_no_difference_found_and_the_smallest_that_would_have_been() -> None:
     assert said.startswith(
         "FAVoR's strongest rival, Local-only, reaches 34%: no difference found (−4 points [−9, +1], p = 1.000)."
     )
-    # The interval is ± t s with s = deviation / sqrt(20): deviation = 0.05 / 2.093 x 4.472 = 0.1068.
-    deviation = 0.05 / student_t.ppf(0.975, 19) * math.sqrt(20)
+    # The error is deviation / sqrt(20): deviation = 0.024 x 4.472 = 0.1073.
+    deviation = 0.024 * math.sqrt(20)
     points = round(100 * detectable(20, 4) * deviation)
     assert (
         f"The smallest difference that 20 authors would have shown, in four runs of five, is {points} points." in said

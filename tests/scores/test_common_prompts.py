@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import sem, skew
 from tests.scores.copied_voices import by_method, copied_voices
 
 from favor.lm.settings import OutputFilter
@@ -14,7 +15,7 @@ from favor.scores.common_prompts import bigram_overlaps, score
 from favor.scores.inputs import ScoreInputs
 from favor.scores.settings import CommonPrompts
 from favor.scores.text_quality import quality_columns
-from favor.statistics.bootstrap import resample_counts
+from favor.statistics.bootstrap import resample_counts, skewed_limits
 
 CLIENTS = ("a", "b", "c")
 SHORT = {key: ["one two", "three"] for key in CLIENTS}
@@ -149,9 +150,9 @@ def test_intervals_are_those_of_drawing_authors(three_authors) -> None:
     # What an author adds, by least squares on the draws; the error of a mean of three such, and t(.975, 2).
     table = np.array(drawn)
     slopes = np.linalg.lstsq(np.column_stack([np.ones(len(table)), table[:, 1:]]), table[:, 0])[0][1:]
-    half = 4.302653 * np.std(3 * (slopes - slopes.mean()), ddof=1) / 3**0.5
-    value = found["common_similarity", ""]
-    assert [found["common_similarity", end] for end in ("low", "high")] == pytest.approx([value - half, value + half])
+    added = 3 * (slopes - slopes.mean())
+    ends = skewed_limits(found["common_similarity", ""], sem(added), skew(added) / 3**0.5, 4.302653)
+    assert [found["common_similarity", end] for end in ("low", "high")] == pytest.approx(ends)
 
 
 def test_equal_texts_of_all_authors_have_no_interval_to_speak_of(three_authors) -> None:

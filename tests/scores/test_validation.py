@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from favor.scores.validation import final_losses, validation_scores
+from favor.statistics.bootstrap import skewed_limits
 
 NAN = float("nan")
 
@@ -44,9 +45,10 @@ def test_means_over_seeds_and_an_interval_over_authors() -> None:
     # Authors: 3, 3 and 5. Mean 11 / 3; standard deviation 2 / sqrt(3), standard error 2 / 3; t of 2 degrees is 4.303.
     assert own.loc[("validation_loss", ""), "value"] == pytest.approx(11 / 3)
     assert own.loc[("validation_loss", ""), "n"] == 3
-    half = 4.303 * 2 / 3
-    assert own.loc[("validation_loss", "low"), "value"] == pytest.approx(11 / 3 - half, rel=0.05)
-    assert own.loc[("validation_loss", "high"), "value"] == pytest.approx(11 / 3 + half, rel=0.05)
+    # Deviations -2/3, -2/3, 4/3: skewness (16/27) / (8/9)^1.5 = .707, of the mean .707 / sqrt(3) = .408.
+    low, high = skewed_limits(11 / 3, 2 / 3, 0.408, 4.303)
+    assert own.loc[("validation_loss", "low"), "value"] == pytest.approx(low, rel=0.05)
+    assert own.loc[("validation_loss", "high"), "value"] == pytest.approx(high, rel=0.05)
     authors = own.loc["author_validation_loss", "value"]
     assert authors.to_dict() == {"a": 3.0, "b": 3.0, "c": 5.0}
     rest = scores[scores["method"] == "fedavg"]

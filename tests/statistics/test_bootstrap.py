@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import rankdata, ttest_1samp
+from scipy.stats import rankdata, sem, skew
 from scipy.stats import t as student_t
 from sklearn.metrics import f1_score, roc_auc_score
 from tests.statistics.rates import equal_error_rate
@@ -25,7 +25,9 @@ from favor.statistics.bootstrap import (
     observed_and_resampled,
     pair_auc_draws,
     resample_counts,
+    skewed_limits,
     standard_error,
+    student_limits,
     win_counts,
 )
 from favor.statistics.rank_agreement import correlate, drawn_authors
@@ -111,22 +113,52 @@ def test_the_standard_error_by_hand() -> None:
     assert np.isnan(standard_error(np.array([2.0, 2.0, 0.0]), 1))
 
 
-def test_an_interval_of_means_is_that_of_student() -> None:
-    own = np.array([1.0, 2.0, 4.0, 7.0, 11.0, 5.0])
+def test_an_interval_of_means_that_are_not_skewed_is_that_of_student() -> None:
+    own = np.array([0.0, 2.0, 4.0, 6.0, 8.0, 10.0])
     draws = observed_and_resampled(6, 1, 200_000) @ own / 6
-    low, high = interval(draws, 6)
-    # mean 5, variance 66 / 5 = 13.2, error sqrt(13.2 / 6) = 1.483, t(.975, 5) = 2.5706: 5 -+ 3.813
-    assert (low, high) == pytest.approx((1.187, 8.813), abs=0.02)
+    # mean 5, variance 70 / 5 = 14, error sqrt(14 / 6) = 1.5275, t(.975, 5) = 2.5706: 5 -+ 3.927
+    assert interval(draws, 6) == pytest.approx((1.073, 8.927), abs=0.02)
+    assert student_limits(draws, 6) == pytest.approx((1.073, 8.927), abs=0.02)
     assert interval(np.full(9, 0.25), 6) == (0.25, 0.25)
     assert np.isnan(interval(draws, 1)).all()
     assert np.isnan(interval(np.array([np.nan, 1.0, 2.0]), 6)).all()
 
 
-def test_with_counts_the_interval_of_a_mean_is_students_exactly() -> None:
+def test_a_skewed_mean_has_the_limits_of_hall() -> None:
+    """1, 2, 4, 7, 11, 5: deviations -4 -3 -1 2 6 0, cubes -64 -27 -1 8 216 0, error sqrt(66 / 5 / 6) = 1.4832.
+
+    Skewness 22 / 11^1.5 = .6030, of the mean .6030 / sqrt(6) = .2462, a = .08206, t = 2.5706. 3 a (t - a / 2) = .6227
+    and 3 a (-t - a / 2) = -.6429; (1.6227^(1/3) - 1) / a = 2.134, (.3571^(1/3) - 1) / a = -3.540.
+    """
     own = np.array([1.0, 2.0, 4.0, 7.0, 11.0, 5.0])
     counts = observed_and_resampled(6, 1, 300)
-    oracle = ttest_1samp(own, 0).confidence_interval()
-    assert interval(counts @ own / 6, 6, counts=counts) == pytest.approx((oracle.low, oracle.high), abs=1e-9)
+    low, high = interval(counts @ own / 6, 6, counts=counts)
+    assert (low, high) == pytest.approx((5 - 1.4832 * 2.134, 5 + 1.4832 * 3.540), abs=2e-3)
+    assert interval(observed_and_resampled(6, 1, 500_000) @ own / 6, 6) == pytest.approx((low, high), abs=0.08)
+    # Hall's transformed T is t at one end and -t at the other.
+    a, error, t = skew(own) / 6**0.5 / 3, sem(own), student_t.ppf(0.975, 5)
+    transformed = [((1 + a * T) ** 3 - 1) / (3 * a) + a / 2 for T in ((5 - low) / error, (5 - high) / error)]
+    assert transformed == pytest.approx([t, -t], abs=1e-6)
+    # turned round, the limits are
+    assert interval(counts @ -own / 6, 6, counts=counts) == pytest.approx((-high, -low))
+
+
+@pytest.mark.parametrize(("authors", "least"), [(6, 0.9), (12, 0.92), (24, 0.92)])
+def test_means_of_skewed_values_are_covered(authors, least) -> None:
+    """Exponential values: value +- t s holds their mean in .89, .91 and .925."""
+    own = np.random.default_rng(authors).exponential(size=(4000, authors))
+    t, skews = student_t.ppf(0.975, authors - 1), skew(own, axis=1) / authors**0.5
+    ends = np.array([skewed_limits(*row, t) for row in zip(own.mean(axis=1), sem(own, axis=1), skews, strict=True)])
+    plain = np.abs(own.mean(axis=1) - 1) <= t * sem(own, axis=1)
+    held = ((ends[:, 0] <= 1) & (ends[:, 1] >= 1)).mean()
+    assert plain.mean() + 0.01 < held < 0.97
+    assert held > least
+
+
+def test_with_counts_the_error_of_a_mean_is_exact() -> None:
+    own = np.array([1.0, 2.0, 4.0, 7.0, 11.0, 5.0])
+    counts = observed_and_resampled(6, 1, 300)
+    assert standard_error(counts @ own / 6, 6, counts) == pytest.approx(sem(own), abs=1e-9)
     np.testing.assert_allclose(influences(counts @ own / 6, counts, np.ones(6, dtype=bool)), own - 5, atol=1e-9)
     # A seventh who has nothing changes nothing.
     wider = np.column_stack([observed_and_resampled(7, 1, 300)[:, :6], np.zeros(301)])
@@ -168,13 +200,14 @@ def test_an_interval_of_a_rate_is_that_of_wilson_and_stays_within_it() -> None:
 
 def test_comparison_is_signed_towards_the_left() -> None:
     left, right = np.array([0.30, 0.30, 0.31, 0.29, 0.30]), np.array([0.35, 0.35, 0.35, 0.36, 0.34])
-    lower = compare(left, right, 8, 0.25, higher_is_better=False)
+    counts = np.array([[1.0, 1.0], [2.0, 0.0], [0.0, 2.0], [1.0, 1.0], [2.0, 0.0]])
+    lower = compare(left, right, 2, counts, 0.25, higher_is_better=False)
     assert (lower.left, lower.right, lower.delta) == (0.30, 0.35, pytest.approx(0.05))
-    assert (lower.low, lower.high) == pytest.approx(interval(np.array([0.05, 0.05, 0.04, 0.07, 0.04]), 8))
-    higher = compare(left, right, 8, 0.25)
+    assert (lower.low, lower.high) == interval(right - left, 2, counts=counts)
+    higher = compare(left, right, 2, counts, 0.25)
     assert (higher.delta, higher.low, higher.high) == pytest.approx((-lower.delta, -lower.high, -lower.low))
     assert lower.p == higher.p == 0.25
-    assert np.isnan(compare(np.array([np.nan, 1.0]), right[:2], 8, 0.25).p)
+    assert np.isnan(compare(np.array([np.nan, 1.0]), right[:2], 2, counts[:2], 0.25).p)
     assert lower.draws == higher.draws == 4
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from benchmarks.coverage import simulate
+from benchmarks.coverage import NEW, simulate
+
+from favor.statistics.bootstrap import FEWEST
 
 RUNS = 80
 # Four standard errors of a rate of .05 in so many runs.
 SLACK = 4 * (0.05 * 0.95 / RUNS) ** 0.5
-# What docs/reading-the-report.md says is covered less, or found too often.
-SHORT = ("mean of skewed values", "TPR at 1 % FPR")
+# What docs/reading-the-report.md says is found too often.
 LIBERAL = ("three seeds, clusters of seeds and authors", "McNemar's over outputs")
 
 
@@ -21,12 +22,16 @@ def made(request) -> tuple[int, pd.DataFrame, pd.DataFrame]:
 
 
 def test_intervals_hold_the_truth(made) -> None:
-    _, intervals, _ = made
-    held = intervals[~intervals["kind"].isin(SHORT) & ~intervals["kind"].str.endswith("new prompts")].set_index("kind")
+    authors, intervals, _ = made
+    held = intervals[~intervals["kind"].str.endswith(NEW)].set_index("kind")
+    # With six authors there is none of variances, slopes and thresholds.
+    absent = held["defined"] == 0
+    assert absent.sum() == (5 if authors < FEWEST else 0)
+    held = held[~absent]
     assert (held["covers"] >= 0.95 - SLACK).all(), held[held["covers"] < 0.95 - SLACK]
     # and are no intervals that hold everything
-    assert held.loc["rank correlation 0.00", "covers"] < 1.0
-    assert held.loc["habits kept", "width"] < 1.2
+    assert held.loc["rank correlation 0", "covers"] < 1.0
+    assert held.loc["difference of macro-F1", "width"] < 0.7
     assert held.loc["share of margin kept, half", "width"] < 1.5
     assert held.loc["accuracy, half a voice", "width"] < 0.7
 

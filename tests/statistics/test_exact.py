@@ -1,33 +1,50 @@
-"""Exact limits: published and hand-computed values, and coverage where the distribution is known."""
+"""Limits of counts and ranks: published and hand-computed values, and coverage where the distribution is known."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import beta, binom, binomtest
 
 from favor.statistics.attacks import exposure
-from favor.statistics.exact import binomial_limits, exponential_mean_limits
+from favor.statistics.bootstrap import observed_and_resampled
+from favor.statistics.exact import binomial_limits, exponential_mean_limits, rate_limits
 
 
-def test_limits_of_a_rate_by_hand_and_as_published() -> None:
-    # Nobody of n: the upper limit p has (1 - p)^n = .025.
-    assert binomial_limits(0, 6) == (0.0, pytest.approx(1 - 0.025 ** (1 / 6)))
-    assert binomial_limits(6, 6) == (pytest.approx(0.025 ** (1 / 6)), 1.0)
-    # 3 of 10: R's binom.test(3, 10).
-    assert binomial_limits(3, 10) == (pytest.approx(0.06673951), pytest.approx(0.6524529))
+def test_limits_of_a_rate_by_hand() -> None:
+    # One of one: the density of p is that of beta(3/2, 1/2), whose distribution is that of sin^2: with u = asin sqrt p,
+    # (2 u - sin 2 u) / pi = .025.
+    low, high = binomial_limits(1, 1)
+    u = np.arcsin(low**0.5)
+    assert (2 * u - np.sin(2 * u)) / np.pi == pytest.approx(0.025)
+    assert high == 1.0
+    assert binomial_limits(0, 1) == (0.0, pytest.approx(1 - low))
+    # Between Clopper and Pearson's, of 3 of 10 .0667 and .6525 (R's binom.test), and those without x's own probability
+    assert 0.0667 < binomial_limits(3, 10)[0] < beta.ppf(0.025, 4, 7) < beta.ppf(0.975, 3, 8)
+    assert beta.ppf(0.975, 3, 8) < binomial_limits(3, 10)[1] < 0.6525
 
 
-@pytest.mark.parametrize("authors", [6, 12, 24])
-def test_limits_of_a_rate_cover_where_authors_repeat_themselves(authors) -> None:
-    """Decisions of an author that are always alike: limits that count authors hold, those of decisions do not."""
-    generator = np.random.default_rng(1)
-    found = generator.binomial(authors, 0.25, size=2000)
-    limits = {hits: binomial_limits(hits, authors) for hits in set(found.tolist())}
-    doubled = {hits: binomial_limits(4 * hits, 4 * authors) for hits in limits}
-    covers = np.mean([limits[hits][0] <= 0.25 <= limits[hits][1] for hits in found.tolist()])
-    fails = np.mean([doubled[hits][0] <= 0.25 <= doubled[hits][1] for hits in found.tolist()])
-    assert covers >= 0.945
-    assert fails < 0.9
+@pytest.mark.parametrize("trials", [6, 12, 24, 50])
+def test_on_average_over_rates_the_limits_hold_95_percent(trials) -> None:
+    """Without drawing: of every rate, the probability of the outcomes whose limits hold it."""
+    low, high = np.array([binomial_limits(hits, trials) for hits in range(trials + 1)]).T
+    exact = [binomtest(hits, trials).proportion_ci() for hits in range(trials + 1)]
+    rates = np.linspace(0.05, 0.95, 181)[:, None]
+    chance = binom.pmf(np.arange(trials + 1), trials, rates)
+    held = (chance * ((low <= rates) & (rates <= high))).sum(axis=1)
+    wider = np.array([(limits.low <= rates[:, 0]) & (rates[:, 0] <= limits.high) for limits in exact]).T
+    assert held.mean() == pytest.approx(0.95, abs=0.01)
+    assert (chance * wider).sum(axis=1).mean() > held.mean() + 0.01
+
+
+def test_several_decisions_of_an_author_are_not_as_many_trials() -> None:
+    counts = observed_and_resampled(6, 1, 2000)
+    once = rate_limits(np.array([1.0, 1, 0, 1, 0, 1]), np.arange(6), counts)
+    assert once == binomial_limits(4, 6)
+    # Four copies of every decision say no more: the errors are those of six authors, so that n is 5.
+    low, high = rate_limits(np.tile([1.0, 1, 0, 1, 0, 1], 4), np.tile(np.arange(6), 4), counts)
+    trials = binomial_limits(16, 24)
+    assert low < once[0] < trials[0] < trials[1] < high
 
 
 @pytest.mark.parametrize("number", [3, 6, 12])

@@ -115,28 +115,23 @@ def test_with_six_authors_and_twelve_tests_nothing_is_found() -> None:
     assert found(12, simulated(generator, 6, {"seeds": 2, "prompts": 4, "samples": 1}, 100.0)) == 0.0
 
 
-@pytest.mark.parametrize(("authors", "least"), [(12, 0.6), (24, 0.7), (50, 0.75)])
-def test_planted_differences_in_accuracy_are_found_too(authors, least) -> None:
-    """Hits are 0 or 1: eight prompts an author, whose chance of a hit differs from author to author.
-
-    With few authors a rate is found less often than docs/scaling.md says of means, as it says: differences of 0 show
-    nothing, and many sums are equal.
-    """
+@pytest.mark.parametrize(("authors", "prompts"), [(12, 4), (12, 8), (14, 8), (24, 4), (24, 8), (50, 8)])
+def test_planted_differences_in_accuracy_are_found_too(authors, prompts) -> None:
+    """Hits are 0 or 1, of few prompts per author, whose chance of a hit differs from author to author."""
     generator = np.random.default_rng(authors)
     base = 0.3
     # One method hits with probability b of the author, the other with b + d; both draw on their own.
-    spread, prompts = 0.15, 8
+    spread = 0.15
     many = generator.beta(2, 2, 200_000) * 2 * spread + base - spread
-    within = 2 * (many * (1 - many)).mean() / prompts
-    difference = detectable(authors, 13) * within**0.5
-    for _ in range(20):  # the other side's variance moves with the difference
+    within, difference = 2 * (many * (1 - many)).mean() / prompts, 0.0
+    for _ in range(8):  # the other side's variance moves with the difference
         moved = np.clip(many + difference, 0, 1)
         within = ((many * (1 - many)).mean() + (moved * (1 - moved)).mean()) / prompts + (moved - many).var()
-        difference = detectable(authors, 13) * within**0.5
+        difference = detectable(authors, 13, 1 / prompts / within**0.5) * within**0.5
     chance = generator.beta(2, 2, (RUNS, authors)) * 2 * spread + base - spread
     left = generator.binomial(prompts, np.clip(chance + difference, 0, 1)) / prompts
     right = generator.binomial(prompts, chance) / prompts
-    assert least <= found(13, left - right) <= 0.85
+    assert 0.75 <= found(13, left - right) <= 0.85
 
 
 def test_a_deviation_from_few_authors_is_uncertain() -> None:

@@ -34,7 +34,11 @@ def evidence(p) -> pd.DataFrame:
     made = pd.DataFrame(rows, columns=columns)
     pairs = [frozenset(pair) for pair in zip(made["left_method"], made["right_method"], strict=True)]
     return made.assign(
-        low=made["delta"] - 0.05, high=made["delta"] + 0.05, p=[p.get(pair, 0.9) for pair in pairs], draws=100
+        low=made["delta"] - 0.05,
+        high=made["delta"] + 0.05,
+        p=[p.get(pair, 0.9) for pair in pairs],
+        draws=100,
+        error=0.024,
     )
 
 

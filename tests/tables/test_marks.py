@@ -39,8 +39,8 @@ def evidence(levels, noise=0.02, metric="author_accuracy") -> pd.DataFrame:
     rows = []
     for left, right in combinations(drawn, 2):
         p = sign_flip_p(linear_shares(drawn[left] - drawn[right], counts, np.ones(AUTHORS)), 1)
-        result = compare(drawn[left], drawn[right], AUTHORS, p)
-        rows.append(("asce_a", metric, left, right, *vars(result).values()))
+        result = compare(drawn[left], drawn[right], AUTHORS, counts, p)
+        rows.append(("asce_a", metric, left, right, *vars(result).values(), 0.01))
     return pd.DataFrame(rows, columns=EVIDENCE.names)
 
 

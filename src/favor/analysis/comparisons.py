@@ -205,7 +205,7 @@ def compare_outputs(
         first, second = (table[f"{metric}_{side}"].to_numpy(dtype=np.float64) for side in ("x", "y"))
         resampled = mean_draws(first, index, counts), mean_draws(second, index, counts)
         p = sign_flip_p(author_sums(first - second, index, number), seed)
-        result = compare(*resampled, number, p, _higher(metric))
+        result = compare(*resampled, number, counts, p, _higher(metric))
         if _DECLARED[metric].per_output == "binary":
             exact = mcnemar_exact(first == 1.0, second == 1.0)
         else:
@@ -251,7 +251,7 @@ def compare_verification(
                 for (scores, positive, _, _), own in zip(sides, (index, other), strict=True)
             )
             p = sign_flip_p(linear_shares(first - second, counts, outputs), seed)
-            result = compare(first, second, number, p, _higher(metric))
+            result = compare(first, second, number, counts, p, _higher(metric))
             rows.append(_row(left, right, encoder, metric, clusters, result, float("nan"), n, len(sides[0][0]), number))
     return pd.DataFrame(map(asdict, rows))
 

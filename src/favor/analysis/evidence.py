@@ -21,6 +21,7 @@ from favor.statistics.bootstrap import (
     macro_f1_draws,
     mean_draws,
     observed_and_resampled,
+    standard_error,
 )
 from favor.statistics.sign_flips import linear_shares, sign_flip_p
 
@@ -61,8 +62,9 @@ def all_pairs(inputs: ScoreInputs, seed: int, draws: int) -> pd.DataFrame:
         for left, right in combinations(known, 2):
             both = int(((outputs[left] > 0) & (outputs[right] > 0)).sum())
             shares = linear_shares(means[left] - means[right], counts, outputs[left] + outputs[right])
-            result = compare(means[left], means[right], both, sign_flip_p(shares, seed), higher)
-            records.append((encoder, metric, left, right, *vars(result).values()))
+            result = compare(means[left], means[right], both, counts, sign_flip_p(shares, seed), higher)
+            error = standard_error(means[left] - means[right], both, counts)
+            records.append((encoder, metric, left, right, *vars(result).values(), error))
     return pd.DataFrame(records, columns=EVIDENCE.names)
 
 

@@ -14,7 +14,7 @@ NEVER = -1
 def by_last_round(
     inputs: ScoreInputs, encoder: str, last: Mapping[str, Mapping[int, Mapping[str, int]]]
 ) -> pd.DataFrame:
-    """Return the table ``participation``: surviving outputs and correct ones by last round.
+    """Return the table ``participation``: surviving outputs and correct ones by client, with its last round.
 
     ``last``: method -> seed -> client -> round of its last participation, from 0; clients that it does not name were
     never sampled. Methods it does not name do not federate and are left out.
@@ -26,10 +26,7 @@ def by_last_round(
         rounds = last[run.method][run.seed]
         outputs = predictions(inputs, encoder, run)
         right = correct(outputs["client"].to_numpy(), outputs["predicted"].to_numpy())
-        for number in sorted({rounds.get(client, NEVER) for client in inputs.clients}):
-            clients = [client for client in inputs.clients if rounds.get(client, NEVER) == number]
-            member = outputs["client"].isin(clients)
-            counts = (len(clients), int(member.sum()), int((right & member).sum()))
-            rows.append((run.seed, run.method, number, *counts))
-    frame = pd.DataFrame(rows, columns=PARTICIPATION.names)
-    return frame.astype({"seed": "int32", "last_round": "int32", "clients": "int32"})
+        for client in inputs.clients:
+            own = right[(outputs["client"] == client).to_numpy()]
+            rows.append((run.seed, run.method, client, rounds.get(client, NEVER), len(own), int(own.sum())))
+    return pd.DataFrame(rows, columns=PARTICIPATION.names).astype({"seed": "int32", "last_round": "int32"})

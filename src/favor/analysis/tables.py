@@ -1,6 +1,6 @@
 """Tables of what is computed from the scores of several runs."""
 
-from favor.foundation.columns import METHOD, SEED
+from favor.foundation.columns import CLIENT, METHOD, SEED
 from favor.foundation.tables import FLOAT, INT32, INT64, STRING, Column, Table
 
 COMPARISONS = Table(
@@ -61,12 +61,12 @@ PARTICIPATION = Table(
     (
         SEED,
         METHOD,
-        Column("last_round", INT32, "", "round of a client's last participation, from 0; -1: never sampled"),
-        Column("clients", INT32, "clients", "clients whose last participation it was"),
-        Column("outputs", INT64, "outputs", "their outputs that passed the filter"),
+        CLIENT,
+        Column("last_round", INT32, "", "round of the client's last participation, from 0; -1: never sampled"),
+        Column("outputs", INT64, "outputs", "its outputs that passed the filter"),
         Column("correct", INT64, "outputs", "outputs nearest to their own author's prototype"),
     ),
-    ("seed", "method", "last_round"),
+    ("seed", "method", "client"),
 )
 
 EVIDENCE = Table(
@@ -83,6 +83,7 @@ EVIDENCE = Table(
         Column("high", FLOAT, "", "upper end of that interval"),
         Column("p", FLOAT, "", "two-sided p of the difference over authors"),
         Column("draws", INT64, "draws", "draws of authors in which both values exist"),
+        Column("error", FLOAT, "", "standard error of the difference over authors"),
     ),
     ("encoder", "metric", "left_method", "right_method"),
 )

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 from favor.analysis.variances import METRICS, SHIPPED, STYLE, SUBJECT, measure
@@ -24,6 +23,14 @@ from favor.statistics.power import (
 )
 
 UNITS = {"samples": "samples per prompt", "prompts": "prompts per author", "texts": "texts per author"}
+_OUTPUTS = ("seeds", "prompts", "samples")
+# Measures that are rates, of so many decisions per author; a share kept has the steps of what is kept.
+RATES = {
+    "likelihood_top1": ("seeds", "texts"),
+    "profile_accuracy": _OUTPUTS,
+    "author_accuracy": _OUTPUTS,
+    "kept_author_accuracy": _OUTPUTS,
+}
 MOST_AUTHORS, MOST_TEXTS = 10_000, 1_000  # beyond, no corpus has them
 
 
@@ -74,34 +81,49 @@ def _experiment(experiment: Experiment, authors: int, tests: int, entries: list[
         "samples": experiment.generation.samples,
         "texts": 1 if section is None else section.texts_per_client,
     }
-    measures = [
-        {"metric": entry["metric"], "reader": entry["reader"], **_measure(entry, authors, design, tests)}
-        for entry in entries
-    ]
+    of = {(entry["metric"], entry["reader"]): entry for entry in entries}
+    measures = []
+    for (metric, reader), entry in of.items():
+        kept = of.get((str(metric).removeprefix("kept_"), reader), entry)
+        measures.append({"metric": metric, "reader": reader, **_measure(entry, kept, authors, design, tests)})
     return {"authors": authors, **design, "tests": tests, "measures": measures}
 
 
-def _measure(entry: Mapping[str, Any], authors: int, design: Mapping[str, int], tests: int) -> dict[str, Any]:
+def _variances(entry: Mapping[str, Any], design: Mapping[str, int]) -> list[tuple[float, tuple[Component, ...]]]:
+    """Return an author's variance in a design and what it consists of, by pair of rows, the least first."""
+    pairs = [
+        tuple(Component(part["kind"], part["variance"], tuple(part["averaged_over"])) for part in pair["components"])
+        for pair in entry.get("pairs", ())
+    ]
+    return sorted(((variance_of_author(pair, design), pair) for pair in pairs), key=lambda found: found[0])
+
+
+def _measure(
+    entry: Mapping[str, Any], kept: Mapping[str, Any], authors: int, design: Mapping[str, int], tests: int
+) -> dict[str, Any]:
+    """``kept``: the measure of which ``entry`` is a share, or itself."""
     if "why_not" in entry:
         return {"why_not": f"not known: {entry['why_not']} in the run behind the variances"}
     if authors < least_authors(tests):
         return {"why_not": "none, however large"}
-    pairs = [
-        tuple(Component(part["kind"], part["variance"], tuple(part["averaged_over"])) for part in pair["components"])
-        for pair in entry["pairs"]
-    ]
-    variance = [variance_of_author(pair, design) for pair in pairs]
-    effect = detectable(authors, tests)
-    middle = median(variance)
-    typical = pairs[min(range(len(pairs)), key=lambda place: abs(variance[place] - middle))]
+    found = _variances(entry, design)
+    decisions = math.prod(design[name] for name in RATES.get(entry["metric"], ()))
+
+    def smallest(place: int) -> float:
+        """Return the smallest difference, at the variance of the pair in that place."""
+        own, of = found[place][0], _variances(kept, design)[place][0]
+        step = 1 / decisions / math.sqrt(of) if entry["metric"] in RATES and of > 0 else 0.0
+        return detectable(authors, tests, step) * math.sqrt(own)
+
+    middle = len(found) // 2
     return {
-        "smallest": effect * math.sqrt(middle),
-        "low": effect * math.sqrt(min(variance)),
-        "high": effect * math.sqrt(max(variance)),
-        "pairs": len(pairs),
+        "smallest": smallest(middle),
+        "low": smallest(0),
+        "high": smallest(-1),
+        "pairs": len(found),
         "half": {
-            "authors": authors_for(effect / 2, tests, MOST_AUTHORS),
-            **_numbers_for_half(typical, design),
+            "authors": authors_for(detectable(authors, tests) / 2, tests, MOST_AUTHORS),
+            **_numbers_for_half(found[middle][1], design),
         },
     }
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
-from scipy.stats import t as student_t
 
 from favor.paper.names import method_name, unmarked
 from favor.statistics.power import detectable, least_authors
@@ -130,14 +129,12 @@ def rival(facts: Facts) -> str:
 def smallest(row: Any, authors: int, tests: int) -> str:
     """Return the sentence on the smallest difference that would have been found; ``row``: of :func:`differences`.
 
-    The deviation of the authors' differences follows from the interval: value +- t s, with s = deviation / sqrt(N).
+    The deviation of the authors' differences follows from the standard error of their mean: times sqrt(N).
     """
     if authors < least_authors(tests):
         of = "a single test" if tests == 1 else f"{tests} tests"
         return f"With {authors} authors and {of} no difference could have been found, however large."
-    t = float(student_t.ppf(0.975, authors - 1))
-    deviation = (row["high"] - row["low"]) / 2 / t * math.sqrt(authors)
-    points = _points(detectable(authors, tests) * deviation).removeprefix("+")
+    points = _points(detectable(authors, tests) * row["error"] * math.sqrt(authors)).removeprefix("+")
     return f"The smallest difference that {authors} authors would have shown, in four runs of five, is {points} points."
 
 

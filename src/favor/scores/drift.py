@@ -16,10 +16,12 @@ from favor.scores.inputs import Run, ScoreInputs, read_encoders
 from favor.scores.metric import ALL_SEEDS, Metric, Score, scores_frame
 from favor.scores.settings import Drift
 from favor.statistics.between_authors import author_means, between_variance, mean_slope, post_means
-from favor.statistics.bootstrap import interval, observed_and_resampled
-from favor.statistics.kept_share import Limits, ratio_limits
+from favor.statistics.bootstrap import FEWEST, interval, observed_and_resampled, student_limits
+from favor.statistics.kept_share import NOT_KNOWN, Limits, ratio_limits
 
 _INFINITE = float("inf")
+_ALIKE = "too few outputs, or the authors' own continuations do not differ measurably"
+_FEW = f"fewer than {FEWEST} authors: neither spreads nor slopes have an interval that holds"
 _ROUNDING = 1e-6  # of the observed variance: less than that is what rounding leaves where the drawn authors are alike
 METRICS = (
     Metric(
@@ -120,20 +122,22 @@ def _long_enough(texts: pd.Series, cut: Words, length: int) -> np.ndarray:
 
 
 def _positive(variance: np.ndarray, authors: int) -> bool:
-    return bool(variance[0] > 0 and interval(variance, authors)[0] > _ROUNDING * variance[0])
+    return bool(variance[0] > 0 and student_limits(variance, authors)[0] > _ROUNDING * variance[0])
 
 
 def _left(variance: np.ndarray, human: np.ndarray, authors: int) -> tuple[float, float, float]:
     """Return variance / human with its limits; NaN where people do not differ measurably."""
     if not _positive(human, authors):
         return (float("nan"),) * 3
-    limits = (Limits(*interval(draws, authors)) for draws in (variance, human))
+    limits = (Limits(*student_limits(draws, authors)) for draws in (variance, human))
     low, high = ratio_limits(variance, human, *limits)
-    return float(variance[0] / human[0]) if np.isfinite(low) else float("nan"), low, high
+    value = float(variance[0] / human[0]) if np.isfinite(low) else float("nan")
+    return value, *((low, high) if authors >= FEWEST else NOT_KNOWN)
 
 
 def _value(slope: np.ndarray, authors: int, counts: np.ndarray) -> tuple[float, float, float]:
-    return float(slope[0]), *interval(slope, authors, counts=counts)
+    """Return the slope with its limits."""
+    return float(slope[0]), *(interval(slope, authors, counts=counts) if authors >= FEWEST else NOT_KNOWN)
 
 
 def _places(inputs: ScoreInputs, frame: pd.DataFrame) -> np.ndarray:
@@ -143,8 +147,7 @@ def _places(inputs: ScoreInputs, frame: pd.DataFrame) -> np.ndarray:
 def _with_interval(
     method: str, encoder: str, metric: str, variant: str, found: tuple[float, float, float], n: int
 ) -> Iterator[Score]:
-    known = bool(np.isfinite(found).all())
-    note = "" if known else "too few outputs, or the authors' own continuations do not differ measurably"
+    reason = _ALIKE if np.isnan(found[0]) else _FEW
     for end, value in zip(("", "low", "high"), found, strict=True):
-        shown = value if known else float("nan")
-        yield Score(ALL_SEEDS, method, encoder, metric, f"{variant}_{end}".strip("_"), shown, n, note)
+        note = "" if np.isfinite(value) else reason
+        yield Score(ALL_SEEDS, method, encoder, metric, f"{variant}_{end}".strip("_"), value, n, note)

@@ -400,7 +400,7 @@ def _comparisons(authors: Mapping[str, Mapping[str, np.ndarray]], counts: np.nda
             both = np.isfinite(sides[0]) & np.isfinite(sides[1])
             first, second = (_means(np.where(both, side, np.nan), counts) for side in sides)
             p = sign_flip_p((sides[0] - sides[1])[both], seed)
-            result = compare(first, second, int(both.sum()), p, higher)
+            result = compare(first, second, int(both.sum()), counts, p, higher)
             numbers = {"": result.delta, "_low": result.low, "_high": result.high, "_p": result.p}
             for end, value in numbers.items():
                 note = "no author has a value in both rows"

@@ -203,7 +203,7 @@ def _comparisons(
             outputs = read[left, verifier, common], read[right, verifier, common]
             authors = int(((outputs[0] > 0) & (outputs[1] > 0)).sum())
             p = sign_flip_p(linear_shares(sides[0] - sides[1], counts, outputs[0] + outputs[1]), seed)
-            result = compare(sides[0], sides[1], authors, p)
+            result = compare(sides[0], sides[1], authors, counts, p)
             shown = f"{COMMON}_minus:{right}" if common else f"minus:{right}"
             numbers = {"": result.delta, "_low": result.low, "_high": result.high, "_p": result.p}
             for end, value in numbers.items():

@@ -9,8 +9,14 @@ from favor.foundation.errors import UserError
 
 def pairwise_agreement(votes: np.ndarray) -> float:
     """Mean over items of the share of rater pairs that agree; ``votes`` [items, categories] counts the raters."""
+    return float(agreement_by_item(votes).mean())
+
+
+def agreement_by_item(votes: np.ndarray) -> np.ndarray:
+    """Return the share of rater pairs that agree, [items]; ``votes`` [items, categories] counts the raters."""
     raters = _raters(votes)
-    return float(((votes * (votes - 1)).sum(axis=1) / (raters * (raters - 1))).mean())
+    shares: np.ndarray = (votes * (votes - 1)).sum(axis=1) / (raters * (raters - 1))
+    return shares
 
 
 def fleiss_kappa(votes: np.ndarray) -> float:
@@ -20,8 +26,7 @@ def fleiss_kappa(votes: np.ndarray) -> float:
 
 def kappa_draws(votes: np.ndarray, cluster: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Fleiss' kappa in every draw of clusters: [draws]. ``cluster`` [items]; ``counts`` [draws, clusters]."""
-    raters = _raters(votes)
-    agreeing = np.bincount(cluster, (votes * (votes - 1)).sum(axis=1) / (raters * (raters - 1)), counts.shape[1])
+    agreeing = np.bincount(cluster, agreement_by_item(votes), counts.shape[1])
     chosen = np.zeros((counts.shape[1], votes.shape[1]))
     np.add.at(chosen, cluster, votes)
     items, drawn = counts @ np.bincount(cluster, minlength=counts.shape[1]), counts @ chosen

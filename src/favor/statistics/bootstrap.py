@@ -191,34 +191,50 @@ def influences(draws: np.ndarray, counts: np.ndarray, present: np.ndarray) -> np
     return found
 
 
+FEWEST = 8  # clusters of whom variances, slopes and thresholds have intervals: with 6 these hold the truth in 98 %
+
+
 def standard_error(draws: np.ndarray, clusters: int, counts: np.ndarray | None = None) -> float:
     """Return the standard error of ``draws[0]``: the deviation of the draws that exist, times sqrt(N / (N - 1)).
 
     Means of N clusters drawn with replacement have (N - 1) / N of the variance that means of N new clusters have. NaN
     for a single cluster, or fewer than two draws.
 
-    With ``counts`` [1 + draws, clusters] it is that of the mean of :func:`influences`. For statistics of pairs,
-    slopes and ranks of few clusters: a draw with many copies of few clusters gives them values that no new clusters
-    would.
+    With ``counts`` [1 + draws, clusters] it is that of the mean of :func:`influences`. For differences, and statistics
+    of pairs, slopes and ranks of few clusters: a draw with many copies of few clusters gives them values that no new
+    clusters would.
     """
+    return _error_and_skewness(draws, clusters, counts)[0]
+
+
+def _error_and_skewness(draws: np.ndarray, clusters: int, counts: np.ndarray | None) -> tuple[float, float]:
+    """Return the standard error of ``draws[0]`` and the skewness of the distribution that it comes from."""
     known = draws[1:][np.isfinite(draws[1:])]
     if clusters < 2 or len(known) < 2:
-        return float("nan")
+        return float("nan"), 0.0
     if counts is None:
-        spread = float(known.std())
+        parts, number = known - known.mean(), 1
     else:
-        spread = float(np.linalg.norm(influences(draws, counts, counts[0] > 0))) / clusters
+        present = counts[0] > 0
+        parts, number = influences(draws, counts, present)[present], int(present.sum())
+    spread = float(np.sqrt((parts**2).mean() / number))
     # Rounding leaves a trace of spread where no draw differs.
-    return spread * math.sqrt(clusters / (clusters - 1)) if spread > 1e-12 * max(1.0, abs(float(known[0]))) else 0.0
+    if not spread > 1e-12 * max(1.0, abs(float(known[0]))):
+        return 0.0, 0.0
+    skewness = float((parts**3).mean() / (parts**2).mean() ** 1.5) / math.sqrt(number)
+    return spread * math.sqrt(clusters / (clusters - 1)), skewness
 
 
-def compare(left: np.ndarray, right: np.ndarray, clusters: int, p: float, higher_is_better: bool = True) -> Comparison:
+def compare(
+    left: np.ndarray, right: np.ndarray, clusters: int, counts: np.ndarray, p: float, higher_is_better: bool = True
+) -> Comparison:
     """Compare two statistics, each [1 + draws]: the observed value, then those of the same draws of ``clusters``.
 
-    ``p``: of the difference (:mod:`favor.statistics.sign_flips`). There is none without an observed difference.
+    ``clusters``: how many have a value in both. ``counts``: the draws, [1 + draws, all clusters]. ``p``: of the
+    difference (:mod:`favor.statistics.sign_flips`). There is none without an observed difference.
     """
     differences = (1.0 if higher_is_better else -1.0) * (left - right)
-    low, high = interval(differences, clusters)
+    low, high = interval(differences, clusters, counts=counts)
     known = int(np.isfinite(differences[1:]).sum())
     p = p if np.isfinite(differences[0]) else float("nan")
     return Comparison(float(left[0]), float(right[0]), float(differences[0]), low, high, p, known)
@@ -229,24 +245,34 @@ RATE: Bounds = (0.0, 1.0)
 CORRELATION: Bounds = (-1.0, 1.0)
 
 
+def student_limits(draws: np.ndarray, clusters: int) -> tuple[float, float]:
+    """Return ``draws[0]`` +- t s, with s of :func:`standard_error` and t the 97.5 % point of N - 1 degrees of freedom.
+
+    For ratios, and variances between clusters: their draws are skewed by copies of clusters, and not as their values
+    are.
+    """
+    half = float(student_t.ppf(0.975, clusters - 1)) * standard_error(draws, clusters)
+    return float(draws[0]) - half, float(draws[0]) + half
+
+
 def interval(
     draws: np.ndarray, clusters: int, bounds: Bounds | None = None, counts: np.ndarray | None = None
 ) -> tuple[float, float]:
     """The 95 % interval of ``draws[0]``, the observed value, over new clusters like the N observed ones.
 
-    Without ``bounds``: value +- t times :func:`standard_error` s, with t the 97.5 % point of Student's distribution of
-    N - 1 degrees of freedom. With ``bounds``, for a measure that comes near them: Wilson's score interval (1927) of p,
-    the value as a share of the way between the bounds, for as many trials n = p (1 - p) / s^2 as would scatter so much
-    (the effective sample size of clustered rates; Dean and Pagano 2015), with t in the place of 1.96. It stays within
-    the bounds. Where no draw differs, as where every output is right, n is N. NaN for a single cluster. ``counts``: of
-    :func:`standard_error`, for statistics of pairs, slopes and ranks.
+    Without ``bounds``: Student's interval of N - 1 degrees of freedom, moved and stretched to the side on which few
+    clusters lie far out (:func:`skewed_limits`). With ``bounds``, for a measure that comes near them: Wilson's score
+    interval (1927) of p, the value as a share of the way between the bounds, for as many trials n = p (1 - p) / s^2 as
+    would scatter so much (the effective sample size of clustered rates; Dean and Pagano 2015), with t in the place of
+    1.96. It stays within the bounds. Where no draw differs, as where every output is right, n is N. NaN for a single
+    cluster. ``counts``: of :func:`standard_error`, for differences and statistics of pairs, slopes and ranks.
     """
-    error = standard_error(draws, clusters, counts)
+    error, skewness = _error_and_skewness(draws, clusters, counts)
     if not np.isfinite(draws[0]) or math.isnan(error):
         return float("nan"), float("nan")
     value, t = float(draws[0]), float(student_t.ppf(0.975, clusters - 1))
     if bounds is None:
-        return value - t * error, value + t * error
+        return skewed_limits(value, error, skewness, t)
     lowest, highest = bounds
     p, scaled = (value - lowest) / (highest - lowest), error / (highest - lowest)
     variance = max(0.0, p * (1 - p))
@@ -254,6 +280,20 @@ def interval(
     centre = (p + t**2 / (2 * trials)) / (1 + t**2 / trials)
     half = t * math.sqrt(variance / trials + (t / (2 * trials)) ** 2) / (1 + t**2 / trials)
     low, high = (lowest + (highest - lowest) * min(1.0, max(0.0, end)) for end in (centre - half, centre + half))
+    return low, high
+
+
+def skewed_limits(value: float, error: float, skewness: float, t: float) -> tuple[float, float]:
+    """Return the limits of a mean whose own distribution has ``skewness``: that of the values over sqrt(N).
+
+    T = (value - truth) / error is skewed to the other side, which leaves value +- t error short on one. g(T) = T +
+    a T^2 + a^2 T^3 / 3 + a / 2 with a = skewness / 3 is not (Hall 1992), and rises, so that T is between g's inverses
+    of -t and t.
+    """
+    a = skewness / 3
+    if abs(a) < 1e-6:
+        return value - t * error, value + t * error
+    low, high = (value - error * (math.cbrt(1 + 3 * a * (z - a / 2)) - 1) / a for z in (t, -t))
     return low, high
 
 

@@ -1,20 +1,36 @@
-"""Exact 95 % limits, for counts and ranks whose distribution is known: no resampling, right with few authors too."""
+"""95 % limits of counts and ranks whose distribution is known: no resampling, right with few authors too."""
 
 from __future__ import annotations
 
+import numpy as np
 from scipy.stats import beta, chi2
+
+from favor.statistics.bootstrap import RATE, interval, mean_draws
 
 _TAIL = 0.025
 
 
-def binomial_limits(successes: float, trials: float) -> tuple[float, float]:
-    """Return the limits of a rate after Clopper and Pearson (1934), from ``successes`` of ``trials``.
+def rate_limits(hits: np.ndarray, cluster: np.ndarray, counts: np.ndarray) -> tuple[float, float]:
+    """Return the limits of a rate over clusters: of decisions ``hits`` [n], 0 to 1, of the clusters ``cluster`` [n].
 
-    ``successes`` need not be whole: where each of ``trials`` authors has several decisions, their rate times the number
-    of authors gives the limits that hold even if an author's decisions are copies of one.
+    Where each cluster decides once they are :func:`binomial_limits`, and otherwise those of the draws ``counts``
+    (:func:`favor.statistics.bootstrap.interval`).
     """
-    low = beta.ppf(_TAIL, successes, trials - successes + 1) if successes > 0 else 0.0
-    high = beta.ppf(1 - _TAIL, successes + 1, trials - successes) if successes < trials else 1.0
+    sizes = np.bincount(cluster, minlength=counts.shape[1])
+    if sizes.max() == 1 and np.isin(hits, (0, 1)).all():
+        return binomial_limits(int(hits.sum()), len(hits))
+    return interval(mean_draws(hits, cluster, counts), int((sizes > 0).sum()), RATE)
+
+
+def binomial_limits(successes: int, trials: int) -> tuple[float, float]:
+    """Return Jeffreys's limits of a rate: from quantiles of the beta distribution (x + 1/2, n - x + 1/2).
+
+    They lie between the two tails of Clopper and Pearson (1934), which count all of x's own probability or none, so
+    that on average over rates they hold the truth in 95 % (Brown, Cai and DasGupta 2001), and not in 99 % of six
+    trials. No success has the lower limit 0, and no failure the upper limit 1.
+    """
+    low = beta.ppf(_TAIL, successes + 0.5, trials - successes + 0.5) if successes > 0 else 0.0
+    high = beta.ppf(1 - _TAIL, successes + 0.5, trials - successes + 0.5) if successes < trials else 1.0
     return float(low), float(high)
 
 

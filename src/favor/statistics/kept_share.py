@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from favor.statistics.bootstrap import Bounds, interval
+from favor.statistics.bootstrap import Bounds, interval, student_limits
 
 
 class Limits(NamedTuple):
@@ -92,12 +92,12 @@ def kept_share(
     if absent:
         return KeptShare(nan, nan, nan, *seen, reason=f"no value of the {', the '.join(absent)}")
     top, bottom = score - known, ceiling - known
-    if isinstance(floor, float):
+    if isinstance(floor, float) and bounds is not None:
         of_top, of_bottom = (
             Limits(*(end - floor for end in ends)) for ends in (own, interval(ceiling, clusters, bounds))
         )
     else:
-        of_top, of_bottom = (Limits(*interval(draws, clusters)) for draws in (top, bottom))
+        of_top, of_bottom = (Limits(*student_limits(draws, clusters)) for draws in (top, bottom))
     ends = ratio_limits(top, bottom, of_top, of_bottom)
     if math.isnan(ends.low):
         span = f"{bottom[0]:+.3f}, 95 % interval [{of_bottom.low:.3f}, {of_bottom.high:.3f}]"

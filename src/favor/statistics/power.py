@@ -2,8 +2,9 @@
 
 The tests are :func:`favor.statistics.sign_flips.sign_flip_p` over authors and Holm's correction over the family of one
 column. A difference that stands alone among ``tests`` is found where its p is below ``LEVEL / tests``: Holm's first
-step. Authors' differences are taken as normal. With few authors the sign-flip test itself is asked, beyond ``COUNTED``
-the paired t-test, which finds nearly as much.
+step. Authors' differences are taken as normal; those of a rate as normal and rounded to what so many decisions of an
+author can differ by, because differences of 0 show nothing, and equal sums count against the observed one. With few
+authors the sign-flip test itself is asked, beyond ``COUNTED`` the paired t-test, which finds nearly as much.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ LEVEL = 0.05  # of a family of tests, as tables mark it
 POWER = 0.8
 COUNTED = 14  # authors up to whom every pattern of signs is counted
 _RUNS = 2000  # draws of authors' differences: a power of .8 is known to .009
+_RATE_RUNS, _HALVINGS = 500, 10  # of draws, and of the range in which the effect on a rate is looked for
 _QUANTILES = (np.arange(4000) + 0.5) / 4000
 
 
@@ -54,11 +56,40 @@ def _found_from(authors: int, patterns: int) -> np.ndarray:
     sum as large as the observed one where 2 (sum over F of x + e) <= 0. At most ``patterns`` may have, the observed
     one among them: so e must be above minus the ``patterns``-th lowest mean of x over a set.
     """
-    draws = numpy_generator(0, "power of the sign-flip test", authors).normal(size=(_RUNS, authors))
-    sets = (np.arange(1, 2**authors)[:, None] >> np.arange(authors) & 1).astype(np.float64)
-    sets /= sets.sum(axis=1, keepdims=True)
-    lowest = [np.partition(part @ sets.T, patterns - 1, axis=1)[:, patterns - 1] for part in np.array_split(draws, 40)]
+    sets = _sets(authors)
+    sets = sets / sets.sum(axis=1, keepdims=True)
+    parts = np.array_split(_draws(authors), 40)
+    lowest = [np.partition(part @ sets.T, patterns - 1, axis=1)[:, patterns - 1] for part in parts]
     return np.sort(-np.concatenate(lowest))
+
+
+def _draws(authors: int) -> np.ndarray:
+    return numpy_generator(0, "power of the sign-flip test", authors).normal(size=(_RUNS, authors))
+
+
+def _sets(authors: int) -> np.ndarray:
+    """Return every set of authors but the empty one, as 0 and 1: [2^N - 1, authors]."""
+    return (np.arange(1, 2**authors)[:, None] >> np.arange(authors) & 1).astype(np.float64)
+
+
+def power_of_rate(effect: float, authors: int, tests: int, step: float) -> float:
+    """Return :func:`power` where authors' differences are multiples of ``step``, in their standard deviations.
+
+    Sums of whole numbers are equal often, and are an even number apart when signs turn: beyond ``COUNTED`` authors the
+    t-test takes 1 off the sum, half of that.
+    """
+    if least_p(authors) * tests >= LEVEL:
+        return 0.0
+    whole = np.rint((_draws(authors)[:_RATE_RUNS] + effect) / step)
+    total = whole.sum(axis=1)
+    if authors <= COUNTED:
+        turned = (whole * np.sign(total)[:, None]).astype(np.float32)
+        sets = _sets(authors).astype(np.float32).T
+        as_far = np.concatenate([(part @ sets <= 0).sum(axis=1) for part in np.array_split(turned, 10)])
+        return float(np.mean((1 + as_far) * 2.0 ** (1 - authors) * tests < LEVEL))
+    spread = whole.std(axis=1, ddof=1) * math.sqrt(authors)
+    bound = float(student_t.isf(LEVEL / tests / 2, authors - 1))
+    return float(np.mean(np.abs(total) - 1 > bound * spread))
 
 
 def power(effect: float, authors: int, tests: int) -> float:
@@ -78,16 +109,24 @@ def power(effect: float, authors: int, tests: int) -> float:
     return float((norm.cdf(shift - bound) + norm.cdf(-shift - bound)).mean())
 
 
-def detectable(authors: int, tests: int, wanted: float = POWER) -> float:
+@lru_cache(maxsize=64)
+def detectable(authors: int, tests: int, step: float = 0.0, wanted: float = POWER) -> float:
     """Return the smallest effect that is found with power ``wanted``, in standard deviations of authors' differences.
 
-    Infinite where no difference can be found, however large.
+    ``step``: of a rate, by what two authors' differences differ at least. Infinite where no difference can be found,
+    however large.
     """
     if least_p(authors) * tests >= LEVEL:
         return math.inf
     most = 1.0
     while power(most, authors, tests) < wanted:
         most *= 2
+    if step:
+        low, high = 0.0, 2 * most
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            low, high = (low, middle) if power_of_rate(middle, authors, tests, step) >= wanted else (middle, high)
+        return high
     return float(brentq(lambda effect: power(effect, authors, tests) - wanted, 0.0, most, xtol=1e-6))
 
 

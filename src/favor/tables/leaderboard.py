@@ -30,7 +30,7 @@ def judges(evidence: pd.DataFrame, style: str) -> str:
 
 
 def differences(evidence: pd.DataFrame, encoder: str, metric: str, left: str) -> pd.DataFrame:
-    """Return columns rival, delta, low, high, p, p_holm: ``left`` minus each other method, Holm over them.
+    """Return columns rival, delta, low, high, p, error, p_holm: ``left`` minus each other method, Holm over them.
 
     ``evidence``: the table of that name. Controls are not rivals.
     """
@@ -38,10 +38,10 @@ def differences(evidence: pd.DataFrame, encoder: str, metric: str, left: str) ->
     records = []
     for row in own.to_dict("records"):
         if row["left_method"] == left and row["right_method"] not in CONTROLS:
-            records.append((row["right_method"], row["delta"], row["low"], row["high"], row["p"]))
+            records.append((row["right_method"], row["delta"], row["low"], row["high"], row["p"], row["error"]))
         if row["right_method"] == left and row["left_method"] not in CONTROLS:
-            records.append((row["left_method"], -row["delta"], -row["high"], -row["low"], row["p"]))
-    found = pd.DataFrame(records, columns=["rival", "delta", "low", "high", "p"])
+            records.append((row["left_method"], -row["delta"], -row["high"], -row["low"], row["p"], row["error"]))
+    found = pd.DataFrame(records, columns=["rival", "delta", "low", "high", "p", "error"])
     return found.assign(p_holm=holm(found["p"].to_numpy(dtype=float)))
 
 

@@ -93,10 +93,10 @@ def test_differences_are_matched_and_resample_authors_with_all_their_seeds() -> 
     # Matched: (1, a) 1.5, (1, b) 0, (2, a) 0.5; (2, b) has no output of Ditto.
     assert row["value"] == pytest.approx(2 / 3)
     assert row["n"] == 3
-    # Two authors: a draw is aa (mean 1), ab (mean 2/3, twice as likely) or bb (mean 0). Their deviation is .3632, the
-    # error sqrt(2) times that; t(.975, 1) = 12.706.
+    # Two authors: a draw is aa (mean 1), ab (mean 2/3, twice as likely) or bb (mean 0), and rises by .5 with each a. So
+    # a adds .5 and b takes it; the error of a mean of two such is sqrt(.5 / 2) = .5, and t(.975, 1) = 12.706.
     ends = [table.loc[(0, "ditto", "judge_difference", end), "value"] for end in ("low", "high")]
-    assert ends == pytest.approx([2 / 3 - 6.527, 2 / 3 + 6.527], abs=0.1)
+    assert ends == pytest.approx([2 / 3 - 6.353, 2 / 3 + 6.353], abs=0.1)
     # a's outputs differ by 1.5 + 0.5 and b's by 0: turning b's sign changes nothing, and all four patterns are as far.
     assert table.loc[(0, "ditto", "judge_difference", "p"), "value"] == 1.0
 
@@ -174,7 +174,7 @@ def test_the_table_prints_ours_beside_the_papers() -> None:
     cells = cells_of(scored().reset_index())
     assert cells.loc[("Ditto", "Mean quality"), "text"] == "3.167"  # 9.5 / 3
     assert cells.loc[("Ditto", "FAVoR − method"), "text"] == "+0.667"
-    assert cells.loc[("Ditto", "Unadjusted 95% CI"), "text"] == "[−6.156, 7.489]"  # fewer draws than above
+    assert cells.loc[("Ditto", "Unadjusted 95% CI"), "text"] == "[−5.789, 7.122]"  # fewer draws than above
     assert cells.loc[("FAVoR", "FAVoR − method"), "reason"] == "the method that the others are compared with"
     paper = {
         "Mean quality": 2.37,

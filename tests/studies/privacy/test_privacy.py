@@ -164,10 +164,10 @@ def test_uploads_that_change_nothing_alone_have_numbers_only_beside_their_owners
         assert scores.loc[(metric, view), "value"] == whole[metric, view]
 
 
-def test_top1_and_exposure_have_exact_limits() -> None:
+def test_limits_of_top1_and_exposure_by_hand() -> None:
     found = scored(leak=2.0)
-    # All 10 decisions of 8 authors are right: the rate of 8 of 8, however often one decides.
-    assert found["sender_top1", "upload_low"] == pytest.approx(0.025 ** (1 / 8))
+    # All 10 decisions of 8 authors are right: Wilson's limit of 8 of 8, however often one decides. t(.975, 7) = 2.3646
+    assert found["sender_top1", "upload_low"] == pytest.approx(8 / (8 + 2.3646**2), rel=1e-4)
     assert found["sender_top1", "upload_high"] == 1.0
     # Four secrets of log2(1000) bits each: 2 n x over the quantile of chi-square with 8 degrees of freedom, 17.53.
     assert found["canary_exposure", "upload_1_low"] == pytest.approx(8 * np.log2(1000) / 17.5345, rel=1e-4)
@@ -213,7 +213,8 @@ def test_no_attack_finds_anything_where_nothing_leaks() -> None:
     # At no false alarm chance finds those above the best negative: 1 in 9 beside 8 authors, 1 in 25 beside 24 texts.
     for metric, chance in (("member_tpr", 1 / 9), ("text_tpr", 1 / 25)):
         assert found[metric, "final_shuffled"] == pytest.approx(chance, abs=0.03)
-        assert found[metric, "final_low"] <= found[metric, "final"] < found[metric, "final_high"]
+        # The threshold is one text: it has no interval.
+        assert (metric, "final_low") not in found.index
         assert found[metric, "final"] < 0.35
     assert found["sender_top1", "upload"] == pytest.approx(0.2, abs=0.1)  # five candidates each
     assert found["sender_top1", "upload_shuffled"] == pytest.approx(0.2)

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from favor.scores.metric import Metric, Score, scores_frame
-from favor.statistics.agreement import fleiss_kappa, kappa_draws, pairwise_agreement
+from favor.statistics.agreement import agreement_by_item, fleiss_kappa, kappa_draws, pairwise_agreement
 from favor.statistics.bootstrap import CORRELATION, interval, observed_and_resampled
-from favor.statistics.exact import binomial_limits
+from favor.statistics.exact import rate_limits
 from favor.studies.human_audit.items import CHECK, SIDES
 
 _REFERENCE = "paper, Human 2AFC Audit"
@@ -50,9 +50,8 @@ def audit_scores(votes: pd.DataFrame, sources: Sequence[str], annotators: int, s
     not. Attention checks count for nothing else: ``attention_checks_passed`` says by annotator (its variant) how many
     were passed, of how many (its n). Without votes every value is missing, with the reason.
 
-    ``low`` and ``high``, of rates and agreement, are 95 % limits over authors, for these annotators: exact ones
-    of the rate, that hold even if an author's items and votes were copies of one decision (votes on one item are no
-    independent ones). Those of kappa are made of resamples of authors, which ``seed`` draws.
+    ``low`` and ``high``, of rates and agreement, are 95 % limits over authors, for these annotators, of resamples
+    of authors that ``seed`` draws; where every author has one decision, binomial ones.
     """
     if votes.empty:
         return missing_scores(sources, NO_RESPONSES)
@@ -87,14 +86,15 @@ def _items(votes: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
 def _limits(votes: pd.DataFrame, seed: int) -> Iterator[Value]:
     items, counts = _items(votes)
     names, author = np.unique(items["client"].astype(str), return_inverse=True)
-    each = np.bincount(author)
-    authors = each.sum() ** 2 / (each**2).sum()  # as many as would weigh alike (Kish)
-    rates = {"vote_accuracy": votes["correct"].mean(), "majority_accuracy": (items["margin"] > 0).mean()}
-    ends = {metric: binomial_limits(rate * authors, authors) for metric, rate in rates.items()}
+    resampled = observed_and_resampled(len(names), seed)
+    voted = np.searchsorted(names, votes["client"].astype(str))
+    ends = {
+        "vote_accuracy": rate_limits(votes["correct"].to_numpy(dtype=float), voted, resampled),
+        "majority_accuracy": rate_limits((items["margin"] > 0).to_numpy(dtype=float), author, resampled),
+    }
     if votes["annotator"].nunique() > 1:
-        ends["pairwise_agreement"] = binomial_limits(pairwise_agreement(counts) * authors, authors)
-        draws = kappa_draws(counts, author, observed_and_resampled(len(names), seed))
-        ends["fleiss_kappa"] = interval(draws, len(names), CORRELATION)
+        ends["pairwise_agreement"] = rate_limits(agreement_by_item(counts), author, resampled)
+        ends["fleiss_kappa"] = interval(kappa_draws(counts, author, resampled), len(names), CORRELATION)
     for metric, limits in ends.items():
         for end, value in zip(("low", "high"), limits, strict=True):
             yield metric, end, value, len(names), "no interval over authors" if math.isnan(value) else ""

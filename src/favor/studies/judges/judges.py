@@ -13,13 +13,12 @@ import pandas as pd
 from favor.foundation.errors import UserError
 from favor.scores.metric import ALL_SEEDS, SOURCE, Metric, Score, scores_frame
 from favor.statistics.bootstrap import (
-    RATE,
     Comparison,
     compare,
-    interval,
     mean_draws,
     observed_and_resampled,
 )
+from favor.statistics.exact import rate_limits
 from favor.statistics.paired import holm
 from favor.statistics.sign_flips import author_sums, sign_flip_p
 from favor.studies.judges.prompts import QUALITY, RATINGS, VOICE
@@ -118,7 +117,7 @@ def _differences(outputs: pd.DataFrame, methods: Sequence[str], reference: str, 
         left, right = (both[name].to_numpy() for name in (reference, method))
         resampled = mean_draws(left, cluster, counts), mean_draws(right, cluster, counts)
         p = sign_flip_p(author_sums(left - right, cluster, len(names)), seed)
-        found.append((compare(*resampled, len(names), p), len(both)))
+        found.append((compare(*resampled, len(names), counts, p), len(both)))
     adjusted = holm([np.nan if entry is None else entry[0].p for entry in found])
     scores = []
     for method, entry, p_holm in zip(rivals, found, adjusted, strict=True):
@@ -155,8 +154,7 @@ def _voices(voices: pd.DataFrame, favoured: str, seed: int, draws: int) -> list[
         return scores
     names, cluster = np.unique(decided["client"], return_inverse=True)
     wins = (decided["vote"] > 0).to_numpy(dtype=float)
-    resampled = mean_draws(wins, cluster, observed_and_resampled(len(names), seed, draws))
-    low, high = interval(resampled, len(names), RATE)
+    low, high = rate_limits(wins, cluster, observed_and_resampled(len(names), seed, draws))
     p = sign_flip_p(author_sums(wins - 0.5, cluster, len(names)), seed)
     values = {"": float(wins.mean()), "low": low, "high": high, "p": p}
     return scores + [

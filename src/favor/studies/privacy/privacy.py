@@ -1,7 +1,7 @@
 """Privacy family: what uploads and adapters give away about the clients behind them, by attack and view.
 
 Every number is of one row, over all its seeds. Intervals come from resamples of authors (of canary clients, for their
-cosine); with several seeds or rounds a draw takes the mean of their statistics. Top-1 and exposure have exact limits,
+cosine); with several seeds or rounds a draw takes the mean of their statistics. Exposure has exact limits,
 and the empirical epsilon is itself a lower bound. ``shuffled`` is the same statistic with the labels in random order.
 docs/privacy.md says what each attack knows and does.
 """
@@ -19,6 +19,7 @@ from favor.scores.metric import ALL_SEEDS, Metric, Score, scores_frame
 from favor.statistics.attacks import exposure, privacy_loss_bound, rank_correlation_draws, tpr_draws
 from favor.statistics.bootstrap import (
     CORRELATION,
+    FEWEST,
     RATE,
     Bounds,
     auc_draws,
@@ -27,12 +28,15 @@ from favor.statistics.bootstrap import (
     observed,
     observed_and_resampled,
 )
-from favor.statistics.exact import binomial_limits, exponential_mean_limits
+from favor.statistics.exact import exponential_mean_limits, rate_limits
 from favor.studies.privacy.attacks import leaver_scores, member_scores, sender_scores, text_scores
 from favor.studies.privacy.losses import PERSONAL, SERVER, UPLOAD
 
 NEEDS = "studies.privacy"  # key of an experiment without which nothing is scored
 FALSE_POSITIVES = 0.01
+# Of fewer negatives none may be accepted: the threshold is then the highest of them, whose scatter no draws show.
+_FEWEST_NEGATIVES = round(1 / FALSE_POSITIVES)
+_TOO_FEW_NEGATIVES = f"no interval of a threshold with fewer than {_FEWEST_NEGATIVES} negatives or {FEWEST} authors"
 SHUFFLES = 200
 COMPLETED = "completed"  # an upload beside its owner's other half, where it changes nothing alone
 _SILENT = "what is uploaded changes nothing alone: the adapter computes what the base model does"
@@ -117,7 +121,7 @@ class Measured(NamedTuple):
 
     ``shuffled``: its mean where labels mean nothing. ``most``: what it can be at most, where that is not 1.
     ``limits``: its 95 % interval, where it is not that of the draws of ``clusters``, which stays within ``bounds``.
-    ``note``: why it has no value.
+    ``note``: why it has no value. ``no_limits``: why it has no interval.
     """
 
     metric: str
@@ -130,6 +134,7 @@ class Measured(NamedTuple):
     note: str = ""
     clusters: int = 0
     bounds: Bounds | None = None
+    no_limits: str = ""
 
 
 def _silenced(measured: Measured) -> list[Measured]:
@@ -146,15 +151,16 @@ def _silenced(measured: Measured) -> list[Measured]:
 
 
 def _rows(method: str, measured: Measured, without: Mapping[str, str]) -> Iterator[Score]:
-    metric, view, n, values, shuffled, most, limits, note, clusters, bounds = measured
+    metric, view, n, values, shuffled, most, limits, note, clusters, bounds, no_limits = measured
     known = len(values) > 0 and bool(np.isfinite(values[0]))
     if not known and not note:
         note = without.get(view) or without.get(metric, "nothing to compare: too few clients, rounds or texts")
     spread = known and np.isfinite(values[1:]).any()
-    low, high = limits or (interval(values, clusters, bounds) if spread else (np.nan, np.nan))
+    low, high = limits or (interval(values, clusters, bounds) if spread and not no_limits else (np.nan, np.nan))
     numbers = {"": values[0] if known else np.nan, "_low": low, "_high": high, "_shuffled": shuffled, "_most": most}
     for suffix, value in numbers.items():
-        why = note or ("" if np.isfinite(value) else "not defined for this attack")
+        missing = no_limits if suffix in ("_low", "_high") and no_limits else "not defined for this attack"
+        why = note or ("" if np.isfinite(value) else missing)
         yield Score(ALL_SEEDS, method, "", metric, f"{view}{suffix}", float("nan") if why else float(value), n, why)
 
 
@@ -205,9 +211,9 @@ def _top(
             owners.append(clients[str(client)])
             by_chance.append(1.0 / len(part))
     if hits:
-        rate, authors = float(np.mean(hits)), len(set(owners))
-        limits = binomial_limits(rate * authors, authors)
-        yield Measured(f"{name}_top1", view, len(hits), np.array([rate]), float(np.mean(by_chance)), limits=limits)
+        found, chance = np.array(hits), float(np.mean(by_chance))
+        limits = rate_limits(found, np.array(owners), counts)
+        yield Measured(f"{name}_top1", view, len(hits), found.mean(keepdims=True), chance, limits=limits)
     else:
         yield Measured(f"{name}_top1", view, 0, np.array([]))
     decisions = [
@@ -231,12 +237,13 @@ def _distinctive(
     frames = [frame[frame["positive"]] for frame in groups]
     mean = pd.concat(frames).groupby("client")["score"].mean() if frames else pd.Series(dtype=float)
     known = [client for client in mean.index if client in distinctiveness]
-    values = np.array([])
+    values, limits = np.array([]), None
     if len(known) > 2:
         counts = observed_and_resampled(len(known), seed, draws)
         own = np.array([distinctiveness[client] for client in known])
         values = rank_correlation_draws(mean[known].to_numpy(), own, counts)
-    return Measured("member_distinctive", "final", len(known), values, 0.0, clusters=len(known), bounds=CORRELATION)
+        limits = interval(values, len(known), CORRELATION, counts)
+    return Measured("member_distinctive", "final", len(known), values, 0.0, limits=limits)
 
 
 # E3: was this text trained on?
@@ -286,6 +293,9 @@ def _measured(
 ) -> Measured:
     """Return the mean of a statistic over groups, in the data and in every draw of authors."""
     known = [group for group in groups if group.positive.any() and not group.positive.all()]
+    few = statistic is _tpr and (
+        counts.shape[1] < FEWEST or any((~group.positive).sum() < _FEWEST_NEGATIVES for group in known)
+    )
     n = sum(len(group.scores) for group in known)
     if not known:
         return Measured(metric, view, 0, np.array([]))
@@ -303,7 +313,8 @@ def _measured(
         for group in known
         for _ in range(SHUFFLES)
     ]
-    return Measured(metric, view, n, values, float(np.mean(shuffled)), clusters=counts.shape[1], bounds=bounds)
+    of = {"clusters": counts.shape[1], "bounds": bounds, "no_limits": _TOO_FEW_NEGATIVES if few else ""}
+    return Measured(metric, view, n, values, float(np.mean(shuffled)), **of)
 
 
 # E4: canaries. E5: canary clients.

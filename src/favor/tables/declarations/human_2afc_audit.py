@@ -9,7 +9,7 @@ TABLE = TableSpec(
     title="Human 2AFC audit",
     caption="Human audit: annotators choose which of two authors a candidate matches in style. Vote accuracy is over "
     "single votes, majority accuracy over items, where a tie counts as wrong; confidence runs from 1 to 5. Outputs of "
-    "all training seeds are pooled. In brackets exact 95 % limits over authors, for these annotators.",
+    "all training seeds are pooled. In brackets 95 % intervals over authors, for these annotators.",
     rows=(
         *method_rows(*METHODS),
         Row(("Human ref.",), method="gold", group="human"),

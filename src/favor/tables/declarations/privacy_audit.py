@@ -54,7 +54,8 @@ TABLE = TableSpec(
     "secure aggregation leaves), the final shared adapter, or a personal adapter that it stole. An upload that changes "
     "nothing alone is read beside the half that its owner kept: more than a server has. Top-1: how often its first "
     "choice is right. TPR at 1 % FPR: how much it finds while it is wrong about one in a hundred. 95 % intervals "
-    "over authors, exact ones for top-1; shuffled: the same with the labels in random order, so what chance gives. "
+    "over authors; a TPR of fewer than 100 negatives, or 8 authors, has none. Shuffled: the same with the labels in "
+    "random order, so what chance gives. "
     "0.5 is an AUC without information. With distinctiveness: Spearman's correlation, over those who took part, of "
     "what is found about an author and how unlike the other clients it writes. n: decisions behind the AUC.",
     stub_headers=("Method", "Attack", "What the attacker has"),
