@@ -5,7 +5,7 @@ declarations (:mod:`favor.foundation.parquet`), so a column that is missing, mis
 that meets it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pandas as pd
 import pyarrow as pa
@@ -22,12 +22,15 @@ TEXTS = pa.list_(pa.string())
 
 @dataclass(frozen=True)
 class Column:
-    """One column: name, Arrow type, unit ("" where none applies) and meaning."""
+    """One column: name, Arrow type, unit ("" where none applies) and meaning.
+
+    Its printed form has no unit and no meaning: these count for the code alone that names them.
+    """
 
     name: str
     dtype: pa.DataType
-    unit: str
-    meaning: str
+    unit: str = field(repr=False)
+    meaning: str = field(repr=False)
 
 
 @dataclass(frozen=True)

@@ -157,6 +157,7 @@ SAME = [
         "def f(x):\n    words = f'{x}: bad'\n    raise UserError(words)",
         "def f(x):\n    w = f'{x} is bad'\n    raise UserError(w)",
     ),
+    ("def f(x): return x", "import math\ndef g(x): return math.pi\ndef f(x): return x"),
 ]
 OTHER = [
     ("def f(x):\n    a = 1\n    b = 2\n    return a", "def f(x):\n    a = 1\n    b = 2\n    return b"),
@@ -191,6 +192,39 @@ OTHER = [
         "def f(x):\n    a, b = x\n    g = lambda: a\n    return b, g",
         "def f(x):\n    a, b = x\n    g = lambda: b\n    return a, g",
     ),
+    # Which of two bindings of one name comes last, and what is imported for its effect.
+    (
+        "from favor.ground import add\ndef add(a, b): return a\ndef f(x): return add(x, 1)",
+        "def add(a, b): return a\nfrom favor.ground import add\ndef f(x): return add(x, 1)",
+    ),
+    (
+        "from favor.scores.auc import auc as add\nfrom favor.ground import add\ndef f(x): return add(x, 1)",
+        "from favor.ground import add\nfrom favor.scores.auc import auc as add\ndef f(x): return add(x, 1)",
+    ),
+    ("def f(x): return x", "import readline\ndef f(x): return x"),
+    ("import os\ndef f(x): return os.sep", "import os\nimport os.path\ndef f(x): return os.sep"),
+]
+
+SECTION = "from favor.settings.section import Section, key\n"
+P, Q = "class P(Section):\n    x: int = key(1, 'w')\n", "class Q(Section):\n    y: int = key(2, 'w')\n"
+OWN, METHOD = "class A(Section):\n    x: int = key(1, 'w')\n    y: int = key(2, 'w')\n", "    def x(self): return 3\n"
+SPREAD = [
+    (OWN, f"{Q}class A(Q):\n    x: int = key(1, 'w')\n", True),
+    (OWN, f"{P}{Q}class A(Q, P):\n    'Both.'\n", True),
+    (OWN, f"{P}{Q.replace('2', '3')}class A(Q, P):\n    pass\n", False),
+    # Two classes that declare one key, a class that holds more than keys, another root: what is inherited counts.
+    (
+        f"{P}{P.replace('P', 'Q').replace('1', '2')}class A(P, Q):\n    pass\n",
+        f"{P}{P.replace('P', 'Q').replace('1', '2')}class A(Q, P):\n    pass\n",
+        False,
+    ),
+    (
+        f"{P}class M(Section):\n{METHOD}class A(P, M):\n    pass\n",
+        f"{P}class M(Section):\n{METHOD}class A(M, P):\n    pass\n",
+        False,
+    ),
+    (OWN, f"class M(Section):\n{METHOD}{OWN.replace('Section', 'M')}", False),
+    (OWN, f"import pydantic\n{OWN.replace('Section', 'pydantic.BaseModel')}", False),
 ]
 
 
@@ -210,6 +244,16 @@ def test_what_is_written_otherwise_and_means_the_same_is_the_same(project, pair,
     for text in pair:
         project.write("favor/made.py", f"from favor.foundation.errors import UserError\n{text}\n")
         project.write("script.py", "from favor.made import f\nf(1)\n")
+        found.append(project.taken())
+    assert (found[0] == found[1]) == same
+
+
+@pytest.mark.parametrize(("text", "other", "same"), SPREAD)
+def test_how_keys_are_spread_over_classes_of_keys_alone_changes_nothing(project, text, other, same) -> None:
+    found = []
+    for each in (text, other):
+        project.write("favor/made.py", f"{SECTION}{each}def f():\n    one = A()\n    return one.x, one.y\n")
+        project.write("script.py", "from favor.made import f\nf()\n")
         found.append(project.taken())
     assert (found[0] == found[1]) == same
 

@@ -11,9 +11,10 @@ import pytest
 from tests.workflow.traced import TRACED
 
 from favor.foundation.registry import CORPUS_READERS, ENCODER_KINDS, JUDGES, METRIC_FAMILIES, TABLES
-from favor.running.invalidation.definitions import TEXT_ERRORS
 from favor.running.invalidation.fingerprint import EXEMPT, SourceCode
 from favor.running.invalidation.source_index import modules_below
+from favor.running.invalidation.statements import CHECKS
+from favor.running.invalidation.wording import TEXT_ERRORS
 
 # What jobs take of exempt modules and is more than a call that returns nothing, and why no result is made of it.
 TAKEN = {
@@ -118,6 +119,7 @@ def test_a_name_that_nobody_else_sees_changes_no_fingerprint(repository, before,
         ("src/favor/lm/room.py", "of the tokens at once,", "of the tokens in one pass,"),
         ("src/favor/lm/room.py", '"every layer"', '"all layers"'),
         ("src/favor/lm/checks.py", "rounding = 1e-3", "rounding = 2e-3"),
+        ("src/favor/lm/base.py", "    check_head(source, model, base.final_states)\n", ""),
         ("src/favor/running/folder/occupancy.py", "from __future__ import annotations", "import json\nVERSION = 2"),
         ("src/favor/lm/training.py", "GPU memory is short: stacks", "GPU memory ran short: stacks"),
         ("src/favor/lm/training.py", "from __future__ import annotations", "from __future__ import annotations\nX = 1"),
@@ -135,6 +137,7 @@ def test_a_name_that_nobody_else_sees_changes_no_fingerprint(repository, before,
         ("src/favor/lm/batches.py", "None,\n) -> Steps:", "None,\n    unused: int = 1,\n) -> Steps:"),
         # Keys: values stand in the parameter of the rule. Types that no key had count where a key of theirs is read.
         (LM, GROUP, f"    unread: Vocabulary | None = key(None, 'off')\n{GROUP}"),
+        (LM, "class Optimisation(PieceLength):", "class New(PieceLength):\n    pass\n\n\nclass Optimisation(New):"),
         (LM, "clip_norm: Positive = key(1.0", "clip_norm: Positive = key(2.0"),
         (LM, "temperature: NotNegative = key(\n        0,", "temperature: NotNegative = key(\n        1,"),
     ],
@@ -275,9 +278,17 @@ def returned(root, name) -> str:
 def test_what_is_exempt_hands_nothing_to_a_job(repository) -> None:
     """A function that no fingerprint holds returns nothing, so that no result can be made of what it says."""
     taken = taken_of_exempt_modules(repository)
-    assert "favor.lm.checks.check_pieces" in taken
+    assert "favor.lm.checks.check_folder" in taken
     valued = {name for name in taken if returned(repository, name) not in ("None", "Iterator[None]", "NoReturn")}
     assert valued == TAKEN.keys()
+
+
+@pytest.mark.parametrize("module", sorted(CHECKS))
+def test_a_check_whose_call_says_nothing_returns_nothing(repository, module) -> None:
+    tree = ast.parse((repository / "src" / f"{module.replace('.', '/')}.py").read_text())
+    public = [node.name for node in tree.body if isinstance(node, ast.FunctionDef) and node.name[0] != "_"]
+    assert module in EXEMPT
+    assert {returned(repository, f"{module}.{name}") for name in public} == {"None"}
 
 
 def test_no_result_holds_the_words_of_an_error_that_are_left_out(repository) -> None:
@@ -291,7 +302,7 @@ def test_no_result_holds_the_words_of_an_error_that_are_left_out(repository) -> 
                     kept.add(f"{path.stem}:{ast.unparse(node.type)}")
     # These print the words and end the job, or a command, or fill the page of 'check' or of a voice, which nothing
     # reads; the last refuses a configuration with them.
-    printing = {"job_log", "leases", "__main__", "readiness", "cli", "announcing", "variances", "report", "export"}
+    printing = {"job_log", "leases", "loopback", "__main__", "readiness", "cli", "announcing", "variances", "report", "export"}
     others = {"job_log:Exception", "corpora:(LookupError, ValueError)", "models:UserError"}
     assert kept <= {*(f"{name}:UserError" for name in printing), *others}
 

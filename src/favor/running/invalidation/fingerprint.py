@@ -19,8 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from favor.foundation.errors import UserError
-from favor.running.invalidation.definitions import PACKAGE, SCRIPT, Definition, Import, Key, Module, Name
+from favor.running.invalidation.definitions import PACKAGE, SCRIPT, Definition, Import, Key, Module
+from favor.running.invalidation.reader import read_module
 from favor.running.invalidation.source_index import modules_below
+from favor.running.invalidation.statements import KEYS
+from favor.running.invalidation.syntax import Name
 
 # Modules that cannot change a result, each with its reason.
 EXEMPT = {
@@ -99,7 +102,7 @@ class SourceCode:
     def replaced(self, module: str, path: Path) -> SourceCode:
         """Return the same code with the file at ``path`` in the place of ``module``."""
         other = SourceCode(self.root)
-        other._modules = {**self._modules, module: Module.read(module, path)}
+        other._modules = {**self._modules, module: read_module(module, path)}
         return other
 
     def fingerprint(self, script: Path, modules: Sequence[str] = ()) -> str:
@@ -131,7 +134,7 @@ class SourceCode:
         if key not in self._reaches:
             own = f"{SCRIPT} {script.stem}"
             if own not in self._modules:
-                self._modules[own] = Module.read(own, script)
+                self._modules[own] = read_module(own, script)
             self._reaches[key] = self._walk([(own, _IMPORTED), *map(self._entry, modules)])
         return self._reaches[key]
 
@@ -191,14 +194,14 @@ class SourceCode:
                     "rerun nothing; import what you need by its name, or let a registry find the file "
                     "(docs/extending.md)"
                 )
-        return nodes
+        return [node for node in nodes if not all(name in KEYS for name, _ in self._inherited(node) or [("", "")])]
 
     def _defaults(self, reach: Reach) -> Iterator[tuple[Node, str, str]]:
         """Sections that code makes itself, each with a key that is read and its default."""
         for node in sorted(reach.valued & reach.nodes):
-            for name, key in sorted(self._definition(node).keys.items()):
-                if key.default is not None and reach.says(name):
-                    yield node, name, key.default
+            for name, (default, _) in sorted(self._keys(node).items()):
+                if default is not None and reach.says(name):
+                    yield node, name, default
 
     def settings(self, fingerprint: str, cfg: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the parameter ``cfg`` of a job without the keys at their default that its code does not read.
@@ -235,6 +238,25 @@ class SourceCode:
             found[name] = key.default, [each for path in sorted(key.names) for each in self._classes(kind, path)]
         return found
 
+    def _inherited(self, node: Node) -> list[Node]:
+        """What a section of keys alone inherits that holds more than keys; nothing for any other definition.
+
+        How keys are spread over such classes changes nothing. Where two of them declare one key, their order does.
+        """
+        found, keys, waiting = dict[Node, None](), list[str](), [node]
+        while waiting:
+            one = waiting.pop(0)
+            definition = self._definition(one)
+            if not definition.keys_alone:
+                found[one] = None
+                continue
+            keys += definition.keys
+            bases = [self._classes(one, path) for path in definition.bases]
+            if [len(each) for each in bases] != [1] * len(bases):
+                return []
+            waiting = [each for (each,) in bases] + waiting
+        return list(found) if len(keys) == len(set(keys)) and node not in found else []
+
     def _classes(self, node: Node, path: Name) -> list[Node]:
         targets = {target for target in self._targets(node, path) if target[1] not in (_WHOLE, _IMPORTED)}
         return sorted(target for target in targets if self._definition(target).text.startswith("ClassDef("))
@@ -252,7 +274,7 @@ class SourceCode:
             base = self.root.joinpath(*name.split("."))
             candidates = [base.with_suffix(".py"), base / "__init__.py"] if name.split(".")[0] == PACKAGE else []
             path = next((path for path in candidates if path.is_file()), None)
-            self._modules[name] = None if path is None or name in EXEMPT else Module.read(name, path)
+            self._modules[name] = None if path is None or name in EXEMPT else read_module(name, path)
         return self._modules[name]
 
     def _known(self, name: str) -> Module:
@@ -267,7 +289,9 @@ class SourceCode:
         """A digest of a definition, of what the definitions it names say, and so on for ``steps`` steps."""
         key = (node, steps, describes)
         if key not in self._digests:
-            if steps:
+            if inherited := self._inherited(node) if node[1] != _WHOLE else []:
+                self._digests[key] = digest(*(self._digest(base, max(steps - 1, 0), describes) for base in inherited))
+            elif steps:
                 labels = self._definition(node).labels if node[1] != _WHOLE else {}
                 means = {
                     f"{_labelled(name, labels)}={self._digest(target, steps - 1, describes)}"
