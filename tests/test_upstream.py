@@ -39,6 +39,7 @@ OFFERED = {
         "StartDoctypeDeclHandler",
         "buffer_text",
     ),  # expat
+    "daemon_threads",  # socketserver
     "repaired",  # our own mark on the Slurm plugin
 }
 

@@ -31,7 +31,7 @@ def unpacked(repository, tmp_path_factory) -> tuple[Path, dict[str, bytes]]:
     table, page = results / "demo" / "scores" / "prototypes.parquet", results / "report.html"
     write_parquet(pd.DataFrame([ROW | {"value": 0.5}, ROW | {"value": 0.25, "seed": 2}]), table, SCORES)
     page.write_text("<p>0.5</p>")
-    files = collect(results, [table, page], repository, {"results": "results"}, PUBLISHED)
+    files = collect(results, [table, page], repository, {"results": "results"}, "", PUBLISHED)
     pack(files, Private(["9000022"], ()), folder / "release.tar.gz")
     for name, content in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -105,7 +105,7 @@ def test_equal_files_give_equal_metadata(unpacked, repository) -> None:
     folder, files = unpacked
     results = folder / "results"
     public = [results / "demo" / "scores" / "prototypes.parquet", results / "report.html"]
-    again = collect(results, public, repository, {"results": "results"}, PUBLISHED)
+    again = collect(results, public, repository, {"results": "results"}, "", PUBLISHED)
     assert again == files
 
 
@@ -122,7 +122,7 @@ def test_rows_of_single_clients_stay_out(repository, tmp_path) -> None:
     lost = [ROW | {"metric": "margin_lost", "variant": f"client_{n:03d}", "value": 0.1} for n in (1, 2)]
     away = ROW | {"metric": "distance_from_mean", "variant": "client_001", "method": "source", "value": 0.2}
     write_parquet(pd.DataFrame([kept, *lost, away]), path, SCORES)
-    files = collect(tmp_path, [path], repository, {"results": "results"}, PUBLISHED)
+    files = collect(tmp_path, [path], repository, {"results": "results"}, "", PUBLISHED)
     released = files["results/demo/scores/voice_kept.parquet"]
     assert pd.read_parquet(io.BytesIO(released))["metric"].tolist() == ["kept_author_accuracy"]
     assert len(pd.read_parquet(path)) == 4

@@ -19,6 +19,8 @@ from favor.running.invalidation.wording import TEXT_ERRORS
 # What jobs take of exempt modules and is more than a call that returns nothing, and why no result is made of it.
 TAKEN = {
     "favor.foundation.errors.UserError": "ends the job",
+    "favor.foundation.names.nearest": "words of a message",
+    "favor.foundation.names.number_hint": "words of a message",
     "favor.foundation.names.printable": "labels rows in messages",
     "favor.foundation.names.shared_value": "whether a configuration is refused",
     "favor.running.devices.leases.lease": "which GPU a job computes on",
@@ -122,7 +124,7 @@ def test_a_name_that_nobody_else_sees_changes_no_fingerprint(repository, before,
         ("src/favor/lm/base.py", "    check_head(source, model, base.final_states)\n", ""),
         ("src/favor/running/folder/occupancy.py", "from __future__ import annotations", "import json\nVERSION = 2"),
         ("src/favor/lm/training.py", "GPU memory is short: stacks", "GPU memory ran short: stacks"),
-        ("src/favor/lm/training.py", "from __future__ import annotations", "from __future__ import annotations\nX = 1"),
+        ("src/favor/lm/training.py", "import math\n", "import math\n\nX = 1\n"),
         ("src/favor/federation/methods/pfedme.py", "lambda_pfedme: float = 0.01", "lambda_pfedme: float = 0.02"),
         ("workflow/scripts/train_shared.py", '"""Train the shared', '"""Trains the shared'),
         # Names that nobody else sees, and what is written otherwise and means the same.
@@ -136,6 +138,7 @@ def test_a_name_that_nobody_else_sees_changes_no_fingerprint(repository, before,
         ),
         ("src/favor/lm/batches.py", "None,\n) -> Steps:", "None,\n    unused: int = 1,\n) -> Steps:"),
         # Keys: values stand in the parameter of the rule. Types that no key had count where a key of theirs is read.
+        # A release holds the schema, with all keys and defaults.
         (LM, GROUP, f"    unread: Vocabulary | None = key(None, 'off')\n{GROUP}"),
         (LM, "class Optimisation(PieceLength):", "class New(PieceLength):\n    pass\n\n\nclass Optimisation(New):"),
         (LM, "clip_norm: Positive = key(1.0", "clip_norm: Positive = key(2.0"),
@@ -143,7 +146,7 @@ def test_a_name_that_nobody_else_sees_changes_no_fingerprint(repository, before,
     ],
 )
 def test_what_cannot_change_a_result_changes_no_fingerprint(changed, file, old, new) -> None:
-    assert changed(file, old, new) == set()
+    assert scripts_of(changed(file, old, new)) <= ({"release"} if file == LM else set())
 
 
 def test_a_default_reruns_what_makes_such_settings_itself(changed) -> None:
@@ -302,7 +305,18 @@ def test_no_result_holds_the_words_of_an_error_that_are_left_out(repository) -> 
                     kept.add(f"{path.stem}:{ast.unparse(node.type)}")
     # These print the words and end the job, or a command, or fill the page of 'check' or of a voice, which nothing
     # reads; the last refuses a configuration with them.
-    printing = {"job_log", "leases", "loopback", "__main__", "readiness", "cli", "announcing", "variances", "report", "export"}
+    printing = {
+        "job_log",
+        "leases",
+        "loopback",
+        "__main__",
+        "readiness",
+        "cli",
+        "announcing",
+        "variances",
+        "report",
+        "export",
+    }
     others = {"job_log:Exception", "corpora:(LookupError, ValueError)", "models:UserError"}
     assert kept <= {*(f"{name}:UserError" for name in printing), *others}
 

@@ -27,6 +27,7 @@ CHECKOUT_FOLDERS = {
     "profiles",
     "src",
     "tests",
+    "tools",
     "workflow",
 }
 _CHOOSE = "choose another folder with --config results=PATH."
