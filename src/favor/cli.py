@@ -25,6 +25,7 @@ from favor.plan import Planner
 from favor.voice import commands as voice
 
 HELP = {
+    "init": "look at a table or folder of posts and write a configuration for it",
     "plan": "print jobs, hours, memory, disk, traffic, and what differences can be found, before anything is started",
     "check": "read and divide the corpus, without a model, and say whether the experiments can be run",
     "certify": "say what encoders know of style, and whether they find the authors of your texts, before any run",
@@ -171,8 +172,11 @@ def parser() -> argparse.ArgumentParser:
     found = argparse.ArgumentParser(prog="favor", description=(__doc__ or "").partition("\n")[0])
     found.add_argument("--version", action="version", version=version("favor-workflow"))
     commands = found.add_subparsers(
-        dest="command", required=True, metavar="{plan,check,certify,run,report,score,voice}"
+        dest="command", required=True, metavar="{init,plan,check,certify,run,report,score,voice}"
     )
+    init = commands.add_parser("init", help=HELP["init"], description=HELP["init"])
+    init.add_argument("data", type=Path, help="a table of posts (CSV, JSON Lines, Parquet), or a folder of authors")
+    init.add_argument("--output", type=Path, help="the configuration to write (named after the data)")
     add_arguments(commands.add_parser("plan", help=HELP["plan"], description=HELP["plan"]))
     _add_score(commands.add_parser("score", help=HELP["score"], description=HELP["score"]))
     voice.add_voice(commands.add_parser("voice", help=HELP["voice"], description=HELP["voice"]))
@@ -207,6 +211,11 @@ def main() -> None:
     """Run the command; the exit status is Snakemake's, or 1 after one line that says what is wrong."""
     arguments = parser().parse_args()
     try:
+        if arguments.command == "init":
+            from favor.config.starting import command  # Here, because it loads what reads texts.
+
+            command.run(arguments.data, arguments.output, checkout())
+            return
         if arguments.command == "plan":
             print_estimate(arguments)
             return

@@ -40,6 +40,32 @@ def table_columns(path: Path, settings: ReaderSettings) -> list[str]:
     return [name.strip() for name in next(read_delimited(path, settings)).fields]
 
 
+def table_rows(path: Path, settings: ReaderSettings) -> Iterator[dict[str, str]]:
+    """Yield every row of a table as texts by column: whole numbers and dates written out, "" for what is neither.
+
+    Raises ``UserError`` where the table is broken.
+    """
+    suffix = _suffix(path)
+    rows: Iterator[Mapping[str, Any]]
+    if suffix in PARQUET_SUFFIXES:
+        file = _parquet(path)
+        rows = (row for batch in _parquet_batches(file, path, file.schema_arrow.names) for row in batch)
+    elif suffix in JSONL_SUFFIXES:
+        rows = (row for _, row in _json_lines(path, settings))
+    else:
+        records = read_delimited(path, settings)
+        header = next(records).fields
+        rows = (dict(zip(header, record.fields, strict=True)) for record in records)
+    for row in rows:
+        yield {name.strip(): _written(value, settings.table_encoding) for name, value in row.items()}
+
+
+def _written(value: Any, encoding: str) -> str:
+    if isinstance(value, bytes):
+        return value.decode(encoding, "replace")
+    return str(value) if type(value) in (str, int) or isinstance(value, datetime.date) else ""
+
+
 def read_rows(
     path: Path, settings: ReaderSettings, columns: Mapping[str, str], required: Sequence[str], expected: str
 ) -> Iterator[Row]:

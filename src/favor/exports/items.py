@@ -61,13 +61,21 @@ class Export:
     matches: Callable[[Files], bool]
     items: Callable[[Files, ReaderSettings], Iterator[Item]]
 
+    def exports(self, path: Path) -> list[Files]:
+        """Return the export at ``path``, or every one in this folder, by name. Raises ``UserError`` as ``Files``."""
+        files = Files(path)
+        if self.matches(files):
+            return [files]
+        inner = sorted(child for child in path.iterdir() if child.name[0] != ".") if path.is_dir() else []
+        return [files for files in map(Files, inner) if self.matches(files)]
+
     def read(self, path: Path, settings: ReaderSettings) -> Iterator[RawPost]:
         """Yield the posts of an export, or of every export in a folder, in name order.
 
         Someone whom nothing names is called as the file or folder of the export is. What was cut and left out is said
         on the terminal. Raises ``UserError`` where ``path`` is neither, or an export is broken.
         """
-        found = _exports(self, path)
+        found = self.exports(path)
         if not found:
             raise UserError(
                 f"{printable(str(path))}: neither {self.title} nor a folder of such; check the corpus key 'reader'"
@@ -127,16 +135,6 @@ def listed(counts: Counter[str]) -> str:
     return ", ".join(
         f"{reason} {count:,}" for reason, count in sorted(counts.items(), key=lambda each: (-each[1], each[0]))
     )
-
-
-def _exports(export: Export, path: Path) -> list[Files]:
-    files = Files(path)
-    if export.matches(files):
-        return [files]
-    inner = (
-        [Files(child) for child in sorted(path.iterdir()) if not child.name.startswith(".")] if path.is_dir() else []
-    )
-    return [each for each in inner if export.matches(each)]
 
 
 def _date(moment: datetime, form: str | None) -> str:

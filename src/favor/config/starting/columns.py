@@ -1,0 +1,141 @@
+"""What a table's columns are: author, text, date and topic, by their names and by what is in them."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from favor.corpora.dates import NONE, day_of
+from favor.foundation.errors import UserError
+from favor.foundation.names import printable
+from favor.foundation.words import compared_words
+
+NAMES = {
+    "author": (
+        *("author", "user", "username", "user_name", "user_id", "userid", "author_id", "authorid", "writer", "blogger"),
+        *("account", "handle", "screen_name", "speaker", "sender", "from", "poster", "nick", "reviewer", "name", "id"),
+        *("autor", "autorin", "verfasser", "verfasserin", "nutzer", "nutzerin", "auteur", "utente", "usuario"),
+    ),
+    "text": (
+        *("text", "body", "content", "post", "message", "comment", "selftext", "tweet", "review", "story", "article"),
+        *("entry", "mail", "email", "inhalt", "beitrag", "nachricht", "kommentar", "texte", "testo", "texto"),
+    ),
+    "date": (
+        *("date", "datetime", "created", "created_at", "timestamp", "time", "posted", "posted_on", "published"),
+        *("published_at", "day", "datum", "tag", "data", "fecha"),
+    ),
+    "topic": (
+        *("topic", "theme", "category", "subject", "subreddit", "genre", "section", "forum", "board"),
+        *("thema", "rubrik", "kategorie", "sujet"),
+    ),
+}
+FORMATS = (
+    *("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%Y%m%d", "%Y.%m.%d", "%d.%m.%y", "%d/%m/%y", "%m/%d/%y"),
+    *("%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M", "%d/%m/%Y %H:%M:%S"),
+    *("%m/%d/%Y %H:%M:%S", "%a %b %d %H:%M:%S %z %Y", "%b %d, %Y %I:%M %p", "%d %b %Y %H:%M"),
+)
+LONGEST_NAME = 100  # characters of an author's name
+FEWEST_POSTS = 3  # per author, on average: fewer, and the column numbers posts
+TEXT_WORDS = 5  # per row, on average
+DATES = 2000  # looked at
+MOSTLY = 0.9  # of the dates are read
+
+
+@dataclass
+class Column:
+    """What was seen of a column: its distinct values with their rows, up to the longest name, and its words."""
+
+    values: Counter[str] = field(default_factory=Counter)
+    rows: int = 0
+    words: int = 0
+    longest: int = 0
+
+    def see(self, value: str) -> None:
+        """Take a value in; empty ones are passed over."""
+        if value:
+            self.rows += 1
+            self.words += len(value.split() if value.isascii() else compared_words(value))
+            self.longest = max(self.longest, len(value))
+            if self.longest <= LONGEST_NAME:
+                self.values[value] += 1
+
+    @property
+    def names_authors(self) -> bool:
+        """Whether its values may be authors: short, several, and each on several rows."""
+        return self.longest <= LONGEST_NAME and 1 < len(self.values) <= self.rows / FEWEST_POSTS
+
+
+class Roles(NamedTuple):
+    """The columns by role, the roles whose column was told by its content, and the form of the dates.
+
+    ``date_format``: None where dates are read without one. ``undated``: why a column of dates is not used, or "".
+    """
+
+    columns: dict[str, str]
+    guessed: list[str]
+    date_format: str | None
+    undated: str
+
+
+def look(rows: Iterable[Mapping[str, str]]) -> dict[str, Column]:
+    """Return what is in the columns of a table, by name."""
+    columns: dict[str, Column] = {}
+    for row in rows:
+        for name, value in row.items():
+            columns.setdefault(name, Column()).see(value.strip())
+    return columns
+
+
+def roles_of(columns: Mapping[str, Column], source: str) -> Roles:
+    """Return which column has which role. Raises ``UserError`` where none can be the author's or the text's."""
+    found, guessed = {}, []
+    texts = {name: column for name, column in columns.items() if column.words >= TEXT_WORDS * max(column.rows, 1)}
+    authors = {name: column for name, column in columns.items() if column.names_authors and name not in texts}
+    for role, candidates, sizes in (
+        ("text", texts, {name: column.words for name, column in texts.items()}),
+        ("author", authors, {name: len(column.values) for name, column in authors.items()}),
+    ):
+        if not candidates:
+            what = {
+                "text": f"no column holds texts ({TEXT_WORDS} words per row or more)",
+                "author": f"no column names authors (short values, each on {FEWEST_POSTS} rows or more)",
+            }[role]
+            raise UserError(f"{source}: {what}; its columns are {printable(', '.join(columns))}")
+        named = _named(candidates, role)
+        found[role] = named or max(candidates, key=sizes.__getitem__)
+        guessed += [] if named else [role]
+    others = {name: column for name, column in columns.items() if name not in found.values()}
+    topics = {name: column for name, column in others.items() if column.longest <= LONGEST_NAME}
+    if topic := _named(topics, "topic"):
+        found["topic"] = topic
+    date_format, undated = None, ""
+    if date := _named({name: column for name, column in others.items() if name != topic}, "date"):
+        form, undated = form_of(list(others[date].values)[:DATES])
+        if undated:
+            undated = f"{date}: {undated}"
+        else:
+            found["date"], date_format = date, form
+    return Roles(found, guessed, date_format, undated)
+
+
+def form_of(dates: Sequence[str]) -> tuple[str | None, str]:
+    """Return the form of dates, None where they are read without one; and, else "", why they cannot be read."""
+    needed = MOSTLY * len(dates)
+    if not dates:
+        return None, "it holds no dates"
+    if sum(day_of(date) != NONE for date in dates) >= needed:
+        return None, ""
+    read = {form: sum(day_of(date, form) != NONE for date in dates) for form in FORMATS}
+    most = max(read.values())
+    best = [form for form, count in read.items() if count == most]
+    if most < needed:
+        return None, f"dates such as {printable(dates[0])} are of no form that is known; set 'date_format'"
+    if len(best) > 1:
+        return None, f"{printable(dates[0])} may be {' or '.join(best)}; set 'date_format' to one of them"
+    return best[0], ""
+
+
+def _named(columns: Iterable[str], role: str) -> str | None:
+    """Return the column that is called what columns of a role are called, the commonest name first."""
+    plain = {name.strip().casefold().replace(" ", "_").replace("-", "_"): name for name in columns}
+    return next((plain[name] for name in NAMES[role] if name in plain), None)

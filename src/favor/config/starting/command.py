@@ -1,0 +1,73 @@
+"""The command ``favor init``: it looks at a corpus and writes a configuration for it."""
+
+import re
+import sys
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from favor.config.files import read_files
+from favor.config.resolve import resolve
+from favor.config.starting.sizes import REAL_BASE, THRESHOLDS, Sizes, sizes_of
+from favor.config.starting.source import Source, look_at
+from favor.corpora.settings import Splitting
+from favor.foundation.errors import UserError
+from favor.foundation.files import write_text
+from favor.foundation.names import printable
+
+READERS = {
+    "table": "one row per post",
+    "text_folder": "a folder per author with a text file per post",
+    "blog_xml": "the files of the Blog Authorship Corpus",
+}
+EXPORTED = "an export, or a folder of one per author"
+
+
+def run(data: Path, output: Path | None, checkout: Path) -> None:
+    """Look at the data, write a configuration and say what was found. Raises ``UserError`` where it cannot work."""
+    name = re.sub(r"\W+", "_", data.absolute().name.partition(".")[0]).strip("_") or "own"
+    output = output or Path(f"{name}.yaml")
+    if output.exists():
+        raise UserError(f"{output} exists; name another file with --output")
+    source = look_at(data, Splitting(minimum_posts=THRESHOLDS[-1][0]))
+    base = checkout / REAL_BASE
+    sizes = sizes_of(source.authors, base.is_file(), str(source.path))
+    short = Path(REAL_BASE) if checkout == Path.cwd() else base
+    write_text(configuration(source, sizes, name, output, short), output)
+    resolve(read_files([output]))
+    for line in found(source, sizes):
+        print(line, file=sys.stderr)
+    print(f"{output} is written; its comments say why. Next: favor check {output}")
+
+
+def found(source: Source, sizes: Sizes) -> list[str]:
+    """Return what was found, as lines."""
+    columns = ", ".join(f"{role} = {printable(name)}" for role, name in source.roles.columns.items())
+    return [
+        f"{source.reader}: {READERS.get(source.reader, EXPORTED)}" + (f"; {columns}" if columns else ""),
+        f"{source.authors['documents'].sum():,} posts of {len(source.authors):,} authors, of whom {sizes.eligible} "
+        f"have {sizes.minimum_posts} posts and {sizes.minimum_words:,} words",
+        f"{sizes.clients} are clients, {sizes.asce_a} train a style encoder, {sizes.background} a base model",
+    ]
+
+
+def configuration(source: Source, sizes: Sizes, name: str, output: Path, base: Path) -> str:
+    """Return the text of the configuration."""
+    templates = Environment(
+        loader=FileSystemLoader(Path(__file__).with_name("templates")),
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
+    templates.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "sort_keys": False}
+    return templates.get_template("own.yaml").render(
+        source=source,
+        sizes=sizes,
+        title=name.replace("_", " ").capitalize(),
+        file=output,
+        base=str(base),
+        posts=int(source.authors["documents"].sum()),
+        authors=len(source.authors),
+        columns=printable(", ".join(source.columns)),
+        reader_note=READERS.get(source.reader, EXPORTED),
+    )

@@ -1,0 +1,139 @@
+"""What a file or folder of posts is, and how much text its authors have once it is read and cleaned."""
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from favor.config.starting.columns import Roles, look, roles_of
+from favor.corpora.building import build_documents
+from favor.corpora.delimited import SUFFIXES, delimiter_of
+from favor.corpora.documents import stream_documents
+from favor.corpora.posts import ReaderSettings
+from favor.corpora.reading import open_reader
+from favor.corpora.settings import Cleaning, Splitting
+from favor.corpora.sources import undecodable_offset
+from favor.corpora.splits import split_documents
+from favor.corpora.tabular import JSONL_SUFFIXES, PARQUET_SUFFIXES, table_rows
+from favor.exports import text_folder
+from favor.foundation.errors import UserError
+from favor.foundation.names import printable
+from favor.foundation.registry import EXPORTS
+
+TABLES = (*SUFFIXES, *JSONL_SUFFIXES, *PARQUET_SUFFIXES)
+ENCODINGS = ("utf-8", "cp1252")
+LONG_POST = 80  # words of a post that gives a prompt of 32 tokens and an own continuation of 48
+
+
+class Source(NamedTuple):
+    """A corpus that was looked at.
+
+    reader: its reader. encoding, separator: where they are not the reader's own. roles: of its columns, if it has any.
+    words: the unit of words. authors: documents, words and long test posts per author. columns: of the table.
+    """
+
+    path: Path
+    reader: str
+    encoding: str | None
+    separator: str | None
+    roles: Roles
+    words: str
+    authors: pd.DataFrame
+    columns: list[str]
+
+
+def look_at(path: Path, splitting: Splitting) -> Source:
+    """Read a corpus as the workflow will. Raises ``UserError`` where it cannot be read, or is not one of posts."""
+    path = path.absolute()
+    if not path.exists():
+        raise UserError(f"{path}: file not found; check the path")
+    given: dict[str, Any] = {"words": "unicode"}
+    columns: list[str] = []
+    roles = Roles({}, [], None, "")
+    reader = _reader(path)
+    if reader == "table":
+        given["encoding"] = _encoding(path)
+        settings = ReaderSettings.model_validate({"encoding": given["encoding"]})
+        if _is_csv(path) and ".tsv" not in path.suffixes and (sign := delimiter_of(path, settings)) != ",":
+            given["separator"] = sign
+        seen = look(table_rows(path, settings))
+        columns, roles = list(seen), roles_of(seen, str(path))
+        given["columns"] = {role: name for role, name in roles.columns.items() if role != name}
+        given["date_format"] = roles.date_format
+    with tempfile.TemporaryDirectory() as folder:
+        documents = Path(folder, "documents.parquet")
+        try:
+            _build(path, reader, given, documents)
+        except UserError as error:
+            if "'words: unicode'" not in str(error):
+                raise
+            given["words"] = "segmented"  # a language without spaces
+            _build(path, reader, given, documents)
+        authors = _authors(documents, splitting)
+    return Source(path, reader, given.get("encoding"), given.get("separator"), roles, given["words"], authors, columns)
+
+
+def _build(path: Path, reader: str, given: Mapping[str, Any], documents: Path) -> None:
+    source = ReaderSettings.model_validate({name: value for name, value in given.items() if name != "words"})
+    cleaning = Cleaning(words=given["words"], excluded_authors=[], excluded_texts=[])
+    dropped = documents.with_name("dropped.parquet")
+    build_documents(path, open_reader(reader), cleaning, documents, dropped, reader_settings=source)
+
+
+def _authors(documents: Path, splitting: Splitting) -> pd.DataFrame:
+    posts = pd.concat(stream_documents(documents, ("author", "document_id", "words")), ignore_index=True)
+    totals = posts.groupby("author").agg(documents=("words", "size"), words=("words", "sum"))
+    if totals["documents"].max() < splitting.minimum_posts:
+        return totals.assign(long_test_posts=0)
+    splits = split_documents(documents, splitting).splits
+    test = posts.merge(splits.loc[splits["split"] == "test", ["document_id"]], on="document_id")
+    long = test[test["words"] >= LONG_POST].groupby("author").size()
+    return totals.assign(long_test_posts=long.reindex(totals.index, fill_value=0))
+
+
+def _reader(path: Path) -> str:
+    """Return the reader of a file or folder. Raises ``UserError`` where there is none."""
+    suffixes = {suffix.lower() for suffix in path.suffixes} & {*TABLES}
+    if path.is_file() and suffixes - {".txt"}:
+        return "table"
+    names = [name for name in EXPORTS.names() if name != "text_folder"]
+    if export := next((name for name in names if EXPORTS.load(name).EXPORT.exports(path)), ""):
+        return export
+    if path.is_dir():
+        return _folder_reader(path)
+    if not suffixes:
+        raise UserError(f"{path}: neither a table ({', '.join(TABLES)}) nor an export that is read; check the path")
+    return "table"
+
+
+def _folder_reader(path: Path) -> str:
+    files = [file for file in path.rglob("*") if file.is_file() and not file.name.startswith(".")]
+    if any(file.name.endswith(".xml") and file.name.count(".") == 5 for file in files):
+        return "blog_xml"
+    if any(file.suffix.lower() in text_folder.SUFFIXES and len(file.relative_to(path).parts) > 1 for file in files):
+        return "text_folder"
+    tables = sorted(printable(file.name) for file in files if file.suffix.lower() in TABLES)
+    if tables:
+        raise UserError(
+            f"{path}: is a folder with tables or texts ({', '.join(tables[:5])}); name one table, or put "
+            "the texts of every author into a folder of its own"
+        )
+    raise UserError(
+        f"{path}: holds no folder of text files per author ({', '.join(text_folder.SUFFIXES)}), no export and no table"
+    )
+
+
+def _is_csv(path: Path) -> bool:
+    return not {suffix.lower() for suffix in path.suffixes} & {*JSONL_SUFFIXES, *PARQUET_SUFFIXES}
+
+
+def _encoding(path: Path) -> str | None:
+    """Return the first encoding that a text table is in, None for UTF-8 and Parquet."""
+    if {suffix.lower() for suffix in path.suffixes} & {*PARQUET_SUFFIXES}:
+        return None
+    for encoding in ENCODINGS:
+        if undecodable_offset(path, encoding, TABLES) < 0:
+            return None if encoding == "utf-8" else encoding
+    raise UserError(f"{path}: is not text in {' or '.join(ENCODINGS)}; save it as UTF-8")

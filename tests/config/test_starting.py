@@ -1,0 +1,241 @@
+"""``favor init``: shapes of corpora that people have, each read as meant, and what cannot work in one line."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from gguf import GGUFWriter
+
+from favor.config.files import read_files
+from favor.config.resolve import resolve
+from favor.config.starting import command
+from favor.config.starting.columns import Column, form_of, look, roles_of
+from favor.config.starting.sizes import REAL_BASE, sizes_of
+from favor.config.starting.source import look_at
+from favor.corpora.settings import Splitting
+from favor.foundation.errors import UserError
+
+WORDS = ["river", "and", "morning", "walked", "quietly", "over", "old", "bridges", "while", "nobody", "bread", "today"]
+
+
+def posts(authors=8, each=12, words=160) -> pd.DataFrame:
+    """Posts with columns of every kind: a number per row, an author, a sex, a topic, a date and a text."""
+    draw = random.Random(7)
+    rows = [
+        {
+            "id": 1000 * author + post,
+            "writer": f"w{author}",
+            "sex": "mf"[author % 2],
+            "topic": ("work", "home", "sea")[post % 3],
+            "date": f"{post % 28 + 1:02d}.{author % 12 + 1:02d}.2019",
+            "text": " ".join(draw.choices(WORDS, k=words)).capitalize() + ".",
+        }
+        for author in range(authors)
+        for post in range(each)
+    ]
+    return pd.DataFrame(rows)
+
+
+def write_gguf(path) -> None:
+    """A file of one tensor, whose header says what a configuration is checked against."""
+    writer = GGUFWriter(path, "llama")
+    writer.add_context_length(2048)
+    writer.add_token_list(["a", "b"])
+    writer.add_tensor("token_embd.weight", np.ones((4, 8), dtype=np.float32))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+def started(path, tmp_path, real=True) -> dict:
+    """Write a configuration in an empty folder, which ``favor check`` accepts; return what YAML reads of it."""
+    home = tmp_path / "home"
+    (home / "resources").mkdir(parents=True)
+    if real:
+        write_gguf(home / REAL_BASE)
+    command.run(path, tmp_path / "own.yaml", home)
+    resolve(read_files([tmp_path / "own.yaml"]))
+    return yaml.safe_load((tmp_path / "own.yaml").read_text())
+
+
+@pytest.mark.parametrize(("suffix", "separator"), [(".csv", ","), (".csv", ";"), (".tsv", "\t"), (".csv", "|")])
+def test_a_csv_with_columns_of_other_names(tmp_path, suffix, separator) -> None:
+    """The first column is called id and numbers posts, so it is no author."""
+    path = tmp_path / f"letters{suffix}"
+    posts().rename(columns={"date": "Datum", "text": "Inhalt"}).to_csv(path, index=False, sep=separator)
+    corpus = started(path, tmp_path)["corpora"]["own"]
+    assert corpus["columns"] == {"text": "Inhalt", "author": "writer", "topic": "topic", "date": "Datum"}
+    assert corpus.get("separator") == (None if separator in ",\t" else separator)
+    assert corpus["date_format"] == "%d.%m.%Y"
+    assert corpus["roles"] == {"clients": 8, "asce_a": 0, "asce_b": 0, "background": 0}
+
+
+def test_json_lines_with_numbers_lists_and_iso_dates(tmp_path) -> None:
+    path = tmp_path / "letters.jsonl"
+    table = posts().assign(writer=lambda frame: frame["writer"].str[1:].astype(int) + 7, date="2019-02-03")
+    lines = [json.dumps({**row, "tags": ["a"], "score": 0.5}) for row in table.to_dict("records")]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    corpus = started(path, tmp_path)["corpora"]["own"]
+    assert corpus["columns"]["author"] == "writer"
+    assert "date_format" not in corpus
+
+
+def test_parquet_with_dates_of_its_own_and_nothing_that_names_the_author(tmp_path) -> None:
+    """Of w, sex and topic the first has most values, so it is the author; a line says that it was told so."""
+    path = tmp_path / "letters.parquet"
+    table = posts().rename(columns={"writer": "w"}).assign(date=pd.to_datetime("2019-02-03").date(), score=0.5)
+    table.to_parquet(path)
+    assert started(path, tmp_path)["corpora"]["own"]["columns"]["author"] == "w"
+    assert 'author: "w" # told by what is in it' in (tmp_path / "own.yaml").read_text()
+
+
+def test_a_folder_of_a_text_file_per_post(tmp_path) -> None:
+    for number, row in enumerate(posts().itertuples()):
+        file = tmp_path / "letters" / row.writer / f"{number}.txt"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(row.text)
+    assert started(tmp_path / "letters", tmp_path)["corpora"]["own"]["reader"] == "text_folder"
+
+
+def test_a_folder_with_an_export_per_author(tmp_path) -> None:
+    """Mail, which begins with "From "; what is one export alone is one author's."""
+    for author, rows in posts().groupby("writer"):
+        mails = [
+            f"From a@b Thu Jan  1 00:00:00 2019\nFrom: {author}@example.org\nSubject: {number}\n\n{row.text}\n"
+            for number, row in enumerate(rows.itertuples())
+        ]
+        file = tmp_path / "mails" / f"{author}.mbox"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("\n".join(mails))
+    assert started(tmp_path / "mails", tmp_path)["corpora"]["own"]["reader"] == "mbox"
+    with pytest.raises(UserError, match=r"of 1 authors .*what 'favor voice' is for$"):
+        started(tmp_path / "mails" / "w1.mbox", tmp_path / "other")
+
+
+def test_a_language_without_spaces(tmp_path) -> None:
+    """Texts of Chinese are told from names by their characters, and their words are ICU's."""
+    draw = random.Random(3)
+    words = ["今天", "早上", "走过", "河边", "没有", "面包", "老桥", "安静", "我们", "回家"]
+    table = posts().assign(text=["".join(draw.choices(words, k=200)) + "。" for _ in range(96)])
+    table.rename(columns={"writer": "作者", "text": "正文"}).to_csv(tmp_path / "letters.csv", index=False)
+    corpus = started(tmp_path / "letters.csv", tmp_path)["corpora"]["own"]
+    assert corpus["columns"]["text"] == "正文"
+    assert corpus["columns"]["author"] == "作者"
+    assert corpus["words"] == "segmented"
+
+
+def test_a_table_in_windows_letters(tmp_path) -> None:
+    path = tmp_path / "letters.csv"
+    posts().assign(text=lambda frame: frame["text"] + " Süß.").to_csv(path, index=False, encoding="cp1252")
+    assert started(path, tmp_path)["corpora"]["own"]["encoding"] == "cp1252"
+
+
+def test_many_authors_train_a_style_encoder_too_and_without_the_real_base_a_base(tmp_path) -> None:
+    path = tmp_path / "letters.csv"
+    posts(authors=50).to_csv(path, index=False)
+    config = started(path, tmp_path)
+    # Half of them, and no more than 24 clients.
+    assert config["corpora"]["own"]["roles"] == {"clients": 24, "asce_a": 25, "asce_b": 0, "background": 0}
+    assert config["experiments"]["own"]["style_encoder"] == "asce_a"
+    other = tmp_path / "other"
+    other.mkdir()
+    toy = started(path, other, real=False)
+    # Half of the 50 pretrain; of the 25 that are left 12 train the style encoder.
+    assert toy["corpora"]["own"]["roles"] == {"clients": 13, "asce_a": 12, "asce_b": 0, "background": 25}
+    assert toy["base_models"]["base"]["pretrain"]["corpus"] == "own"
+
+
+def test_every_line_of_a_section_says_why(tmp_path) -> None:
+    path = tmp_path / "letters.csv"
+    posts().to_csv(path, index=False)
+    started(path, tmp_path)
+    corpus = (tmp_path / "own.yaml").read_text().split("corpora:\n  own:\n")[1].split("\nbase_models")[0].splitlines()
+    told = [line for line in corpus if "#" in line]
+    assert len(told) >= len(corpus) - 7  # not the path, nor the columns that their names tell
+
+
+@pytest.mark.parametrize(
+    ("authors", "each", "words", "real", "problem"),
+    [
+        (4, 12, 160, True, "4 of 4 authors have 10 posts and 1,500 words, .* but 6 are needed as clients$"),
+        (30, 12, 160, False, "30 of 30 authors .* but 40 are needed .*with the base of 'make real-base' 6 are enough"),
+        (8, 6, 400, True, "0 of 8 authors have 10 posts"),
+        (8, 40, 60, True, "and 0 of them long posts to test on"),
+    ],
+)
+def test_too_little_is_refused_with_what_is_missing(tmp_path, authors, each, words, real, problem) -> None:
+    path = tmp_path / "letters.csv"
+    posts(authors, each, words).to_csv(path, index=False)
+    with pytest.raises(UserError, match=problem):
+        started(path, tmp_path, real)
+    assert not (tmp_path / "own.yaml").exists()
+
+
+def test_what_is_no_corpus_is_refused(tmp_path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.csv").write_text("a\n1\n")
+    (tmp_path / "few.csv").write_text("a,b\n1,2\n1,2\n")
+    posts()[["date", "text"]].assign(date=range(96)).to_csv(tmp_path / "nobody.csv", index=False)
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG")
+    (tmp_path / "empty").mkdir()
+    for name, problem in (
+        ("none.csv", "file not found"),
+        ("notes", "name one table"),
+        ("few.csv", "no column holds texts .*; its columns are a, b"),
+        ("nobody.csv", "no column names authors .*; its columns are date, text"),
+        ("picture.png", "neither a table .* nor an export"),
+        ("empty", "holds no folder of text files per author"),
+    ):
+        with pytest.raises(UserError, match=problem):
+            look_at(tmp_path / name, Splitting(minimum_posts=10))
+    (tmp_path / "own.yaml").touch()
+    with pytest.raises(UserError, match="exists; name another file"):
+        command.run(tmp_path / "few.csv", tmp_path / "own.yaml", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("dates", "form", "problem"),
+    [
+        (["2019-02-03", "2019-12-31"], None, ""),
+        (["14.05.2004", "01.02.2003"], "%d.%m.%Y", ""),
+        (["03/14/2004", "01/02/2003"], "%m/%d/%Y", ""),
+        (["03/04/2004"], None, "may be %d/%m/%Y or %m/%d/%Y"),
+        (["1084500000"], None, "of no form that is known"),
+        ([], None, "holds no dates"),
+    ],
+)
+def test_the_form_of_dates(dates, form, problem) -> None:
+    found, why = form_of(dates)
+    assert found == form
+    assert problem in why
+    assert bool(problem) == bool(why)
+
+
+def test_a_name_counts_before_content_and_content_before_nothing() -> None:
+    """Of two columns that may be authors, the one of the commoner name; a text needs five words per row."""
+    rows = [
+        {"user": f"u{n % 4}", "name": f"n{n % 6}", "note": "so few", "body": "five words are in here"}
+        for n in range(24)
+    ]
+    roles = roles_of(look(rows), "a.csv")
+    assert (roles.columns, roles.guessed) == ({"text": "body", "author": "user"}, [])
+    with pytest.raises(UserError, match="no column names authors"):
+        roles_of({"body": Column(words=50, rows=10)}, "a.csv")
+
+
+def test_sizes_by_hand() -> None:
+    """Twelve authors with 41 posts and 7,000 words, of whom one has no long post to test on."""
+    authors = pd.DataFrame({"documents": 41, "words": 7000, "long_test_posts": [2] * 11 + [0]})
+    sizes = sizes_of(authors, True, "a.csv")
+    assert (sizes.minimum_posts, sizes.minimum_words, sizes.eligible) == (40, 6000, 12)
+    assert (sizes.clients, sizes.asce_a, sizes.background, sizes.words_per_client) == (11, 0, 0, 1000)
+    # Another with 12 posts: the thresholds go down for it, and so does what each trains on: 70 % of 1,600, in hundreds.
+    small = pd.DataFrame({"documents": [12], "words": [1600], "long_test_posts": [1]})
+    sizes = sizes_of(pd.concat([authors, small]), True, "a.csv")
+    assert (sizes.minimum_posts, sizes.clients, sizes.words_per_client) == (10, 12, 1000)
