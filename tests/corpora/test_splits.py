@@ -73,7 +73,7 @@ def test_background_is_nested_and_large_enough(documents) -> None:
     assert chosen[1] < chosen[2] < chosen[3]
     assert "small" not in chosen[3]
     assert chosen[1] != background(5, seed=7)
-    with pytest.raises(UserError, match=r"20 authors have 50 words, 21 are needed; lower 'roles\.background'"):
+    with pytest.raises(UserError, match=r"20 authors have 50 words, 21 are needed; .*base model, .*'favor init'"):
         background(21)
 
 

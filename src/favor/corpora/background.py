@@ -23,7 +23,8 @@ def choose_background(documents: Path, settings: Background) -> pd.DataFrame:
     if len(eligible) < settings.authors:
         raise UserError(
             f"background: {len(eligible)} authors have {settings.background_minimum_words:,} words, "
-            f"{settings.authors} are needed; lower 'roles.background' or 'background_minimum_words' of the corpus"
+            f"{settings.authors} are needed; lower 'roles.background' or 'background_minimum_words' of the corpus, or "
+            "take a pretrained base model, which needs none: 'make real-base', then 'favor init' on your posts"
         )
     order = sorted(eligible["author"], key=lambda author: (derive_seed(settings.seed, "background", author), author))
     return eligible[eligible["author"].isin(order[: settings.authors])].reset_index(drop=True)
