@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 
 import numpy as np
 import pandas as pd
@@ -114,7 +115,7 @@ def test_a_folder_with_an_export_per_author(tmp_path) -> None:
         file.parent.mkdir(exist_ok=True)
         file.write_text("\n".join(mails))
     assert started(tmp_path / "mails", tmp_path)["corpora"]["own"]["reader"] == "mbox"
-    with pytest.raises(UserError, match=r"of 1 authors .*what 'favor voice' is for$"):
+    with pytest.raises(UserError, match=r"1 of 1 authors .*what 'favor voice' is for$"):
         started(tmp_path / "mails" / "w1.mbox", tmp_path / "other")
 
 
@@ -208,10 +209,12 @@ def test_what_is_no_corpus_is_refused(tmp_path) -> None:
         (["03/04/2004"], None, "may be %d/%m/%Y or %m/%d/%Y"),
         (["1084500000"], None, "of no form that is known"),
         ([], None, "holds no dates"),
+        # Two of 22 rows are not read, though they are two of three values.
+        (["2019-02-03"] * 20 + ["15,mars,2003", "20,mars,2003"], None, ""),
     ],
 )
 def test_the_form_of_dates(dates, form, problem) -> None:
-    found, why = form_of(dates)
+    found, why = form_of(Counter(dates))
     assert found == form
     assert problem in why
     assert bool(problem) == bool(why)
@@ -235,6 +238,8 @@ def test_sizes_by_hand() -> None:
     sizes = sizes_of(authors, True, "a.csv")
     assert (sizes.minimum_posts, sizes.minimum_words, sizes.eligible) == (40, 6000, 12)
     assert (sizes.clients, sizes.asce_a, sizes.background, sizes.words_per_client) == (11, 0, 0, 1000)
+    assert sizes.prompts == 2
+    assert sizes_of(authors.assign(long_test_posts=[9] * 6 + [1] * 6), True, "a.csv").prompts == 4  # at most
     # Another with 12 posts: the thresholds go down for it, and so does what each trains on: 70 % of 1,600, in hundreds.
     small = pd.DataFrame({"documents": [12], "words": [1600], "long_test_posts": [1]})
     sizes = sizes_of(pd.concat([authors, small]), True, "a.csv")

@@ -1,7 +1,7 @@
 """What a table's columns are: author, text, date and topic, by their names and by what is in them."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -37,8 +37,8 @@ FORMATS = (
 LONGEST_NAME = 100  # characters of an author's name
 FEWEST_POSTS = 3  # per author, on average: fewer, and the column numbers posts
 TEXT_WORDS = 5  # per row, on average
-DATES = 2000  # looked at
-MOSTLY = 0.9  # of the dates are read
+DATES = 2000  # looked at, the commonest
+MOSTLY = 0.9  # of the rows have a date that is read
 
 
 @dataclass
@@ -110,7 +110,7 @@ def roles_of(columns: Mapping[str, Column], source: str) -> Roles:
         found["topic"] = topic
     date_format, undated = None, ""
     if date := _named({name: column for name, column in others.items() if name != topic}, "date"):
-        form, undated = form_of(list(others[date].values)[:DATES])
+        form, undated = form_of(dict(others[date].values.most_common(DATES)))
         if undated:
             undated = f"{date}: {undated}"
         else:
@@ -118,20 +118,23 @@ def roles_of(columns: Mapping[str, Column], source: str) -> Roles:
     return Roles(found, guessed, date_format, undated)
 
 
-def form_of(dates: Sequence[str]) -> tuple[str | None, str]:
-    """Return the form of dates, None where they are read without one; and, else "", why they cannot be read."""
-    needed = MOSTLY * len(dates)
+def form_of(dates: Mapping[str, int]) -> tuple[str | None, str]:
+    """Return the form of dates, None where they are read without one; and, else "", why they cannot be read.
+
+    ``dates``: how many rows have each.
+    """
+    needed = MOSTLY * sum(dates.values())
     if not dates:
         return None, "it holds no dates"
-    if sum(day_of(date) != NONE for date in dates) >= needed:
+    if sum(rows for date, rows in dates.items() if day_of(date) != NONE) >= needed:
         return None, ""
-    read = {form: sum(day_of(date, form) != NONE for date in dates) for form in FORMATS}
+    read = {form: sum(rows for date, rows in dates.items() if day_of(date, form) != NONE) for form in FORMATS}
     most = max(read.values())
     best = [form for form, count in read.items() if count == most]
     if most < needed:
-        return None, f"dates such as {printable(dates[0])} are of no form that is known; set 'date_format'"
+        return None, f"dates such as {printable(next(iter(dates)))} are of no form that is known; set 'date_format'"
     if len(best) > 1:
-        return None, f"{printable(dates[0])} may be {' or '.join(best)}; set 'date_format' to one of them"
+        return None, f"{printable(next(iter(dates)))} may be {' or '.join(best)}; set 'date_format' to one of them"
     return best[0], ""
 
 

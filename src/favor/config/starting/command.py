@@ -43,11 +43,16 @@ def run(data: Path, output: Path | None, checkout: Path) -> None:
 def found(source: Source, sizes: Sizes) -> list[str]:
     """Return what was found, as lines."""
     columns = ", ".join(f"{role} = {printable(name)}" for role, name in source.roles.columns.items())
+    caution = (
+        "too few authors to train a style encoder: FAVoR's target lies in MiniLM's space, which is of meaning; "
+        "an encoder of style such as LUAR is better"
+    )
     return [
         f"{source.reader}: {READERS.get(source.reader, EXPORTED)}" + (f"; {columns}" if columns else ""),
         f"{source.authors['documents'].sum():,} posts of {len(source.authors):,} authors, of whom {sizes.eligible} "
         f"have {sizes.minimum_posts} posts and {sizes.minimum_words:,} words",
         f"{sizes.clients} are clients, {sizes.asce_a} train a style encoder, {sizes.background} a base model",
+        *([] if sizes.asce_a else [caution]),
     ]
 
 
@@ -64,7 +69,8 @@ def configuration(source: Source, sizes: Sizes, name: str, output: Path, base: P
         source=source,
         sizes=sizes,
         title=name.replace("_", " ").capitalize(),
-        file=output,
+        data=printable(source.path.name),
+        file=printable(str(output)),
         base=str(base),
         posts=int(source.authors["documents"].sum()),
         authors=len(source.authors),

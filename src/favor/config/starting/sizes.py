@@ -13,12 +13,16 @@ MOST_CLIENTS, MOST_ENCODER_AUTHORS = 24, 50
 # Posts and words of an author: the first that many authors have, or that leaves none out.
 THRESHOLDS = ((40, 6000), (20, 3000), (10, 1500))
 MANY = 60
+MOST_PROMPTS = 4
 WORDS = {True: 1000, False: 2500}  # that a client trains on, with the real base and with one made here
 TRAINING_SHARE = 0.7  # of an author's words, that is surely there to train on
 
 
 class Sizes(NamedTuple):
-    """Thresholds and roles. ``real``: whether the real base is there. ``eligible``: authors above the thresholds."""
+    """Thresholds and roles. ``real``: whether the real base is there. ``eligible``: authors above the thresholds.
+
+    ``prompts``: per client; as many as half of those who have any give, up to ``MOST_PROMPTS``.
+    """
 
     minimum_posts: int
     minimum_words: int
@@ -28,6 +32,7 @@ class Sizes(NamedTuple):
     asce_a: int
     background: int
     words_per_client: int
+    prompts: int
 
 
 def sizes_of(authors: pd.DataFrame, real: bool, source: str) -> Sizes:
@@ -60,4 +65,6 @@ def sizes_of(authors: pd.DataFrame, real: bool, source: str) -> Sizes:
     asce_a = asce_a or (0 if real else ENCODER_AUTHORS)
     clients = min(MOST_CLIENTS, left - asce_a, max(least, writers - asce_a - background))
     budget = min(WORDS[real], int(TRAINING_SHARE * enough["words"].min()) // 100 * 100)
-    return Sizes(posts, words, len(enough), real, clients, asce_a, background, budget)
+    long_posts = enough["long_test_posts"]
+    prompts = min(MOST_PROMPTS, int(long_posts[long_posts > 0].median()))
+    return Sizes(posts, words, len(enough), real, clients, asce_a, background, budget, prompts)
