@@ -374,7 +374,7 @@ def test_copying_draws_every_method_with_outputs(tmp_path, written) -> None:
     drawing = (tmp_path / "both.svg").read_text(encoding="utf-8")
     assert all(f">{word}</text>" in drawing for word in ("FAVoR", "FedAvg", "own text", "other clients' texts"))
     assert ">Ditto</text>" not in drawing
-    assert "Share of an output's 5-grams in the own text: 0.02 for every row." in unescape(
+    assert "Share of an output's 5-grams in the own text: 0.02 for every method." in unescape(
         inline_svg(tmp_path / "both.svg", "a", "Copying")
     )
     draw_copying(table.assign(value=np.nan), Methods(["favor"]), tmp_path / "nobody.svg")
@@ -649,7 +649,7 @@ def test_a_figure_says_what_it_shows(tmp_path) -> None:
             "Personal adapter: most of the energy in up_proj (75%), and it is the same in every block to two points.",
         ),
         ("coordinates", "Hand-made stylometric features: slope 0.75; Style encoder: slope 0.50."),
-        ("participation", "All rows together, by the last round: never 0.10, round 1 0.20, round 3 0.40."),
+        ("participation", "All methods together, by the last round: never 0.10, round 1 0.20, round 3 0.40."),
         ("agreement", "Rank correlation: most alike"),
         ("privacy", "Strongest attack on FAVoR:"),
         ("allocation", "word units each, 1 of them fewer than their target."),

@@ -15,8 +15,11 @@ from urllib.parse import unquote
 
 import pandas as pd
 import pytest
+import yaml
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
+from favor.config.reference import schema_text
 from favor.foundation.errors import UserError
 from favor.foundation.html import folded
 from favor.paper.values import load_paper_values
@@ -99,13 +102,14 @@ def test_table_is_accessible(scores, context) -> None:
 
 
 def test_long_captions_are_folded() -> None:
-    assert folded("One two. Three <four> five. Six", words=5) == (
+    assert folded("One two. Three <four> five. Six", words=6) == (
         "One two. Three &lt;four&gt; five. <details><summary>More</summary>Six</details>"
     )
-    assert folded("One two. Three", words=5) == "One two. Three"
+    assert folded("One two. Three", words=4) == "One two. Three"
+    assert folded("One two. Three", words=3) == "One two. <details><summary>More</summary>Three</details>"
     for label in available():
         shown, _, _ = folded(load_spec(label).caption).partition(" <details>")
-        assert len(shown.split()) <= 40, label
+        assert len(shown.split()) < 40, label
 
 
 def test_reasons_stand_below(scores, context, hostile) -> None:
@@ -215,6 +219,71 @@ def test_the_report_is_accessible(tmp_path, report, violations) -> None:
     )
     write_html_report(tmp_path / "report.html", replace(report, experiments=[first]))
     assert violations(tmp_path / "report.html") == []
+
+
+def test_the_skip_link_is_the_first_stop_and_leads_to_the_result(tmp_path, report, browser) -> None:
+    write_html_report(tmp_path / "report.html", report)
+    browser.get((tmp_path / "report.html").as_uri())
+    hidden = browser.execute_script("return document.querySelector('.skip').getBoundingClientRect().right")
+    assert hidden < 0
+    browser.switch_to.active_element.send_keys(Keys.TAB)
+    link = browser.switch_to.active_element
+    assert link.text == "Skip to the result"
+    assert link.rect["x"] >= 0
+    link.send_keys(Keys.ENTER)
+    assert browser.execute_script("return document.activeElement.id") == "main"
+
+
+def test_a_long_finding_goes_on_behind_the_click(tmp_path, report, monkeypatch) -> None:
+    monkeypatch.setattr("favor.report.page.said", lambda figure: ("First finding. " + "long " * 38 + "end.", False))
+    write_html_report(tmp_path / "report.html", report)
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "<strong>First finding. long" in text
+    monkeypatch.setattr(
+        "favor.report.page.said", lambda figure: ("First finding. Long " + "long " * 37 + "end.", False)
+    )
+    write_html_report(tmp_path / "report.html", report)
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "<strong>First finding.</strong>" in text
+    assert "<summary>How to read it</summary>Long long" in text
+
+
+def keys_of(node, definitions) -> dict[str, Any]:
+    """Return the keys that a schema's node takes, by name; "" takes any name."""
+    if "$ref" in node:
+        node = definitions[node["$ref"].rpartition("/")[2]]
+    found = dict(node.get("properties", {}))
+    for named in node.get("patternProperties", {}).values():
+        found[""] = named
+    for choice in (*node.get("anyOf", ()), *node.get("oneOf", ()), *node.get("allOf", ())):
+        found |= keys_of(choice, definitions)
+    return found
+
+
+def taken(key, schema) -> bool:
+    """Return whether the configuration takes a dotted ``key``."""
+    node = schema
+    for part in key.split("."):
+        keys = keys_of(node, schema["$defs"])
+        node = keys.get(part, keys.get(""))
+        if node is None:
+            return False
+    return True
+
+
+def test_the_configuration_takes_the_keys_that_the_page_names(tmp_path, report) -> None:
+    schema = yaml.safe_load(schema_text())
+    assert not taken("studies.human_2afc.responses", schema)
+    assert not taken("experiments.NAME.studies.human_2afc.answers", schema)
+    spec = printed_spec("human_2afc_audit")
+    scores = missing_scores(["ditto", "favor"], NO_RESPONSES)
+    empty = ReportTable(spec, build_table(spec, scores, Context("demo", ("ditto", "favor"), "Demo blogs", "BlogText")))
+    experiment = replace(report.experiments[0], tables=[*report.experiments[0].tables, empty])
+    write_html_report(tmp_path / "report.html", replace(report, experiments=[experiment]))
+    words = "".join(parsed((tmp_path / "report.html").read_text(encoding="utf-8")).text)
+    keys = set(re.findall(r"\b(?:experiments|corpora|models|encoders|protocol)(?:\.\w+)+", words))
+    assert "experiments.NAME.studies.human_2afc.responses" in keys
+    assert [key for key in keys if not taken(key, schema)] == []
 
 
 def test_reading_aids(tmp_path, report, browser) -> None:

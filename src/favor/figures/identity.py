@@ -138,7 +138,7 @@ class Methods:
             return ""
         low, high = (pick(known, key=lambda row: known[row]) for pick in (min, max))
         if known[low] == known[high]:
-            return f"{what}: {minus(printed(known[low], 2))} for every row."
+            return f"{what}: {minus(printed(known[low], 2))} for every method."
         ends = []
         for word, row in (("highest", high), ("lowest", low)):
             value = printed(known[row], 2)

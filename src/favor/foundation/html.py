@@ -17,13 +17,19 @@ def html_text(text: str) -> Markup:
     return Markup(html.escape(visible, quote=True))
 
 
-def folded(text: str, words: int = 40) -> Markup:
-    """Return a caption whose first sentences are shown, up to ``words``, and whose others stand behind a click."""
+def opening(text: str, words: int = 40) -> tuple[str, str]:
+    """Return the first sentences of a text, in fewer than ``words``, and the rest; the first sentence is never cut."""
     first, *sentences = re.split(r"(?<=[.!?]) (?=[A-Z0-9])", text)
-    while sentences and len(f"{first} {sentences[0]}".split()) <= words:
+    while sentences and len(f"{first} {sentences[0]}".split()) < words:
         first = f"{first} {sentences.pop(0)}"
-    more = Markup(" <details><summary>More</summary>{}</details>").format(html_text(" ".join(sentences)))
-    return html_text(first) + (more if sentences else "")
+    return first, " ".join(sentences)
+
+
+def folded(text: str, words: int = 40) -> Markup:
+    """Return a caption of which :func:`opening` is shown and the rest is behind a click."""
+    first, rest = opening(text, words)
+    more = Markup(" <details><summary>More</summary>{}</details>").format(html_text(rest))
+    return html_text(first) + (more if rest else "")
 
 
 def render(folder: Path, name: str, /, **values: object) -> Markup:
@@ -49,5 +55,5 @@ def _templates(folder: Path) -> Environment:
         lstrip_blocks=True,
     )
     templates.globals["file"] = lambda name: Markup((folder / name).read_text(encoding="utf-8"))
-    templates.globals["folded"] = folded
+    templates.globals.update(folded=folded, opening=opening)
     return templates

@@ -45,8 +45,8 @@ OPEN_TABLES = ("main_federated_results", "distinct-faithful")  # after that of a
 
 
 NEXT = {
-    True: "Run it on your own posts: docs/corpora.md says what a corpus needs. Then: snakemake --configfile YOURS.yaml",
-    False: "What a smaller difference takes: favor plan --like results/{name}. To publish: snakemake release",
+    True: "Run it on your own posts: snakemake --configfile YOURS.yaml (docs/corpora.md says what a corpus needs).",
+    False: "What a smaller difference takes: favor plan --like results/{name}. To publish: snakemake release.",
 }
 
 

@@ -65,7 +65,7 @@ def draw_last_participation(
             if outputs
         )
         said = methods.extremes("Accuracy over all rounds", accuracy)
-        by_rounds = f"All rows together, by the last round: {', '.join(ends)}." if shown else ""
+        by_rounds = f"All methods together, by the last round: {', '.join(ends)}." if shown else ""
         data = methods.named(pd.DataFrame(bars, columns=BARS))
         save(figure, *paths, finding=" ".join(filter(None, (said, by_rounds))), data=data)
 

@@ -30,12 +30,12 @@ TABLE = TableSpec(
     caption="Every output against the profile of every author. LambdaG (Nini et al. 2025) compares the grammar of "
     "text without its content words; in the other panels the profile is the mean of the author's posts in an "
     "encoder's space. Profiles are made of posts that no adapter was trained on as far as there is enough, and never "
-    "of posts behind prompts; the last panel says how much of them was trained on. Ten words in a row that stand in a "
+    "of posts behind prompts; the last panel says how much of them was trained on. Ten successive words that are in a "
     "training text or a prompt count nothing with LambdaG; encoders leave an output out where they are over a quarter "
     "of it. Accuracy: the own profile fits best. AUC: own profiles against others'. Ratio: mean log10 likelihood ratio "
     "of own against other author, calibrated on human text of other authors; Cllr above 1 means that the ratios "
-    "mislead. LambdaG reads outputs cut to the words of the human continuation. The row of own continuations is the "
-    "ceiling, that of shuffled ones the floor. Brackets are 95 % intervals over authors; common prompts "
+    "mislead. LambdaG reads outputs cut to the words of the human continuation. Own continuations are the "
+    "ceiling, shuffled ones the floor. Brackets are 95 % intervals over authors; common prompts "
     "are fixed. Minus FAVoR: paired differences over authors, Holm's p over the column.",
     rows=method_rows(*METHODS),
     panels=(

@@ -11,7 +11,7 @@ TABLE = TableSpec(
     label="cold-start-nested-k",
     title="Nested cold-start K-sweep",
     caption="Δ = FAVoR's shared initialisation with private residual minus local-only, both without style alignment, "
-    "on outputs that survive in both; the K texts of a row are among those of the next. Fixed: prototypes of texts "
+    "on outputs that survive in both; smaller K use some of the texts of larger K. Fixed: prototypes of texts "
     "that are set aside; m: similarity to the target author minus the mean similarity to the others. 95 % intervals "
     "over authors.",
     stub_headers=("K",),

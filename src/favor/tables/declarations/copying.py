@@ -17,8 +17,8 @@ TABLE = TableSpec(
     caption="What outputs share word for word with what the author's client trained on (own), and with what all other "
     "clients trained on (others), which reaches an output through the shared adapter alone. Share of 5-grams: those of "
     "others are in no own text. Longest span: mean words of the longest shared sequence of at least 5 words, of "
-    "outputs cut to one length. The row of own continuations is what authors repeat without copying. The others' texts "
-    "are more than the own ones, so compare down a column and not across.",
+    "outputs cut to one length. Own continuations show what authors repeat without copying. Other clients "
+    "have more text in total: compare methods within a column.",
     rows=method_rows(*METHODS),
     panels=one_panel(*_columns("Own", ""), *_columns("Others", "others")),
     sources=("copying",),

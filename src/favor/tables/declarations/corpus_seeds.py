@@ -14,7 +14,7 @@ TABLE = TableSpec(
     label="corpus-seeds",
     title="Other authors of the same corpus",
     caption="The experiment on several draws from one corpus: each has clients, splits, prompts and a style encoder of "
-    "its own. The last rows are means over draws ± the sample standard deviation between them. It holds the choice of "
+    "its own. The last lines are means over draws ± the sample standard deviation between them. It holds the choice of "
     "authors and posts, the encoder's own authors and the noise of training. With several training seeds, the ± of one "
     "draw is over these. Every draw has a style space of its own, so differences from FAVoR, which stay within a draw, "
     "are the safer reading.",

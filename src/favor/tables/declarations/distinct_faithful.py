@@ -11,8 +11,9 @@ def _score(header: str, metric: str) -> Column:
 TABLE = TableSpec(
     label="distinct-faithful",
     title="Distinct against faithful",
-    caption="Distinct: a method's outputs for one author are told from its outputs for the others. Faithful: they are "
-    "nearer to that author's own text than to the others'. A voice that is nobody's has accuracy 1 / authors, AUC 0.5 "
+    caption="Distinct: a style encoder tells a method's outputs for one author from those for the others. "
+    "Faithful: they are nearer to that author's own text than to the others'. "
+    "A voice that is nobody's has accuracy 1 / authors, AUC 0.5 "
     "and margin 0. Distinct voices need not be the authors', and the first column cannot tell. It is no share of a "
     "voice either: outputs half of which are in the author's voice have far less than half of its distance from 0.5. "
     "Means over seeds; in brackets 95 % intervals over authors.",

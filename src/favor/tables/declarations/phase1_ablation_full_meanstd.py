@@ -13,7 +13,7 @@ def _external(role: str, name: str) -> tuple[Column, Column]:
 TABLE = TableSpec(
     label="phase1-ablation-full-meanstd",
     title="Full component-ablation summary",
-    caption="Full component-ablation summary. Panel A: components as each row ran, and core metrics in the frozen "
+    caption="Full component-ablation summary. Panel A: components as each variant ran, and core metrics in the frozen "
     "author-disjoint ASCE space; Panel B: generated-to-source AUC/EER, same-author pairs against same-topic pairs of "
     "different authors, in spaces that trained no method. Means over seeds.",
     stub_headers=("Variant",),

@@ -5,7 +5,7 @@ from favor.tables.specs import Column, Panel, TableSpec, method_rows
 TABLE = TableSpec(
     label="phase1-ablation-run-audit",
     title="Component-ablation configuration check",
-    caption="Component-ablation configuration check: the values each row ran with, as resolved. Passes are over a "
+    caption="Component-ablation configuration check: the values each variant ran with, as resolved. Passes are over a "
     "client's own text at one participation.",
     stub_headers=("Variant",),
     rows=method_rows(

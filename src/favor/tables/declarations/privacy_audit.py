@@ -52,7 +52,7 @@ TABLE = TableSpec(
     title="Privacy audit",
     caption="How well an attacker does with what it has: each client's upload, the mean of a round's uploads (what "
     "secure aggregation leaves), the final shared adapter, or a personal adapter that it stole. An upload that changes "
-    "nothing alone is read beside the half that its owner kept: more than a server has. Top-1: how often its first "
+    "nothing alone is read with the half that its owner kept: more than a server has. Top-1: how often its first "
     "choice is right. TPR at 1 % FPR: how much it finds while it is wrong about one in a hundred. 95 % intervals "
     "over authors; a TPR of fewer than 100 negatives, or 8 authors, has none. Shuffled: the same with the labels in "
     "random order, so what chance gives. "

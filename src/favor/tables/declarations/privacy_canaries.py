@@ -52,7 +52,7 @@ TABLE = TableSpec(
     caption="Exposure: by how many bits guessing a secret is shortened, log2 of the candidates over its rank among "
     "them. Before training: what the untrained adapter gives, which is chance. Canary clients upload a random "
     "direction as long as the median upload; the cosine is that of the direction with the server's movement, and ε "
-    "says how well such cosines can be told from those of canaries that took no part, at the δ of the guarantee: no "
+    "says how well such cosines differ from those of canaries that took no part, at the δ of the guarantee: no "
     "less than this, with 95 % confidence. Beside it is what canaries that took no part give. Without noise ε has no "
     "bound: it grows with the number of parameters. 95 % intervals over clients, for exposure the exact ones of ranks "
     "that are all alike.",

@@ -7,7 +7,7 @@ TABLE = TableSpec(
     label="samples",
     title="Sampled continuations",
     caption="Scores over all samples of every prompt. Distinct-k counts the classes of a prompt's samples, of which "
-    "there are at most as many as samples. A greedy row has one sample and a dash.",
+    "there are at most as many as samples. A greedy method has one sample and a dash.",
     rows=method_rows(*METHODS),
     panels=one_panel(
         Column("Distinct-k", "distinct_samples", decimals=2),
