@@ -420,9 +420,7 @@ def test_the_bar_leaves_room_and_nothing_scrolls_inside(items, tmp_path, browser
         "Emulation.setDeviceMetricsOverride",
         {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False},
     )
-    Annotator(browser, items, tmp_path)
-    browser.get((tmp_path / "page.html").as_uri())
-    browser.execute_script("document.getElementById('start').click()")
+    Annotator(browser, items, tmp_path).click("#start")
     bar, hidden = browser.execute_script("""
         const candidate = document.querySelector('.candidate');
         return [document.getElementById('answer').offsetHeight, candidate.scrollHeight - candidate.clientHeight];
