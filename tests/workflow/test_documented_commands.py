@@ -64,8 +64,8 @@ def dry(command) -> str:
         return re.sub(r"\bsnakemake\b", f"{python} -m snakemake -n", command, count=1)
     if command.startswith("favor "):
         rest = command.removeprefix("favor ")
-        if rest.startswith("score"):  # the texts are the reader's
-            rest = "score"
+        if rest.startswith(("init", "score")):  # the texts are the reader's
+            rest = rest.split()[0]
         if rest.startswith("voice"):
             rest = " ".join(rest.split()[:2])
         # There is no finished run to be like.
@@ -91,7 +91,10 @@ def project(repository, tmp_path_factory) -> Project:
     )
     (project.folder / "blogtext.csv").write_text("id,gender,age,topic,sign,date,text\n")
     (project.folder / "posts.csv").write_text("author,text\n")
-    (project.folder / "my.yaml").write_text((repository / "config" / "tutorial.yaml").read_text())
+    tutorial = (repository / "config" / "tutorial.yaml").read_text()
+    (project.folder / "my.yaml").write_text(tutorial)
+    # "favor init" writes the path of the posts into posts.yaml.
+    (project.folder / "posts.yaml").write_text(tutorial.replace("reader: table", "reader: table\n    path: posts.csv"))
     (project.folder / "mythos.jsonl").write_text("{}\n")
     real_base = project.folder / "resources" / "SmolLM2-135M-Instruct.Q4_1.gguf"
     real_base.parent.mkdir(exist_ok=True)
