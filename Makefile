@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: install lock demo demo-all test test-units test-faults test-slurm lint docs benchmark-gpu real-base clean
+.PHONY: install lock demo demo-all test test-units test-faults test-sites test-slurm lint docs benchmark-gpu real-base clean
 
 install: $(INSTALLED)
 
@@ -23,7 +23,7 @@ $(INSTALLED): requirements.lock pyproject.toml
 
 # Pin what pyproject.toml asks for, keeping today's versions where they still fit; UPGRADE=--upgrade takes the newest. The
 # environments of conda follow. Then run "make test": docs/dependencies.md says which tests prove an upgrade.
-EXTRAS := dev docs judges mauve release retrieval slurm words
+EXTRAS := dev docs judges mauve release retrieval sites slurm words
 lock: install
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile pyproject.toml $(addprefix --extra ,$(EXTRAS)) --universal --python-version 3.11 --generate-hashes \
@@ -44,16 +44,21 @@ test: export OMP_NUM_THREADS := 1
 test: export FAVOR_KILLS := 4
 test: install
 	$(MAKE) --jobs 2 lint test-units
-	$(PYTEST) --durations 25 tests/workflow tests/faults tests/test_extending.py
+	$(PYTEST) --durations 25 tests/workflow tests/faults tests/sites tests/test_extending.py
 
 test-units: export OMP_NUM_THREADS := 1
 test-units: install
-	$(PYTEST) --ignore tests/workflow --ignore tests/faults --ignore tests/slurm --ignore tests/test_extending.py
+	$(PYTEST) --ignore tests/workflow --ignore tests/faults --ignore tests/sites --ignore tests/slurm --ignore tests/test_extending.py
 
 # With SIGKILL at 25 random moments, where 'make test' has 4.
 test-faults: export OMP_NUM_THREADS := 1
 test-faults: install
 	$(BIN)/python -m pytest tests/faults
+
+# Sites in folders of their own against the workflow's own run; uploads that lie, come late or were changed; kills.
+test-sites: export OMP_NUM_THREADS := 1
+test-sites: install
+	$(BIN)/python -m pytest tests/sites --durations 0
 
 # CONFIG=config/config.yaml makes the undisturbed run the whole demo, in the place of a configuration of seconds.
 test-slurm: export OMP_NUM_THREADS := 1

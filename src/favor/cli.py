@@ -22,6 +22,7 @@ from favor.encoders.settings import EMBEDDED_MINILM
 from favor.forecast.printing import CHECKOUT, add_arguments, print_estimate
 from favor.foundation.errors import UserError
 from favor.plan import Planner
+from favor.sites import commands as sites
 from favor.voice import commands as voice
 
 HELP = {
@@ -33,6 +34,8 @@ HELP = {
     "report": "make the report, and what it needs",
     "score": "say how near texts are to an author's voice, without a run",
     "voice": "train, use and measure an adapter of one writer's voice, without a federation",
+    "site": "be one client of a federation between real sites, in a folder of its own",
+    "server": "coordinate a federation between real sites, by files",
 }
 
 
@@ -172,7 +175,7 @@ def parser() -> argparse.ArgumentParser:
     found = argparse.ArgumentParser(prog="favor", description=(__doc__ or "").partition("\n")[0])
     found.add_argument("--version", action="version", version=version("favor-workflow"))
     commands = found.add_subparsers(
-        dest="command", required=True, metavar="{init,plan,check,certify,run,report,score,voice}"
+        dest="command", required=True, metavar="{init,plan,check,certify,run,report,score,voice,site,server}"
     )
     init = commands.add_parser("init", help=HELP["init"], description=HELP["init"])
     init.add_argument("data", type=Path, help="a table of posts (CSV, JSON Lines, Parquet), or a folder of authors")
@@ -180,6 +183,8 @@ def parser() -> argparse.ArgumentParser:
     add_arguments(commands.add_parser("plan", help=HELP["plan"], description=HELP["plan"]))
     _add_score(commands.add_parser("score", help=HELP["score"], description=HELP["score"]))
     voice.add_voice(commands.add_parser("voice", help=HELP["voice"], description=HELP["voice"]))
+    for name in ("site", "server"):
+        sites.add_actions(name, commands.add_parser(name, help=HELP[name], description=HELP[name]))
     for name in ("check", "certify", "run", "report"):
         command = commands.add_parser(name, help=HELP[name], description=HELP[name])
         configfile = "configfile"
@@ -226,6 +231,9 @@ def main() -> None:
             return
         if arguments.command == "voice":
             voice.run(arguments)
+            return
+        if arguments.command in ("site", "server"):
+            sites.run(arguments, planner_of)
             return
         status = start(snakemake_command(arguments))
         if arguments.command == "certify" and not status and not arguments.dry_run:

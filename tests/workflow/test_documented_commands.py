@@ -66,7 +66,7 @@ def dry(command) -> str:
         rest = command.removeprefix("favor ")
         if rest.startswith(("init", "score")):  # the texts are the reader's
             rest = rest.split()[0]
-        if rest.startswith("voice"):
+        if rest.startswith(("voice", "site", "server")):
             rest = " ".join(rest.split()[:2])
         # There is no finished run to be like.
         helped = rest.replace(" ", "").isalpha() or "--like" in rest

@@ -10,6 +10,7 @@ MODULES = {
     "mauve": ("faiss", "mauve"),
     "release": ("mlcroissant", "rocrate"),
     "retrieval": ("bm25s",),
+    "sites": ("cryptography",),
     "words": ("icu4py",),
 }
 

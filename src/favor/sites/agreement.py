@@ -1,0 +1,169 @@
+"""What all parties of a federation must have in common, and what of it differs where they do not.
+
+An agreement is plain values, made by each party from its own configuration: the resolved plan of one row, its seed and
+schedule, how texts are cut and adapters begin. It names no path: where a party keeps its base, encoder and texts is its
+own affair. What these files hold is compared by digests.
+"""
+
+import json
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from favor.encoders.backbones import resolve_source
+from favor.federation.method import PersonalStage, Plan, SharedStage, plan_values
+from favor.federation.stages import as_arrays
+from favor.foundation.errors import UserError
+from favor.foundation.names import nearest
+from favor.foundation.seeds import derive_seed
+from favor.lm.checks import check_folder
+from favor.lm.configuration import load_configuration
+from favor.lm.lora import initial_state
+from favor.lm.settings import LoadedModel, Lora
+from favor.plan import Planner
+from favor.plan.handing import canonical, parameter
+from favor.plan.keys import Encoder, InCorpus, Run
+from favor.sites.signing import canonical as canonical_bytes
+from favor.sites.signing import digest, files_digest, tensors_digest
+
+Agreement = dict[str, Any]
+Digests = dict[str, str]
+HERE = ("source", "device")  # of a model or an encoder: where a party has it
+
+
+def chosen_run(planner: Planner, experiment: str | None, method: str, seed: int | None) -> Run:
+    """Return the run that a command line names: by default the only experiment, and its first seed."""
+    experiments = list(planner.config.experiments)
+    if experiment is None and len(experiments) > 1:
+        raise UserError(
+            f"the configuration has several experiments; name one by --experiment: {', '.join(experiments)}"
+        )
+    name = experiment or experiments[0]
+    if name not in experiments:
+        raise UserError(f"there is no experiment '{name}'; {nearest(name, experiments)}")
+    return Run(name, str(planner.config.experiments[name].seeds[0] if seed is None else seed), method)
+
+
+def agreement(planner: Planner, run: Run) -> Agreement:
+    """Return the agreement about one row under one seed.
+
+    Raises ``UserError`` for a row or seed that is not there, and for what needs a federation in one place.
+    """
+    planner.project.check_run(run.experiment, run.method, run.seed)
+    experiment, plan, training = planner.project.experiment(run), planner.project.plan(run), planner.training
+    shared = _federated(run, plan, experiment.federation.answers)
+    sampling = shared.sampling
+    federation = experiment.federation
+    common = federation.initial_adapter == "common"
+    encoder = planner.project.loaded_encoder(Encoder(experiment.style_encoder)) if aligns(plan) else None
+    return parameter(
+        version=version("favor-workflow"),
+        experiment=run.experiment,
+        row=run.method,
+        seed=int(run.seed),
+        shared=_without_place(canonical(training.common_settings(experiment, shared))),
+        personal=plan.personal and _without_place(canonical(training.common_settings(experiment, plan.personal))),
+        generates=plan_values(plan.generates),
+        clients=training.clients(run.experiment),
+        cohorts=training.rounds(run.experiment, run.seed, sampling),
+        recipients=planner.records.final_recipients(run, plan),
+        initial_seed=int(run.seed) if common else derive_seed(int(run.seed), "initial adapter", shared.track),
+        server={"learning_rate": federation.server_learning_rate, "robust": federation.robust},
+        splitting=planner.preparation.split_settings(InCorpus(experiment.corpus)),
+        texts=planner.preparation.allocation_settings(run),
+        encoder=encoder and {name: value for name, value in encoder.spec.items() if name not in HERE},
+        threads=planner.config.threads.training,
+    )
+
+
+def _federated(run: Run, plan: Plan, answers: float) -> SharedStage:
+    where = f"config key 'experiments.{run.experiment}"
+    if plan.shared is None:
+        raise UserError(f"{where}.methods.{run.method}': its clients send nothing to a server; name another row")
+    if plan.shared.aggregation == "sum_only":
+        raise UserError(
+            f"{where}.federation.aggregation': 'sum_only' stands for cryptography that upload files do not have; "
+            "set uploads"
+        )
+    if answers < 1:
+        raise UserError(f"{where}.federation.answers': real sites answer or do not; set 1 and close rounds --without")
+    return plan.shared
+
+
+def aligns(plan: Plan) -> bool:
+    """Return whether a stage of a plan reads style targets."""
+    return any(stage is not None and stage.objective.alignment > 0 for stage in (plan.shared, plan.personal))
+
+
+def _without_place(settings: dict[str, Any]) -> dict[str, Any]:
+    model = {name: value for name, value in settings["model"].items() if name not in HERE}
+    return {**settings, "model": model}
+
+
+def stages(agreed: Agreement) -> tuple[SharedStage, PersonalStage | None]:
+    """Return the stages of an agreement."""
+    personal = agreed["personal"]
+    return SharedStage.of(agreed["shared"]["stage"]), personal and PersonalStage.of(personal["stage"])
+
+
+def differences(own: Any, other: Any, key: str = "") -> Iterator[str]:
+    """Yield the values of ``other`` that differ from ``own``, each as "key: own here, other there"."""
+    if isinstance(own, dict) and isinstance(other, dict):
+        for name in sorted({*own, *other}):
+            yield from differences(own.get(name), other.get(name), f"{key}.{name}" if key else name)
+    elif own != other:
+        yield f"{key}: {_short(own)} here, {_short(other)} there"
+
+
+def _short(value: Any) -> str:
+    text = str(value)
+    return text if len(text) < 60 else f"{text[:24]}... ({digest(canonical_bytes(value))[:12]})"
+
+
+def model_digests(folder: str) -> Digests:
+    """Return the digests of a base model's weights and of its tokenizer. Raises ``UserError`` for no local folder."""
+    place = Path(folder).expanduser()
+    if not place.is_dir():
+        raise UserError(f"base model '{folder}': not a folder here, so nobody can compare it; set its 'source' to one")
+    check_folder(place)
+    base = [place / "config.json", *sorted(place.glob("*.safetensors"))]
+    tokenizer = [path for path in sorted(place.iterdir()) if path.name in _TOKENIZER]
+    return {"base": files_digest(base), "tokenizer": files_digest(tokenizer)}
+
+
+_TOKENIZER = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "chat_template.jinja")
+
+
+def encoder_digest(planner: Planner, name: str) -> str:
+    """Return the digest of an encoder's files. Raises ``UserError`` where one is not here."""
+    made = [Path(file) for file in planner.project.encoder_files(Encoder(name))]
+    if made:
+        if missing := [path for path in made if not path.is_file()]:
+            raise UserError(f"{missing[0]}: file not found; copy the style encoder '{name}' there, or let it be made")
+        return files_digest(made)
+    source = Path(resolve_source(str(planner.config.encoders[name].source)))
+    if not source.is_dir():
+        raise UserError(f"style encoder '{name}': '{source}' is not a folder here; set its 'source' to one")
+    return files_digest(
+        path for path in sorted(source.rglob("*.*")) if path.suffix in (".json", ".safetensors", ".txt")
+    )
+
+
+def initial_adapter(agreed: Agreement, model: LoadedModel) -> dict[str, np.ndarray]:
+    """Return A_0, which every party makes for itself."""
+    lora = Lora.model_validate_json(json.dumps(agreed["shared"]["lora"]))
+    return as_arrays(initial_state(load_configuration(model.source), lora, agreed["initial_seed"]))
+
+
+def owned_digests(planner: Planner, agreed: Agreement) -> tuple[LoadedModel, dict[str, np.ndarray], Digests]:
+    """Return a party's own base model and A_0, and the digests of all that it must have in common with others."""
+    section = planner.config.experiments[agreed["experiment"]]
+    model = planner.project.loaded_model(section.base_model)
+    found = model_digests(model.source)
+    if agreed["encoder"] is not None:
+        found["encoder"] = encoder_digest(planner, section.style_encoder)
+    first = initial_adapter(agreed, model)
+    return model, first, {**found, "initial adapter": tensors_digest(first)}

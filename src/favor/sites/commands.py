@@ -1,0 +1,97 @@
+"""The subcommands of ``favor site`` and ``favor server``: their options, and the function that runs each."""
+
+import argparse
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+
+from favor.foundation.extras import require
+from favor.plan import Planner
+from favor.running.jobs.environment import quiet_libraries
+from favor.sites.signing import FEDERATION
+
+
+def add_actions(command: str, parser: argparse.ArgumentParser) -> None:
+    """Add the subcommands of ``command``: name, function of :mod:`favor.sites`, options, and what it does."""
+    found = _ACTIONS[command]
+    actions = parser.add_subparsers(dest="action", required=True, metavar=f"{{{','.join(found)}}}")
+    for name, (function, options, about) in found.items():
+        action = actions.add_parser(name, help=about, description=about)
+        options(action)
+        action.set_defaults(function=function)
+
+
+def run(arguments: argparse.Namespace, planner_of: Callable[[argparse.Namespace], Planner]) -> None:
+    """Run a subcommand. Raises ``UserError`` in one line where it cannot be done."""
+    require("sites", FEDERATION)
+    quiet_libraries()
+    module = import_module(f"favor.sites.{arguments.command}")  # Here, because they load torch.
+    function = getattr(module, arguments.function)
+    if arguments.function in ("init", "open_round"):
+        function(arguments, planner_of)
+    else:
+        function(arguments)
+
+
+def _configured(action: argparse.ArgumentParser) -> None:
+    action.add_argument("configfile", nargs="*", help="configuration; later files go over earlier ones (the demo)")
+    action.add_argument("--corpus-path", help="the raw corpus")
+    action.add_argument("--results", help="the results folder, where the base and the encoder are if made there")
+
+
+def _init(action: argparse.ArgumentParser) -> None:
+    action.add_argument("site", type=Path, help="folder of the site, which nobody else reads")
+    _configured(action)
+    action.add_argument("--invitation", required=True, type=Path, help="the coordinator's invitation.json")
+    action.add_argument("--client", required=True, help="the site's name in the federation, such as client_001")
+    action.add_argument("--author", help="whose texts they are, where the corpus holds others too")
+    action.add_argument("--words", type=_count, help="most word units to train on (all training texts)")
+
+
+def _train(action: argparse.ArgumentParser) -> None:
+    action.add_argument("site", type=Path, help="folder of the site")
+    action.add_argument("round", type=Path, help="folder of the round, as the coordinator sent it")
+
+
+def _site_export(action: argparse.ArgumentParser) -> None:
+    action.add_argument("site", type=Path, help="folder of the site")
+    action.add_argument("out", type=Path, help="where the adapter goes")
+    action.add_argument("--final", type=Path, help="folder of the final adapter, where the coordinator sent one")
+
+
+def _open(action: argparse.ArgumentParser) -> None:
+    action.add_argument("server", type=Path, help="folder of the coordinator")
+    _configured(action)
+    action.add_argument("--experiment", help="experiment of the configuration (its only one)")
+    action.add_argument("--method", help="row of the experiment (favor)")
+    action.add_argument("--seed", type=int, help="seed (the experiment's first)")
+
+
+def _close(action: argparse.ArgumentParser) -> None:
+    action.add_argument("server", type=Path, help="folder of the coordinator")
+    action.add_argument("uploads", nargs="*", type=Path, help="uploads of the round: files, or folders of them")
+    action.add_argument("--without", nargs="+", default=[], metavar="CLIENT", help="clients that do not answer")
+
+
+def _server_export(action: argparse.ArgumentParser) -> None:
+    action.add_argument("server", type=Path, help="folder of the coordinator")
+
+
+def _count(value: str) -> int:
+    if not (value.isascii() and value.isdigit() and int(value)):
+        raise argparse.ArgumentTypeError(f"'{value}' is not a number from 1")
+    return int(value)
+
+
+_ACTIONS = {
+    "site": {
+        "init": ("init", _init, "check that this site can take part, and cut its texts"),
+        "train": ("train", _train, "train a round, and write the one file that is sent"),
+        "export": ("export", _site_export, "write what the site generates with, in PEFT's format"),
+    },
+    "server": {
+        "open": ("open_round", _open, "begin a federation, or open its next round"),
+        "close": ("close", _close, "take the uploads of the open round, and make the next shared adapter"),
+        "export": ("export", _server_export, "write the final shared adapter, and the record of what crossed"),
+    },
+}

@@ -1,0 +1,276 @@
+"""``favor server``: the coordinator opens a round, takes its uploads, closes it, and hands out what comes of the last.
+
+Of the sites it has what they sent: no text, target or private tensor of anybody.
+"""
+
+import argparse
+import json
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from favor.corpora.tables import CLIENT_TEXTS
+from favor.federation.boundary import round_traffic, run_boundary
+from favor.federation.combining import combined
+from favor.federation.packs import State
+from favor.federation.server import step, update
+from favor.federation.settings import Robust, RunBoundary
+from favor.federation.tables import BOUNDARY, TRAFFIC
+from favor.federation.uploads import Uploads, cohort_sum, mean_of_sum, read_uploads
+from favor.foundation.errors import UserError
+from favor.foundation.files import atomic_path, read_json, write_json
+from favor.foundation.parquet import write_parquet
+from favor.foundation.registry import ROBUST_RULES
+from favor.foundation.tensors import read_safetensors, safetensors_header, write_safetensors
+from favor.plan import Planner
+from favor.sites.agreement import Agreement, Digests, agreement, chosen_run, owned_digests, stages
+from favor.sites.manifest import ADAPTER, INVITATION, MANIFEST, read_signed, write_signed
+from favor.sites.signing import file_digest, public_key, secret, secret_key
+from favor.sites.uploads import check_upload
+
+
+@dataclass(frozen=True)
+class ServerFolder:
+    """The files of a coordinator. ``rounds/N`` and ``final`` are what sites are sent; ``uploads/N`` what they sent."""
+
+    path: Path
+
+    @cached_property
+    def _record(self) -> dict[str, Any]:
+        record = self.path / "server.json"
+        if not record.is_file():
+            raise UserError(
+                f"{self.path}: no federation was opened here; favor server open {self.path} CONFIG begins one"
+            )
+        return dict(read_json(record))
+
+    @property
+    def agreed(self) -> Agreement:
+        """What the federation agreed on."""
+        return dict(self._record["agreement"])
+
+    @property
+    def digests(self) -> Digests:
+        """The digests of what all parties have in common."""
+        return dict(self._record["digests"])
+
+    @property
+    def closed(self) -> int:
+        """How many rounds are closed: the number of the one that can be open."""
+        return len(list(self.path.glob("traffic/*.parquet")))
+
+    def round(self, number: int) -> Path:
+        """What the clients of a round are sent."""
+        return self.path / "rounds" / str(number)
+
+    def state(self, number: int) -> Path:
+        """The shared adapter at the start of a round, whole."""
+        return self.path / "state" / f"{number}.safetensors"
+
+    def memory(self, number: int) -> Path:
+        """The server's moments at the start of a round."""
+        return self.path / "state" / f"{number}_memory.safetensors"
+
+    def traffic(self, number: int) -> Path:
+        """What crossed in a round, written when it is closed."""
+        return self.path / "traffic" / f"{number}.parquet"
+
+    def upload(self, number: int, client: str) -> Path:
+        """A taken upload."""
+        return self.path / "uploads" / str(number) / f"{client}.safetensors"
+
+    def uploads(self, number: int) -> dict[str, Path]:
+        """The taken uploads of a round by client."""
+        return {path.stem: path for path in sorted((self.path / "uploads" / str(number)).glob("*.safetensors"))}
+
+    def site_keys(self) -> dict[str, str]:
+        """The public keys of sites by client. Raises ``UserError`` for a file that its own site did not sign."""
+        found: dict[str, str] = {}
+        for path in sorted((self.path / "sites").glob("*.json")):
+            site = read_signed(path, ("client",))
+            if site["client"] in found:
+                raise UserError(f"{path}: {site['client']} has two keys; keep the file of the site that you know")
+            found[site["client"]] = site["key"]
+        return found
+
+    def key(self) -> Any:
+        """The coordinator's private key."""
+        return secret_key(self.path / "key")
+
+
+def hand_out(folder: ServerFolder, kind: str, number: int, place: Path) -> None:
+    """Write the shared adapter at the start of round ``number`` with its signed manifest, as sites are sent them.
+
+    ``kind``: "round", or "final" after the last. Of A_t the tensors cross that are trained and uploaded: the others are
+    A_0's, which every site makes for itself. ``taken`` says of every client the last round whose upload was taken: what
+    a site carries over is of that round, for one that came late left nothing here.
+    """
+    agreed, stage = folder.agreed, stages(folder.agreed)[0]
+    shared, header = read_safetensors(folder.state(number))
+    sent = {name: value for name, value in shared.items() if stage.sends(name)}
+    about = {"kind": "shared adapter", "seed": str(agreed["seed"]), "round": str(number)}
+    write_safetensors(sent, place / ADAPTER, about)
+    content = {
+        "kind": kind,
+        "round": number,
+        "cohort": agreed["cohorts"][number] if kind == "round" else [],
+        "members": int(header.get("members", 0)),
+        "taken": {client: earlier for earlier in range(number) for client in folder.uploads(earlier)},
+        "agreement": agreed,
+        "digests": {**folder.digests, "adapter": file_digest(place / ADAPTER)},
+        "declares": {name: list(value.shape) for name, value in sent.items()},
+    }
+    write_signed(content, folder.key(), place / MANIFEST)
+
+
+def open_round(arguments: argparse.Namespace, planner_of: Callable[[argparse.Namespace], Planner]) -> None:
+    """Write what the clients of the next round are sent; first, where there is no federation yet, begin one.
+
+    Raises ``UserError`` where every round is closed, and for a configuration of a federation that has begun.
+    """
+    folder = ServerFolder(arguments.server)
+    if not (folder.path / "server.json").is_file():
+        _begin(folder, planner_of(arguments), arguments)
+    elif arguments.configfile or arguments.method or arguments.seed is not None:
+        raise UserError(f"{folder.path}: has begun, and keeps its configuration; open the next round without one")
+    number, rounds = folder.closed, len(folder.agreed["cohorts"])
+    if number == rounds:
+        raise UserError(f"{folder.path}: all {number} rounds are closed; favor server export {folder.path} ends it")
+    hand_out(folder, "round", number, folder.round(number))
+    cohort = ", ".join(folder.agreed["cohorts"][number])
+    print(f"round {number} of {rounds} is open: send {folder.round(number)} to {cohort}")
+
+
+def _begin(folder: ServerFolder, planner: Planner, arguments: argparse.Namespace) -> None:
+    agreed = agreement(planner, chosen_run(planner, arguments.experiment, arguments.method or "favor", arguments.seed))
+    _, first, digests = owned_digests(planner, agreed)
+    (folder.path / "sites").mkdir(parents=True, exist_ok=True)
+    header = {"kind": "shared adapter", "seed": str(agreed["seed"]), "round": "0"}
+    write_safetensors(first, folder.state(0), header)
+    write_signed({"agreement": agreed, "digests": digests}, folder.key(), folder.path / INVITATION)
+    write_json({"agreement": agreed, "digests": digests}, folder.path / "server.json")
+    print(f"federation of {agreed['row']}, seed {agreed['seed']}: send {folder.path / INVITATION} to every site")
+    print(f"key of the coordinator, to be compared by another way: {public_key(folder.key())}")
+
+
+def close(arguments: argparse.Namespace) -> None:
+    """Take the uploads of the open round and make the next shared adapter; a round closes with all of its clients.
+
+    ``without`` names those that are waited for no longer. Raises ``UserError`` in one line for every upload that is
+    refused, and where one is missing: the round then stays open, and what was taken is kept.
+    """
+    folder = ServerFolder(arguments.server)
+    number, agreed = folder.closed, folder.agreed
+    if not (folder.round(number) / MANIFEST).is_file():
+        for upload in _files(arguments.uploads):
+            if safetensors_header(upload).get("round") in [str(earlier) for earlier in range(number)]:
+                raise UserError(f"{upload}: late: its round is closed, {number} of {len(agreed['cohorts'])} are")
+        raise UserError(f"{folder.path}: round {number} is not open; favor server open {folder.path} opens it")
+    manifest = read_signed(folder.round(number) / MANIFEST, ("cohort",), public_key(folder.key()))
+    for upload in _files(arguments.uploads):
+        client = check_upload(upload, manifest, folder.site_keys())
+        with atomic_path(folder.upload(number, client)) as temporary:
+            shutil.copyfile(upload, temporary)
+        print(f"taken: round {number}, {client}")
+    for upload in folder.uploads(number).values():  # also what was taken before, or put there by hand
+        check_upload(upload, manifest, folder.site_keys())
+    absent = [client for client in manifest["cohort"] if client not in folder.uploads(number)]
+    if unknown := sorted({*arguments.without} - {*absent}):
+        raise UserError(f"--without {unknown[0]}: has sent its upload or takes no part in round {number}; leave it out")
+    if missing := [client for client in absent if client not in arguments.without]:
+        raise UserError(
+            f"round {number} waits for {', '.join(missing)}; add its upload, or close the round --without {missing[0]}"
+        )
+    if len(absent) == len(manifest["cohort"]):
+        raise UserError(f"round {number} has no upload at all; a round needs one")
+    _aggregate(folder, number, agreed)
+    left = len(agreed["cohorts"]) - number - 1
+    print(f"round {number} is closed; {f'{left} to come' if left else f'favor server export {folder.path} ends it'}")
+
+
+def _files(given: Sequence[Path]) -> list[Path]:
+    if missing := [path for path in given if not path.exists()]:
+        raise UserError(f"{missing[0]}: no such upload; correct its name")
+    return [file for path in given for file in (sorted(path.glob("*.safetensors")) if path.is_dir() else [path])]
+
+
+def _aggregate(folder: ServerFolder, number: int, agreed: Agreement) -> None:
+    """Do what the jobs ``combine_uploads`` and ``aggregate`` of the workflow do. The record of traffic comes last."""
+    stage, rate = stages(agreed)[0], float(agreed["server"]["learning_rate"])
+    shared, _ = read_safetensors(folder.state(number))
+    memory = read_safetensors(folder.memory(number))[0] if folder.memory(number).is_file() else {}
+    header = {"seed": str(agreed["seed"]), "round": str(number + 1)}
+    files = folder.uploads(number)
+    if stage.server.kind == "members":  # it keeps the mean of every client's last adapter
+        files = {client: path for earlier in range(number + 1) for client, path in folder.uploads(earlier).items()}
+    uploads = read_uploads(map(str, files.values()), stage, number)
+    if stage.server.kind == "members":
+        header["members"] = str(len(uploads.deltas))
+    means = _means(folder, uploads, number, agreed)
+    if means is None:
+        state, kept = update(stage.server, shared, memory, uploads.deltas, uploads.weights, rate)
+    else:
+        state, kept = step(stage.server, shared, memory, means, rate)
+    if stage.server.moments:
+        write_safetensors(kept, folder.memory(number + 1), {"kind": "server moments", **header})
+    write_safetensors(state, folder.state(number + 1), {"kind": "shared adapter", **header})
+    crossed = (number, str(folder.round(number) / ADAPTER), uploads.files, str(folder.path))
+    write_parquet(round_traffic(*crossed, stage.weighting == "words", stage.sends), folder.traffic(number), TRAFFIC)
+
+
+def _means(folder: ServerFolder, uploads: Uploads, number: int, agreed: Agreement) -> State | None:
+    """Return what takes the place of the weighted mean: a robust rule's, or that under privacy; None for neither.
+
+    The noise comes from a secret of the coordinator, never from the seed, which every site knows.
+    """
+    stage, robust = stages(agreed)[0], agreed["server"]["robust"]
+    if robust is not None:
+        settings = Robust.model_validate_json(json.dumps(robust))
+        rule = ROBUST_RULES.load(settings.rule)
+        times, more = getattr(rule, "FEWEST", (0, 1))
+        if len(uploads.deltas) < (least := times * settings.attackers + more):
+            raise UserError(
+                f"round {number}: '{settings.rule}' needs {least} uploads against {settings.attackers} attackers, and "
+                f"{len(uploads.deltas)} came; wait for more"
+            )
+        return combined(uploads.deltas, rule.RULE, settings)
+    if stage.privacy is None:
+        return None
+    noise_seed = int.from_bytes(secret(folder.path / "noise"), "little")
+    return mean_of_sum(cohort_sum(uploads, stage, noise_seed, number), 0.0, stage)
+
+
+def export(arguments: argparse.Namespace) -> None:
+    """Write the final shared adapter, signed, and ``boundary.parquet``: every file that crossed, with its bytes."""
+    folder = ServerFolder(arguments.server)
+    agreed, number = folder.agreed, folder.closed
+    if number < len(agreed["cohorts"]):
+        raise UserError(
+            f"{folder.path}: {number} of {len(agreed['cohorts'])} rounds are closed; close the others first"
+        )
+    final = folder.path / "final"
+    hand_out(folder, "final", number, final)
+    # A site whose last upload was not taken learns it from the final manifest.
+    last = {client: earlier for earlier, cohort in enumerate(agreed["cohorts"]) for client in cohort}
+    late = [client for client in last if client not in folder.uploads(last[client])]
+    recipients = [client for client in agreed["clients"] if client in agreed["recipients"] or client in late]
+    run = RunBoundary(
+        seed=agreed["seed"],
+        method=agreed["row"],
+        traffic=[str(folder.traffic(earlier)) for earlier in range(number)],
+        packs=[],
+        final=str(final / ADAPTER) if recipients else None,
+        recipients=recipients,
+        stage=agreed["shared"]["stage"],
+        pooled=False,
+    )
+    texts = pd.DataFrame(columns=CLIENT_TEXTS.names)
+    write_parquet(run_boundary(run, texts, str(folder.path)), folder.path / "boundary.parquet", BOUNDARY)
+    whom = f"send it to {', '.join(recipients)}" if recipients else "no site needs it"
+    print(f"final adapter: {final}; {whom}")
+    print(f"what crossed: {folder.path / 'boundary.parquet'}")

@@ -1,0 +1,99 @@
+"""Signatures (Ed25519, RFC 8032) and digests (SHA-256) of what crosses between the coordinator and the sites."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from favor.foundation.errors import UserError
+from favor.foundation.extras import require
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+FEDERATION = "a federation between sites"
+
+
+def canonical(content: Any) -> bytes:
+    """Return JSON with sorted keys and no spaces: what is signed, and what digests of values are of."""
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+
+
+def digest(content: bytes) -> str:
+    """Return the SHA-256 of some bytes, in hexadecimal."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def file_digest(path: str | Path) -> str:
+    """Return the SHA-256 of a file, in hexadecimal."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def files_digest(files: Iterable[Path]) -> str:
+    """Return a digest of the names and contents of some files, whatever folder they lie in."""
+    return digest(canonical({path.name: file_digest(path) for path in files}))
+
+
+def tensors_digest(tensors: Mapping[str, np.ndarray]) -> str:
+    """Return a digest of named arrays: names, types, shapes and values."""
+    return digest(
+        canonical(
+            {
+                name: [str(value.dtype), list(value.shape), digest(np.ascontiguousarray(value).tobytes())]
+                for name, value in tensors.items()
+            }
+        )
+    )
+
+
+def secret_key(path: Path) -> Ed25519PrivateKey:
+    """Return the private key of ``path``, which is made where it is missing: 32 bytes that its owner alone can read."""
+    require("sites", FEDERATION)
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    return Ed25519PrivateKey.from_private_bytes(secret(path))
+
+
+def secret(path: Path) -> bytes:
+    """Return the 32 random bytes of ``path``, which are drawn where it is missing. Nobody else can read the file."""
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        pass
+    else:
+        with os.fdopen(handle, "wb") as file:
+            file.write(os.urandom(32))
+    found = path.read_bytes()
+    if len(found) != 32:
+        raise UserError(f"{path}: not a whole key; put back your copy, or begin again in another folder")
+    return found
+
+
+def public_key(key: Ed25519PrivateKey) -> str:
+    """Return the public half of a key, in hexadecimal."""
+    return key.public_key().public_bytes_raw().hex()
+
+
+def signature(key: Ed25519PrivateKey, content: bytes) -> str:
+    """Return the signature of some bytes, in hexadecimal."""
+    return key.sign(content).hex()
+
+
+def is_signed(content: bytes, signature: str, public: str) -> bool:
+    """Return whether a signature in hexadecimal is that of ``content`` by the owner of a public key."""
+    require("sites", FEDERATION)
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    try:
+        Ed25519PublicKey.from_public_bytes(bytes.fromhex(public)).verify(bytes.fromhex(signature), content)
+    except (InvalidSignature, ValueError):
+        return False
+    return True

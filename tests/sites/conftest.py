@@ -1,0 +1,209 @@
+"""The workflow's own run of a small federation, and the same clients each in a folder of its own."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import yaml
+from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
+from tests.workflow.conftest import Project, copy_project
+
+from favor import cli
+from favor.config.resolve import resolve
+from favor.corpora.tables import ALLOCATION, ROSTER
+from favor.foundation.parquet import read_parquet
+from favor.plan import Planner
+from favor.plan.keys import InExperiment, Run
+
+METHODS = ("favor", "ditto", "fedsa_lora", "apfl", "flexlora", "fedalt", "feddpa", "fedadam")
+CLIENTS = ("client_001", "client_002", "client_003")
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """A finished run of the workflow: its project, and who wrote what."""
+
+    project: Project
+    config: dict[str, Any]
+    planner: Planner
+    authors: dict[str, str]
+    words: dict[str, int]
+
+    def run(self, method) -> Run:
+        return Run("micro", "1", method)
+
+    def at(self, path) -> Path:
+        return self.project.folder / path
+
+
+def small(repository, model_folder) -> dict[str, Any]:
+    """Three clients, two of whom take part in each of three rounds; every client trains in a job of its own.
+
+    The style encoder is stylometry, whose vector of a text is the same bytes whatever it is encoded with.
+    """
+    config = yaml.safe_load((repository / "tests" / "data" / "micro.yaml").read_text())
+    experiment = config["experiments"]["micro"]
+    config["corpora"]["micro"]["roles"]["clients"] = len(CLIENTS)
+    config["base_models"] = {"micro": {"source": str(model_folder), "device": "cpu"}}
+    config["encoders"] = {name: config["encoders"][name] for name in ("stylometry", "minilm")}
+    del config["assistants"]
+    experiment["style_encoder"] = "stylometry"
+    experiment["federation"] = {"rounds": 3, "clients_per_round": 2, "clients_per_job": 1, "weighting": "words"}
+    experiment["evaluation"] = {"encoders": [], "semantic_encoder": "minilm"}
+    experiment["training"]["max_length"] = 48
+    experiment["methods"] = {name: {} for name in METHODS}
+    experiment["tables"] = []
+    experiment["allocation"] = {"total_words": 2500}
+    del experiment["studies"]
+    return config
+
+
+@pytest.fixture(scope="session")
+def simulation(repository, model_folder, tmp_path_factory) -> Simulation:
+    """The workflow's own run, by Snakemake: adapters of every method, and what crossed."""
+    project = copy_project(repository, tmp_path_factory.mktemp("simulation") / "project")
+    config = small(repository, model_folder)
+    (project.folder / "config" / "config.yaml").write_text(yaml.safe_dump(config))
+    planner = Planner(resolve(config), repository)
+    wanted = [planner.paths.boundary.of(InExperiment("micro"))]
+    for method in METHODS:
+        run = Run("micro", "1", method)
+        peft = [] if method == "fedalt" else [planner.paths.peft_folder.of(run)]
+        wanted += [*peft, *planner.training.adapters(run)]
+    project.snakemake("--", *dict.fromkeys(wanted))
+    roster = read_parquet(project.folder / "results/corpora/micro/roster.parquet", ROSTER)
+    allocation = read_parquet(project.folder / "results/micro/clients/allocation.parquet", ALLOCATION)
+    authors = roster[roster["client"] != ""].set_index("client")["author"].to_dict()
+    return Simulation(
+        project, config, planner, authors, allocation.set_index("client")["target_words"].astype(int).to_dict()
+    )
+
+
+@dataclass(frozen=True)
+class Federation:
+    """A coordinator and its sites under ``folder``, each with a configuration, results and corpus of its own."""
+
+    folder: Path
+    method: str
+    favor: Callable[..., str]
+
+    @property
+    def server(self) -> Path:
+        return self.folder / "coordinator" / "server"
+
+    @property
+    def opened(self) -> Path:
+        """What the clients of the first round were sent."""
+        return self.folder / "carrier" / "coordinator" / "server" / "rounds" / "0"
+
+    @property
+    def crossed(self) -> list[Path]:
+        """Every file that was carried from one party to another."""
+        return [path for path in sorted((self.folder / "carrier").rglob("*")) if path.is_file()]
+
+    def carry(self, path) -> Path:
+        """Copy what crosses to where the other party finds it, and where an eavesdropper reads it."""
+        there = self.folder / "carrier" / path.relative_to(self.folder)
+        there.parent.mkdir(parents=True, exist_ok=True)
+        (shutil.copytree if path.is_dir() else shutil.copyfile)(path, there)
+        return there
+
+    @contextmanager
+    def alone(self, party) -> Iterator[None]:
+        """Nobody else's folder can be found: what is done here is done from this party's own files."""
+        others = [self.folder / name for name in ("coordinator", *CLIENTS) if name != party]
+        others = [folder for folder in others if folder.is_dir()]
+        for folder in others:
+            folder.rename(folder.with_suffix(".away"))
+        try:
+            yield
+        finally:
+            for folder in others:
+                folder.with_suffix(".away").rename(folder)
+
+    def site(self, client) -> Path:
+        return self.folder / client / "site"
+
+    def config(self, party) -> Path:
+        return self.folder / party / "config.yaml"
+
+    def open(self) -> Path:
+        """Open the next round; what its clients are sent."""
+        first = [] if self.server.is_dir() else [self.config("coordinator"), "--method", self.method]
+        with self.alone("coordinator"):
+            printed = self.favor("server", "open", self.server, *first)
+        return self.carry(Path(printed.split(": send ")[-1].split(" to ")[0]))
+
+    def join(self, client, *more) -> str:
+        """Make a client's folder a site, and take its key to the coordinator."""
+        carried = self.folder / "carrier" / "coordinator" / "server" / "invitation.json"
+        invitation = carried if carried.is_file() else self.carry(self.server / "invitation.json")
+        invited = ("--invitation", invitation, "--client", client)
+        with self.alone(client):
+            said = self.favor("site", "init", self.site(client), self.config(client), *invited, *more)
+        shutil.copyfile(self.carry(self.site(client) / "site.json"), self.server / "sites" / f"{client}.json")
+        return said
+
+    def train(self, client, sent) -> Path:
+        """Train a round at a site; the upload."""
+        with self.alone(client):
+            printed = self.favor("site", "train", self.site(client), sent)
+        return self.carry(Path(printed.split("; send ")[-1].split(" to ")[0]))
+
+    def close(self, *uploads) -> str:
+        with self.alone("coordinator"):
+            return self.favor("server", "close", self.server, *uploads)
+
+    def finish(self) -> Path:
+        """End the federation; the final adapter, carried."""
+        with self.alone("coordinator"):
+            self.favor("server", "export", self.server)
+        return self.carry(self.server / "final")
+
+
+@pytest.fixture
+def favor(monkeypatch, capsys) -> Callable[..., str]:
+    """The command ``favor``; returns what it prints. Raises ``SystemExit`` with its one line where it stops."""
+
+    def run(*arguments) -> str:
+        capsys.readouterr()
+        monkeypatch.setattr(sys, "argv", ["favor", *map(str, arguments)])
+        cli.main()
+        return capsys.readouterr().out.strip()
+
+    return run
+
+
+@pytest.fixture
+def federation(simulation, tmp_path, favor) -> Callable[..., Federation]:
+    """Makes a federation of a method; every site has its own author's posts and no other."""
+    raw = pd.read_csv(simulation.at("results/corpora/micro/raw.csv"), dtype=str, keep_default_na=False)
+
+    def make(method, change=None, words=True) -> Federation:
+        found = Federation(tmp_path / method, method, favor)
+        for party in ("coordinator", *CLIENTS):
+            config = yaml.safe_load(yaml.safe_dump(simulation.config))
+            place = found.folder / party
+            shutil.copytree(simulation.at("results/encoders/stylometry"), place / "results/encoders/stylometry")
+            config["results"] = str(place / "results")
+            if party != "coordinator":
+                del config["corpora"]["micro"]["demo"]
+                config["corpora"]["micro"]["path"] = str(place / "posts.csv")
+                raw[raw["id"] == simulation.authors[party]].to_csv(place / "posts.csv", index=False)
+            if change is not None:
+                change(party, config)
+            (place / "config.yaml").write_text(yaml.safe_dump(config))
+        found.open()
+        for client in CLIENTS:
+            found.join(client, *(["--words", simulation.words[client]] if words else []))
+        return found
+
+    return make

@@ -1,0 +1,270 @@
+"""Whatever does not match is refused in one line that says what differs."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from tests.sites.conftest import CLIENTS
+from tests.sites.eavesdropper import overheard
+
+from favor.corpora.tables import CLIENT_TEXTS
+from favor.federation.method import SharedStage
+from favor.federation.packs import read_pack, write_pack
+from favor.federation.server import step
+from favor.federation.uploads import cohort_sum, mean_of_sum, read_uploads
+from favor.foundation.parquet import read_parquet
+from favor.foundation.tensors import read_safetensors
+from favor.sites import uploads as site_uploads
+from favor.sites.signing import secret, secret_key, signature
+
+
+@pytest.fixture
+def trained(federation) -> tuple[Any, list[str], list[Path]]:
+    """FedSA-LoRA with the first round trained: the federation, its cohort, and their uploads."""
+    made = federation("fedsa_lora")
+    cohort = json.loads((made.opened / "manifest.json").read_text())["signed"]["cohort"]
+    return made, cohort, [made.train(client, made.opened) for client in cohort]
+
+
+def refused(favor, *arguments) -> str:
+    """The one line with which a command stops."""
+    with pytest.raises(SystemExit) as stopped:
+        favor(*arguments)
+    line = str(stopped.value.code)
+    assert line.startswith("error: ")
+    assert "\n" not in line
+    return line
+
+
+def forged(site, upload, change=None, about=None) -> Path:
+    """An upload that the site itself signs after ``change`` of its tensors and header ``about``."""
+    pack, header = read_pack(upload)
+    ((client, parts),) = pack.items()
+    ((content, state),) = parts.items()
+    state = {name: np.array(value) for name, value in state.items()}
+    header = {name: value for name, value in header.items() if name not in ("signature", "clients")} | (about or {})
+    if change is not None:
+        change(state)
+    tensors = {f"{client}/{content}/{name}": value for name, value in state.items()}
+    header["signature"] = signature(secret_key(site / "key"), site_uploads._signed(header, tensors))
+    path = upload.with_name(f"forged_{upload.name}")
+    write_pack(path, {client: {content: state}}, header)
+    return path
+
+
+def test_an_upload_that_its_plan_does_not_declare_is_refused(trained, favor) -> None:
+    made, cohort, (first, second) = trained
+    site = made.site(cohort[0])
+    private = read_pack(site / "rounds" / "0" / "endpoints.safetensors")[0][cohort[0]]["endpoint"]
+    name = next(name for name in private if ".lora_B." in name)
+    declared = next(name for name in private if ".lora_A." in name)
+
+    def not_a_number(state) -> None:
+        state[declared][0, 0] = np.nan
+
+    wide = {"change": lambda state: state.update({declared: state[declared].astype("float64")})}
+    changes = {
+        f"tensor '.*{name}' is not declared": {"change": lambda state: state.update({name: private[name]})},
+        f"tensor '.*{declared}' is missing": {"change": lambda state: state.pop(declared)},
+        f"tensor '.*{declared}' is .*float64.* and .*float32.* is declared": wide,
+        f"{cohort[0]}: tensor '{declared}' of the upload has NaN": {"change": not_a_number},
+        "base: [0-9a-f]{24}.* here, 0000 there": {"about": {"base": "0000"}},
+        "round: 0 here, 7 there": {"about": {"round": "7"}},
+        "elsewhere: None here": {"about": {"elsewhere": "{}"}},
+        "manifest: .* here, 00 there": {"about": {"manifest": "00"}},
+    }
+    for line, forgery in changes.items():
+        assert re.search(line, refused(favor, "server", "close", made.server, forged(site, first, **forgery)))
+    # Changed on the way: one number of a tensor, after the site signed it.
+    content = bytearray(first.read_bytes())
+    content[-2] ^= 1
+    tampered, half = (first.with_name(f"{name}.safetensors") for name in ("tampered", "half"))
+    tampered.write_bytes(content)
+    assert "its signature is wrong" in refused(favor, "server", "close", made.server, tampered)
+    # Another site cannot send for it, and a file that breaks off is no upload.
+    other = forged(made.site(cohort[1]), first)
+    assert "its signature is wrong" in refused(favor, "server", "close", made.server, other)
+    half.write_bytes(first.read_bytes()[:-5])
+    assert "not a complete safetensors file" in refused(favor, "server", "close", made.server, half)
+    # Nothing of it was taken, and the round closes with what the sites meant to send.
+    assert not (made.server / "uploads").exists()
+    assert f"waits for {cohort[1]}" in refused(favor, "server", "close", made.server, first)
+    assert "round 0 is closed" in made.close(second)
+
+
+def test_a_late_upload_is_refused_and_leaves_nothing(trained, favor) -> None:
+    made, cohort, sent = trained
+    agreed = json.loads((made.opened / "manifest.json").read_text())["signed"]["agreement"]
+    late = next(client for client in cohort if any(client in later for later in agreed["cohorts"][1:]))
+    answered = next(client for client in cohort if client != late)
+    uploads = dict(zip(cohort, sent, strict=True))
+    line = refused(favor, "server", "close", made.server, uploads[answered], "--without", answered)
+    assert "has sent its upload" in line
+    assert "round 0 is closed" in made.close("--without", late)
+    # The mean is over those who answered: one upload, with all the weight.
+    before, after = (read_safetensors(made.server / "state" / f"{number}.safetensors")[0] for number in (0, 1))
+    delta = read_pack(uploads[answered])[0][answered]["delta"]
+    for name in delta:
+        assert np.array_equal(after[name], (before[name].astype("float64") + delta[name]).astype("float32"))
+    assert "late: its round is closed" in refused(favor, "server", "close", made.server, uploads[late])
+    opened = made.open()
+    line = refused(favor, "server", "close", made.server, uploads[late])
+    assert f"{late}: late: round 0 is closed, and round 1 is open" in line
+    # What it trained too late is carried over no more than if it had never trained.
+    number = next(number for number, names in enumerate(agreed["cohorts"]) if number and late in names)
+    for earlier in range(1, number):
+        made.close(*(made.train(client, opened) for client in agreed["cohorts"][earlier]))
+        opened = made.open()
+    fresh = made.folder / "fresh"
+    shutil.copytree(made.site(late), fresh, ignore=shutil.ignore_patterns("rounds", "uploads"))
+    favor("site", "train", fresh, opened)
+    upload = made.train(late, opened)
+    assert upload.read_bytes() == (fresh / "uploads" / upload.name).read_bytes()
+
+
+def test_a_site_trains_what_it_agreed_to_and_nothing_else(trained, favor) -> None:
+    made, cohort, _ = trained
+    absent = next(client for client in CLIENTS if client not in cohort)
+    assert f"{absent} does not take part in round 0" in refused(favor, "site", "train", made.site(absent), made.opened)
+    wrong = made.opened.with_name("wrong")
+    shutil.copytree(made.opened, wrong)
+    text = (wrong / "manifest.json").read_text()
+    (wrong / "manifest.json").write_text(text.replace('"learning_rate": 0.002', '"learning_rate": 0.2'))
+    assert text != (wrong / "manifest.json").read_text()
+    assert "its signature is wrong" in refused(favor, "site", "train", made.site(cohort[0]), wrong)
+    (wrong / "manifest.json").write_text(text)
+    content = bytearray((wrong / "adapter.safetensors").read_bytes())
+    content[-1] ^= 1
+    (wrong / "adapter.safetensors").write_bytes(content)
+    assert re.search("adapter: .* here, .* there", refused(favor, "site", "train", made.site(cohort[0]), wrong))
+    assert "kind: final is wanted here, round there" in refused(
+        favor, "site", "export", made.site(cohort[0]), made.folder / "out", "--final", made.opened
+    )
+
+
+def test_a_signed_file_in_the_place_of_another_is_refused(trained, favor) -> None:
+    made, cohort, (first, _) = trained
+    client = cohort[0]
+    begun = ("site", "init", made.folder / "again", made.config(client), "--client", client, "--invitation")
+    assert "holds no agreement" in refused(favor, *begun, made.site(client) / "site.json")
+    broken = made.folder / "broken.json"
+    broken.write_text((made.server / "invitation.json").read_text().replace('"seed": 1', '"seed": NaN'))
+    assert "not a signed file of a federation" in refused(favor, *begun, broken)
+    shutil.copyfile(made.server / "invitation.json", made.server / "sites" / "wrong.json")
+    assert "holds no client" in refused(favor, "server", "close", made.server, first)
+
+
+def test_another_base_or_configuration_is_refused_when_a_site_begins(federation, model_folder, tmp_path, favor) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(model_folder, other)
+    content = bytearray((other / "model.safetensors").read_bytes())
+    content[-1] ^= 1
+    (other / "model.safetensors").write_bytes(content)
+
+    def another_base(party, config) -> None:
+        if party == "client_002":
+            config["base_models"]["micro"]["source"] = str(other)
+
+    def another_rate(party, config) -> None:
+        if party == "client_002":
+            config["experiments"]["micro"]["training"]["learning_rate"] = 0.01
+
+    for change, line in (
+        (another_base, "invitation.json: base: [0-9a-f]{24}.* here, [0-9a-f]{24}.* there"),
+        (another_rate, r"invitation.json: personal.training.learning_rate: 0.01 here, 0.002 there; shared.training"),
+    ):
+        with pytest.raises(SystemExit, match=line):
+            federation("favor" if change is another_rate else "fedsa_lora", change)
+        shutil.rmtree(tmp_path / "fedsa_lora", ignore_errors=True)
+
+
+def test_what_needs_a_federation_in_one_place_is_refused(simulation, tmp_path, favor) -> None:
+    for change, method, line in (
+        ({"aggregation": "sum_only"}, "fedsa_lora", "'sum_only' stands for cryptography"),
+        ({"answers": 0.5}, "fedsa_lora", "real sites answer or do not"),
+        ({}, "local_only", "its clients send nothing to a server"),
+        ({}, "none", "has no row 'none'"),
+    ):
+        config = yaml.safe_load(yaml.safe_dump(simulation.config))
+        config["experiments"]["micro"]["federation"] |= change
+        config["experiments"]["micro"]["methods"] = {"fedsa_lora": {}, "local_only": {}}
+        (tmp_path / "config.yaml").write_text(yaml.safe_dump(config))
+        opened = ("server", "open", tmp_path / "server", tmp_path / "config.yaml", "--method", method)
+        assert line in refused(favor, *opened)
+        assert not (tmp_path / "server").exists()
+
+
+def test_noise_comes_from_a_secret_of_the_coordinator(federation) -> None:
+    def private(party, config) -> None:
+        federation = config["experiments"]["micro"]["federation"]
+        config["experiments"]["micro"]["methods"] = {"fedsa_lora": {}}
+        federation |= {"privacy": {"clip": 0.1, "noise_multiplier": 1.0}, "weighting": "uniform"}
+
+    made = federation("fedsa_lora", private)
+    manifest = json.loads((made.opened / "manifest.json").read_text())["signed"]
+    sent = [made.train(client, made.opened) for client in manifest["cohort"]]
+    made.close(*sent)
+    stage = SharedStage.of(manifest["agreement"]["shared"]["stage"])
+    uploads = read_uploads([str(path) for path in sent], stage, 0)
+    before, after = (read_safetensors(made.server / "state" / f"{number}.safetensors")[0] for number in (0, 1))
+    drawn = int.from_bytes(secret(made.server / "noise"), "little")
+    for seed, same in ((drawn, True), (manifest["agreement"]["seed"], False)):
+        means = mean_of_sum(cohort_sum(uploads, stage, seed, 0), 0.0, stage)
+        expected, _ = step(stage.server, before, {}, means, 1.0)
+        assert all(np.array_equal(after[name], expected[name]) for name in after) == same
+    for path in (made.server / "noise", made.server / "key", made.site("client_001") / "key"):
+        assert path.stat().st_mode & 0o777 == 0o600
+        assert not [file for file in made.crossed if path.read_bytes() in file.read_bytes()]
+
+
+def test_an_eavesdropper_would_find_what_leaks(trained, simulation, tmp_path) -> None:
+    made, cohort, sent = trained
+    site, client = made.site(cohort[0]), cohort[0]
+    stage = simulation.planner.project.plan(simulation.run("fedsa_lora")).shared
+    assert overheard(made.crossed, site, stage, simulation.authors[client]) == []
+    for leak in ("rounds/0/endpoints.safetensors", "key", "texts.parquet"):
+        content = (site / leak).read_bytes()
+        if leak == "texts.parquet":
+            content = read_parquet(site / leak, CLIENT_TEXTS)["text"].iloc[0].encode()
+        (tmp_path / "leak").write_bytes(sent[0].read_bytes() + content)
+        assert overheard([tmp_path / "leak"], site, stage, simulation.authors[client])
+
+
+@pytest.mark.parametrize("moment", ["endpoints", "personal"])
+def test_a_site_that_is_killed_resumes_with_the_same_bytes(moment, federation, repository) -> None:
+    made = federation("ditto")
+    cohort = json.loads((made.opened / "manifest.json").read_text())["signed"]["cohort"]
+    site = made.site(cohort[0])
+    shutil.copytree(site, site.with_name("undisturbed"))
+    command = [sys.executable, "-m", "favor.cli", "site", "train", str(site), str(made.opened)]
+    environment = {**os.environ, "PYTHONPATH": str(repository / "src")}
+    running = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 120
+    while not (site / "rounds" / "0" / f"{moment}.safetensors").is_file():
+        assert running.poll() is None or (site / "uploads").is_dir()
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+    running.send_signal(signal.SIGKILL)
+    running.wait()
+    for place in (site, site.with_name("undisturbed")):
+        made.favor("site", "train", place, made.opened)
+    files = [
+        path.relative_to(site)
+        for path in sorted(site.rglob("*"))
+        if path.is_file() and ".favor-partial" not in path.name
+    ]
+    assert any("uploads" in str(path) for path in files)
+    for path in files:
+        assert (site / path).read_bytes() == (site.with_name("undisturbed") / path).read_bytes(), path
