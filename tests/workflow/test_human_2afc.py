@@ -106,7 +106,7 @@ def test_from_pages_to_the_table(audit) -> None:
     audit.run()
     printed = audit.cells("human_2afc_audit")["text"]
     assert [printed["Overall", name] for name in ("Items", "Votes", "Vote acc.", "Mean conf.")] == [
-        *("10", "20", "100.0% [55.4%, 100.0%]", "4.00")  # items are spread unevenly over authors
+        *("10", "20", "100.0% [53.9%, 100.0%]", "4.00")  # Wilson's limit of seven authors: 7 / (7 + 2.447^2)
     ]
     assert audit.cells("human-2afc-agreement").loc[("Overall", "Fleiss' κ"), "text"] == "1.000 [0.078, 1.000]"
     assert audit.planned() == {}
