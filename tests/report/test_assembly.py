@@ -13,7 +13,7 @@ from favor.report.settings import PrintedExperiment
     [
         ("BlogText", ["star"], ["phase1-paired-significance"], ["Most same-topic", "STAR was", "Top-1 cosine"]),
         ("BlogText (small)", ["minilm"], ["main_federated_results"], ["Most same-topic"]),
-        ("Demo", ["star"], ["voice-kept"], []),  # its texts are none that STAR was trained on
+        ("Demo", ["star"], ["voice-kept"], []),  # STAR was not trained on its texts
     ],
 )
 def test_cautions_are_of_what_the_run_holds(dataset, measured, tables, begin) -> None:

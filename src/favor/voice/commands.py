@@ -107,7 +107,7 @@ def _page(command: argparse.ArgumentParser) -> None:
 def _port(value: str) -> int:
     number = _count(value)
     if number > 65535:
-        raise argparse.ArgumentTypeError(f"{number} is no port; give one up to 65535")
+        raise argparse.ArgumentTypeError(f"{number} is not a port; give one up to 65535")
     return number
 
 

@@ -65,7 +65,7 @@ class VoiceReport:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Measure the voice that a command line names; print the findings, write the page and ``report.json`` beside it."""
+    """Measure the voice that a command line names; print the findings, write the page and ``report.json``."""
     folder = VoiceFolder(arguments.voice)
     record = folder.read_record()
     contrast = embedded_contrast() if arguments.contrast is None else read_authors(arguments.contrast)
