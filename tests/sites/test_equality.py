@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import numpy as np
 import pytest
 from tests.sites.conftest import CLIENTS, METHODS
@@ -53,11 +55,16 @@ def test_sites_end_in_the_bytes_of_the_simulation(method, simulation, federation
     columns = ["round", "direction", "content", "client", "bytes"]
     assert crossed[columns].reset_index(drop=True).equals(theirs[columns].reset_index(drop=True))
     recipients = set(crossed.loc[crossed["content"] == "final adapter", "client"])
+    manifest = made.folder / "manifest"
+    manifest.mkdir()
+    shutil.copyfile(ended / "manifest.json", manifest / "manifest.json")
     for client in CLIENTS:
         out = made.folder / client / "adapter"
-        final = ["--final", ended] if client in recipients else []
         with made.alone(client):
-            made.favor("site", "export", made.site(client), out, *final)
+            if client in recipients:
+                with pytest.raises(SystemExit, match=r"holds no adapter\.safetensors, which you need"):
+                    made.favor("site", "export", made.site(client), manifest, out)
+            made.favor("site", "export", made.site(client), ended if client in recipients else manifest, out)
         if method == "fedalt":  # it has no plain adapter; its own adapter and gate are compared
             kept = read_packs(str(simulation.at(path)) for path in training.bundles(run))[client]
             assert equal(kept["endpoint"], read_safetensors(out / "own" / "adapter_model.safetensors")[0])

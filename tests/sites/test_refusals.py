@@ -134,6 +134,24 @@ def test_a_late_upload_is_refused_and_leaves_nothing(trained, favor) -> None:
     assert upload.read_bytes() == (fresh / "uploads" / upload.name).read_bytes()
 
 
+def test_what_came_late_in_the_last_round_is_not_exported(federation, favor) -> None:
+    made = federation("favor")
+    *earlier, last = json.loads((made.opened / "manifest.json").read_text())["signed"]["agreement"]["cohorts"]
+    opened, late, before = made.opened, last[0], made.folder / "before"
+    for cohort in earlier:
+        made.close(*(made.train(client, opened) for client in cohort))
+        opened = made.open()
+    shutil.copytree(made.site(late), before)
+    uploads = [made.train(client, opened) for client in last]
+    made.close(*uploads[1:], "--without", late)
+    ended = made.finish()
+    adapters = []
+    for site in (made.site(late), before):
+        favor("site", "export", site, ended, site / "out")
+        adapters.append((site / "out" / "adapter_model.safetensors").read_bytes())
+    assert adapters[0] == adapters[1]
+
+
 def test_a_site_trains_what_it_agreed_to_and_nothing_else(trained, favor) -> None:
     made, cohort, _ = trained
     absent = next(client for client in CLIENTS if client not in cohort)
@@ -150,7 +168,7 @@ def test_a_site_trains_what_it_agreed_to_and_nothing_else(trained, favor) -> Non
     (wrong / "adapter.safetensors").write_bytes(content)
     assert re.search("adapter: .* here, .* there", refused(favor, "site", "train", made.site(cohort[0]), wrong))
     assert "kind: final is wanted here, round there" in refused(
-        favor, "site", "export", made.site(cohort[0]), made.folder / "out", "--final", made.opened
+        favor, "site", "export", made.site(cohort[0]), made.opened, made.folder / "out"
     )
 
 

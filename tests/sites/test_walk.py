@@ -56,7 +56,7 @@ def test_the_commands_of_the_page_work(repository, tmp_path) -> None:
         "round 0 of 2 is open: send server/rounds/0 to client_001, client_002",
         "not taken out; a favor run of everybody's texts does both",
         "round 1 is closed; favor server export server ends it",
-        "no site needs it",
+        "no site needs the adapter",
     ):
         assert line in done.stdout
     crossed = read_parquet(project.folder / "server" / "boundary.parquet", BOUNDARY)

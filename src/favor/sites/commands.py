@@ -55,8 +55,8 @@ def _train(action: argparse.ArgumentParser) -> None:
 
 def _site_export(action: argparse.ArgumentParser) -> None:
     action.add_argument("site", type=Path, help="folder of the site")
+    action.add_argument("final", type=Path, help="folder of the end, as the coordinator sent it")
     action.add_argument("out", type=Path, help="where the adapter goes")
-    action.add_argument("--final", type=Path, help="folder of the final adapter, where the coordinator sent one")
 
 
 def _open(action: argparse.ArgumentParser) -> None:

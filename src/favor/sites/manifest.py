@@ -53,23 +53,30 @@ def read_signed(path: Path, holds: Collection[str], key: str | None = None) -> d
     return dict(signed)
 
 
-def read_round(
-    folder: Path, kind: str, key: str, agreed: Agreement, digests: Digests, first: State
-) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Return (manifest, shared adapter) of a folder that the coordinator sent (:func:`favor.sites.server.hand_out`).
+def read_manifest(folder: Path, kind: str, key: str, agreed: Agreement, digests: Digests) -> dict[str, Any]:
+    """Return the manifest of a folder that the coordinator sent (:func:`favor.sites.server.hand_out`).
 
-    ``first``: the site's own A_0, whose values the tensors have that do not cross. Raises ``UserError`` in one line
-    that says what differs from what the site agreed to.
+    Raises ``UserError`` in one line that says what differs from what the site agreed to.
     """
     manifest = read_signed(folder / MANIFEST, ("kind", "agreement", "digests"), key)
     if manifest["kind"] != kind:
         raise UserError(f"{folder}: kind: {kind} is wanted here, {manifest['kind']} there; give the other folder")
     check_equal(folder / MANIFEST, agreed, manifest["agreement"])
-    adapter = folder / ADAPTER
-    own = {**digests, "adapter": file_digest(adapter) if adapter.is_file() else "missing"}
-    check_equal(folder / MANIFEST, own, manifest["digests"])
-    sent, _ = read_safetensors(adapter)
-    return manifest, {**{name: np.asarray(value) for name, value in first.items()}, **sent}
+    check_equal(folder / MANIFEST, digests, {name: of for name, of in manifest["digests"].items() if name != "adapter"})
+    return manifest
+
+
+def read_adapter(folder: Path, manifest: Mapping[str, Any], first: State) -> dict[str, np.ndarray]:
+    """Return the shared adapter beside its manifest; what does not cross has the values of ``first``, the site's A_0.
+
+    Raises ``UserError`` where it is missing or another one.
+    """
+    if not (folder / ADAPTER).is_file():
+        raise UserError(f"{folder}: holds no {ADAPTER}, which you need; ask the coordinator for it")
+    check_equal(
+        folder / MANIFEST, {"adapter": file_digest(folder / ADAPTER)}, {"adapter": manifest["digests"]["adapter"]}
+    )
+    return {**{name: np.asarray(value) for name, value in first.items()}, **read_safetensors(folder / ADAPTER)[0]}
 
 
 def check_equal(path: Path, own: Mapping[str, Any], other: Mapping[str, Any]) -> None:

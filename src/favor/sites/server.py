@@ -17,6 +17,7 @@ import pandas as pd
 from favor.corpora.tables import CLIENT_TEXTS
 from favor.federation.boundary import round_traffic, run_boundary
 from favor.federation.combining import combined
+from favor.federation.method import Inference
 from favor.federation.packs import State
 from favor.federation.server import step, update
 from favor.federation.settings import Robust, RunBoundary
@@ -255,10 +256,9 @@ def export(arguments: argparse.Namespace) -> None:
         )
     final = folder.path / "final"
     hand_out(folder, "final", number, final)
-    # A site whose last upload was not taken learns it from the final manifest.
-    last = {client: earlier for earlier, cohort in enumerate(agreed["cohorts"]) for client in cohort}
-    late = [client for client in last if client not in folder.uploads(last[client])]
-    recipients = [client for client in agreed["clients"] if client in agreed["recipients"] or client in late]
+    taken = {client for earlier in range(number) for client in folder.uploads(earlier)}
+    unheard = set() if Inference.of(agreed["generates"]).never_sampled == "dropped" else set(agreed["clients"]) - taken
+    recipients = [client for client in agreed["clients"] if client in agreed["recipients"] or client in unheard]
     run = RunBoundary(
         seed=agreed["seed"],
         method=agreed["row"],
@@ -271,6 +271,6 @@ def export(arguments: argparse.Namespace) -> None:
     )
     texts = pd.DataFrame(columns=CLIENT_TEXTS.names)
     write_parquet(run_boundary(run, texts, str(folder.path)), folder.path / "boundary.parquet", BOUNDARY)
-    whom = f"send it to {', '.join(recipients)}" if recipients else "no site needs it"
-    print(f"final adapter: {final}; {whom}")
+    whom = f"; {final / ADAPTER} to {', '.join(recipients)}" if recipients else "; no site needs the adapter"
+    print(f"send {final / MANIFEST} to every site{whom}")
     print(f"what crossed: {folder.path / 'boundary.parquet'}")

@@ -46,7 +46,14 @@ from favor.lm.settings import LoadedModel, Lora
 from favor.plan import Planner
 from favor.plan.keys import Run
 from favor.sites.agreement import agreement, model_digests, owned_digests, stages
-from favor.sites.manifest import check_equal, manifest_digest, read_round, read_signed, write_signed
+from favor.sites.manifest import (
+    check_equal,
+    manifest_digest,
+    read_adapter,
+    read_manifest,
+    read_signed,
+    write_signed,
+)
 from favor.sites.signing import public_key, secret_key
 from favor.sites.texts import own_embeddings, own_texts
 from favor.sites.uploads import write_upload
@@ -104,10 +111,10 @@ class Site:
     def _pack(self, number: int, kind: str) -> Path:
         return self.path / "rounds" / str(number) / f"{kind}.safetensors"
 
-    def read(self, folder: Path, kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray], int]:
-        """Return (manifest, shared adapter, the last of the site's rounds that the coordinator took, or -1)."""
-        manifest, shared = read_round(folder, kind, self.coordinator, self.agreed, self.digests, self.first)
-        return manifest, shared, int(manifest["taken"].get(self.name, -1))
+    def read(self, folder: Path, kind: str) -> tuple[dict[str, Any], int]:
+        """Return (manifest, the last of the site's rounds that the coordinator took, or -1)."""
+        manifest = read_manifest(folder, kind, self.coordinator, self.agreed, self.digests)
+        return manifest, int(manifest["taken"].get(self.name, -1))
 
     def about(self, stage: SharedStage | PersonalStage) -> tuple[dict[str, np.ndarray], dict[str, int]]:
         """Return the site's style target, where a stage aligns with it, and its participations, where one is spread."""
@@ -184,8 +191,8 @@ def train(arguments: argparse.Namespace) -> None:
     """Train a round and write its upload. Raises ``UserError`` in one line for what the site did not agree to."""
     site = Site(arguments.site)
     stage, personal, name = site.shared, site.personal, site.name
-    manifest, shared, last = site.read(arguments.round, "round")
-    number = int(manifest["round"])
+    manifest, last = site.read(arguments.round, "round")
+    shared, number = read_adapter(arguments.round, manifest, site.first), int(manifest["round"])
     sent = site.upload(number)
     if number not in site.trained:
         if name not in manifest["cohort"]:
@@ -215,20 +222,18 @@ def train(arguments: argparse.Namespace) -> None:
 
 
 def export(arguments: argparse.Namespace) -> None:
-    """Train what follows the last round and write what the client generates with, in PEFT's format.
+    """Train what follows the last round that was taken and write what the client generates with, in PEFT's format.
 
-    Raises ``UserError`` where the final shared adapter is needed and not given.
+    Raises ``UserError`` where the final shared adapter is needed and not there.
     """
     site, out = Site(arguments.site), arguments.out
-    how, stage = Inference.of(site.agreed["generates"]), site.personal
-    number, final, members = max(site.trained, default=-1), None, 0
-    if arguments.final is not None:
-        manifest, final, number = site.read(arguments.final, "final")
-        members = int(manifest["members"])
+    how, stage, final = Inference.of(site.agreed["generates"]), site.personal, None
+    # The final manifest says which of the site's uploads were taken: one that came late counts as never trained.
+    manifest, number = site.read(arguments.final, "final")
     if number < 0 and how.never_sampled == "dropped":
         raise UserError(f"{site.agreed['row']}: {site.name} took no part in a round, and so it generates nothing")
-    if final is None and (number < 0 or site.name in site.agreed["recipients"]):
-        raise UserError(f"{site.agreed['row']}: {site.name} needs the final shared adapter; give its folder by --final")
+    if number < 0 or site.name in site.agreed["recipients"]:
+        final = read_adapter(arguments.final, manifest, site.first)
     fine_tuned = stage is not None and stage.start == "final"
     parts: Mapping[str, State] = site.kept(number, "endpoints")
     if how.inference == "personal" and stage is not None and (parts or fine_tuned):
@@ -239,7 +244,7 @@ def export(arguments: argparse.Namespace) -> None:
             assert start is not None
             parts = site.run_personal(stage, 0 if fine_tuned else number, start, None, {})
     if parts and how.inference != "server":
-        adapter = client_adapter(parts, how, final, members)
+        adapter = client_adapter(parts, how, final, int(manifest["members"]))
     else:
         assert final is not None
         adapter = ClientAdapter(from_arrays(final))
