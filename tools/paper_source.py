@@ -1,24 +1,20 @@
 """Reads the result tables out of the paper's LaTeX source, to make and to check the values shipped in ``favor.paper``.
 
-Only numbers and short labels are taken. A row of the result is one cell as the paper prints it, with the line of the
-source it stands on. ``python -m tools.paper_source favor.tex`` writes the shipped CSV files again.
+Only numbers and short labels are taken. ``python -m tools.paper_source favor.tex`` writes the shipped CSV files again.
 """
 
 from __future__ import annotations
 
+import csv
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from favor.foundation.errors import UserError
 from favor.foundation.files import write_text
-from favor.paper.values import FOLDER, PAPER_COLUMNS, SECTIONED
-
-if TYPE_CHECKING:
-    import pandas as pd
+from favor.paper.values import FOLDER, MARKS, PLACE, SECTIONED
 
 # Leading columns that name a row. A table whose first of them is a corpus ("section") is listed in SECTIONED.
 STUB_COLUMNS: dict[str, int] = {
@@ -84,20 +80,11 @@ _SYMBOLS = (
     ("--", "–"),
     ("~", " "),
 )
-_NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?")
-_MEAN_DEVIATION = re.compile(r"([+-]?\d+(?:\.\d+)?) ± (\d+(?:\.\d+)?)")
 
 
-@dataclass(frozen=True)
-class _Cell:
-    source: str
-    line: int
+def read_paper_table(source: Path, label: str) -> list[dict[str, str]]:
+    """Return the rows of table ``label`` (without "tab:") in reading order: the cells by column, as they are shipped.
 
-
-def read_paper_table(source: Path, label: str) -> pd.DataFrame:
-    """Return the cells of table ``label`` (without "tab:") in reading order, with the columns PAPER_COLUMNS.
-
-    ``value`` and ``deviation`` are NaN where the cell is not one number; ``text`` is the cell without markup.
     Raises ``UserError`` where the source has no such table.
     """
     text = source.read_text(encoding="utf-8")
@@ -105,35 +92,30 @@ def read_paper_table(source: Path, label: str) -> pd.DataFrame:
     if end < 0 or label not in STUB_COLUMNS:
         raise UserError(f"{source}: no table labelled 'tab:{label}'; known tables are {', '.join(STUB_COLUMNS)}")
     start = text.rfind(r"\begin{table", 0, end)
-    records: list[dict[str, object]] = []
-    for panel, rows in _panels(text, start, end):
-        records += _records(label, panel, rows)
-    import pandas as pd  # here, because the planner reads this module
-
-    return pd.DataFrame(records, columns=list(PAPER_COLUMNS))
+    return [row for panel, rows in _panels(text, start, end) for row in _records(label, panel, rows)]
 
 
-def _panels(text: str, start: int, end: int) -> Iterator[tuple[str, list[list[_Cell]]]]:
+def _panels(text: str, start: int, end: int) -> Iterator[tuple[str, list[list[str]]]]:
     for body in re.finditer(r"\\toprule(.*?)\\bottomrule", text[start:end], flags=re.DOTALL):
         heading = re.findall(r"\\textit\{Panel ([^}]*)\}", text[start : start + body.start()])
         panel = f"Panel {heading[-1]}" if heading else ""
         yield panel, _split_rows(text, start + body.start(1), start + body.end(1))
 
 
-def _split_rows(text: str, start: int, end: int) -> list[list[_Cell]]:
+def _split_rows(text: str, start: int, end: int) -> list[list[str]]:
     """Split tabular source into rows of cells at the double backslashes and ampersands outside braces."""
-    rows: list[list[_Cell]] = [[]]
+    rows: list[list[str]] = [[]]
     depth, begin, position = 0, start, start
     while position < end:
         two = text[position : position + 2]
         if two == r"\\" and depth == 0:
-            rows[-1].append(_cell(text, begin, position))
+            rows[-1].append(_cell(text[begin:position]))
             rows.append([])
             begin = position = position + 2
         elif text[position] == "\\":
             position += 2
         elif text[position] == "&" and depth == 0:
-            rows[-1].append(_cell(text, begin, position))
+            rows[-1].append(_cell(text[begin:position]))
             begin = position = position + 1
         else:
             depth += {"{": 1, "}": -1}.get(text[position], 0)
@@ -141,29 +123,23 @@ def _split_rows(text: str, start: int, end: int) -> list[list[_Cell]]:
     return [row for row in rows if row]
 
 
-def _cell(text: str, begin: int, end: int) -> _Cell:
-    source = re.sub(r"\\(?:midrule|addlinespace|cmidrule\S*)", "", text[begin:end])
-    leading = len(text[begin:end]) - len(text[begin:end].lstrip())
-    skipped = re.match(r"\s*\\midrule\s*", text[begin:end])
-    offset = begin + (skipped.end() if skipped else leading)
-    return _Cell(source.strip(), text.count("\n", 0, offset) + 1)
+def _cell(source: str) -> str:
+    return re.sub(r"\\(?:midrule|addlinespace|cmidrule\S*)", "", source).strip()
 
 
-def _records(label: str, panel: str, rows: Sequence[Sequence[_Cell]]) -> list[dict[str, object]]:
+def _records(label: str, panel: str, rows: Sequence[Sequence[str]]) -> Iterator[dict[str, str]]:
     stubs = STUB_COLUMNS[label]
-    headers = [plain(cell.source) for cell in rows[0]]
-    records: list[dict[str, object]] = []
+    headers = [plain(cell) for cell in rows[0]]
     section = ""
     for row in rows[1:]:
-        names = [plain(cell.source) for cell in row[:stubs]]
+        names = [plain(cell) for cell in row[:stubs]]
         if label in SECTIONED:
             section = names[0] or section
             names = names[1:]
-        for header, cell in zip(headers[stubs:], row[stubs:], strict=True):
-            for column, source in _split_pair(header, cell.source):
-                fields = (panel, section, " · ".join(names), column, *_values(source), cell.line)
-                records.append(dict(zip(PAPER_COLUMNS, fields, strict=True)))
-    return records
+        place = dict(zip(PLACE, (panel, section, " · ".join(names)), strict=True))
+        pairs = zip(headers[stubs:], row[stubs:], strict=True)
+        cells = {column: _printed(cell) for pair in pairs for column, cell in _split_pair(*pair)}
+        yield {name: value for name, value in place.items() if value} | cells
 
 
 def _split_pair(header: str, source: str) -> list[tuple[str, str]]:
@@ -195,16 +171,10 @@ def _arguments(source: str, command: str) -> list[str]:
     return arguments
 
 
-def _values(source: str) -> tuple[float, float, str, str]:
-    """Return (value, deviation, mark, text) of one cell."""
-    mark = "best" if r"\textbf" in source else "second" if r"\underline" in source else ""
-    text = plain(source)
-    pair = _MEAN_DEVIATION.fullmatch(text)
-    if pair:
-        return float(pair[1]), float(pair[2]), mark, text
-    if _NUMBER.fullmatch(text):
-        return float(text), float("nan"), mark, text
-    return float("nan"), float("nan"), mark, text
+def _printed(source: str) -> str:
+    """Return one cell as it is shipped: its text between the signs of its mark."""
+    sign = MARKS["best" if r"\textbf" in source else "second" if r"\underline" in source else ""]
+    return f"{sign}{plain(source)}{sign}"
 
 
 def plain(source: str) -> str:
@@ -224,9 +194,13 @@ def plain(source: str) -> str:
     return text.strip()
 
 
-def to_csv(table: pd.DataFrame) -> str:
-    """Return ``table`` as the CSV text shipped with the project (deterministic; numbers as the paper prints them)."""
-    return table.to_csv(index=False, lineterminator="\n")
+def to_csv(rows: Sequence[dict[str, str]]) -> str:
+    """Return a table's rows as the CSV text shipped with the project; columns in order of their first cell."""
+    text = StringIO()
+    writer = csv.DictWriter(text, list(dict.fromkeys(name for row in rows for name in row)), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
 
 
 def main(source: Path, folder: Path) -> None:
