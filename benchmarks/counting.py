@@ -170,7 +170,7 @@ def _attention(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask
 
 
 @_attention.register_fake
-def _(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+def _(query: torch.Tensor, _key: torch.Tensor, _value: torch.Tensor, _mask: torch.Tensor) -> torch.Tensor:
     return torch.empty_like(query)
 
 
@@ -178,7 +178,7 @@ def _(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.T
 def attention_kernel() -> Iterator[None]:
     """Let torch's attention be counted as the kernel of a GPU: without its scores in memory."""
 
-    def attend(query: Any, key: Any, value: Any, attn_mask: Any = None, **options: Any) -> torch.Tensor:
+    def attend(query: Any, key: Any, value: Any, attn_mask: Any = None, **_options: Any) -> torch.Tensor:
         return _attention(query, key, value, attn_mask)
 
     with patch.object(torch.nn.functional, "scaled_dot_product_attention", attend):

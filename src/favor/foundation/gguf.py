@@ -49,7 +49,7 @@ def read_header(path: str | Path) -> GgufHeader:
 
 
 @lru_cache(maxsize=16)
-def _read(path: Path, size: int, changed: int) -> GgufHeader:
+def _read(path: Path, size: int, _changed: int) -> GgufHeader:
     try:
         with path.open("rb") as file:
             if file.read(4) != b"GGUF":

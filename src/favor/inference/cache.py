@@ -20,7 +20,7 @@ class _GrowingLayer(DynamicLayer):
         self._all_values = value_states.new_empty(*value_states.shape[:2], self.capacity, value_states.shape[-1])
 
     def update(
-        self, key_states: torch.Tensor, value_states: torch.Tensor, *args: Any, **kwargs: Any
+        self, key_states: torch.Tensor, value_states: torch.Tensor, *_args: Any, **_kwargs: Any
     ) -> tuple[torch.Tensor, torch.Tensor]:
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
@@ -49,7 +49,7 @@ class _StaticLayer(DynamicLayer):
         self.values = value_states.new_zeros(*value_states.shape[:2], self.capacity, value_states.shape[-1])
 
     def update(
-        self, key_states: torch.Tensor, value_states: torch.Tensor, *args: Any, **kwargs: Any
+        self, key_states: torch.Tensor, value_states: torch.Tensor, *_args: Any, **_kwargs: Any
     ) -> tuple[torch.Tensor, torch.Tensor]:
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)

@@ -90,7 +90,7 @@ class DecodingStack(LoraStack):
             group.source, group.outputs = None, {}
             group.factors = [_joined_factors(component, group.members) for component in components]
 
-    def _plain(self, index: int, layer: nn.Linear, source: torch.Tensor) -> torch.Tensor:
+    def _plain(self, index: int, _layer: nn.Linear, source: torch.Tensor) -> torch.Tensor:
         group = self._group_of[index]
         if group.source is not source or index not in group.outputs:
             group.source, group.outputs = source, self._outputs(group, source)

@@ -123,7 +123,7 @@ def _continue(
     return dict(zip(rows, _decode(base, prompts, max_new_tokens, repetition_penalty, choose), strict=True))
 
 
-def _most_probable(logits: torch.Tensor, step: int) -> torch.Tensor:
+def _most_probable(logits: torch.Tensor, _step: int) -> torch.Tensor:
     return logits.argmax(dim=-1)
 
 

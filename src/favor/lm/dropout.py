@@ -120,7 +120,7 @@ def dropped(rows: torch.Tensor, starts: torch.Tensor, threshold: int) -> torch.T
 
 
 @dropped.register_fake
-def _(rows: torch.Tensor, starts: torch.Tensor, threshold: int) -> torch.Tensor:
+def _(rows: torch.Tensor, _starts: torch.Tensor, _threshold: int) -> torch.Tensor:
     return torch.empty_like(rows)
 
 

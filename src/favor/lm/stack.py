@@ -210,7 +210,7 @@ class LoraStack:
             output = _AddAdapters.apply(output, source, *self._terms(index, component, source))
         return output
 
-    def _quantised(self, index: int, module: nn.Module, inputs: tuple[Any, ...], output: torch.Tensor) -> torch.Tensor:
+    def _quantised(self, index: int, _module: nn.Module, inputs: tuple[Any, ...], output: torch.Tensor) -> torch.Tensor:
         (source,) = inputs
         for component in self._pass.components:
             output = _AddAdapters.apply(output, source, *self._terms(index, component, source))

@@ -49,7 +49,7 @@ class ComparisonIndex:
         keys = ["clusters", "left_method", "right_method", "encoder", "metric"]
         self.rows = {tuple(row[key] for key in keys): row for row in comparisons.to_dict("records")}
 
-    def scored(self, row: Row, panel: Panel) -> bool:
+    def scored(self, _row: Row, _panel: Panel) -> bool:
         """Every row of a table of comparisons is printed."""
         return True
 

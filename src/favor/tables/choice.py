@@ -83,7 +83,7 @@ def with_choice(
 
 
 def _column(found: Mapping[str, Choice], named: str, header: str) -> Column:
-    def derive(row: Row, scores: pd.DataFrame, roles: Mapping[str, str]) -> Derived:
+    def derive(row: Row, scores: pd.DataFrame, _roles: Mapping[str, str]) -> Derived:
         method = named or row.method
         own = scores[(scores["metric"] == LOSS) & (scores["method"] == method)]
         if own.empty:

@@ -46,7 +46,7 @@ def audit_column(metric: str, decimals: int, percent: bool = False) -> Callable[
     asked have answered, and how many attention checks each has passed.
     """
 
-    def derive(row: Row, scores: pd.DataFrame, roles: Mapping[str, str]) -> Derived:
+    def derive(row: Row, scores: pd.DataFrame, _roles: Mapping[str, str]) -> Derived:
         found = scores[(scores["method"] == row.method) & (scores["metric"] == metric)]
         if found.empty:
             return missing(f"{row.label} is not part of the audit")

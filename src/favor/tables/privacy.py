@@ -52,7 +52,7 @@ def attack_column(
 ) -> Callable[..., Derived]:
     """Return what computes a column: the score that ``name`` finds for a row (metric and view), of variant suffix."""
 
-    def derive(row: Row, scores: pd.DataFrame, roles: Mapping[str, str]) -> Derived:
+    def derive(row: Row, scores: pd.DataFrame, _roles: Mapping[str, str]) -> Derived:
         asked = name(row)
         if asked is None:
             return missing("this attack has no such statistic")

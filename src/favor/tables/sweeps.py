@@ -132,7 +132,7 @@ class _OverPoints:
     rows: Sequence[tuple[Row, CellSource]]
     evidence: Evidence | None = None  # no test spans experiments
 
-    def scored(self, row: Row, panel: Panel) -> bool:
+    def scored(self, _row: Row, panel: Panel) -> bool:
         """Return whether the row has a score at any point."""
         return any(source.scored(own, panel) for own, source in self.rows)
 

@@ -26,7 +26,7 @@ def load(options: Mapping[str, Any], folder: Path | None) -> TextEncoder:
     backbone = load_backbone(checked["source"], tokenizer=checked["tokenizer"], keep_pooler=True)
     return TransformerEncoder(
         backbone,
-        lambda output, mask: output.pooler_output,
+        lambda output, _mask: output.pooler_output,
         backbone.hidden_size,
         checked["maximum_tokens"],
         checked["batch_size"],

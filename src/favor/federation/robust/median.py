@@ -7,5 +7,5 @@ from favor.federation.combining import ByNumber
 RULE = ByNumber(
     "Delta[k] = median_i Delta_i[k]; the mean of the middle two where their number is even",
     "Yin, Chen, Ramchandran and Bartlett 2018, definition 1",
-    lambda values, attackers: np.median(values, axis=0),
+    lambda values, _attackers: np.median(values, axis=0),
 )

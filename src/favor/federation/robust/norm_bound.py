@@ -6,7 +6,7 @@ from favor.federation.combining import ByUpload
 from favor.federation.settings import Robust
 
 
-def _bounded(norms: np.ndarray, distances: np.ndarray, settings: Robust) -> np.ndarray:
+def _bounded(norms: np.ndarray, _distances: np.ndarray, settings: Robust) -> np.ndarray:
     assert settings.norm is not None  # the configuration is complete
     return 1.0 / np.maximum(1.0, norms / settings.norm) / len(norms)
 

@@ -43,7 +43,7 @@ def _safetensors(path: Path, size: int) -> bool:
             return False
 
 
-def _json(path: Path, size: int) -> bool:
+def _json(path: Path, _size: int) -> bool:
     try:
         json.loads(path.read_bytes())
     except ValueError:

@@ -58,7 +58,7 @@ def check_targets(workflow: Any, targets: Any, stop: Callable[[UserError], None]
     def find(path: str) -> Any:
         return next((rule.get_wildcards(path) for rule in workflow.rules if rule.is_producer(path)), None)
 
-    def check(record: logging.LogRecord) -> bool:
+    def check(_record: logging.LogRecord) -> bool:
         if workflow.dag_settings is not None:
             logger.removeFilter(check)
             try:

@@ -138,13 +138,13 @@ class _Reader:
             self.read(value, bound, silent)
         self._parts.append(")")
 
-    def _Constant(self, node: ast.Constant, bound: Scope, silent: bool) -> None:
+    def _Constant(self, node: ast.Constant, _bound: Scope, silent: bool) -> None:
         if isinstance(node.value, str) and node.value.isprintable():
             self._found.literals.add(node.value)
             self._found.describes |= {node.value} & set(DESCRIPTIONS.values())
         self._parts.append("" if silent and isinstance(node.value, str) else f"{node.value!r};")
 
-    def _Name(self, node: ast.Name, bound: Scope, silent: bool) -> None:
+    def _Name(self, node: ast.Name, bound: Scope, _silent: bool) -> None:
         self._parts.append(f"{self._written(node.id, bound)};")
         if isinstance(node.ctx, ast.Load) and node.id not in bound:
             self._use((node.id,))

@@ -46,7 +46,7 @@ def repair(plugin: ModuleType, poll_seconds: float | None) -> bool:
     executor.run_job = _when_reachable(executor.run_job)
     executor.__post_init__ = _alone(executor.__post_init__, plugin.WorkflowError)
     if poll_seconds is not None:
-        constant = property(lambda self: poll_seconds, lambda self, value: None)
+        constant = property(lambda _: poll_seconds, lambda _self, _value: None)
         executor.next_seconds_between_status_checks = constant
     return True
 

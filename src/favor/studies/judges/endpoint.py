@@ -128,7 +128,7 @@ class Endpoint:
         for name in [name for name in request.headers if name.lower() not in kept]:
             del request.headers[name]
 
-    def _wait(self, request: Any) -> None:
+    def _wait(self, _request: Any) -> None:
         self._pace.wait()
 
     def _refused(self, error: APIStatusError) -> Answer:
