@@ -14,7 +14,7 @@ OWN_KEYS = {"corpora": (), "experiments": ("title", "tables", "studies")}
 WHOLE_KEYS = {"corpora": (), "experiments": ("methods",)}
 
 
-def extend_entries(config: dict[str, Any]) -> None:
+def extend_entries(config: dict[str, object]) -> None:
     """Complete in place every corpus and experiment with a key ``extends`` from the one it names, before any default.
 
     Mappings are merged key by key; ``methods``, where given, replaces the other's; ``title``, ``tables`` and
@@ -24,11 +24,11 @@ def extend_entries(config: dict[str, Any]) -> None:
     for section in OWN_KEYS:
         entries = config.get(section)
         if isinstance(entries, dict):  # else the schema's check says what is wrong
-            done: dict[str, Any] = {}
+            done: dict[str, object] = {}
             config[section] = {name: _extended(section, name, entries, done) for name in entries}
 
 
-def _extended(section: str, name: str, entries: Mapping[str, Any], done: dict[str, Any]) -> Any:
+def _extended(section: str, name: str, entries: Mapping[str, Any], done: dict[str, object]) -> object:
     """Return an entry with what it inherits; ``done`` holds those that were completed before, and this one."""
     chain = [name]  # each extends the next; a loop, for there may be more of them than calls within calls
     while chain[-1] not in done and (base := _base(section, chain[-1], entries)) is not None:
@@ -43,13 +43,13 @@ def _extended(section: str, name: str, entries: Mapping[str, Any], done: dict[st
         entry = entries[each]
         if isinstance(inherited, dict):
             kept = {key: value for key, value in inherited.items() if key not in OWN_KEYS[section]}
-            replaced: dict[str, Any] = {key: {} for key in WHOLE_KEYS[section] if entry.get(key) is not None}
+            replaced: dict[str, object] = {key: {} for key in WHOLE_KEYS[section] if entry.get(key) is not None}
             entry = merged({**kept, **replaced}, entry)
         inherited = done[each] = entry
     return inherited
 
 
-def _base(section: str, name: str, entries: Mapping[str, Any]) -> str | None:
+def _base(section: str, name: str, entries: Mapping[str, object]) -> str | None:
     entry, where = entries[name], f"{section}.{name}.extends"
     base = entry.get("extends") if isinstance(entry, dict) else None
     kind = {"corpora": "corpus", "experiments": "experiment"}[section]
@@ -60,7 +60,7 @@ def _base(section: str, name: str, entries: Mapping[str, Any]) -> str | None:
     return base
 
 
-def merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+def merged(base: Mapping[str, object], changes: Mapping[str, object]) -> dict[str, object]:
     """Return ``base`` with ``changes`` laid over it, mappings key by key."""
     result = copy.deepcopy(dict(base))
     for key, value in changes.items():

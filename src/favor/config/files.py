@@ -35,12 +35,12 @@ def check_files(paths: Iterable[str | Path]) -> None:
         _check_file(Path(path))
 
 
-def read_files(paths: Iterable[str | Path]) -> dict[str, Any]:
+def read_files(paths: Iterable[str | Path]) -> dict[str, object]:
     """Return what configuration files hold together, later ones laid over earlier ones, as Snakemake does.
 
     Raises ``UserError`` as :func:`check_files`.
     """
-    config: dict[str, Any] = {}
+    config: dict[str, object] = {}
     for path in map(Path, paths):
         _check_file(path)
         config = merged(config, _loaded(path))

@@ -22,13 +22,13 @@ from favor.settings.section import refuse
 SMALLEST, LARGEST = 1e-30, 10**12
 
 
-def resolve(raw: Mapping[str, Any]) -> Configuration:
+def resolve(raw: Mapping[str, object]) -> Configuration:
     """Return the configuration ``raw`` with every default filled in, after checking it; ``raw`` is left as it is.
 
     Raises ``UserError`` with one line that names the key and the nearest valid one, or both sides of an impossible
     combination.
     """
-    completed: dict[str, Any] = copy.deepcopy(dict(raw))
+    completed: dict[str, object] = copy.deepcopy(dict(raw))
     extend_entries(completed)
     try:
         configuration = Configuration.model_validate(completed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from favor.config.experiments import Experiment
 from favor.corpora.settings import Corpus
@@ -178,5 +178,5 @@ def check_prompted_outputs(name: str, row: str, experiments: Mapping[str, Experi
             )
 
 
-def _without_title(overrides: Mapping[str, Any]) -> dict[str, Any]:
+def _without_title(overrides: Mapping[str, object]) -> dict[str, object]:
     return {key: value for key, value in overrides.items() if key != "title"}

@@ -46,7 +46,7 @@ def table_rows(path: Path, settings: ReaderSettings) -> Iterator[dict[str, str]]
     Raises ``UserError`` where the table is broken.
     """
     suffix = _suffix(path)
-    rows: Iterator[Mapping[str, Any]]
+    rows: Iterator[Mapping[str, object]]
     if suffix in PARQUET_SUFFIXES:
         file = _parquet(path)
         rows = (row for batch in _parquet_batches(file, path, file.schema_arrow.names) for row in batch)
@@ -101,7 +101,7 @@ def _suffix(path: Path) -> str:
     return suffix
 
 
-def _json_lines(path: Path, settings: ReaderSettings) -> Iterator[tuple[str, dict[str, Any]]]:
+def _json_lines(path: Path, settings: ReaderSettings) -> Iterator[tuple[str, dict[str, object]]]:
     empty = True
     label = "line 1"
     encoding = settings.table_encoding
@@ -137,7 +137,7 @@ def _lines(stream: TextIO, longest: int) -> Iterator[str]:
         yield line
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) < len(pairs):
         repeated = next(key for at, (key, _) in enumerate(pairs) if key in dict(pairs[:at]))
@@ -184,7 +184,7 @@ def _parquet_rows(path: Path, settings: ReaderSettings, names: Mapping[str, str]
             yield Row(f"row {number}", values)
 
 
-def _parquet_batches(file: pq.ParquetFile, path: Path, columns: list[str]) -> Iterator[list[dict[str, Any]]]:
+def _parquet_batches(file: pq.ParquetFile, path: Path, columns: list[str]) -> Iterator[list[dict[str, object]]]:
     number = 0
     try:
         for batch in file.iter_batches(batch_size=1024, columns=columns):

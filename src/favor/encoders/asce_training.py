@@ -3,7 +3,6 @@
 import copy
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,7 +27,7 @@ def train_asce(
     seed: int,
     folder: Path,
     excluded_authors: Collection[str] = (),
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Train an encoder on ``texts`` and save it into ``folder``; return its manifest.
 
     ``source``: the backbone, a Hugging Face id, a local folder or "embedded-minilm". ``settings.small`` replaces it by
@@ -148,7 +147,7 @@ def _fit(
     return epochs, best
 
 
-def _groups(network: StyleNetwork, head: ArcFaceHead, settings: AsceTraining) -> list[dict[str, Any]]:
+def _groups(network: StyleNetwork, head: ArcFaceHead, settings: AsceTraining) -> list[dict[str, object]]:
     head_rate = settings.learning_rate if settings.head_learning_rate is None else settings.head_learning_rate
     top = [*network.projection.parameters(), *network.norm.parameters(), *head.parameters()]
     return [

@@ -7,7 +7,6 @@ into a probability by Platt's sigmoid, fitted on texts that did not train the en
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -72,7 +71,7 @@ def train_assistant(
     seed: int,
     folder: Path,
     excluded_authors: Collection[str] = (),
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Train, calibrate and save a classifier into ``folder``; return its manifest.
 
     ``texts``: author ("assistant" or "human"), document_id, split, text. ``source``: as in :func:`train_asce`. Texts of

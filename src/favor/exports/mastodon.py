@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from favor.corpora.posts import ReaderSettings
 from favor.exports.files import Files, objects
@@ -33,7 +32,7 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
     activities = [each for each in objects(outbox, "orderedItems") if each.get("type") in ("Create", "Announce")]
     if not activities:
         raise files.broken(name, "has no post in a list 'orderedItems'")
-    actor: dict[str, Any] = {}
+    actor: dict[str, object] = {}
     for other in files.find(r"actor\.json"):
         found = files.json(other)
         actor = found if isinstance(found, dict) else {}

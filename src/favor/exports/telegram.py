@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from favor.corpora.posts import ReaderSettings
 from favor.exports.files import Files, objects
@@ -56,11 +55,11 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
             yield Item(author, text, moment, label, names, f"chat {number}", cuts, people=contacts)
 
 
-def _name(person: dict[str, Any]) -> str:
+def _name(person: dict[str, object]) -> str:
     return " ".join(str(person[key]) for key in ("first_name", "last_name") if person.get(key))
 
 
-def _text(message: dict[str, Any]) -> tuple[str, tuple[Cut, ...]]:
+def _text(message: dict[str, object]) -> tuple[str, tuple[Cut, ...]]:
     """Return the sender's own words: a text is a string, or a list of strings and of marked spans."""
     text = message.get("text", "")
     spans = [

@@ -7,7 +7,7 @@ of digits, because all are drawn alike. Nothing here is anybody's text.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from favor.foundation.seeds import numpy_generator
 
@@ -48,7 +48,7 @@ def planted(texts: pd.DataFrame, repeats: Mapping[str, int], seed: int) -> pd.Da
     """Return ``texts`` (table ``client_texts``) with each client's secret in ``repeats`` further training documents."""
     import pandas as pd
 
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     for client, count in repeats.items():
         text = carrying(secret(seed, client))
         words = len(text.split())

@@ -109,7 +109,7 @@ def prompted_requests(
 
 
 def _passages(
-    tokenizer: TextTokenizer, prompting: Prompting, row: Mapping[str, Any], texts: pd.DataFrame, lengths: PassageLengths
+    tokenizer: TextTokenizer, prompting: Prompting, row: Mapping[str, str], texts: pd.DataFrame, lengths: PassageLengths
 ) -> tuple[list[str], list[str]]:
     """Return the beginnings of the client's texts nearest to a prompt, and the names of their documents."""
     if not prompting.passages:

@@ -135,7 +135,7 @@ class StageTraining(StagePieces, Engine):
     model: LoadedModel
     lora: Lora
     alignment: Alignment | None
-    stage: dict[str, Any]
+    stage: dict[str, object]
     participations: dict[str, int]
     withdrawn: list[str]
 
@@ -167,7 +167,7 @@ class Summation(Section):
     ``results``: the results folder, from which the record of the boundary names files.
     """
 
-    stage: dict[str, Any]
+    stage: dict[str, object]
     results: str
 
 
@@ -195,7 +195,7 @@ class RunBoundary(Section):
     packs: list[str]
     final: str | None
     recipients: list[str]
-    stage: dict[str, Any] | None
+    stage: dict[str, object] | None
     pooled: bool
 
 
@@ -226,7 +226,7 @@ class AdapterUse(Section):
     """
 
     lora: Lora
-    generates: dict[str, Any]
+    generates: dict[str, object]
 
 
 class GenerationJob(AdapterUse, WordKind):

@@ -3,9 +3,11 @@
 Used by the workflow's jobs, and by the tests that run a whole plan in memory with a solver of their own.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -15,6 +17,9 @@ from favor.federation.packs import State
 from favor.federation.privacy import clipped
 from favor.federation.server import delta, mean_of_others
 from favor.foundation.lazy import LazyMapping
+
+if TYPE_CHECKING:
+    from favor.lm.lora import LoraState
 
 
 @dataclass(frozen=True)
@@ -41,11 +46,11 @@ class Trained(Protocol):
     """What a local solver returns of one client, as :class:`favor.lm.tasks.ClientResult` does."""
 
     name: str
-    state: Mapping[str, Any]
-    residual: Mapping[str, Any]
-    displacement: Mapping[str, Any] | None
+    state: LoraState
+    residual: LoraState
+    displacement: LoraState | None
     weight: float | None
-    gate: Mapping[str, Any] | None
+    gate: LoraState | None
 
 
 def shared_clients(
@@ -201,6 +206,6 @@ def with_final(endpoint: State, final: State, uploads: Factors) -> State:
     return LazyMapping(sorted(endpoint), lambda key: (final if uploads.hold(key) else endpoint)[key])
 
 
-def as_arrays(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
+def as_arrays(state: LoraState | State) -> dict[str, np.ndarray]:
     """Return an adapter of tensors or arrays as arrays."""
     return {key: np.asarray(value) for key, value in state.items()}

@@ -32,7 +32,7 @@ QWEN_7B = {
     "hidden_size": 3584, "intermediate_size": 18_944, "num_hidden_layers": 28,
     "num_attention_heads": 28, "num_key_value_heads": 4, "vocab_size": 152_064, "tie_word_embeddings": False,
 }  # fmt: skip
-HUB: dict[str, dict[str, Any]] = {
+HUB: dict[str, dict[str, int]] = {
     "Qwen/Qwen2.5-3B-Instruct": {
         **QWEN, "hidden_size": 2048, "intermediate_size": 11_008, "num_hidden_layers": 36,
         "num_attention_heads": 16, "num_key_value_heads": 2,

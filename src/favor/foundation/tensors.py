@@ -14,7 +14,7 @@ from favor.foundation.files import atomic_path
 from favor.foundation.lazy import LazyMapping
 
 
-def write_safetensors(tensors: Mapping[str, Any], path: str | Path, header: Mapping[str, str]) -> None:
+def write_safetensors(tensors: Mapping[str, object], path: str | Path, header: Mapping[str, str]) -> None:
     """Write NumPy arrays or torch tensors, in name order, with ``header`` as the file's own description."""
     import safetensors.numpy
 
@@ -45,7 +45,7 @@ def safetensors_bytes(shapes: Mapping[str, Sequence[int]]) -> int:
 
     The file is 8 bytes of header length, a JSON header padded to 8 bytes, and the tensors: what PEFT writes.
     """
-    header: dict[str, Any] = {"__metadata__": {"format": "pt"}}
+    header: dict[str, object] = {"__metadata__": {"format": "pt"}}
     offset = 0
     for name, shape in sorted(shapes.items()):
         end = offset + 4 * math.prod(shape)

@@ -15,7 +15,7 @@ _UNSPACED = "".join(rf"\p{{Script={name}}}" for name in UNSPACED)
 _APOSTROPHES = regex.compile("['’‘`ʼ＇]")
 _COMPARED = regex.compile(rf"(?V1)[{_UNSPACED}]\p{{M}}*|[[\p{{L}}\p{{M}}\p{{N}}]--[{_UNSPACED}]]+")
 
-_PATTERNS: dict[str, Any] = {
+_PATTERNS: dict[str, re.Pattern[str]] = {
     "latin": re.compile("[A-Za-z]+(?:'[A-Za-z]+)*"),
     "white_space": re.compile(r"\S+"),
     # Joiners of zero width stand within words of Persian and of Indian scripts.

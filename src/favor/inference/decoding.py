@@ -68,7 +68,7 @@ class GrowingSteps:
     def advance(self) -> None:
         """Choose the next token of every row."""
         batch, length = self.batch, self.length
-        options: dict[str, Any] = {"position_ids": batch.positions[:, length - self.current.shape[1] : length]}
+        options: dict[str, object] = {"position_ids": batch.positions[:, length - self.current.shape[1] : length]}
         if batch.padded:
             options["attention_mask"] = batch.mask[:, :length]
         logits = _logits(self.base, self.current, self.cache, options)
@@ -194,7 +194,7 @@ def static_fits(base: BaseModel, total: int) -> bool:
     return base.device.type == "cuda" and recordable and configuration._attn_implementation == "sdpa"
 
 
-def _logits(base: BaseModel, tokens: torch.Tensor, cache: Cache, options: dict[str, Any]) -> torch.Tensor:
+def _logits(base: BaseModel, tokens: torch.Tensor, cache: Cache, options: dict[str, object]) -> torch.Tensor:
     """Return the logits [rows, vocabulary] after the last of ``tokens`` [rows, n], float32."""
     states = base.decoder(input_ids=tokens, past_key_values=cache, use_cache=True, **options).last_hidden_state
     with fast_products():

@@ -10,7 +10,6 @@ import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -52,7 +51,7 @@ class WidthMemory:
     one step, and of two widths the narrower stays. Without the variable nothing is remembered.
     """
 
-    def __init__(self, base: BaseModel, kind: Mapping[str, Any]) -> None:
+    def __init__(self, base: BaseModel, kind: Mapping[str, object]) -> None:
         cuda = base.device.type == "cuda"
         self.key = {
             "device": torch.cuda.get_device_name(base.device) if cuda else base.device.type,

@@ -338,7 +338,7 @@ class Costs:
         model: Callable[[Any], str | None] | None = None,
         gpu: Callable[[Any], int] | None = None,
         streamed: bool = False,
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         """Return the resources of a rule, as Snakemake takes them.
 
         ``stage``: the rule's name, under which the configuration may set its own; ``work``: operations and memory

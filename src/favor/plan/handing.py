@@ -60,12 +60,12 @@ def plain(value: Any) -> Any:
     return value
 
 
-def pick(section: BaseModel, *keys: str) -> dict[str, Any]:
+def pick(section: BaseModel, *keys: str) -> dict[str, object]:
     """Return the named keys of a section as plain values."""
     return {key: plain(getattr(section, key)) for key in keys}
 
 
-def without(section: BaseModel, *keys: str) -> dict[str, Any]:
+def without(section: BaseModel, *keys: str) -> dict[str, object]:
     """Return a section as plain values, without the named keys."""
     return {key: value for key, value in plain(section).items() if key not in keys}
 

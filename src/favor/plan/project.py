@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 from unicodedata import normalize
 
 from favor.config.availability import absent_encoders
@@ -30,7 +29,7 @@ class Row:
 
     module: str
     plan: Plan
-    hyperparameters: dict[str, Any]
+    hyperparameters: dict[str, object]
 
 
 def unique(files: Iterable[str]) -> list[str]:
@@ -365,7 +364,7 @@ def alternatives(names: Iterable[str]) -> str:
     return "|".join(names) or "none"
 
 
-def _load_row(name: str, row: str, overrides: dict[str, Any], experiment: Experiment) -> Row:
+def _load_row(name: str, row: str, overrides: dict[str, object], experiment: Experiment) -> Row:
     try:
         found = Row(*load_method(row, overrides, experiment))
     except UserError as error:

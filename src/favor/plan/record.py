@@ -1,7 +1,6 @@
 """What a run resolved to, as the few values by which a reader checks it."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from favor.config.experiments import Experiment
 from favor.config.protocol import departures
@@ -9,7 +8,7 @@ from favor.federation.method import PersonalStage, Plan, SharedStage, method_dep
 
 
 def run_check(
-    plan: Plan, experiment: Experiment, module: str, hyperparameters: Mapping[str, Any]
+    plan: Plan, experiment: Experiment, module: str, hyperparameters: Mapping[str, object]
 ) -> dict[str, bool | int | float | str]:
     """Return the values of one row of the component-ablation configuration check (Table phase1-ablation-run-audit).
 

@@ -1,7 +1,5 @@
 """What crosses the boundary of a client, and what every row ran with."""
 
-from typing import Any
-
 from favor.federation.method import Plan, needs_shared, plan_values
 from favor.federation.settings import Boundary, RunBoundary
 from favor.plan.handing import Parameter, canonical, parameter, without
@@ -93,7 +91,7 @@ class Records:
         ran = self.project.rows[experiment, row]
         return run_check(ran.plan, self.project.config.experiments[experiment], ran.module, ran.hyperparameters)
 
-    def printed_studies(self, experiment: str) -> dict[str, Any]:
+    def printed_studies(self, experiment: str) -> dict[str, object]:
         """Return the studies of an experiment as settings and report print them; no path of this machine."""
         studies = self.project.config.experiments[experiment].studies
         sections = {name: getattr(studies, name) for name in type(studies).model_fields}

@@ -75,7 +75,7 @@ def _is_place(value: str) -> bool:
     return "/" in value and not re.search(r"\s|://", value) and Path(value).exists()
 
 
-def table_columns() -> dict[str, Any]:
+def table_columns() -> dict[str, object]:
     """Return columns, types, units and meaning of the tables that a bundle may hold."""
     return {
         table.name: [
@@ -108,7 +108,7 @@ def collect(
     results: Path,
     public: Sequence[Path],
     root: Path,
-    configuration: Mapping[str, Any],
+    configuration: Mapping[str, object],
     schema: str,
     published: Published,
 ) -> dict[str, bytes]:

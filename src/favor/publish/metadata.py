@@ -167,7 +167,7 @@ def research_object(files: Mapping[str, bytes], published: Published) -> bytes:
     return _json(crate.metadata.generate())
 
 
-def _software(citation: Mapping[str, Any]) -> dict[str, Any]:
+def _software(citation: Mapping[str, object]) -> dict[str, object]:
     return {
         "@type": "SoftwareApplication",
         "name": citation["title"],

@@ -7,7 +7,6 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from favor.foundation.errors import UserError
 from favor.foundation.files import write_json, write_text
@@ -21,8 +20,8 @@ from favor.scores.verification import source_pairs
 class PanExport:
     """Lines of truth.jsonl and answers.jsonl, the measures of both, and why measures are missing ("" if none is)."""
 
-    truth: list[dict[str, Any]]
-    answers: list[dict[str, Any]]
+    truth: list[dict[str, object]]
+    answers: list[dict[str, object]]
     measures: dict[str, float]
     note: str = ""
 
@@ -68,7 +67,7 @@ def write_pan(export: PanExport, folder: Path) -> None:
     write_json(measures | ({"note": export.note} if export.note else {}), folder / "measures.json")
 
 
-def write_jsonl(records: Iterable[Mapping[str, Any]], path: Path) -> None:
+def write_jsonl(records: Iterable[Mapping[str, object]], path: Path) -> None:
     """Write one JSON object a line, keys sorted."""
     lines = [json.dumps(record, sort_keys=True, ensure_ascii=False, allow_nan=False) for record in records]
     write_text("".join(f"{line}\n" for line in lines), path)

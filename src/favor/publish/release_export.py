@@ -83,7 +83,7 @@ def write_release(run: ReleasedRun, inputs: ScoreInputs, scores: pd.DataFrame, f
     _write_csv([common | summary | counted], folder / "summary_metrics.csv")
     _write_csv([_budget(run)], folder / "training_budget.csv")
     write_json(common | _quality(inputs.generations), folder / "quality_filter_report.json")
-    resolved: dict[str, Any] = {
+    resolved: dict[str, object] = {
         "row": run.row,
         "title": run.title,
         "non_iid_level": non_iid_level(run.settings["allocation"]),
@@ -98,7 +98,7 @@ def write_release(run: ReleasedRun, inputs: ScoreInputs, scores: pd.DataFrame, f
     return notes
 
 
-def _quality(made: pd.DataFrame) -> dict[str, Any]:
+def _quality(made: pd.DataFrame) -> dict[str, object]:
     """Counts of the filter; an output that fails both limits counts under the first."""
     failed = ~made["passed"]
     short = failed & (made["words"] < MINIMUM_WORDS)
@@ -130,7 +130,7 @@ def _items(run: ReleasedRun, inputs: ScoreInputs) -> pd.DataFrame:
     return frame
 
 
-def _identifiers(row: Mapping[Any, Any]) -> dict[str, Any]:
+def _identifiers(row: Mapping[Any, Any]) -> dict[str, object]:
     return {
         "generation_id": f"{row['row']}-{row['prompt_id']}" + (f"-{row['sample']}" if row["sample"] else ""),
         "author_id": row["client"],
@@ -142,7 +142,7 @@ def _identifiers(row: Mapping[Any, Any]) -> dict[str, Any]:
     }
 
 
-def _generation(run: ReleasedRun, row: Mapping[Any, Any]) -> dict[str, Any]:
+def _generation(run: ReleasedRun, row: Mapping[Any, Any]) -> dict[str, object]:
     return _identifiers(row) | {
         "continuation_id": row["prompt_id"],
         "prefix_token_count": run.settings["prompts"]["prefix_tokens"],
@@ -153,7 +153,7 @@ def _generation(run: ReleasedRun, row: Mapping[Any, Any]) -> dict[str, Any]:
     }
 
 
-def _metrics(run: ReleasedRun, row: Mapping[Any, Any]) -> dict[str, Any]:
+def _metrics(run: ReleasedRun, row: Mapping[Any, Any]) -> dict[str, object]:
     figures = {
         "author_correct": bool(row["predicted"] == row["client"]),
         "bertscore_f1": float(row["bertscore_f1"]),
@@ -180,7 +180,7 @@ def _summary(run: ReleasedRun, scores: pd.DataFrame) -> tuple[dict[str, float | 
     return values | {"asce_embedding_model": run.style_encoder_title}, missing
 
 
-def _budget(run: ReleasedRun) -> dict[str, Any]:
+def _budget(run: ReleasedRun) -> dict[str, object]:
     federation, lora = run.settings["federation"], run.settings["lora"]
     return {
         "dataset": run.dataset,
@@ -230,5 +230,5 @@ the others by the limit that they miss, the number of words first.
 {missing}"""
 
 
-def _write_csv(rows: list[dict[str, Any]], path: Path) -> None:
+def _write_csv(rows: list[dict[str, object]], path: Path) -> None:
     write_text(pd.DataFrame(rows).to_csv(index=False), path)

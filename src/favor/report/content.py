@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import unescape
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import pandas as pd
 
@@ -80,7 +80,7 @@ class Preparation:
     near_duplicates: pd.DataFrame | None = None
     scripts: pd.DataFrame | None = None
     author_measures: pd.DataFrame | None = None
-    filters: Mapping[str, Any] = field(default_factory=dict)
+    filters: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

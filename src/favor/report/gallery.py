@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from markupsafe import Markup
@@ -147,7 +146,7 @@ def gallery_page(title: str, shown: Sequence[Exhibit], display: Mapping[str, str
     return page(f"{title}: gallery", body, script, style)
 
 
-def _shown(exhibit: Exhibit, names: Mapping[str, str], written: Mapping[str, Counter[Gram]]) -> dict[str, Any]:
+def _shown(exhibit: Exhibit, names: Mapping[str, str], written: Mapping[str, Counter[Gram]]) -> dict[str, object]:
     """What the page says of an exhibit, as texts; authors whose own text is taken for another's come last."""
     certain = exhibit.continuations[OWN].right
     lost = {

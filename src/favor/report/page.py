@@ -6,7 +6,6 @@ import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 from markupsafe import Markup
@@ -122,7 +121,7 @@ def _contents(report: Report) -> list[tuple[str, list[tuple[str, str]]]]:
     return [*groups, ("This report", [link for link, there in parts.items() if there])]
 
 
-def _experiment(experiment: ExperimentReport) -> dict[str, Any]:
+def _experiment(experiment: ExperimentReport) -> dict[str, object]:
     """What the page says of an experiment: what ran, what came out, and how sure it is, before all else."""
     name, board = experiment.name, None
     if experiment.leaderboard is not None and len(experiment.leaderboard):
@@ -187,9 +186,13 @@ def _place(experiment: ExperimentReport, table: ReportTable) -> str:
     return f"table-{experiment.name}-{table.spec.label}"
 
 
-def _table(experiment: ExperimentReport, table: ReportTable) -> dict[str, Any]:
+def _table(experiment: ExperimentReport, table: ReportTable) -> dict[str, object]:
     """What the page says of a table; ``missing`` says why there is nothing to show."""
-    found = {"name": _place(experiment, table), "title": table.spec.title, "missing": nothing_to_show(table)}
+    found: dict[str, object] = {
+        "name": _place(experiment, table),
+        "title": table.spec.title,
+        "missing": nothing_to_show(table),
+    }
     if found["missing"]:
         return found
     agreements = agreement(table.spec, table.cells)
@@ -213,7 +216,7 @@ def _table(experiment: ExperimentReport, table: ReportTable) -> dict[str, Any]:
     }
 
 
-def _figure(figure: Figure, identifier: str) -> dict[str, Any]:
+def _figure(figure: Figure, identifier: str) -> dict[str, object]:
     numbers = f"The numbers drawn are in {figure.drawn}." if figure.drawn else ""
     drawing = inline_svg(figure.svg, identifier, f"{figure.title}. {figure.caption}", numbers)
     finding, alone = said(figure)

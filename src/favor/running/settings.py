@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic import SerializerFunctionWrapHandler, model_serializer
 
 from favor.settings.section import Count, Positive, Section, key
@@ -47,7 +45,7 @@ class Stage(Section):
     minutes: Count = key(None, "Time limit of a first attempt in minutes; each further attempt doubles it.")
 
     @model_serializer(mode="wrap")
-    def _given(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _given(self, handler: SerializerFunctionWrapHandler) -> dict[str, object]:
         return {name: value for name, value in handler(self).items() if name in self.model_fields_set}
 
 

@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 import pandas as pd
 from markupsafe import Markup
@@ -74,7 +73,7 @@ def html_document(spec: TableSpec, cells: pd.DataFrame, note: str = "") -> str:
 
 def _rows(
     spec: TableSpec, panel: Panel, cells: pd.DataFrame, reasons: dict[str, int], passed: Mapping[str, str]
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[dict[str, object]]:
     """Yield the rows of a section; groups and controls are set apart by a rule."""
     groups = {row.label: row.group for row in spec.rows}
     columns = {column.label: column for column in panel.columns}
@@ -96,7 +95,7 @@ def _stub(row: str, count: int) -> list[str]:
     return parts + [""] * (count - len(parts))
 
 
-def _cell(cell: PrintedCell, column: Column, reasons: dict[str, int]) -> dict[str, Any]:
+def _cell(cell: PrintedCell, column: Column, reasons: dict[str, int]) -> dict[str, object]:
     """What a cell says, as texts."""
     value, (paper, difference) = cell["value"], printed_paper(cell, column)
     absent = math.isnan(value)

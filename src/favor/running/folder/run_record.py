@@ -23,7 +23,7 @@ PAGE = "provenance.html"
 NAMES = ("provenance.json", PAGE)
 
 
-def describe_run(root: Path, rules: Iterable[str], seconds: float, ended: str) -> dict[str, Any]:
+def describe_run(root: Path, rules: Iterable[str], seconds: float, ended: str) -> dict[str, object]:
     """Return what a run was: when, how it ended, commit, command, machine, and its jobs by rule.
 
     root: the checkout. rules: the rule of every finished job. seconds: how long the run took.
@@ -39,7 +39,7 @@ def describe_run(root: Path, rules: Iterable[str], seconds: float, ended: str) -
     }
 
 
-def code_state(root: Path) -> dict[str, Any]:
+def code_state(root: Path) -> dict[str, object]:
     """Return version, commit, and whether the checkout differs from it; commit and difference are None without git."""
     citation = root / "CITATION.cff"
     version = yaml.safe_load(citation.read_text(encoding="utf-8"))["version"] if citation.is_file() else None
@@ -54,7 +54,7 @@ def code_state(root: Path) -> dict[str, Any]:
     }
 
 
-def machine() -> dict[str, Any]:
+def machine() -> dict[str, object]:
     """Return what Snakemake runs on: system, processor, cores, memory in GiB, GPUs, Python; not its name."""
     return {
         "system": f"{platform.system()} {platform.release()}",

@@ -203,7 +203,7 @@ class SourceCode:
                 if default is not None and reach.says(name):
                     yield node, name, default
 
-    def settings(self, fingerprint: str, cfg: Mapping[str, Any]) -> Mapping[str, Any]:
+    def settings(self, fingerprint: str, cfg: Mapping[str, object]) -> Mapping[str, object]:
         """Return the parameter ``cfg`` of a job without the keys at their default that its code does not read.
 
         A key is read where the code says its name, whatever it says it of.
@@ -214,7 +214,7 @@ class SourceCode:
         kinds = [kind for path in handed for kind in self._looked_up(own, path)]
         return self._read(kinds[0], cfg, self.reach(script, modules).says) if len(kinds) == 1 else cfg
 
-    def _read(self, kind: Node, cfg: Mapping[str, Any], says: Callable[[str], bool]) -> dict[str, Any]:
+    def _read(self, kind: Node, cfg: Mapping[str, object], says: Callable[[str], bool]) -> dict[str, object]:
         keys, found = self._keys(kind), {}
         for name, value in cfg.items():
             default, inner = keys.get(name, (None, []))

@@ -22,7 +22,7 @@ class Places(Protocol):
 
 
 def fill_in(
-    workflow: Any, rule: Any, places: Places, asks: Callable[[str], dict[str, Any]], code: Callable[[str], str]
+    workflow: Any, rule: Any, places: Places, asks: Callable[[str], dict[str, object]], code: Callable[[str], str]
 ) -> None:
     """Fill in the log, benchmark, resources and fingerprint of the code of a rule that does not say them itself.
 
