@@ -51,8 +51,12 @@ def test_methods_stand_by_what_unseen_encoders_find(tmp_path, scores) -> None:
     svg = (tmp_path / "a.svg").read_text(encoding="utf-8")
     assert "Voice kept by unseen encoders: highest FAVoR (0.50), lowest FedAvg (−0.10)." in svg
     # Points say their method, value and interval to whoever stays on them, and text is text.
-    assert '<g data-method="FAVoR">\n<title>FAVoR: 0.5 [0.4, 0.6]</title>' in svg
-    assert len(re.findall(r'<g data-method="[^"]*">\n<title>', svg)) == 8
+    assert '<g data-encoder="unseen" data-method="FAVoR">\n<title>FAVoR: 0.5 [0.4, 0.6]</title>' in svg
+    assert '<g data-method="FAVoR">\n<title>FAVoR: 0.5 [0.25, 0.75]</title>' in svg  # read by the adapters
+    assert len(re.findall(r'<g (?:data-encoder="\w+" )?data-method="[^"]*">\n<title>', svg)) == 8
+    # On a phone of 390 pixels it is whole, with text of 11 pixels: the page draws a point as 1.5 pixels.
+    (width,) = re.findall(r'<svg [^>]*\bwidth="([\d.]+)pt"', svg)
+    assert 1.5 * float(width) <= 352
     # Their bars go with them, and no id stands twice.
     assert svg.count("data-method=") == 16
     ids = re.findall(r'\bid="([^"]*)"', svg)

@@ -17,13 +17,13 @@ import pandas as pd
 import pytest
 import yaml
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.ui import WebDriverWait
+from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from favor.config.reference import schema_text
 from favor.foundation.errors import UserError
 from favor.foundation.html import folded
 from favor.paper.values import load_paper_values
-from favor.report.content import DEMO_STATEMENT, ReportTable
+from favor.report.content import DEMO_STATEMENT, Figure, ReportTable
 from favor.report.page import inline_svg, write_html_report
 from favor.report.pdf import latex_source
 from favor.studies.human_audit.human_2afc import NO_RESPONSES, missing_scores
@@ -353,6 +353,20 @@ def test_reading_aids(tmp_path, report, browser) -> None:
     run("document.querySelector('.files a[download]').click()")
     assert run("return document.querySelector('.files a[download]').href").startswith("data:text/csv")
     assert [entry for entry in browser.get_log("browser") if "favor_overview" not in entry["message"]] == []
+
+
+def test_one_switch_fades_what_other_encoders_see(tmp_path, report, browser) -> None:
+    drawn = tmp_path / "drawn.svg"
+    marks = (f'<g data-encoder="{encoder}" data-method="FAVoR"><path d="M0 0"/></g>' for encoder in ("unseen", "own"))
+    drawn.write_text(f'<svg width="9pt">{"".join(marks)}<g data-method="FAVoR"><path d="M0 0"/></g></svg>')
+    first = replace(report.experiments[0], figures=[Figure("Voice", "Caption", drawn, drawn)])
+    write_html_report(tmp_path / "report.html", replace(report, experiments=[first]))
+    browser.get((tmp_path / "report.html").as_uri())
+    seen = "return [...document.querySelectorAll('svg [data-method]')].map(mark => +getComputedStyle(mark).opacity)"
+    assert browser.execute_script(seen) == [1, 1, 1]
+    for chosen, opacities in (("own", [0.15, 1, 1]), ("unseen", [1, 0.15, 1]), ("", [1, 1, 1])):
+        Select(browser.find_element("css selector", ".aids select")).select_by_value(chosen)
+        assert browser.execute_script(seen) == opacities
 
 
 def test_a_tables_csv_is_its_parquet(tmp_path, report, browser) -> None:

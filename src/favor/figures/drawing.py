@@ -54,6 +54,8 @@ _STYLE = {
     "path.simplify": True,
 }
 
+TAB = "\t"  # in a gid, between the encoder by which something is drawn ("own" or "unseen") and its method
+
 
 def ink(color: str) -> str:
     """Return the colour that text has beside points of ``color``."""
@@ -170,14 +172,13 @@ def _points(figure: Figure) -> Iterator[tuple[str, tuple[str, str]]]:
                 said = [f"{places[0, side]:.3g} [{low:.3g}, {high:.3g}]" for side, (low, high) in found]
             gid = f"point-{next(number)}"
             line.set_gid(gid)
-            yield gid, (name, f"{name}: {', '.join(said).replace('-', '−')}")
+            yield gid, (name, f"{name.rpartition(TAB)[2]}: {', '.join(said).replace('-', '−')}")
 
 
 def _titled(svg: str, points: Mapping[str, tuple[str, str]]) -> str:
     """Return an SVG whose points name their method and say their values to whoever stays on them."""
     for gid, (name, said) in points.items():
-        group = f"<g data-method={quoteattr(name)}>\n<title>{escape(said)}</title>"
-        svg = svg.replace(f'<g id="{gid}">', group)
+        svg = svg.replace(f'<g id="{gid}">', f"<g {_attributes(name)}>\n<title>{escape(said)}</title>")
     # Its bars and lines belong to it, and an id stands once.
     names = {name for name, _ in points.values()}
     return re.sub(r'<g id="([^"]*)">', lambda found: _of(found, names), svg)
@@ -185,4 +186,10 @@ def _titled(svg: str, points: Mapping[str, tuple[str, str]]) -> str:
 
 def _of(group: re.Match[str], names: Set[str]) -> str:
     name = unescape(group[1])
-    return f"<g data-method={quoteattr(name)}>" if name in names else group[0]
+    return f"<g {_attributes(name)}>" if name in names or TAB in name else group[0]
+
+
+def _attributes(gid: str) -> str:
+    encoder, _, name = gid.rpartition(TAB)
+    found = {"data-encoder": encoder, "data-method": name}
+    return " ".join(f"{key}={quoteattr(value)}" for key, value in found.items() if value)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from favor.figures.drawing import GREY, drawing, save, say
+from favor.figures.drawing import GREY, TAB, drawing, save, say
 from favor.figures.identity import Methods
 from favor.figures.specs import FigureSpec
 from favor.scores.metric import UNSEEN
@@ -46,6 +46,7 @@ def draw_distinct_faithful(scores: pd.DataFrame, style_encoder: str, methods: Me
             if not shown:
                 say(axis, "No method has both values:\nno output passed the filter.")
             axis.set_title(judges[encoder])
+            axis.set_gid(f"{'unseen' if encoder == UNSEEN else 'own'}{TAB}")
             axis.set(
                 xlabel="Distinct: verification AUC among outputs", ylabel="Faithful: right author, share of outputs"
             )

@@ -32,7 +32,7 @@ def draw_likelihood_map(scores: pd.DataFrame, methods: Methods, *paths: str | Pa
     with drawing(1.9 * columns + 1.3, 2.05 * rows + 0.6, rows, columns) as (figure, axes):
         data = []
         if not maps:
-            say(axes[0], "No row has adapters that differ between clients.")
+            say(axes[0], "No method has adapters that differ between clients.")
         limit = max((float(np.nanmax(np.abs(grid))) for grid in maps.values()), default=1.0)
         edges = _edges([topic for _, topic in order])
         image = None

@@ -100,7 +100,7 @@ def _draw_secrets(axis: Any, scores: pd.DataFrame, method: str) -> pd.DataFrame:
 
 FIGURE = FigureSpec(
     title="What an attacker finds",
-    caption="a: AUC of every attack on the first audited row, by what the attacker has, with 95 % intervals over "
+    caption="a: AUC of every attack on the first audited method, by what the attacker has, with 95 % intervals over "
     "authors; at the broken line it knows nothing. b: by how many bits guessing a planted secret is shortened, by "
     "the documents that carry it; broken line: a secret that nobody saw, upper line: all that is possible.",
     scores=("privacy",),

@@ -11,20 +11,25 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from favor.figures.drawing import BLACK, BLUE, GREY, VERMILION, drawing, save, say
+from favor.figures.drawing import BLACK, BLUE, GREY, TAB, VERMILION, drawing, save, say
 from favor.figures.identity import Methods
 from favor.figures.specs import FigureSpec
 from favor.paper.names import CONTROLS
 from favor.scores.metric import UNSEEN
 
 ENDS = ("", "low", "high")
+SIZE = 7.5  # points of text
 
 
 @dataclass(frozen=True)
 class Measure:
-    """One way to see a voice: its name in the data, its label, how its points look, and its height within a row."""
+    """One way to see a voice: its name in the data, its label, how its points look, and its height within a row.
+
+    encoder: what the page's choice of an encoder calls it; empty for what no encoder judges.
+    """
 
     name: str
+    encoder: str
     label: str
     marker: str
     color: str
@@ -33,9 +38,9 @@ class Measure:
 
 
 MEASURES = (
-    Measure("unseen", "style encoders that no method has seen", "o", VERMILION, False, 0.0),
-    Measure("likelihood", "the adapters read unseen texts", "D", BLUE, False, 0.24),
-    Measure("own", "the methods' own encoder", "o", GREY, True, -0.24),
+    Measure("unseen", "unseen", "style encoders that no method has seen", "o", VERMILION, False, 0.0),
+    Measure("likelihood", "", "the adapters read unseen texts", "D", BLUE, False, 0.24),
+    Measure("own", "own", "the methods' own encoder", "o", GREY, True, -0.24),
 )
 
 
@@ -68,7 +73,7 @@ def draw_result(scores: pd.DataFrame, style_encoder: str, methods: Methods, *pat
     lead = next((each.name for each in MEASURES if (kept["measure"] == each.name).any()), "")
     values = kept[kept["measure"] == lead].set_index("method")["value"]
     order = sorted(kept["method"].unique(), key=lambda name: values.get(name, -math.inf))
-    with drawing(8.2, 1.2 + 0.31 * max(len(order), 3)) as (figure, axes):
+    with drawing(3.25, 1.1 + 0.2 * max(len(order), 3)) as (figure, axes):  # as wide as a phone, where text is 11 px
         axis = axes[0]
         if not order:
             say(axis, "No share of a voice can be read:\nthe authors' own texts do not lie above chance.")
@@ -78,13 +83,16 @@ def draw_result(scores: pd.DataFrame, style_encoder: str, methods: Methods, *pat
             _points(axis, measure, own, {name: place for place, name in enumerate(order)}, methods)
         for place, label in ((0.0, "chance"), (1.0, "the authors\nthemselves")):
             axis.axvline(place, color=BLACK, linestyle=":", linewidth=1.2, zorder=1)
-            axis.annotate(label, (place, 1), xycoords=("data", "axes fraction"), ha="center", va="bottom")
+            place_of = {"xycoords": ("data", "axes fraction"), "ha": "center", "va": "bottom", "size": SIZE}
+            axis.annotate(label, (place, 1), **place_of)
         methods.label_rows(axis, order)
         lowest = min([-0.1, *kept["low"].clip(lower=-0.4)]) - 0.05
-        axis.set(xlim=(lowest, 1.1), ylim=(-0.6, max(len(order), 1) - 0.4), xlabel="Share of the voice that is kept")
+        axis.set(xlim=(lowest, 1.1), ylim=(-0.6, max(len(order), 1) - 0.4))
+        axis.set_xlabel("Share of the voice that is kept", size=SIZE)
+        axis.tick_params(labelsize=SIZE)
         axis.grid(axis="x")
         if shown:
-            figure.legend(loc="outside lower center", ncols=3, handletextpad=0.2, columnspacing=1.2)
+            figure.legend(loc="outside lower center", handletextpad=0.2, fontsize=SIZE)
         said = methods.extremes("Voice kept by unseen encoders" if lead == "unseen" else "Voice kept", values.to_dict())
         parts = []
         for name, own in kept.groupby("measure"):
@@ -105,13 +113,13 @@ def _points(axis: Any, measure: Measure, own: pd.DataFrame, places: Mapping[str,
             xerr=[[max(0.0, value - low)], [max(0.0, high - value)]],
             linestyle="none",
             marker=measure.marker,
-            markersize=7 if main else 5.5,
+            markersize=4.5 if main else 3.5,
             color=measure.color,
             markerfacecolor="white" if measure.hollow else measure.color,
-            elinewidth=1.6 if main else 0.8,
+            elinewidth=1.2 if main else 0.6,
             label="_" if number else measure.label,
             zorder=4 if main else 3,
-            gid=methods.name(name),
+            gid=f"{measure.encoder}{TAB}{methods.name(name)}",
         )
 
 

@@ -69,6 +69,19 @@
       all('th[scope=row]', row).some(cell => plain(text(cell)) === picked)));
   }));
 
+  // Drawings by several encoders: those of one stay, the others fade.
+  const judged = all('[data-encoder]');
+  if (judged.length) {
+    const choice = make('select', '');
+    const label = make('label', 'Encoder: ');
+    [['', 'all'], ['unseen', 'that no method has seen'], ['own', "the methods' own"]].forEach(([value, said]) =>
+      choice.append(make('option', said, {value})));
+    choice.addEventListener('change', () => judged.forEach(drawn =>
+      drawn.classList.toggle('other', !['', drawn.dataset.encoder].includes(choice.value))));
+    label.append(choice);
+    bar.append(label);
+  }
+
   // The paper's values, and p as it computes them, are shown on demand: the page has one verdict on two methods.
   if (document.querySelector('.beside')) {
     const paper = make('input', '', {type: 'checkbox'});
