@@ -8,7 +8,6 @@
   const settle = (body, lead) => {
     if (lead) ([...body.rows].find(row => !row.hidden) ?? body.rows[0]).prepend(lead);
   };
-  const stub = row => row.querySelector('th[scope=row]');
   const bar = make('div', '', {className: 'aids'});
   document.querySelector('nav').prepend(bar);
 
@@ -105,7 +104,7 @@
       const label = make('label', '');
       label.append(box, ' ' + name);
       box.addEventListener('change', () => {
-        box.checked ? hidden.delete(name) : hidden.add(name);
+        if (box.checked) hidden.delete(name); else hidden.add(name);
         all('tbody tr').forEach(row => {
           const own = all('th[scope=row]', row).map(cell => plain(text(cell)));
           row.hidden = own.some(cell => hidden.has(cell));

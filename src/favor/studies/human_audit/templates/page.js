@@ -10,7 +10,7 @@
   let before = null;
   try {
     before = await stored.read() || { place: -1, answers: {}, saved: "" };
-  } catch (error) {
+  } catch {
     // To go on would be to write over answers that could not be read.
     $("unread").hidden = false;
     $("page").setAttribute("aria-busy", "false");

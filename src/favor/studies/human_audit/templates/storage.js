@@ -7,6 +7,7 @@
 "use strict";
 // read() gives what was kept last, or null, and rejects where that cannot be known; keep(state) and probe() call
 // said(whether anything is kept) once that is known.
+// oxlint-disable-next-line no-unused-vars -- page.js, which follows in the page, takes it
 const storage = (key, said) => {
   let database = null;
   let last = 0;
@@ -19,7 +20,7 @@ const storage = (key, said) => {
       const request = indexedDB.open("2afc", 1);
       request.onupgradeneeded = () => request.result.createObjectStore("pages");
       return await answer(request);
-    } catch (error) {
+    } catch {
       return null;
     }
   };
@@ -28,7 +29,7 @@ const storage = (key, said) => {
     let request = null;
     try {
       request = database.transaction("pages").objectStore("pages").get(key);
-    } catch (error) {
+    } catch {
       return null;
     }
     return answer(request);
@@ -37,7 +38,7 @@ const storage = (key, said) => {
     try {
       const kept = JSON.parse(read());
       return kept && kept.answers && typeof kept.answers === "object" && Number.isInteger(kept.place) ? kept : null;
-    } catch (error) {
+    } catch {
       return null;
     }
   };
@@ -53,7 +54,7 @@ const storage = (key, said) => {
     let local = true;
     try {
       localStorage.setItem(name, text);
-    } catch (error) {
+    } catch {
       local = false;
     }
     try {
@@ -62,7 +63,7 @@ const storage = (key, said) => {
       change.onabort = () => said(local);
       change.objectStore("pages").put(text, name);
       change.commit(); // at once, in case the tab closes next
-    } catch (error) {
+    } catch {
       said(local);
     }
   };
