@@ -170,6 +170,17 @@ def print_certificates(arguments: argparse.Namespace) -> None:
         print(*certificate_lines(certificates, own, context, settings), sep="\n")
 
 
+def print_check(file: Path) -> None:
+    """Print the page of ``favor check``. Raises ``UserError`` where it says that an experiment cannot be run."""
+    # Here, because the other commands need no pandas.
+    from favor.corpora.readiness import OBSTACLE
+
+    page = file.read_text(encoding="utf-8")
+    print(page, end="", flush=True)
+    if short := sum(line.startswith(OBSTACLE) for line in page.splitlines()):
+        raise UserError(f"it cannot be run, for {short} reason{'s' * (short > 1)}; {file} says which keys help")
+
+
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     found = argparse.ArgumentParser(prog="favor", description=(__doc__ or "").partition("\n")[0])
@@ -239,7 +250,7 @@ def main() -> None:
         if arguments.command == "certify" and not status and not arguments.dry_run:
             print_certificates(arguments)
         if arguments.command == "check" and not status and not arguments.dry_run:
-            print(Path(planner_of(arguments).paths.check.of()).read_text(encoding="utf-8"), end="")
+            print_check(Path(planner_of(arguments).paths.check.of()))
     except UserError as error:
         sys.exit(f"error: {error}")
     except KeyboardInterrupt:

@@ -13,6 +13,7 @@ from favor.corpora.assignment import Measured
 from favor.corpora.readiness import readiness
 from favor.corpora.settings import (
     AuthorFilters,
+    Background,
     CheckedExperiment,
     DealtRoles,
     Readiness,
@@ -50,12 +51,20 @@ def measured(documents) -> Measured:
     return Measured(path, authors, split_documents(path, Splitting()).splits, suitability, [], None)
 
 
-def settings(clients=2, reader="table", temporal=False, filters=None, **allocation) -> Readiness:
+def settings(
+    clients=2, reader="table", posts=10, split="random", background=0, filters=None, **allocation
+) -> Readiness:
     roles = DealtRoles(clients=clients, asce_a=0, asce_b=0)
     how = {"minimum_tokens": 10, "selection": "random", "style_clusters": 1, "seed": 1}
     main = CheckedExperiment(first=1, last=clients, allocation=WordBudgets(**allocation))
     roster = Roster(roles=roles, filters=filters or AuthorFilters(), **how)
-    return Readiness(reader_name=reader, temporal=temporal, roster=roster, experiments={"main": main})
+    return Readiness(
+        reader_name=reader,
+        splitting=Splitting(split=split, minimum_posts=posts),
+        background=Background(authors=background, background_minimum_words=50),
+        roster=roster,
+        experiments={"main": main},
+    )
 
 
 def test_a_corpus_that_will_do(measured) -> None:
@@ -94,6 +103,31 @@ def test_what_stops_a_run_is_said(measured) -> None:
     assert "It cannot be run: main: config key 'allocation.total_words'" in page
 
 
+def test_every_number_that_is_short_is_said_at_once(measured) -> None:
+    """Of four authors, six are wanted as background and five as clients; one has 10 tokens, and nothing is split."""
+    poor = replace(
+        measured,
+        authors=measured.authors.assign(tokens=[9, 9, 9, 100]),
+        splits=measured.splits.iloc[:0],
+        suitability=measured.suitability.iloc[:0],
+    )
+    wanted = settings(5, posts=21, background=6, shape="balanced", total_words=1_000)
+    short = [line for line in readiness("mine", SOURCE, poor, DROPPED, wanted).splitlines() if line.startswith("It ")]
+    assert [line.removeprefix("It cannot be run: ").partition(";")[0].partition(" (")[0] for line in short] == [
+        f"{measured.documents}: no author has 21 documents",
+        "background: 4 authors have 50 words, 6 are needed",
+        "roster: 0 authors have 10 tokens and enough documents, 5 are needed",
+        "main: the 5 authors with the most text to train on have 0 words, 1,000 are needed",
+    ]
+    assert "of all 4 authors 1 have the tokens and 0 the documents" in short[2]
+    assert "beside 4 background authors" in short[2]
+    # Two of four give a prompt, five are wanted.
+    able = replace(measured, suitability=measured.suitability.assign(prompts=[2, 2, 0, 0], last_client=5))
+    page = readiness("mine", SOURCE, able, DROPPED, settings(5))
+    assert "roster: 4 authors have 10 tokens and enough documents, 5 are needed" in page
+    assert "roster: 2 of 4 eligible authors can be clients, 5 are needed" in page
+
+
 def test_what_the_log_warns_of_and_who_a_filter_leaves_out_are_counted(documents, measured) -> None:
     names = measured.authors["author"]
     path = documents([(name, f"<p>post</p> of {name} {chr(97 + n)}") for name in names for n in range(20)])
@@ -115,7 +149,7 @@ def test_posts_without_a_date_and_files_that_are_cut_are_counted(tmp_path, measu
     documents.to_parquet(tmp_path / "undated.parquet")
     measured = replace(measured, documents=tmp_path / "undated.parquet")
     assert "no date" not in readiness("mine", source, measured, DROPPED, settings())
-    page = readiness("mine", source, measured, DROPPED, settings(reader="blog_xml", temporal=True))
+    page = readiness("mine", source, measured, DROPPED, settings(reader="blog_xml", split="temporal"))
     assert "7 posts are left out of the split, because they have no date that can be read" in page
     assert "suspicious: 2 files end before </Blog>, so posts may be missing" in page
 

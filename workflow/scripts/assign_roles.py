@@ -1,6 +1,7 @@
 """Give every author one role: client, style encoder A or B, background, or none; show that no two roles overlap."""
 
 from favor.corpora.assignment import Measured, assign_roles
+from favor.corpora.background import check_background
 from favor.corpora.roster import measure_overlap
 from favor.corpora.settings import RoleAssignment
 from favor.corpora.tables import NEAR_DUPLICATES, OVERLAP, ROSTER
@@ -9,6 +10,8 @@ from favor.running.jobs.job import job
 
 with job(snakemake, RoleAssignment) as settings:
     measured = Measured.read(snakemake.input)
+    for file in snakemake.input.background:
+        check_background(measured.background, file)
     roster = assign_roles(measured, settings)
     copies = [read_parquet(path, NEAR_DUPLICATES) for path in snakemake.input.near_duplicates]
     near = (copies[0], settings.near_duplicates) if copies and settings.near_duplicates is not None else ()

@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+from favor.corpora.background import check_background
 from favor.corpora.documents import stream_documents
 from favor.corpora.tables import AUTHORS
 from favor.foundation.parquet import read_parquet
@@ -14,6 +15,7 @@ from favor.running.jobs.progress import Progress
 
 with job(snakemake, ModelTraining) as settings:
     background = set(read_parquet(snakemake.input.background[0], AUTHORS)["author"])
+    check_background(background, snakemake.input.background[0])
     batches = stream_documents(Path(snakemake.input.documents), ("author", "text"))
     texts = [text for batch in batches for text in batch.loc[batch["author"].isin(background), "text"]]
     folder = Path(snakemake.output.weights).parent

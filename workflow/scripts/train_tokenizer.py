@@ -11,9 +11,10 @@ from favor.running.jobs.job import job
 
 with job(snakemake, Vocabulary) as settings:
     background = set(read_parquet(snakemake.input.background[0], AUTHORS)["author"])
+    # Too few to choose from leave none. Tokens are counted for 'favor check' all the same; no base is pretrained.
     texts = (
         text
         for batch in stream_documents(Path(snakemake.input.documents), ("author", "text"))
-        for text in batch.loc[batch["author"].isin(background), "text"]
+        for text in batch.loc[batch["author"].isin(background) | (not background), "text"]
     )
     train_tokenizer(texts, settings.vocabulary_size, Path(snakemake.output.tokenizer).parent)

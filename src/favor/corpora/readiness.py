@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 
-from favor.corpora.allocation import allocate, gini, missed_targets
+from favor.corpora.allocation import SWEEP_ALPHA, allocate, gini, missed_targets
 from favor.corpora.assignment import Measured, assign_roles
 from favor.corpora.author_measures import STYLE_CHANGE, failing
+from favor.corpora.background import choose_background, possible_background
 from favor.corpora.documents import stream_documents
 from favor.corpora.others_words import MOSTLY, measure_others_words
 from favor.corpora.reading import open_reader
 from favor.corpora.settings import CheckedExperiment, Readiness, Roster
+from favor.corpora.shortage import ShortageError
+from favor.corpora.splits import split_documents
 from favor.corpora.suitability import shortcomings
 from favor.corpora.suspicions import Suspicions
 from favor.foundation.errors import UserError
@@ -24,7 +28,7 @@ UNCHECKED = (
     "judges. An existing roster is kept, even where a study laid over it would have chosen others."
 )
 
-
+OBSTACLE = "It cannot be run: "  # begins every line that says what is short
 NAMED = 20  # doubtful authors on the page; the table author_measures has all
 
 
@@ -42,17 +46,19 @@ def readiness(
     the authors of whom one should look at a post before they take a role.
     """
     lines = [f"Corpus {name}", *_corpus(measured, dropped, settings.roster), *_doubts(source, measured, settings)]
-    if not settings.temporal:
+    if settings.splitting.split == "random":
         lines += _time_overlap(measured)
     if not (dropped["reason"] == "others_words").any():
         lines += _others_words(measured, settings.roster)
     if measures is not None:
         lines += _doubtful_authors(measures, settings.roster)
-    obstacles: list[str] = []
+    measured, short = _before_roles(measured, settings)
     try:
         roster = assign_roles(measured, settings.roster)
+    except ShortageError as shortage:
+        short += [*shortage.lines, *_budgets(measured, settings)]
     except UserError as error:
-        obstacles.append(str(error))
+        short.append(str(error))
     else:
         lines += _filtered(measured, settings.roster)
         for experiment, checked in settings.experiments.items():
@@ -60,9 +66,44 @@ def readiness(
             try:
                 lines += _experiment(experiment, checked, roster, measured)
             except UserError as error:
-                obstacles.append(f"{experiment}: {error}")
-    verdict = [f"It cannot be run: {obstacle}" for obstacle in obstacles] or ["Its experiments can be run."]
+                short.append(f"{experiment}: {error}")
+    verdict = [f"{OBSTACLE}{line}" for line in short] or ["Its experiments can be run."]
     return "\n".join([*lines, "", *verdict, ""])
+
+
+def _before_roles(measured: Measured, settings: Readiness) -> tuple[Measured, list[str]]:
+    """Return what keeps posts from being split or a background from being chosen, which left their tables empty.
+
+    Of too few background authors those that there are keep the role, so that what else is short is counted beside them.
+    """
+    short: list[str] = []
+    if measured.splits.empty:
+        try:
+            split_documents(measured.documents, settings.splitting)
+        except ShortageError as shortage:
+            short += shortage.lines
+    if not measured.background:
+        try:
+            choose_background(measured.documents, settings.background)
+        except ShortageError as shortage:
+            short += shortage.lines
+            some = possible_background(measured.documents, settings.background)
+            measured = replace(measured, background=some["author"].tolist())
+    return measured, short
+
+
+def _budgets(measured: Measured, settings: Readiness) -> Iterator[str]:
+    """Yield a line per experiment for whose words even the authors with the longest training texts are too few."""
+    authors = measured.splits["author"].unique()
+    words = sorted(_training_words(measured, dict(zip(authors, authors, strict=True))).values(), reverse=True)
+    for name, checked in settings.experiments.items():
+        number = checked.last - checked.first + 1
+        have, total = sum(words[:number]), checked.allocation.total_words
+        if checked.allocation.shape in SWEEP_ALPHA and total is not None and have < total:
+            yield (
+                f"{name}: the {number} authors with the most text to train on have {have:,} words, {total:,} are "
+                "needed; lower 'allocation.total_words'"
+            )
 
 
 def _corpus(measured: Measured, dropped: pd.DataFrame, roster: Roster) -> Iterator[str]:
@@ -114,7 +155,7 @@ def _doubts(source: Path, measured: Measured, settings: Readiness) -> Iterator[s
         undated += int((batch["date"] == "").sum())
         for text in batch["text"]:
             suspicions.look(text, "")
-    if undated and settings.temporal:
+    if undated and settings.splitting.split == "temporal":
         yield f"  {undated:>11,} posts are left out of the split, because they have no date that can be read"
     for line in getattr(open_reader(settings.reader_name), "suspicions", lambda _: ())(source):
         yield f"  suspicious: {line}"

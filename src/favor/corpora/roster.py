@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, zip_longest
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from threadpoolctl import threadpool_limits
 from favor.corpora.documents import stream_documents, text_digest
 from favor.corpora.near_duplicates import copies_between
 from favor.corpora.settings import Roster
+from favor.corpora.shortage import ShortageError
 from favor.corpora.style_features import standardise, style_features
 from favor.corpora.suitability import Suits
 from favor.foundation.errors import UserError
@@ -55,7 +56,7 @@ def select_roster(
     clusters. So the first n clients of a longer roster are the shorter roster, and the encoders' authors do not
     depend on the number of clients. An author who does not suit a client's place is passed over for it, which moves no
     one who does. ``suits``: the strictest sense first; a further one counts where too few authors suit in those
-    before. Raises ``UserError`` where there are fewer eligible authors than are needed.
+    before. Raises ``ShortageError`` where there are fewer eligible authors than are needed.
     """
     roster = authors.assign(role="unused", client="", cluster=-1).set_index("author", drop=False).sort_index()
     enough = (roster["tokens"] >= settings.minimum_tokens) & roster.index.isin(splits["author"].unique())
@@ -66,12 +67,7 @@ def select_roster(
     roles = settings.roles
     needed = roles.clients + roles.asce_a + roles.asce_b
     if len(eligible) < needed:
-        raise UserError(
-            f"roster: {len(eligible)} authors have {settings.minimum_tokens:,} tokens and enough documents, {needed} "
-            f"are needed ({roles.clients} clients, {roles.asce_a} asce_a, {roles.asce_b} asce_b, beside "
-            f"{len(background)} background authors and {(roster['role'] == 'filtered').sum()} that 'filters' leave "
-            "out); lower 'roles.clients', 'roles.asce_a', 'roles.asce_b' or 'minimum_tokens' of the corpus"
-        )
+        raise ShortageError(*_shortages(roster, splits, settings, suits[-1]))
     clusters = dict.fromkeys(eligible, -1)
     if settings.selection == "style_diverse" and eligible:
         clusters = _clusters(eligible, splits, documents, settings)
@@ -81,6 +77,37 @@ def select_roster(
         if role == "client":
             roster.loc[members, "client"] = [f"client_{number:03d}" for number in range(1, len(members) + 1)]
     return roster.reset_index(drop=True).astype({"cluster": "int32", "documents": "int32"})
+
+
+def _shortages(roster: pd.DataFrame, splits: pd.DataFrame, settings: Roster, suits: Suits) -> Iterator[str]:
+    """Yield a line on too few eligible authors, and one on too few who could be clients if they had no other role."""
+    roles, count = settings.roles, roster["role"].value_counts()
+    tokens, documents = roster["tokens"] >= settings.minimum_tokens, roster.index.isin(splits["author"].unique())
+    yield (
+        f"roster: {count.get('unused', 0)} authors have {settings.minimum_tokens:,} tokens and enough documents, "
+        f"{roles.clients + roles.asce_a + roles.asce_b} are needed ({roles.clients} clients, {roles.asce_a} asce_a, "
+        f"{roles.asce_b} asce_b, beside {count.get('background', 0)} background authors and "
+        f"{count.get('filtered', 0)} that 'filters' leave out); of all {len(roster)} authors {tokens.sum()} have the "
+        f"tokens and {documents.sum()} the documents; lower 'roles.clients', 'roles.asce_a', 'roles.asce_b', "
+        "'minimum_tokens' or 'minimum_posts' of the corpus"
+    )
+    large = roster.index[tokens & documents & (roster["role"] != "filtered")]
+    places = range(1, roles.clients + 1)
+    able = sum(any(suits(author, place) for place in places) for author in large)
+    if len(large) and able < roles.clients:
+        yield _few_clients(able, len(large), settings)
+
+
+def _few_clients(able: int, of: int, settings: Roster) -> str:
+    roles = settings.roles
+    return (
+        f"roster: {able} of {of} eligible authors can be clients, {roles.clients} are needed (beside "
+        f"{roles.asce_a} asce_a, {roles.asce_b} asce_b); the others have too few test posts that are long enough "
+        f"for prompts, or too few training texts (see the log); lower 'roles.clients' of the corpus to {able}, or "
+        "'prompts.minimum_per_client', 'prompts.prefix_tokens', 'prompts.minimum_gold_tokens', 'allocation.shots' or "
+        "'allocation.reference_texts' of the experiments; writing prompts of a corpus must be shorter than "
+        "'prompts.prefix_tokens': raise it where they are not"
+    )
 
 
 def _clusters(eligible: Sequence[str], splits: pd.DataFrame, documents: Path, settings: Roster) -> dict[str, int]:
@@ -132,15 +159,7 @@ def _deal(clusters: dict[str, int], settings: Roster, suits: Sequence[Suits]) ->
             parts = _share_out(hands, settings, sense, spared)
             if len(parts["client"]) == settings.roles.clients:
                 return parts
-    found, roles = len(parts["client"]), settings.roles
-    raise UserError(
-        f"roster: {found} of {len(clusters)} eligible authors can be clients, {roles.clients} are needed (beside "
-        f"{roles.asce_a} asce_a, {roles.asce_b} asce_b); the others have too few test posts that are long enough "
-        f"for prompts, or too few training texts (see the log); lower 'roles.clients' of the corpus to {found}, or "
-        "'prompts.minimum_per_client', 'prompts.prefix_tokens', 'prompts.minimum_gold_tokens', 'allocation.shots' or "
-        "'allocation.reference_texts' of the experiments; writing prompts of a corpus must be shorter than "
-        "'prompts.prefix_tokens': raise it where they are not"
-    )
+    raise ShortageError(_few_clients(len(parts["client"]), len(clusters), settings))
 
 
 def _share_out(

@@ -479,11 +479,12 @@ class CheckedExperiment(Section):
 class Readiness(Section):
     """What the job reads that says whether the experiments on a corpus can be run.
 
-    ``temporal``: whether posts are split by date. ``roster``: how roles are given.
+    ``splitting``, ``background``, ``roster``: how posts are split and roles are given.
     """
 
     reader_name: str
-    temporal: bool
+    splitting: Splitting
+    background: Background
     roster: Roster
     experiments: dict[str, CheckedExperiment]
 

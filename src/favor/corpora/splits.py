@@ -10,7 +10,7 @@ import pandas as pd
 
 from favor.corpora.documents import stream_documents
 from favor.corpora.settings import Splitting
-from favor.foundation.errors import UserError
+from favor.corpora.shortage import ShortageError
 from favor.foundation.seeds import numpy_generator
 
 HELD_OUT_SHARE = 0.1  # of an author's documents, in validation and in test each
@@ -36,8 +36,8 @@ def split_sizes(documents: int) -> tuple[int, int]:
 def split_documents(documents: Path, settings: Splitting) -> Splits:
     """Split the documents of every author who has enough of them.
 
-    The shuffle depends on the seed and the author alone, so other authors never move a document. Raises ``UserError``
-    where no author has enough documents, or posts without a date are refused.
+    The shuffle depends on the seed and the author alone, so other authors never move a document. Raises
+    ``ShortageError`` where no author has enough documents, or posts without a date are refused.
     """
     order = ["author", *(["date"] if settings.split == "temporal" else []), "document_id"]
     frame = pd.concat(stream_documents(documents, order), ignore_index=True)
@@ -47,7 +47,7 @@ def split_documents(documents: Path, settings: Splitting) -> Splits:
     excluded = few.rename(columns={"size": "documents"}).assign(reason=f"fewer than {settings.minimum_posts} documents")
     frame = frame[counts >= settings.minimum_posts].sort_values(order, ignore_index=True)
     if frame.empty:
-        raise UserError(
+        raise ShortageError(
             f"{documents}: no author has {settings.minimum_posts} documents (the most is {counts.max()}); "
             "lower 'minimum_posts' of the corpus or give a larger corpus"
         )
@@ -62,12 +62,12 @@ def _dated(documents: Path, frame: pd.DataFrame, settings: Splitting) -> tuple[p
         return frame, 0
     dated = frame["date"] != ""
     if not dated.all() and settings.undated == "refuse":
-        raise UserError(
+        raise ShortageError(
             f"{documents}: {(~dated).sum():,} of {len(frame):,} posts have no date that can be read, which 'split: "
             "temporal' needs; set the corpus key 'undated' to drop, or name their column as 'date' under 'columns'"
         )
     if not dated.any():
-        raise UserError(f"{documents}: no post has a date that can be read; set the corpus key 'split' to random")
+        raise ShortageError(f"{documents}: no post has a date that can be read; set the corpus key 'split' to random")
     return frame[dated], int((~dated).sum())
 
 

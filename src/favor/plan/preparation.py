@@ -40,13 +40,19 @@ class Preparation:
 
     def split_settings(self, key: InCorpus) -> Parameter:
         """Return how documents are split. A shuffle asks no document for its date."""
+        return canonical(self._splitting(key))
+
+    def _splitting(self, key: InCorpus) -> Splitting:
         corpus = self.config.corpora[key.corpus]
-        return canonical(handed(Splitting, corpus, unread=() if corpus.split == "temporal" else ("undated",)))
+        return handed(Splitting, corpus, unread=() if corpus.split == "temporal" else ("undated",))
 
     def background_settings(self, key: InCorpus) -> Parameter:
         """Return how background authors are chosen."""
+        return canonical(self._background(key))
+
+    def _background(self, key: InCorpus) -> Background:
         corpus = self.config.corpora[key.corpus]
-        return canonical(handed(Background, corpus, authors=corpus.roles.background))
+        return handed(Background, corpus, authors=corpus.roles.background)
 
     def corpus_tokenizer(self, key: InCorpus) -> list[str]:
         """Return the files of the tokenizer that a corpus is counted with."""
@@ -132,7 +138,8 @@ class Preparation:
         return canonical(
             Readiness(
                 reader_name=corpus.reader,
-                temporal=corpus.split == "temporal",
+                splitting=self._splitting(key),
+                background=self._background(key),
                 roster=handed(Roster, corpus),
                 experiments=experiments,
             )

@@ -1,0 +1,125 @@
+"""What ``favor check``, ``plan`` and ``run`` print: their own lines, and one error in one line, the last."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.workflow.conftest import Project, copy_project, fork_server
+
+# What Snakemake says of itself and of its rules.
+BANNER = ("Building DAG", "Job stats", "Provided cores", "Select jobs", "rule ", "reason:", "steps (", "Shutting down")
+
+
+@pytest.fixture(scope="module")
+def project(repository, tmp_path_factory) -> Project:
+    """A copy with the micro configuration."""
+    made = copy_project(repository, tmp_path_factory.mktemp("screen") / "project")
+    shutil.copy(repository / "tests" / "data" / "micro.yaml", made.folder / "micro.yaml")
+    return made
+
+
+def started(project, *arguments) -> subprocess.Popen[str]:
+    """The command, in a group of its own, so that it gets signals as from a terminal."""
+    source = {"PYTHONPATH": str(project.folder / "src"), "PYTHONUNBUFFERED": "1"}
+    return subprocess.Popen(
+        [sys.executable, "-m", "favor.cli", *arguments],
+        cwd=project.folder,
+        env=os.environ | source | fork_server(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def screen(project, *arguments, status=0) -> str:
+    """What a command prints that ends with ``status``."""
+    process = started(project, *arguments)
+    output, _ = process.communicate(timeout=400)
+    assert process.returncode == status, output[-3000:]
+    assert "Traceback" not in output
+    return output
+
+
+def test_a_check_prints_jobs_and_its_page_and_a_plan_its_own(project) -> None:
+    output = screen(project, "check", "micro.yaml")
+    page = (project.folder / "results" / "check.txt").read_text()
+    assert output.endswith(page)
+    assert "Its experiments can be run." in page
+    assert re.search(r"^\d\d:\d\d:\d\d  1/\d+ make_demo_corpus: micro$", output, re.MULTILINE)
+    assert not [word for word in BANNER if word in output]
+    plan = screen(project, "plan", "micro.yaml", "--no-probe")
+    assert plan.startswith("jobs of ")
+    assert not [word for word in BANNER if word in plan]
+
+
+def test_all_that_is_short_is_on_the_page_and_one_line_ends_the_check(project) -> None:
+    """Of 24 authors, 30 are wanted as background and 200 as clients, and none has 30 posts."""
+    text = (project.folder / "micro.yaml").read_text()
+    for old, new in (
+        ("minimum_tokens: 500", "minimum_tokens: 500\n    minimum_posts: 30"),
+        ("clients: 4, asce_a: 4, asce_b: 0, background: 12", "clients: 200, asce_a: 4, asce_b: 0, background: 30"),
+    ):
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    (project.folder / "short.yaml").write_text(text)
+    output = screen(project, "check", "short.yaml", "--results", "short", status=1)
+    page = (project.folder / "short" / "check.txt").read_text()
+    assert page in output
+    assert [line.split(": ")[1] for line in page.splitlines() if line.startswith("It cannot be run: ")] == [
+        "short/corpora/micro/documents.parquet",
+        "background",
+        "roster",
+    ]
+    last = output.splitlines()[-1]
+    assert last == "error: it cannot be run, for 3 reasons; short/check.txt says which keys help"
+    # A run trains nothing: one of the two jobs that need authors stops it.
+    output = screen(project, "run", "short.yaml", "--results", "short", status=1)
+    found = [line for line in output.splitlines() if line.startswith("error")]
+    assert found == output.splitlines()[-len(found) :]
+    assert set(found) <= {
+        f"error in {rule}: short/corpora/micro/background.parquet: no background authors, since too few have enough "
+        "words; 'favor check' says how many"
+        for rule in ("assign_roles", "pretrain_base")
+    }
+    assert not list((project.folder / "short").rglob("model.safetensors"))
+
+
+def test_a_wrong_input_is_one_error_in_the_last_line(project) -> None:
+    (project.folder / "raw.csv").write_text("id,date,text\n1,x,hello\n")
+    text = (project.folder / "micro.yaml").read_text()
+    (project.folder / "raw.yaml").write_text(text.replace("demo: { authors:", "path: raw.csv\n    demo: null # "))
+    output = screen(project, "run", "raw.yaml", "--results", "raw", status=1)
+    assert output.splitlines()[-1].startswith("error in build_documents: raw.csv: ")
+    assert output.count("error") == 1
+    assert not [word for word in BANNER if word in output]
+    said = screen(project, "run", "raw.yaml", "--results", "raw", "--verbose", status=1)
+    assert all(word in said for word in ("Building DAG", "Job stats", "rule build_documents"))
+
+
+def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(project) -> None:
+    process = started(project, "run", "micro.yaml", "--results", "stopped")
+    assert process.stdout is not None
+    said = []
+    for line in process.stdout:
+        said.append(line)
+        if " pretrain_base: " in line:
+            time.sleep(1)
+            os.killpg(process.pid, signal.SIGINT)
+            break
+    said += process.stdout.readlines()
+    assert process.wait(timeout=60) == 130
+    assert said[-1] == "favor: interrupted; the same command goes on\n"
+    assert not [line for line in said if "error" in line or "Traceback" in line]
+    # The folder is free again, and nothing that was made is made again.
+    output = screen(project, "run", "micro.yaml", "--results", "stopped", "--dry-run")
+    assert "pretrain_base" in output
+    assert "build_documents" not in output
