@@ -191,6 +191,8 @@ def parser() -> argparse.ArgumentParser:
     init = commands.add_parser("init", help=HELP["init"], description=HELP["init"])
     init.add_argument("data", type=Path, help="a table of posts (CSV, JSON Lines, Parquet), or a folder of authors")
     init.add_argument("--output", type=Path, help="the configuration to write (named after the data)")
+    form = "the form of its dates, such as %%d.%%m.%%Y, where it cannot be told"
+    init.add_argument("--date-format", help=form)
     add_arguments(commands.add_parser("plan", help=HELP["plan"], description=HELP["plan"]))
     _add_score(commands.add_parser("score", help=HELP["score"], description=HELP["score"]))
     voice.add_voice(commands.add_parser("voice", help=HELP["voice"], description=HELP["voice"]))
@@ -230,7 +232,7 @@ def main() -> None:
         if arguments.command == "init":
             from favor.config.starting import command  # Here, because it loads what reads texts.
 
-            command.run(arguments.data, arguments.output, checkout())
+            command.run(arguments.data, arguments.output, checkout(), arguments.date_format)
             return
         if arguments.command == "plan":
             print_estimate(arguments)

@@ -6,6 +6,7 @@ import json
 import random
 import re
 from collections import Counter
+from datetime import date, timedelta
 
 import numpy as np
 import pandas as pd
@@ -55,13 +56,13 @@ def write_gguf(path) -> None:
     writer.close()
 
 
-def started(path, tmp_path, real=True) -> dict:
+def started(path, tmp_path, real=True, date_format=None) -> dict:
     """Write a configuration in an empty folder, which ``favor check`` accepts; return what YAML reads of it."""
     home = tmp_path / "home"
     (home / "resources").mkdir(parents=True)
     if real:
         write_gguf(home / REAL_BASE)
-    command.run(path, tmp_path / "own.yaml", home)
+    command.run(path, tmp_path / "own.yaml", home, date_format)
     resolve(read_files([tmp_path / "own.yaml"]))
     return yaml.safe_load((tmp_path / "own.yaml").read_text())
 
@@ -118,6 +119,72 @@ def test_a_folder_with_an_export_per_author(tmp_path) -> None:
     assert started(tmp_path / "mails", tmp_path)["corpora"]["own"]["reader"] == "mbox"
     with pytest.raises(UserError, match=r"1 of 1 authors .*what 'favor voice' is for$"):
         started(tmp_path / "mails" / "w1.mbox", tmp_path / "other")
+
+
+def write_chat(path, form, first, days=14) -> None:
+    """A chat of WhatsApp of eight people: a long message of each, every day."""
+    draw = random.Random(5)
+    lines = [
+        f"{(first + timedelta(days=day)).strftime(form)}, 10:{who:02d} - w{who}: {' '.join(draw.choices(WORDS, k=160))}"
+        for day in range(days)
+        for who in range(8)
+    ]
+    path.write_text("\n".join(lines) + "\n")
+
+
+def test_the_order_of_dates_of_whatsapp_is_found_or_asked_for(tmp_path) -> None:
+    """A date that exists in one order tells it, and so does a chat that would go back in time in the others."""
+    for number, (form, first, found) in enumerate(
+        (
+            ("%m/%d/%y", date(2023, 4, 13), "%m/%d/%Y"),
+            ("%d.%m.%y", date(2011, 3, 28), "%d.%m.%Y"),  # 2028 to 2001 where years were first
+            ("%Y/%m/%d", date(2023, 1, 1), "%Y-%m-%d"),
+        )
+    ):
+        path = tmp_path / f"chat{number}.txt"
+        write_chat(path, form, first)
+        corpus = started(path, tmp_path / str(number))["corpora"]["own"]
+        assert (corpus["reader"], corpus["date_format"]) == ("whatsapp", found)
+    path = tmp_path / "either.txt"
+    write_chat(path, "%d/%m/%y", date(2023, 4, 1), days=12)
+    asked = r"either.txt: dates of WhatsApp may be dmy or mdy .*; give --date-format, such as"
+    with pytest.raises(UserError, match=asked):
+        started(path, tmp_path / "either")
+    assert not (tmp_path / "either" / "own.yaml").exists()
+    corpus = started(path, tmp_path / "given", date_format="%d/%m/%y")["corpora"]["own"]
+    assert corpus["date_format"] == "%d/%m/%y"
+
+
+def test_the_form_of_a_tables_dates_can_be_given(tmp_path, capsys) -> None:
+    path = tmp_path / "letters.csv"
+    posts().assign(date="03/04/2019").to_csv(path, index=False)
+    assert "date" not in started(path, tmp_path / "left out")["corpora"]["own"]["columns"]
+    said = "dates are left out: date: 03/04/2019 may be %d/%m/%Y or %m/%d/%Y; give one of them as --date-format"
+    assert said in capsys.readouterr().err
+    corpus = started(path, tmp_path / "given", date_format="%d/%m/%Y")["corpora"]["own"]
+    assert (corpus["columns"]["date"], corpus["date_format"]) == ("date", "%d/%m/%Y")
+    for form, problem in (
+        ("%d.%m.%Y", "date: dates such as 03/04/2019 are of another form"),
+        ("%H", "--date-format %H names no day"),
+    ):
+        with pytest.raises(UserError, match=problem):
+            started(path, tmp_path / form, date_format=form)
+
+
+def test_what_cannot_be_resolved_is_not_written(tmp_path, monkeypatch) -> None:
+    """So that it can be tried again."""
+    path = tmp_path / "letters.csv"
+    posts().to_csv(path, index=False)
+
+    def refuse(config) -> None:
+        raise UserError(f"no {config['experiments']['own']['base_model']}")
+
+    monkeypatch.setattr(command, "resolve", refuse)
+    with pytest.raises(UserError, match="no base"):
+        started(path, tmp_path)
+    assert {file.name for file in tmp_path.iterdir()} == {"home", "letters.csv"}
+    monkeypatch.undo()
+    command.run(path, tmp_path / "own.yaml", tmp_path / "home")
 
 
 def test_a_language_without_spaces(tmp_path) -> None:

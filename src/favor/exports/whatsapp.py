@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
+from itertools import pairwise
 
 from favor.corpora.posts import ReaderSettings
 from favor.exports.files import Files
@@ -18,6 +19,8 @@ from favor.foundation.errors import UserError
 from favor.foundation.names import printable
 
 COLUMNS: dict[str, str] = {}
+ORDERS = {"dmy": "%d.%m.%Y", "mdy": "%m/%d/%Y", "ymd": "%Y-%m-%d"}  # and a form that says so
+_BACK = timedelta(days=1)  # that a message may be older than the one before it
 _MARKS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 _BY_PROGRAM = "\0"  # stands for the mark that begins what the program wrote in the place of a text
 _LINE = re.compile(
@@ -53,9 +56,7 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
     remedy = "set the corpus key 'date_format', such as %d/%m/%y" if settings.has_keys else "give --date-order"
     for name in _chats(files):
         pending: tuple[datetime, str, list[str]] | None = None
-        for number, line in enumerate(files.text(name, settings.table_encoding).split("\n"), start=1):
-            plain = _MARKS.sub("", line.removesuffix("\r").replace(": \u200e", f": {_BY_PROGRAM}"))
-            found = _LINE.match(plain)
+        for number, plain, found in _lines(files, name, settings):
             if found:
                 if pending is not None:
                     yield from _message(name, *pending)
@@ -70,6 +71,27 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
                 pending[2].append(plain)
         if pending is not None:
             yield from _message(name, *pending)
+
+
+def orders(files: Files, settings: ReaderSettings) -> set[str]:
+    """Return the orders of day, month and year in which every date exists and no chat goes back by over a day."""
+    possible = set[str]()
+    chats = [[found for _, _, found in _lines(files, name, settings) if found] for name in _chats(files)]
+    for order in ORDERS:
+        try:
+            moments = [[_moment(found, order) for found in chat] for chat in chats]
+        except ValueError:
+            continue
+        if all(later - earlier > -_BACK for chat in moments for earlier, later in pairwise(chat)):
+            possible.add(order)
+    years_first = all(len(found["a"]) == 4 for chat in chats for found in chat)
+    return {"ymd"} if years_first and possible else possible
+
+
+def _lines(files: Files, name: str, settings: ReaderSettings) -> Iterator[tuple[int, str, re.Match[str] | None]]:
+    for number, line in enumerate(files.text(name, settings.table_encoding).split("\n"), start=1):
+        plain = _MARKS.sub("", line.removesuffix("\r").replace(": \u200e", f": {_BY_PROGRAM}"))
+        yield number, plain, _LINE.match(plain)
 
 
 def _message(chat: str, moment: datetime, label: str, lines: list[str]) -> Iterator[Item]:

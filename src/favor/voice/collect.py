@@ -19,6 +19,7 @@ from favor.corpora.tabular import PARQUET_SUFFIXES
 from favor.exports.files import Files
 from favor.exports.formats import open_export
 from favor.exports.items import Export, Item, listed, sittings
+from favor.exports.whatsapp import ORDERS
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable
 from favor.foundation.parquet import write_parquet
@@ -26,7 +27,6 @@ from favor.foundation.seeds import derive_seed
 from favor.voice.masking import mask_texts
 from favor.voice.texts import AUTHOR_WORDS, WORDS
 
-ORDERS = {"dmy": "%d.%m.%Y", "mdy": "%m/%d/%Y", "ymd": "%Y-%m-%d"}
 SHOWN_CUTS, SHOWN_NAMES, SHOWN_CHARACTERS = 10, 12, 160
 SEED = 2026
 _OWNER = ""  # author of items whose export names nobody

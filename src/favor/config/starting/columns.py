@@ -86,8 +86,11 @@ def look(rows: Iterable[Mapping[str, str]]) -> dict[str, Column]:
     return columns
 
 
-def roles_of(columns: Mapping[str, Column], source: str) -> Roles:
-    """Return which column has which role. Raises ``UserError`` where none can be the author's or the text's."""
+def roles_of(columns: Mapping[str, Column], source: str, date_format: str | None = None) -> Roles:
+    """Return which column has which role; ``date_format``: the form of its dates, None to find it.
+
+    Raises ``UserError`` where none can be the author's or the text's, or has dates of that form.
+    """
     found, guessed = {}, []
     texts = {name: column for name, column in columns.items() if column.words >= TEXT_WORDS * max(column.rows, 1)}
     authors = {name: column for name, column in columns.items() if column.names_authors and name not in texts}
@@ -108,33 +111,38 @@ def roles_of(columns: Mapping[str, Column], source: str) -> Roles:
     topics = {name: column for name, column in others.items() if column.longest <= LONGEST_NAME}
     if topic := _named(topics, "topic"):
         found["topic"] = topic
-    date_format, undated = None, ""
+    form, undated = None, ""
     if date := _named({name: column for name, column in others.items() if name != topic}, "date"):
-        form, undated = form_of(dict(others[date].values.most_common(DATES)))
+        form, undated = form_of(dict(others[date].values.most_common(DATES)), date_format)
         if undated:
-            undated = f"{date}: {undated}"
+            undated = f"{printable(date)}: {undated}"
         else:
-            found["date"], date_format = date, form
-    return Roles(found, guessed, date_format, undated)
+            found["date"] = date
+    if date_format is not None and "date" not in found:
+        why = undated or "no column is called as dates are"
+        raise UserError(f"{source}: --date-format {printable(date_format)}: {why}")
+    return Roles(found, guessed, form, undated)
 
 
-def form_of(dates: Mapping[str, int]) -> tuple[str | None, str]:
+def form_of(dates: Mapping[str, int], given: str | None = None) -> tuple[str | None, str]:
     """Return the form of dates, None where they are read without one; and, else "", why they cannot be read.
 
-    ``dates``: how many rows have each.
+    ``dates``: how many rows have each. ``given``: the form that they should have.
     """
     needed = MOSTLY * sum(dates.values())
     if not dates:
         return None, "it holds no dates"
-    if sum(rows for date, rows in dates.items() if day_of(date) != NONE) >= needed:
+    if given is None and sum(rows for date, rows in dates.items() if day_of(date) != NONE) >= needed:
         return None, ""
-    read = {form: sum(rows for date, rows in dates.items() if day_of(date, form) != NONE) for form in FORMATS}
+    forms = FORMATS if given is None else (given,)
+    read = {form: sum(rows for date, rows in dates.items() if day_of(date, form) != NONE) for form in forms}
     most = max(read.values())
     best = [form for form, count in read.items() if count == most]
     if most < needed:
-        return None, f"dates such as {printable(next(iter(dates)))} are of no form that is known; set 'date_format'"
+        of = "of no form that is known; give it as --date-format" if given is None else "of another form"
+        return None, f"dates such as {printable(next(iter(dates)))} are {of}"
     if len(best) > 1:
-        return None, f"{printable(next(iter(dates)))} may be {' or '.join(best)}; set 'date_format' to one of them"
+        return None, f"{printable(next(iter(dates)))} may be {' or '.join(best)}; give one of them as --date-format"
     return best[0], ""
 
 

@@ -12,7 +12,7 @@ from favor.config.starting.sizes import REAL_BASE, THRESHOLDS, Sizes, sizes_of
 from favor.config.starting.source import Source, look_at
 from favor.corpora.settings import Splitting
 from favor.foundation.errors import UserError
-from favor.foundation.files import write_text
+from favor.foundation.files import atomic_path
 from favor.foundation.names import printable
 
 READERS = {
@@ -23,18 +23,22 @@ READERS = {
 EXPORTED = "an export, or a folder of one per author"
 
 
-def run(data: Path, output: Path | None, checkout: Path) -> None:
-    """Look at the data, write a configuration and say what was found. Raises ``UserError`` where it cannot work."""
+def run(data: Path, output: Path | None, checkout: Path, date_format: str | None = None) -> None:
+    """Look at the data, write a configuration and say what was found.
+
+    Raises ``UserError`` where it cannot work; nothing is written then.
+    """
     name = re.sub(r"\W+", "_", data.absolute().name.partition(".")[0]).strip("_") or "own"
     output = output or Path(f"{name}.yaml")
     if output.exists():
         raise UserError(f"{output} exists; name another file with --output")
-    source = look_at(data, Splitting(minimum_posts=THRESHOLDS[-1][0]))
+    source = look_at(data, Splitting(minimum_posts=THRESHOLDS[-1][0]), date_format)
     base = checkout / REAL_BASE
     sizes = sizes_of(source.authors, base.is_file(), str(source.path))
     short = Path(REAL_BASE) if checkout == Path.cwd() else base
-    write_text(configuration(source, sizes, name, output, short), output)
-    resolve(read_files([output]))
+    with atomic_path(output) as written:
+        written.write_text(configuration(source, sizes, name, output, short), encoding="utf-8")
+        resolve(read_files([written]))
     for line in found(source, sizes):
         print(line, file=sys.stderr)
     print(f"{output} is written; its comments say why. Next: favor check {output}")
@@ -52,6 +56,7 @@ def found(source: Source, sizes: Sizes) -> list[str]:
         f"{source.authors['documents'].sum():,} posts of {len(source.authors):,} authors, of whom {sizes.eligible} "
         f"have {sizes.minimum_posts} posts and {sizes.minimum_words:,} words",
         f"{sizes.clients} are clients, {sizes.asce_a} train a style encoder, {sizes.background} a base model",
+        *([f"dates are left out: {source.roles.undated}"] if source.roles.undated else []),
         *([] if sizes.asce_a else [caution]),
     ]
 

@@ -9,6 +9,7 @@ import pandas as pd
 
 from favor.config.starting.columns import Roles, look, roles_of
 from favor.corpora.building import build_documents
+from favor.corpora.dates import names_days
 from favor.corpora.delimited import SUFFIXES, delimiter_of
 from favor.corpora.documents import stream_documents
 from favor.corpora.posts import ReaderSettings
@@ -17,7 +18,7 @@ from favor.corpora.settings import Cleaning, Splitting
 from favor.corpora.sources import undecodable_offset
 from favor.corpora.splits import split_documents
 from favor.corpora.tabular import JSONL_SUFFIXES, PARQUET_SUFFIXES, table_rows
-from favor.exports import text_folder
+from favor.exports import text_folder, whatsapp
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable
 from favor.foundation.registry import EXPORTS
@@ -44,8 +45,13 @@ class Source(NamedTuple):
     columns: list[str]
 
 
-def look_at(path: Path, splitting: Splitting) -> Source:
-    """Read a corpus as the workflow will. Raises ``UserError`` where it cannot be read, or is not one of posts."""
+def look_at(path: Path, splitting: Splitting, date_format: str | None = None) -> Source:
+    """Read a corpus as the workflow will; ``date_format``: the form of its dates, None to find it.
+
+    Raises ``UserError`` where it cannot be read, or is not one of posts.
+    """
+    if date_format is not None and not names_days(date_format):
+        raise UserError(f"--date-format {printable(date_format)} names no day; give one such as %d.%m.%Y")
     path = path.absolute()
     if not path.exists():
         raise UserError(f"{path}: file not found; check the path")
@@ -59,9 +65,13 @@ def look_at(path: Path, splitting: Splitting) -> Source:
         if _is_csv(path) and ".tsv" not in path.suffixes and (sign := delimiter_of(path, settings)) != ",":
             given["separator"] = sign
         seen = look(table_rows(path, settings))
-        columns, roles = list(seen), roles_of(seen, str(path))
+        columns, roles = list(seen), roles_of(seen, str(path), date_format)
         given["columns"] = {role: name for role, name in roles.columns.items() if role != name}
-        given["date_format"] = roles.date_format
+    elif reader == "whatsapp":
+        roles = roles._replace(date_format=date_format or _order_of_dates(path))
+    elif date_format is not None:
+        raise UserError(f"{path}: --date-format is for tables and WhatsApp; dates of {reader} have one form")
+    given["date_format"] = roles.date_format
     with tempfile.TemporaryDirectory() as folder:
         documents = Path(folder, "documents.parquet")
         try:
@@ -73,6 +83,18 @@ def look_at(path: Path, splitting: Splitting) -> Source:
             _build(path, reader, given, documents)
         authors = _authors(documents, splitting)
     return Source(path, reader, given.get("encoding"), given.get("separator"), roles, given["words"], authors, columns)
+
+
+def _order_of_dates(path: Path) -> str:
+    """Return a form with the order that the dates of WhatsApp have. Raises ``UserError`` where it cannot be told."""
+    chats = whatsapp.EXPORT.exports(path)
+    possible = set.intersection(*(whatsapp.orders(files, ReaderSettings()) for files in chats))
+    if len(possible) != 1:
+        told = f"may be {' or '.join(sorted(possible))}" if possible else "have no order in which all exist and follow"
+        raise UserError(
+            f"{path}: dates of WhatsApp {told} (d day, m month, y year); give --date-format, such as %d.%m.%y"
+        )
+    return whatsapp.ORDERS[possible.pop()]
 
 
 def _build(path: Path, reader: str, given: Mapping[str, Any], documents: Path) -> None:
