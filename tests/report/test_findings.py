@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pandas as pd
 import pytest
 
-from favor.report.findings import Facts, findings, level, rival, smallest, voices
+from favor.report.findings import Facts, adapters, findings, level, rival, smallest, voices
 from favor.statistics.power import detectable
 
 METHODS = ("fedavg", "ditto", "favor", "favor_without_asce", "local_only")
@@ -117,6 +118,28 @@ def test_long_lists_are_counted() -> None:
     assert voices(facts(scores=scores, methods=names)).startswith(
         "FedAvg, FedProx, Global ASCE and 3 more methods write in one voice"
     )
+
+
+def test_whose_adapters_know_their_authors() -> None:
+    """The base has one model for all, so no interval; FedAvg's lies around chance."""
+    ends = {"base_only": (0.05,), "fedavg": (0.06, 0.02, 0.1), "favor": (0.28, 0.16, 0.44)}
+    rows = [
+        (method, variant, value)
+        for method, values in ends.items()
+        for variant, value in zip(("", "low", "high"), values, strict=False)
+    ]
+    rows += [(method, "chance", 0.05) for method in ends]
+    scores = pd.DataFrame(rows, columns=["method", "variant", "value"]).assign(metric="likelihood_top1", n=64)
+    read = replace(facts(methods=list(ends)), likelihood=scores)
+    said = (
+        "By how likely adapters find 64 unseen texts, FAVoR's point to the right author for 28% [16%, 44%]; chance is "
+        "5%. Above chance: FAVoR."
+    )
+    assert adapters(read) == said
+    assert findings(read)[-1].endswith(said)
+    assert adapters(replace(read, likelihood=scores.assign(value=0.05))).endswith("No method is above chance.")
+    assert adapters(replace(read, methods=["base_only"])) == ""
+    assert adapters(facts()) == ""
 
 
 def test_nothing_to_compare() -> None:

@@ -19,7 +19,10 @@ from favor.running.jobs import forked
 from tests.warm_snakemake import run_snakemake
 
 # What libraries read when they are imported, and the workflow sets (favor.running.jobs.environment).
-READ_AT_IMPORT = {"HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1", "OMP_WAIT_POLICY": "passive"}
+READ_AT_IMPORT = {
+    **dict.fromkeys(("HF_HUB_OFFLINE", "HF_HUB_DISABLE_PROGRESS_BARS", "TQDM_DISABLE"), "1"),
+    "OMP_WAIT_POLICY": "passive",
+}
 
 COPIED = (
     *("Snakefile", "config", "envs", "profiles", "src", "workflow"),
@@ -51,7 +54,7 @@ if snakemake.rule == "compare_all":
     from favor.foundation.parquet import write_parquet
 
     write_parquet(EVIDENCE.empty(), snakemake.output.evidence, EVIDENCE)
-if path.name == "voice_kept.parquet":
+if path.name in ("voice_kept.parquet", "likelihood.parquet"):
     from favor.foundation.parquet import write_parquet
     from favor.scores.tables import SCORES
 

@@ -96,7 +96,7 @@ class Publication:
         shown = self.evaluation.shown()
         read = [
             self.paths.scores.of(experiment=name, family=family)
-            for family in ("voice_kept", RETRIEVAL)
+            for family in ("voice_kept", "likelihood", RETRIEVAL)
             for name in shown
             if family in self.evaluation.families(name)
         ]
@@ -154,6 +154,7 @@ class Publication:
             encoder_titles=self.tables.encoder_titles(),
             remarks=self.tables.remarks(name),
             voice_kept="voice_kept" in families,
+            likelihood="likelihood" in families,
             retrieval=RETRIEVAL in families,
             near_duplicates=corpus.near_duplicates is not None,
             gallery=name in self.evaluation.galleries(),

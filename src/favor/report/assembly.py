@@ -140,7 +140,8 @@ def _experiment(results: Path, name: str, values: PrintedExperiment, numbers: Se
     evidence = read_parquet(results / name / "evidence.parquet", EVIDENCE)
     kept = read_parquet(scores / "voice_kept.parquet", SCORES) if values.voice_kept else None
     style, rows, display = values.style_encoder, values.rows, values.display
-    facts = Facts(evidence, kept, style, rows, values.clients, display)
+    likelihood = read_parquet(scores / "likelihood.parquet", SCORES) if values.likelihood else None
+    facts = Facts(evidence, kept, style, rows, values.clients, display, likelihood)
     sample = read_json(results / name / "sample.json") if values.gallery else []
     return ExperimentReport(
         cautions=[] if retrieval is None else sentences(retrieval, {style, *values.measured}, titles),

@@ -35,10 +35,10 @@ def closing(results: Path, experiments: Mapping[str, PrintedExperiment], latex: 
     for name, values in experiments.items():
         path = results / name / "evidence.parquet"
         if path.is_file():
-            scores = path.parent / "scores" / "voice_kept.parquet"
-            kept = read_parquet(scores, SCORES) if scores.is_file() else None
+            files = [path.parent / "scores" / f"{family}.parquet" for family in ("voice_kept", "likelihood")]
+            kept, likelihood = (read_parquet(file, SCORES) if file.is_file() else None for file in files)
             evidence, style = read_parquet(path, EVIDENCE), values.style_encoder
-            facts = Facts(evidence, kept, style, values.rows, values.clients, values.display)
+            facts = Facts(evidence, kept, style, values.rows, values.clients, values.display, likelihood)
             lines.append(f"{name}{' (a demo: it says nothing about the methods)' if demo else ''}:")
             lines += [f"- {sentence}" for sentence in findings(facts)]
     if not latex:

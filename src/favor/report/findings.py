@@ -27,7 +27,8 @@ class Facts:
     """What the sentences of one experiment are made from.
 
     evidence: the table of that name. kept: scores of the family voice_kept, or None. style: the encoder that methods
-    are aligned to. methods: rows in the experiment's order. authors: how many. display: printed names.
+    are aligned to. methods: rows in the experiment's order. authors: how many. display: printed names. likelihood:
+    scores of that family, or None.
     """
 
     evidence: pd.DataFrame
@@ -36,6 +37,7 @@ class Facts:
     methods: Sequence[str]
     authors: int
     display: Mapping[str, str]
+    likelihood: pd.DataFrame | None = None
 
     @property
     def encoder(self) -> str:
@@ -81,7 +83,8 @@ def findings(facts: Facts) -> list[str]:
     first = subject(facts.methods)
     if first not in values:
         return ["No method has an output, so nothing can be compared."]
-    return [text for text in (level(facts), rival(facts), voices(facts)) if text]
+    whose = " ".join(filter(None, (voices(facts), adapters(facts))))
+    return [text for text in (level(facts), rival(facts), whose) if text]
 
 
 def level(facts: Facts) -> str:
@@ -177,6 +180,28 @@ def _voices(facts: Facts, wrong: list[str], one: list[str], right: list[str]) ->
         yield f"{_capital(_names(facts, one))} {_write(one)} in one voice for all authors, as far as encoders can tell."
     if right:
         yield f"What {_names(facts, right)} {_write(right)} goes to the right author more often than by chance."
+
+
+def adapters(facts: Facts) -> str:
+    """Return how often the first row's adapters point to the author of an unseen text, and whose do beyond chance.
+
+    "" where no likelihood was read, or where the first row has one model for all.
+    """
+    if facts.likelihood is None:
+        return ""
+    own = facts.likelihood[facts.likelihood["metric"] == "likelihood_top1"]
+    found = own.pivot_table(index="method", columns="variant", values="value").reindex(list(facts.methods))
+    first = subject(facts.methods)
+    if not {"low", "high"} <= set(found.columns) or found["low"].isna()[first]:
+        return ""
+    share, low, high, chance = (float(found[name][first]) for name in ("", "low", "high", "chance"))
+    texts = int(own.loc[(own["method"] == first) & (own["variant"] == ""), "n"].iloc[0])
+    right = found.index[found["low"] > found["chance"]].tolist()
+    return (
+        f"By how likely adapters find {texts} unseen texts, {facts.name(first)}'s point to the right author for "
+        f"{_percent(share)} [{_percent(low)}, {_percent(high)}]; chance is {_percent(chance)}. "
+        f"{f'Above chance: {_names(facts, right)}' if right else 'No method is above chance'}."
+    )
 
 
 def _names(facts: Facts, methods: Sequence[str]) -> str:

@@ -50,8 +50,8 @@ class PrintedExperiment(Section):
     ``methods``: hyper-parameters of each of its ``rows``; ``experiment`` and ``corpus``: all keys of these sections.
     ``clients``: that remain, after ``withdrawn`` left; ``prompts_per_client``: as asked for. ``measured``: encoders of
     its tables. ``never_sampled``: clients by seed. ``references``: rows that do not federate. ``voice_kept``,
-    ``retrieval``: whether there are such scores; ``near_duplicates``: whether they were looked for; ``demo``: no real
-    authors.
+    ``likelihood``, ``retrieval``: whether there are such scores; ``near_duplicates``: whether they were looked for;
+    ``demo``: no real authors.
     """
 
     title: str
@@ -76,6 +76,7 @@ class PrintedExperiment(Section):
     encoder_titles: dict[str, str]
     remarks: dict[str, str]
     voice_kept: bool
+    likelihood: bool
     retrieval: bool
     near_duplicates: bool
     gallery: bool

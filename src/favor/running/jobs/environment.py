@@ -41,6 +41,7 @@ def quiet_libraries() -> None:
     """Let libraries draw no bars, keep no threads spinning and not ask for what is not needed; before their import."""
     # Bars are drawn with carriage returns, which make no lines in a log; the workflow prints its own progress.
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    os.environ.setdefault("TQDM_DISABLE", "1")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     # Threads that spin while they wait take a core from whatever else runs, and slow all of it several times over.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")

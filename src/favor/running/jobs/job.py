@@ -10,6 +10,7 @@ from typing import Any, TypeVar, overload
 
 import threadpoolctl
 
+from favor.running.jobs.environment import quiet_libraries
 from favor.running.jobs.job_log import logged
 from favor.settings.section import Section
 
@@ -26,6 +27,7 @@ def job(snakemake: Any, settings: type[Section] | None = None) -> Iterator[Any]:
 
     Raises as :func:`favor.running.jobs.job_log.logged` says.
     """
+    quiet_libraries()
     _compute_as_configured(snakemake)
     with logged(snakemake):
         cfg = dict(snakemake.params.get("cfg", None) or {})

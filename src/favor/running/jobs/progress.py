@@ -15,7 +15,7 @@ class Progress:
 
     def __init__(self, label: str, total: int, unit: str = "steps", every: float = 5.0) -> None:
         self.label, self.total, self.unit, self.every = label, total, unit, every
-        self.done = self.tokens = self._skipped = 0
+        self.done = self.tokens = self._skipped = self._printed = 0
         self._start = self._last = time.monotonic()
         self._figures: dict[str, float] = {}
 
@@ -41,10 +41,12 @@ class Progress:
         self._print(self._last)
 
     def close(self) -> None:
-        """Print the closing line."""
-        self._print(time.monotonic())
+        """Print the closing line, unless it stands there already or nothing was done."""
+        if self._printed < self.done:
+            self._print(time.monotonic())
 
     def _print(self, now: float) -> None:
+        self._printed = self.done
         elapsed = max(now - self._start, 1e-9)
         rate = (self.done - self._skipped) / elapsed
         count = f"{self.done:,}/{self.total:,}" if self.total else f"{self.done:,}"
