@@ -23,7 +23,7 @@ $(INSTALLED): requirements.lock pyproject.toml
 
 # Pin what pyproject.toml asks for, keeping today's versions where they still fit; UPGRADE=--upgrade takes the newest. The
 # environments of conda follow. Then run "make test": docs/dependencies.md says which tests prove an upgrade.
-EXTRAS := dev docs judges mauve release retrieval sites slurm words
+EXTRAS := cluster dev docs judges mauve release retrieval sites slurm words
 lock: install
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile pyproject.toml $(addprefix --extra ,$(EXTRAS)) --universal --python-version 3.11 --generate-hashes \

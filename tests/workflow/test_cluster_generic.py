@@ -1,0 +1,68 @@
+"""The profile for other batch systems, with a script in the place of their submit command."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import stat
+
+import pytest
+import yaml
+
+from tests.workflow.conftest import Project, copy_project
+
+PROFILE = "workflow/profiles/cluster-generic"
+# A batch system of one line: it notes what was asked for, starts the job apart from Snakemake and prints an id.
+SUBMIT = """#!/bin/sh
+echo "$@" >> submitted.txt
+for script; do :; done
+setsid sh "$script" > "$script.log" 2>&1 < /dev/null &
+echo "job-$!"
+"""
+
+
+@pytest.fixture
+def project(repository, tmp_path) -> Project:
+    """A copy with the micro configuration and a submit command; its jobs start by themselves, as on another machine."""
+    made = copy_project(repository, tmp_path / "project")
+    shutil.copy(repository / "tests" / "data" / "micro.yaml", made.folder / "micro.yaml")
+    submit = made.folder / "submit.sh"
+    submit.write_text(SUBMIT)
+    submit.chmod(submit.stat().st_mode | stat.S_IXUSR)
+    profile = yaml.safe_load((made.folder / PROFILE / "config.yaml").read_text())
+    command = profile["cluster-generic-submit-cmd"].replace("qsub", "./submit.sh", 1)
+    made.edit(f"{PROFILE}/config.yaml", "  qsub -terse", "  ./submit.sh -terse")
+    assert shlex.split(command)[0] == "./submit.sh"
+    return made
+
+
+def submitted(project, *targets, check=True) -> tuple[str, list[list[str]]]:
+    """What a run under the profile prints, and the words of every submission."""
+    profile = ("--workflow-profile", PROFILE, "--latency-wait", "5", "--retries", "0")
+    done = project.snakemake("--configfile", "micro.yaml", *profile, "--", *targets, check=check)
+    lines = (project.folder / "submitted.txt").read_text().splitlines()
+    return done.stdout, [line.split() for line in lines]
+
+
+def test_jobs_are_submitted_with_what_they_ask_for_and_make_the_same(project) -> None:
+    target = "results/corpora/micro/documents.parquet"
+    _, asked = submitted(project, target)
+    names = [words[words.index("-N") + 1] for words in asked]
+    assert names == ["favor.make_demo_corpus", "favor.build_documents"]
+    memory, time = (words for words in zip(*[words[words.index("-l") :][1:4:2] for words in asked], strict=True))
+    assert all(float(each.removeprefix("h_vmem=").removesuffix("M")) >= 1500 for each in memory)
+    assert set(time) == {"h_rt=0:30:0"}
+    made = (project.folder / target).read_bytes()
+    shutil.rmtree(project.folder / "results")
+    project.snakemake("--configfile", "micro.yaml", "--", target)
+    assert (project.folder / target).read_bytes() == made
+
+
+def test_a_job_that_fails_there_ends_the_run_with_its_error(project) -> None:
+    (project.folder / "raw.csv").write_text("id,date,text\n1,x,hello\n")
+    project.edit("micro.yaml", "demo: { authors:", "path: raw.csv\n    demo: null # ")
+    output, asked = submitted(project, "results/corpora/micro/documents.parquet", check=False)
+    assert len(asked) == 1
+    log = (project.folder / "results" / "logs" / "build_documents" / "micro.log").read_text()
+    assert log.startswith("error in build_documents: raw.csv: ")
+    assert "Error in rule build_documents" in output
