@@ -97,6 +97,11 @@ def test_defaults_are_the_papers() -> None:
         ("sweeps.s", {"points": [{"label": "1", "experiment": "demo"}] * 2}, "two points have one label"),
         ("sweeps.s", {"points": [{"label": n, "experiment": "demo"} for n in "12"]}, "two points have one experiment"),
         ("sweeps.s", {"points": [{"label": "", "experiment": "demo"}]}, "'' is blank; fill it in"),
+        (
+            "sweeps.s",
+            {"points": [{"label": "1", "experiment": "demo", "series": "mean"}]},
+            "point '1' needs a series and a value",
+        ),
         ("sweeps.s", {"points": []}, "[] is too short; give at least 1"),
         ("sweeps.s", {}, "config key 'sweeps.s.points' is missing; add it"),
         (

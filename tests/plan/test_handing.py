@@ -140,8 +140,8 @@ def test_a_place_on_the_axis_of_a_sweep_changes_its_figure_and_nothing_else(plan
     scores, table, figure = (sweeps.score_settings(key), sweeps.table_settings(key), sweeps.figure_settings(key))
     assert (scores, table) == (other.score_settings(key), other.table_settings(key))
     assert (figure["points"], other.figure_settings(key)["points"]) == (
-        [{"label": "3", "value": 3}],
-        [{"label": "3", "value": 4}],
+        [{"label": "3", "value": 3, "series": ""}],
+        [{"label": "3", "value": 4, "series": ""}],
     )
     for kind, values in ((printed.SweepScores, scores), (printed.SweepPrinting, table), (printed.SweepFigure, figure)):
         assert canonical(kind.model_validate_json(json.dumps(values))) == values

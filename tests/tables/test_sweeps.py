@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from favor.figures.identity import Methods
+from favor.figures.series import draw_series
 from favor.figures.sweep import _bars, draw_sweep, sweep_label
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet, write_parquet
@@ -228,6 +229,30 @@ def test_crowded_names_are_turned_and_points_without_order_are_not_joined(scores
     assert [few.get_lines()[0].get_linestyle(), crowded.get_lines()[0].get_linestyle()] == ["-", "None"]
     assert {label.get_rotation() for label in crowded.get_xticklabels()} == {35.0}
     assert {label.get_rotation() for label in few.get_xticklabels()} == {0.0}
+
+
+def test_the_figure_has_a_panel_per_method_and_metric_and_a_line_per_series(score, tmp_path) -> None:
+    points = [
+        Point(label=f"{rule}, {share} %", experiment="", series=rule, value=share)
+        for rule in ("mean", "Krum")
+        for share in (0, 20)
+    ]
+    made = [
+        {**score(method, "poisoning_lost", place + share, "", 0, variant=variant), "point": point.label}
+        for method, place in (("fedavg", 1.0), ("favor", 2.0))
+        for point in points
+        for variant, share in (("", 0.1 * len(point.series)), ("low", 0.0), ("high", 1.0))
+    ]
+    shown = Methods(["fedavg", "favor", "local_only"])
+    frame = pd.DataFrame(made)
+    draw_series(frame, points, {"poisoning_lost": "Lost"}, {}, shown, tmp_path / "a.svg", tmp_path / "a.csv")
+    drawn = pd.read_csv(tmp_path / "a.csv")
+    lost = drawn.set_index(["metric", "method", "point"])["mean"]
+    assert lost["poisoning_lost of fedavg", "Krum", 20] == pytest.approx(1.4)
+    assert lost["poisoning_lost of favor", "mean", 0] == pytest.approx(2.4)
+    assert len(lost) == 8
+    text = (tmp_path / "a.svg").read_text()
+    assert all(name in text for name in ("Lost, FedAvg", "Lost, FAVoR", "Krum"))
 
 
 def test_what_is_said_below_a_table_names_the_points_it_is_true_of(scores) -> None:

@@ -118,6 +118,7 @@ def test_the_papers_programme_stays_within_its_budget_of_jobs(repository, scalin
         "asce_transfer",
         "corpus_seed",
         "matched_budget",
+        "poisoning",
         "privacy",
         "privacy_defences",
         "rivals",

@@ -43,11 +43,25 @@ rule draw_random_adapter:
         "../scripts/draw_random_adapter.py"
 
 
+# Where "attack" is "hijack": the texts that shared stages train on, with another client's in the place of attackers' own.
+rule hijack_texts:
+    input:
+        texts=paths.texts,
+    output:
+        texts=temp(paths.hijacked_texts),
+    conda:
+        "../../envs/models.yaml"
+    params:
+        cfg=training.hijack_settings,
+    script:
+        "../scripts/hijack_texts.py"
+
+
 rule train_shared:
     input:
         adapter=training.round_start,
         schedule=training.schedule,
-        texts=paths.texts,
+        texts=training.shared_texts,
         allocation=paths.allocation,
         style=training.shared_style,
         previous=training.previous_endpoints,
@@ -78,6 +92,20 @@ use rule train_shared as train_shared_and_let_go with:
         training_log=paths.shared_log,
     wildcard_constraints:
         seed=evaluation.seeds(kept=False),
+
+
+# Where "attack" is set: what attackers send in the place of what they trained.
+rule falsify_uploads:
+    input:
+        upload=paths.upload,
+    output:
+        upload=kept_or_temporary(paths.false_upload),
+    conda:
+        "../../envs/models.yaml"
+    params:
+        cfg=training.false_upload_settings,
+    script:
+        "../scripts/falsify_uploads.py"
 
 
 # What stands for secure aggregation, where "aggregation" is "sum_only": no rule of the server.

@@ -55,3 +55,18 @@ rule score_likelihood:
         cfg=likelihood.score_settings,
     script:
         "../scripts/score_likelihood.py"
+
+
+# What an attack does to honest authors, beside an experiment without it.
+rule score_poisoning:
+    input:
+        readings=likelihood.readings,
+        beside=likelihood.readings_beside,
+    output:
+        scores=paths.scores.where(family="poisoning"),
+    conda:
+        "../../envs/models.yaml"
+    params:
+        cfg=likelihood.poisoning_settings,
+    script:
+        "../scripts/score_poisoning.py"

@@ -16,8 +16,9 @@ from favor.config.experiments import RESERVED_ROWS, Experiment
 from favor.config.messages import kind_name, quoted
 from favor.config.models import PROJECTIONS, check_generation, check_model
 from favor.config.protocol import apply_protocol
-from favor.config.study_checks import check_choice, check_leaving, check_made_elsewhere, check_outputs_of
+from favor.config.study_checks import check_beside, check_choice, check_leaving, check_made_elsewhere, check_outputs_of
 from favor.encoders.settings import EMBEDDED_MINILM, Assistant, Encoder
+from favor.federation.poisoning import attacker_count
 from favor.federation.settings import Federation
 from favor.foundation.declarations import declared_kinds
 from favor.foundation.files import read_json
@@ -69,6 +70,7 @@ def complete_and_check(config: Configuration) -> None:
     for name in config.experiments:
         check_outputs_of(name, config.experiments)
         check_leaving(name, config.experiments)
+        check_beside(name, config.experiments)
 
 
 def _check_results(config: Configuration) -> None:
@@ -253,6 +255,8 @@ def _check_experiment(where: str, experiment: Experiment, config: Configuration)
         _check_privacy(f"{where}.federation", federation, experiment.clients)
     if federation.robust is not None:
         _check_robust(f"{where}.federation", experiment)
+    if federation.attack is not None:
+        _check_attack(f"{where}.federation.attack", experiment)
     model = config.base_models[experiment.base_model]
     context = model.known_context()
     if context is not None:
@@ -317,6 +321,27 @@ def _check_robust(where: str, experiment: Experiment) -> None:
         refuse(f"{where}.weighting", "'robust' counts every upload once, whatever it says of its words; set uniform")
     if experiment.studies.privacy is not None:
         refuse(f"{where}.robust", "the attacks of 'studies.privacy' know of a server's mean alone; drop one")
+
+
+def _check_attack(where: str, experiment: Experiment) -> None:
+    attack = experiment.federation.attack
+    assert attack is not None
+    assert experiment.clients is not None
+    count = attacker_count(experiment.clients, attack.share)
+    least = 3 if attack.kind == "hijack" else 2  # two to measure, and the target
+    if count > experiment.clients - least:
+        refuse(
+            f"{where}.share",
+            f"{count} of {experiment.clients} clients would attack, but {least} honest ones must be left; lower it",
+        )
+    if attack.kind == "scale" and attack.factor == 1:
+        refuse(f"{where}.factor", "a multiple of 1 is no attack; set another")
+    if experiment.federation.privacy is not None:
+        refuse(where, "clients clip for 'privacy', and attackers would not; use 'robust: { rule: norm_bound }' instead")
+    if experiment.withdrawn:
+        refuse(where, "a client that withdraws may be the target of an attack; drop 'withdrawn' or the attack")
+    if experiment.studies.privacy is not None:
+        refuse(where, "the audit of 'studies.privacy' is of honest clients; drop one")
 
 
 def _check_tables(labels: Iterable[str], where: str) -> None:

@@ -95,6 +95,33 @@ def check_leaving(name: str, experiments: Mapping[str, Experiment]) -> None:
             refuse(where, f"row '{row}' has other settings in '{left}'; make them equal")
 
 
+def check_beside(name: str, experiments: Mapping[str, Experiment]) -> None:
+    """Check that the experiment of ``studies.poisoning.beside`` is this one but for its attack and its robust rule.
+
+    Raises ``UserError`` where there is no such experiment, or anything else differs.
+    """
+    experiment, where = experiments[name], f"experiments.{name}.studies.poisoning"
+    if experiment.studies.poisoning is None:
+        return
+    if experiment.evaluation.likelihood is None:
+        refuse(where, "it is read off likelihoods; set 'evaluation.likelihood: {}'")
+    beside = experiment.studies.poisoning.beside
+    check_known(beside, experiments, f"{where}.beside")
+    other = experiments[beside]
+    sides: list[dict[str, object]] = [{key: getattr(each, key) for key in _MAKING} for each in (experiment, other)]
+    for side, each in zip(sides, (experiment, other), strict=True):
+        side["federation"] = each.federation.model_dump(exclude={"attack", "robust"})
+        side["evaluation.likelihood"] = each.evaluation.likelihood
+    for key, value in sides[0].items():
+        if value != sides[1][key]:
+            refuse(f"{where}.beside", f"'{key}' differs from that of '{beside}'; leave it as it is there")
+    if absent := set(experiment.seeds) - set(other.seeds):
+        refuse(f"{where}.beside", f"'{beside}' has no seed {min(absent)}; leave the seed out")
+    for row, settings in experiment.methods.items():
+        if row not in other.methods or _without_title(settings) != _without_title(other.methods[row]):
+            refuse(f"{where}.beside", f"'{beside}' has no row '{row}' with these settings; add it there")
+
+
 def check_made_elsewhere(where: str, experiment: Experiment, config: Configuration) -> None:
     """Check that nothing an experiment uses was made on authors of its own source under another corpus entry.
 

@@ -366,6 +366,16 @@ def _passes(plan: Plan) -> list[float | None]:
     return [stage.epochs for stage in (plan.shared, plan.personal) if stage is not None]
 
 
+def _check_attacked(shared: SharedStage | None, kind: str) -> None:
+    """Refuse an attack on what is not uploaded. Raises ``ValueError``."""
+    if shared is None:
+        raise ValueError("uploads nothing that 'federation.attack' changes; move it to an experiment without")
+    if shared.content != "delta":
+        raise ValueError(f"uploads its {shared.content}, no update that 'federation.attack' changes; leave it out")
+    if kind == "hijack" and shared.objective.alignment:
+        raise ValueError("its shared stage aligns with a client's own style, which a hijack has not; leave it out")
+
+
 def complete(plan: Plan, experiment: Experiment) -> Plan:
     """Return ``plan`` with what the experiment decides: the server's weights, unsampled clients, passes, the budget.
 
@@ -379,6 +389,8 @@ def complete(plan: Plan, experiment: Experiment) -> Plan:
         raise ValueError("begins with another experiment's shared adapter; name it in 'cold_start'")
     federation = experiment.federation
     shared, personal = plan.shared, plan.personal
+    if federation.attack is not None:
+        _check_attacked(shared, federation.attack.kind)
     if shared is not None:
         members = shared.server.kind == "members"
         if members and shared.server.rate * federation.server_learning_rate != 1:

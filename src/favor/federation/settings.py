@@ -13,7 +13,18 @@ from favor.lm.settings import (
     OutputFilter,
     Training,
 )
-from favor.settings.section import OR_NULL, Count, NotNegative, Positive, Section, Seed, Similarity, key, required
+from favor.settings.section import (
+    OR_NULL,
+    Count,
+    NotNegative,
+    Positive,
+    Section,
+    Seed,
+    Share,
+    Similarity,
+    key,
+    required,
+)
 
 
 class DifferentialPrivacy(Section):
@@ -40,6 +51,22 @@ class Robust(Section):
         ge=0,
     )
     norm: Positive | None = key(None, "Largest L2 norm of an upload under `norm_bound`; other rules do not read it.")
+
+
+class Attack(Section):
+    """Clients that attack the shared adapter (:mod:`favor.federation.poisoning`)."""
+
+    kind: Literal["scale", "flip", "hijack"] = required(
+        "`scale`: attackers send a multiple of their update; `flip`: of its opposite; `hijack`: they train on another "
+        "client's texts, whose voice the shared adapter shall take."
+    )
+    share: Share = required("Share of the clients that attack, rounded up; 0: nobody does, and the target is named.")
+    factor: Positive = key(1.0, "What an attacker multiplies its upload with.")
+
+    @property
+    def sent(self) -> float:
+        """What an attacker's upload is a multiple of: itself 1, its opposite -1."""
+        return -self.factor if self.kind == "flip" else self.factor
 
 
 class Cohorts(Section):
@@ -106,6 +133,7 @@ class Federation(JobSize, Engine, ServerRate, Cohorts):
         None,
         "Robust rule that combines a round's uploads in place of their mean (docs/robustness.md); null for the mean.",
     )
+    attack: Attack | None = key(None, "Clients that attack the shared adapter (docs/robustness.md); null for none.")
 
 
 class Scheduling(Cohorts, Clients):
@@ -159,6 +187,20 @@ class PersonalTraining(StageTraining):
 
     rounds: dict[str, int]
     again: list[str]
+
+
+class Hijack(Section):
+    """What the job reads that gives ``attackers`` the texts of the client ``target``."""
+
+    attackers: list[str]
+    target: str
+
+
+class FalseUploads(Section):
+    """What the job reads that multiplies the uploads of ``attackers`` with ``factor``."""
+
+    attackers: list[str]
+    factor: float
 
 
 class Summation(Section):

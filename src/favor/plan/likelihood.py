@@ -7,9 +7,9 @@ from favor.plan.handing import Parameter, canonical, handed
 from favor.plan.keys import InExperiment, Run
 from favor.plan.project import Project, alternatives
 from favor.plan.training import Training
-from favor.scores.settings import LikelihoodScoring
+from favor.scores.settings import LikelihoodScoring, PoisoningScoring
 
-FAMILY = "likelihood"
+FAMILY, POISONING = "likelihood", "poisoning"
 LONGEST = 128  # supervised tokens of a text, where the configuration names no number
 # Why a row has no likelihood, by what it generates with.
 WITHOUT = {
@@ -40,6 +40,11 @@ class LikelihoodAttribution:
             raise UserError(
                 f"config key 'experiments.{experiment}.evaluation.likelihood': its tables need the likelihoods; set it "
                 "to {}, or leave them out"
+            )
+        if POISONING in families and self.project.config.experiments[experiment].studies.poisoning is None:
+            raise UserError(
+                f"config key 'experiments.{experiment}.studies.poisoning': its tables need an undisturbed experiment "
+                "beside it; set it to { beside: NAME }, or leave them out"
             )
 
     def _section(self, key: InExperiment) -> Likelihood:
@@ -111,14 +116,39 @@ class LikelihoodAttribution:
         runs = self.training.runs(key.experiment)
         return [self.paths.likelihood.of(self.reader(run)) for run in runs if self._reads(run.experiment, run.method)]
 
+    def readings_beside(self, key: InExperiment) -> list[str]:
+        """Return the likelihoods of the same rows in the experiment that an attack's losses are measured from."""
+        poisoning = self.project.experiment(key).studies.poisoning
+        if poisoning is None:
+            return []
+        runs = [run for run in self.training.runs(key.experiment) if self._reads(run.experiment, run.method)]
+        there = (Run(poisoning.beside, run.seed, run.method) for run in runs)
+        return [self.paths.likelihood.of(self.reader(run)) for run in there]
+
     def score_settings(self, key: InExperiment) -> Parameter:
         """Return what the scores depend on. ``without``: why a row has none."""
+        return canonical(self._scoring(key))
+
+    def _scoring(self, key: InExperiment) -> LikelihoodScoring:
         experiment, plans = self.project.experiment(key), self.project.plans(key.experiment)
+        return LikelihoodScoring(
+            methods=list(plans),
+            clients=self.training.clients(key.experiment),
+            without={row: WITHOUT[plan.inference] for row, plan in plans.items() if plan.inference in WITHOUT},
+            bootstrap=experiment.evaluation.bootstrap,
+        )
+
+    def poisoning_settings(self, key: InExperiment) -> Parameter:
+        """Return what the scores of an attack depend on: also who attacks, and who is aimed at."""
+        experiment = self.project.experiment(key)
+        attack = experiment.federation.attack
+        found = {str(seed): self.training.attackers(key.experiment, str(seed)) for seed in experiment.seeds}
+        aimed = attack is not None and attack.kind == "hijack"
         return canonical(
-            LikelihoodScoring(
-                methods=list(plans),
-                clients=self.training.clients(key.experiment),
-                without={row: WITHOUT[plan.inference] for row, plan in plans.items() if plan.inference in WITHOUT},
-                bootstrap=experiment.evaluation.bootstrap,
+            handed(
+                PoisoningScoring,
+                self._scoring(key),
+                attackers={seed: each.clients for seed, each in found.items()},
+                targets={seed: each.target for seed, each in found.items()} if aimed else {},
             )
         )

@@ -81,6 +81,7 @@ class Paths:
         # Clients of an experiment: what is under clients/ stays with them
         self.texts = at("{experiment}/clients/texts.parquet")
         self.allocation = at("{experiment}/clients/allocation.parquet")
+        self.hijacked_texts = at("{experiment}/clients/hijacked_seed{seed}.parquet")
         self.client_table = at("{experiment}/clients/{table}.parquet")
         self.remaining_table = at("{experiment}/clients/remaining/{table}.parquet")
         self.prompt_list = at("{experiment}/clients/prompts.jsonl")
@@ -98,6 +99,7 @@ class Paths:
         track = "{experiment}/seed{seed}/shared/{track}"
         self.upload = at(f"{track}/uploads/round{{round}}/batch{{batch}}.safetensors")
         self.audited_upload = at(f"{track}/audited/round{{round}}/batch{{batch}}.safetensors")
+        self.false_upload = at(f"{track}/uploads/round{{round}}/batch{{batch}}.false.safetensors")
         self.upload_sum = at(f"{track}/uploads/round{{round}}/sum.safetensors")
         self.combination = at(f"{track}/uploads/round{{round}}/combination.safetensors")
         self.endpoints = at(f"{track}/clients/round{{round}}/batch{{batch}}.endpoints.safetensors")

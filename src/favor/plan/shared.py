@@ -1,4 +1,4 @@
-"""Which clients take part in which round of a track, and what the jobs of shared stages start from and leave."""
+"""What the jobs of shared stages start from and leave, and who takes part in them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
@@ -9,13 +9,13 @@ from favor.federation import settings
 from favor.federation.canaries import repeats_by_client
 from favor.federation.kinds import MOMENTS
 from favor.federation.method import PersonalStage, SharedStage, plan_values
-from favor.federation.schedule import answering, batches, client_names, cohorts, last_participation
-from favor.foundation.declarations import declared_value
+from favor.federation.schedule import batches, last_participation
 from favor.foundation.errors import UserError
 from favor.foundation.registry import ROBUST_RULES
 from favor.plan.handing import Parameter, canonical, handed
 from favor.plan.keys import AfterRound, Batch, InExperiment, InRound, InSeed, InTrack, Run
-from favor.plan.project import Project, unique
+from favor.plan.participation import Participation
+from favor.plan.project import unique
 
 CANARY = "-canary"  # ends the name of a track whose clients' texts carry planted secrets
 
@@ -34,65 +34,8 @@ def with_canaries(stage: SharedStage) -> SharedStage:
     return _CanaryStage(**{field.name: getattr(stage, field.name) for field in fields(stage)})
 
 
-class SharedTraining:
+class SharedTraining(Participation):
     """The runs of a project, and the jobs of their shared stages."""
-
-    def __init__(self, project: Project) -> None:
-        self.project = project
-        self.paths = project.paths
-
-    def clients(self, experiment: str) -> list[str]:
-        """Return the names of an experiment's clients, without those that withdrew."""
-        return self.remaining(experiment, self.all_clients(experiment))
-
-    def all_clients(self, experiment: str) -> list[str]:
-        """Return the names of an experiment's clients, also of those that withdrew."""
-        section = self.project.config.experiments[experiment]
-        return client_names(section.clients, section.skip_clients)
-
-    def remaining(self, experiment: str, clients: Iterable[str]) -> list[str]:
-        """Return those of some clients that did not withdraw."""
-        withdrawn = self.project.config.experiments[experiment].withdrawn
-        return [client for client in clients if client not in withdrawn]
-
-    @cache
-    def drawn(self, experiment: str, seed: str, sampling: str) -> list[list[str]]:
-        """Return the cohorts of the schedule. Jobs are cut from these, so that no client's leaving moves another."""
-        federation, clients = self.project.config.experiments[experiment].federation, self.all_clients(experiment)
-        return cohorts(int(seed), clients, federation.rounds, federation.clients_per_round, sampling)
-
-    @cache
-    def rounds(self, experiment: str, seed: str, sampling: str) -> list[list[str]]:
-        """Return the clients that take part in an experiment's rounds: those drawn that answer and did not withdraw.
-
-        Raises ``UserError`` where nobody is left of a round, or too few for its robust rule.
-        """
-        share = self.project.config.experiments[experiment].federation.answers
-        cohorts_drawn = enumerate(self.drawn(experiment, seed, sampling))
-        answered = (answering(int(seed), number, cohort, share) for number, cohort in cohorts_drawn)
-        found = [self.remaining(experiment, cohort) for cohort in answered]
-        if [] in found:
-            raise UserError(
-                f"config key 'experiments.{experiment}.withdrawn': nobody is left of round {found.index([])} of seed "
-                f"{seed}; shorten it, or raise 'federation.clients_per_round'"
-            )
-        robust = self.project.config.experiments[experiment].federation.robust
-        if robust is not None:
-            times, more = declared_value(ROBUST_RULES.path(robust.rule), "FEWEST", (0, 1))
-            least = times * robust.attackers + more
-            for number, cohort in enumerate(found):
-                if len(cohort) < least:
-                    raise UserError(
-                        f"config key 'experiments.{experiment}.federation.robust': '{robust.rule}' needs {least} "
-                        f"uploads against {robust.attackers} attackers, but round {number} of seed {seed} has "
-                        f"{len(cohort)}; lower 'attackers', or raise 'federation.clients_per_round'"
-                    )
-        return found
-
-    @cache
-    def last_rounds(self, experiment: str, seed: str, sampling: str) -> dict[str, int]:
-        """Return the round of every client's last participation."""
-        return last_participation(self.rounds(experiment, seed, sampling))
 
     def runs(self, experiment: str) -> list[Run]:
         """Return every run of an experiment."""
@@ -209,8 +152,24 @@ class SharedTraining:
         return self.round_uploads(key, self.stage(key), int(key.round))
 
     def round_uploads(self, run: InSeed, stage: SharedStage, number: int) -> list[str]:
-        """Return the uploads of a round."""
-        return [self.paths.upload.of(job) for job in self.round_jobs(run, stage, number)]
+        """Return the uploads of a round, as they are sent."""
+        return [self._sent(job) for job in self.round_jobs(run, stage, number)]
+
+    def _sent(self, job: Batch) -> str:
+        """Return what the clients of a job send: what was trained, or what attackers among them make of theirs."""
+        attack = self.project.experiment(job).federation.attack
+        changed = attack is not None and attack.sent != 1 and self._attackers(job)
+        return (self.paths.false_upload if changed else self.paths.upload).of(job)
+
+    def _attackers(self, job: Batch) -> list[str]:
+        clients = self.shared_clients(job)
+        return [client for client in self.attackers(job.experiment, job.seed).clients if client in clients]
+
+    def false_upload_settings(self, key: Batch) -> Parameter:
+        """Return whose uploads of a job are multiplied with what."""
+        attack = self.project.experiment(key).federation.attack
+        assert attack is not None
+        return canonical(settings.FalseUploads(attackers=self._attackers(key), factor=attack.sent))
 
     @cache
     def _positions(self, experiment: str, seed: str, sampling: str, number: int) -> dict[str, int]:

@@ -259,6 +259,16 @@ class LikelihoodScoring(Section):
     bootstrap: Bootstrap
 
 
+class PoisoningScoring(Section):
+    """What the job reads that scores an attack. By seed: ``attackers``, and ``targets`` where hijacks aim at one."""
+
+    clients: list[str]
+    methods: list[str]
+    bootstrap: Bootstrap
+    attackers: dict[str, list[str]]
+    targets: dict[str, str]
+
+
 class ValidatedRun(Section):
     """A run, its training logs, and the ``stage`` whose adapter generates; ``stopped``: whether it may end early."""
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from favor.encoders.backbones import resolve_source
 from favor.federation.method import PersonalStage, Plan, SharedStage, plan_values
+from favor.federation.settings import Federation
 from favor.federation.stages import as_arrays
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest
@@ -54,7 +55,7 @@ def agreement(planner: Planner, run: Run) -> Agreement:
     """
     planner.project.check_run(run.experiment, run.method, run.seed)
     experiment, plan, training = planner.project.experiment(run), planner.project.plan(run), planner.training
-    shared = _federated(run, plan, experiment.federation.answers)
+    shared = _federated(run, plan, experiment.federation)
     sampling = shared.sampling
     federation = experiment.federation
     common = federation.initial_adapter == "common"
@@ -79,7 +80,7 @@ def agreement(planner: Planner, run: Run) -> Agreement:
     )
 
 
-def _federated(run: Run, plan: Plan, answers: float) -> SharedStage:
+def _federated(run: Run, plan: Plan, federation: Federation) -> SharedStage:
     where = f"config key 'experiments.{run.experiment}"
     if plan.shared is None:
         raise UserError(f"{where}.methods.{run.method}': its clients send nothing to a server; name another row")
@@ -88,7 +89,9 @@ def _federated(run: Run, plan: Plan, answers: float) -> SharedStage:
             f"{where}.federation.aggregation': 'sum_only' stands for cryptography that upload files do not have; "
             "set uploads"
         )
-    if answers < 1:
+    if federation.attack is not None:
+        raise UserError(f"{where}.federation.attack': attacks are simulated, not made by real sites; leave it out")
+    if federation.answers < 1:
         raise UserError(f"{where}.federation.answers': real sites answer or do not; set 1 and close rounds --without")
     return plan.shared
 

@@ -24,6 +24,7 @@ from favor.settings.section import (
     fill,
     key,
     refuse,
+    required,
     section,
 )
 from favor.statistics.settings import Bootstrap
@@ -334,6 +335,15 @@ class Privacy(Readings):
             )
 
 
+class Poisoning(Section):
+    """What an attack on the shared adapter takes, and whether its voice gets through (docs/robustness.md)."""
+
+    beside: str = required(
+        "Experiment that equals this one but for `federation.attack` and `federation.robust`: what authors lose is the "
+        "difference from it. It may be this one."
+    )
+
+
 class TransferScoring(Section):
     """What the job reads that scores the transfer of ``encoders``."""
 
@@ -347,3 +357,4 @@ class Studies(Section):
     human_2afc: HumanAudit | None = key(None, "Human two-alternative forced-choice audit; null runs none.")
     judges: Judges | None = key(None, "A language model that rates continuations and compares voices; null runs none.")
     privacy: Privacy | None = key(None, "Attacks on uploads and adapters; null runs none.")
+    poisoning: Poisoning | None = key(None, "What attackers among the clients do to the others; null measures none.")

@@ -29,6 +29,7 @@ class PointPlace(PointLabel):
     """A point as the figure draws it."""
 
     value: Number | None = key(None, "Place on the figure's axis; null spaces points evenly.")
+    series: str = key("", "Line of the figure that the point is on; all points have a series and a value, or none.")
 
 
 class Point(PointPlace, TablePoint):
@@ -67,10 +68,13 @@ class Sweep(SweepAxis, SweepChoice):
         for name, values in (
             ("label", [" ".join(point.label.split()) for point in self.points]),
             ("experiment", [point.experiment for point in self.points]),
-            ("value", [point.value for point in self.points if point.value is not None]),
+            ("value", [(point.series, point.value) for point in self.points if point.value is not None]),
         ):
             if len(set(values)) < len(values):
                 refuse(f"{where}.points", f"two points have one {name}; give each its own")
+        alone = [point.label for point in self.points if not point.series or point.value is None]
+        if alone and any(point.series for point in self.points):
+            refuse(f"{where}.points", f"others are in series, so point '{alone[0]}' needs a series and a value")
         if self.figure and not self.tables:
             refuse(f"{where}.figure", "a figure draws what the sweep's tables score; name a table")
         if self.choose_by and not self.tables:

@@ -1,0 +1,94 @@
+"""Which clients take part in which round, and which of them attack."""
+
+from collections.abc import Iterable
+from functools import cache
+
+from favor.federation.poisoning import Attackers, attackers_of
+from favor.federation.schedule import answering, client_names, cohorts, last_participation
+from favor.federation.settings import Hijack
+from favor.foundation.declarations import declared_value
+from favor.foundation.errors import UserError
+from favor.foundation.registry import ROBUST_RULES
+from favor.plan.handing import Parameter, canonical
+from favor.plan.keys import InSeed
+from favor.plan.project import Project
+
+
+class Participation:
+    """The clients of a project's experiments."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.paths = project.paths
+
+    def clients(self, experiment: str) -> list[str]:
+        """Return the names of an experiment's clients, without those that withdrew."""
+        return self.remaining(experiment, self.all_clients(experiment))
+
+    def all_clients(self, experiment: str) -> list[str]:
+        """Return the names of an experiment's clients, also of those that withdrew."""
+        section = self.project.config.experiments[experiment]
+        return client_names(section.clients, section.skip_clients)
+
+    def remaining(self, experiment: str, clients: Iterable[str]) -> list[str]:
+        """Return those of some clients that did not withdraw."""
+        withdrawn = self.project.config.experiments[experiment].withdrawn
+        return [client for client in clients if client not in withdrawn]
+
+    @cache
+    def drawn(self, experiment: str, seed: str, sampling: str) -> list[list[str]]:
+        """Return the cohorts of the schedule. Jobs are cut from these, so that no client's leaving moves another."""
+        federation, clients = self.project.config.experiments[experiment].federation, self.all_clients(experiment)
+        return cohorts(int(seed), clients, federation.rounds, federation.clients_per_round, sampling)
+
+    @cache
+    def rounds(self, experiment: str, seed: str, sampling: str) -> list[list[str]]:
+        """Return the clients that take part in an experiment's rounds: those drawn that answer and did not withdraw.
+
+        Raises ``UserError`` where nobody is left of a round, or too few for its robust rule.
+        """
+        share = self.project.config.experiments[experiment].federation.answers
+        cohorts_drawn = enumerate(self.drawn(experiment, seed, sampling))
+        answered = (answering(int(seed), number, cohort, share) for number, cohort in cohorts_drawn)
+        found = [self.remaining(experiment, cohort) for cohort in answered]
+        if [] in found:
+            raise UserError(
+                f"config key 'experiments.{experiment}.withdrawn': nobody is left of round {found.index([])} of seed "
+                f"{seed}; shorten it, or raise 'federation.clients_per_round'"
+            )
+        robust = self.project.config.experiments[experiment].federation.robust
+        if robust is not None:
+            times, more = declared_value(ROBUST_RULES.path(robust.rule), "FEWEST", (0, 1))
+            least = times * robust.attackers + more
+            for number, cohort in enumerate(found):
+                if len(cohort) < least:
+                    raise UserError(
+                        f"config key 'experiments.{experiment}.federation.robust': '{robust.rule}' needs {least} "
+                        f"uploads against {robust.attackers} attackers, but round {number} of seed {seed} has "
+                        f"{len(cohort)}; lower 'attackers', or raise 'federation.clients_per_round'"
+                    )
+        return found
+
+    @cache
+    def last_rounds(self, experiment: str, seed: str, sampling: str) -> dict[str, int]:
+        """Return the round of every client's last participation."""
+        return last_participation(self.rounds(experiment, seed, sampling))
+
+    @cache
+    def attackers(self, experiment: str, seed: str) -> Attackers:
+        """Return who attacks, and the target of hijacks; nobody, and no target, without ``federation.attack``."""
+        attack = self.project.config.experiments[experiment].federation.attack
+        if attack is None:
+            return Attackers([], "")
+        return attackers_of(int(seed), self.all_clients(experiment), attack.share)
+
+    def shared_texts(self, key: InSeed) -> str:
+        """Return the texts that shared stages train on: the clients' own, or those in which attackers have others'."""
+        attack = self.project.experiment(key).federation.attack
+        hijacked = attack is not None and attack.kind == "hijack" and self.attackers(key.experiment, key.seed).clients
+        return (self.paths.hijacked_texts if hijacked else self.paths.texts).of(key)
+
+    def hijack_settings(self, key: InSeed) -> Parameter:
+        """Return who trains on whose texts."""
+        found = self.attackers(key.experiment, key.seed)
+        return canonical(Hijack(attackers=found.clients, target=found.target))

@@ -1,0 +1,228 @@
+"""Attacks on the shared adapter: who attacks, rounds by hand, a hijack that is trained, and what is refused."""
+
+from __future__ import annotations
+
+import runpy
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.experiments import experiment
+from tests.federation.test_aggregate_script import A, B, Files, run_job
+from tests.federation.test_client_jobs import write_tables
+from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
+from tests.plan.conftest import *  # noqa: F403 - planners
+
+from favor.corpora.tables import CLIENT_TEXTS
+from favor.federation.combining import combined
+from favor.federation.local import run_stage
+from favor.federation.method import SharedStage, load_method
+from favor.federation.packs import read_pack, write_pack
+from favor.federation.poisoning import attackers_of, hijacked, lied
+from favor.federation.schedule import client_names
+from favor.federation.server import step
+from favor.federation.settings import Robust
+from favor.federation.stages import as_arrays, shared_clients, upload
+from favor.foundation.errors import UserError
+from favor.foundation.parquet import read_parquet
+from favor.foundation.registry import ROBUST_RULES
+from favor.foundation.row_groups import read_row_groups
+from favor.foundation.tensors import read_safetensors, write_safetensors
+from favor.inference.likelihood import Question, log_likelihoods
+from favor.lm.batches import Piece
+from favor.lm.lora import from_arrays, initial_state
+from favor.plan.keys import Run
+
+CLIENTS = client_names(4)
+
+
+def test_attackers_are_those_of_their_stream_and_nested() -> None:
+    clients = client_names(12)
+    found = {share: attackers_of(2026, clients, share) for share in (0, 0.1, 0.25, 0.5)}
+    assert [len(each.clients) for each in found.values()] == [0, 2, 3, 6]
+    assert found[0.25] == attackers_of(2026, clients, 0.25) != attackers_of(2027, clients, 0.25)
+    assert set(found[0.1].clients) < set(found[0.25].clients) < set(found[0.5].clients)
+    assert len({each.target for each in found.values()}) == 1
+    assert found[0].target not in found[0.5].clients
+    # These names are part of results: another draw makes another study.
+    assert found[0.25] == (["client_001", "client_004", "client_011"], "client_007")
+    assert len(attackers_of(1, client_names(100), 0.07).clients) == 7  # 0.07 * 100 is a little above 7
+
+
+def test_attackers_texts_are_the_targets(repository, tmp_path) -> None:
+    write_tables(tmp_path)
+    given = {"input": {"texts": str(tmp_path / "texts.parquet")}, "output": {"texts": tmp_path / "hijacked.parquet"}}
+    cfg = {"attackers": ["client_001", "client_004"], "target": "client_002"}
+    script_of(repository, "hijack_texts", cfg, **given)
+    made = {
+        client: read_row_groups(tmp_path / "hijacked.parquet", CLIENT_TEXTS, "client", [client]) for client in CLIENTS
+    }
+    before = read_parquet(tmp_path / "texts.parquet", CLIENT_TEXTS)
+    for client, whose in zip(CLIENTS, ("client_002", "client_002", "client_003", "client_002"), strict=True):
+        expected = before[before["client"] == whose].assign(client=client).reset_index(drop=True)
+        pd.testing.assert_frame_equal(made[client], expected)
+
+
+def script_of(repository, name, cfg, **files) -> None:
+    """Run a script on files, as Snakemake does."""
+    job = {kind: Files(**found) for kind, found in files.items()}
+    job |= {"params": {"cfg": cfg}, "wildcards": SimpleNamespace(), "resources": {}, "log": [], "rule": name}
+    runpy.run_path(str(repository / f"workflow/scripts/{name}.py"), init_globals={"snakemake": SimpleNamespace(**job)})
+
+
+@pytest.mark.parametrize(("factor", "a", "b"), [(3.0, 2.5, 0.5), (-3.0, -0.5, 3.5)])
+def test_a_round_with_a_scaled_and_a_flipped_upload_by_hand(factor, a, b, repository, tmp_path) -> None:
+    # client_001 sends (1, -1), client_002 (2, 4). The mean of (3, -3) and (2, 4) is (2.5, 0.5), of (-3, 3) and (2, 4)
+    # (-0.5, 3.5); the adapter begins at (1, 0).
+    pack = {
+        client: {"delta": {A: np.full((2, 3), x, np.float32), B: np.full((4, 2), y, np.float32)}}
+        for client, x, y in (("client_001", 1.0, -1.0), ("client_002", 2.0, 4.0))
+    }
+    write_pack(tmp_path / "upload", pack, {"kind": "upload", "round": "0"})
+    files = {"input": {"upload": str(tmp_path / "upload")}, "output": {"upload": tmp_path / "false"}}
+    script_of(repository, "falsify_uploads", {"attackers": ["client_001"], "factor": factor}, **files)
+    start = {A: np.ones((2, 3), np.float32), B: np.zeros((4, 2), np.float32)}
+    write_safetensors(start, tmp_path / "round0.safetensors", {})
+    run_job(repository, tmp_path, 0, SharedStage(), [str(tmp_path / "false")], rate=1.0)
+    found, _ = read_safetensors(tmp_path / "round1.safetensors")
+    assert (found[A] == 1 + a).all()
+    assert (found[B] == b).all()
+    sent, header = read_pack(tmp_path / "false")
+    assert header == read_pack(tmp_path / "upload")[1]
+    assert all(np.array_equal(sent["client_002"]["delta"][key], pack["client_002"]["delta"][key]) for key in (A, B))
+    assert sent["client_001"]["delta"][A].dtype == np.float32
+
+
+def attacked(kind, share, **more) -> Callable[[dict[str, Any]], None]:
+    """A change of the smallest configuration: an attack, and rows that it can be on."""
+
+    def change(config) -> None:
+        section = config["experiments"]["micro"]
+        section["federation"] |= {"attack": {"kind": kind, "share": share, **more}, "clients_per_job": 1}
+        section["methods"] = {"fedavg": {}, "ditto": {}, "favor": {}}
+
+    return change
+
+
+def test_an_attack_changes_what_attackers_send_or_train_on_and_nothing_else(plan) -> None:
+    plain = plan(change=attacked("flip", 0)).training
+    run = Run("micro", "1", "favor")
+    stage = plain.project.plan(run).shared
+    assert plain.shared_texts(run) == plain.paths.texts.of(run)
+    for kind, factor in (("scale", 8.0), ("flip", 1.0), ("hijack", 1.0), ("hijack", 8.0)):
+        training = plan(change=attacked(kind, 0.25, factor=factor)).training
+        found = training.attackers("micro", "1")
+        assert len(found.clients) == 1
+        changed = set()
+        for number in range(2):
+            for job, path in zip(
+                training.round_jobs(run, stage, number), training.round_uploads(run, stage, number), strict=True
+            ):
+                assert training.shared_settings(job) == plain.shared_settings(job)
+                if path != training.paths.upload.of(job):
+                    (client,) = training.shared_clients(job)
+                    changed.add(client)
+                    sent = {"attackers": [client], "factor": -1.0 if kind == "flip" else factor}
+                    assert training.false_upload_settings(job) == sent
+        assert changed == (set() if (kind, factor) == ("hijack", 1.0) else set(found.clients))
+        hijacks = training.shared_texts(run) == training.paths.hijacked_texts.of(run)
+        assert hijacks == (kind == "hijack")
+        if hijacks:
+            assert training.hijack_settings(run) == {"attackers": found.clients, "target": found.target}
+    assert plain.round_uploads(run, stage, 0) == [plain.paths.upload.of(job) for job in plain.round_jobs(run, stage, 0)]
+
+
+def test_a_hijack_teaches_the_shared_adapter_its_voice_and_a_median_does_not(plan, base) -> None:
+    """Three rounds of six clients, two of whom train on the target's text; the others write about other things."""
+    clients = client_names(6)
+    attackers, target = attackers_of(1, clients, 1 / 3)
+    voice = "It was, I suppose, inevitable; nevertheless one had hoped for a better outcome. " * 3
+    other = "so i went to the store today, and guess what!! they were closed again :( "
+    rows = [
+        (client, f"{client} {n}", "train", "t", "", text, 30, 30, text)
+        for place, client in enumerate(clients)
+        for n, text in enumerate([voice if client == target else other[place:] * 3] * 3)
+    ]
+    texts = hijacked(pd.DataFrame(rows, columns=CLIENT_TEXTS.names), attackers, target)
+    training = plan(
+        change=lambda config: config["experiments"]["micro"]["training"].update(learning_rate=0.02)
+    ).training
+    stage = SharedStage()
+    settings = training.common_settings(training.project.config.experiments["micro"], stage)
+    tokens = np.asarray(base.tokenizer.encode(voice)[:60], dtype=np.int32)
+
+    def gain(rule, lying) -> float:
+        """Log-likelihood of the target's text per token under the final adapter minus that under the first."""
+        first = shared = as_arrays(initial_state(base.model.config, settings.lora, 1))
+        # The target itself is left out: its honest upload teaches its voice too.
+        names = [client for client in clients if client != target and (lying or client not in attackers)]
+        for number in range(3):
+            members = shared_clients(names, number, shared, stage)
+            results = run_stage(base, members, texts, stage, settings, "shared", 1)
+            sent = {result.name: upload(result, shared, stage) for result in results}
+            sent |= {name: lied(sent[name], 3.0) for name in attackers if name in sent}
+            mean = {key: np.mean([one[key] for one in sent.values()], axis=0) for key in shared}
+            made = combined(sent, ROBUST_RULES.load(rule).RULE, Robust(rule=rule)) if rule else mean
+            shared, _ = step(stage.server, shared, {}, made, 1.0)
+        read = [Question(from_arrays(state), Piece(tokens, 16, "")) for state in (shared, first)]
+        last, before = (float(own.mean()) for own in log_likelihoods(base, settings.lora, read))
+        return last - before
+
+    honest, mean, median = gain("", lying=False), gain("", lying=True), gain("median", lying=True)
+    assert mean > median > honest
+    assert mean - honest > 2 * (median - honest)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"kind": "hijak", "share": 0.5}, "attack.kind.*hijack"),
+        ({"kind": "flip", "share": 1.5}, "attack.share"),
+        ({"kind": "flip", "share": 0.6}, "attack.share.*3 of 4 clients would attack, but 2 honest ones"),
+        ({"kind": "hijack", "share": 0.5}, "attack.share.*2 of 4 clients would attack, but 3 honest ones"),
+        ({"kind": "scale", "share": 0.5}, "attack.factor.*multiple of 1"),
+        ({"kind": "flip"}, "attack.share"),
+    ],
+)
+def test_attacks_that_are_none_are_refused(changes, words, plan) -> None:
+    with pytest.raises(UserError, match=words):
+        plan(change=lambda config: config["experiments"]["micro"]["federation"].update(attack=changes))
+
+
+@pytest.mark.parametrize(
+    ("section", "words"),
+    [
+        ({"studies": {"privacy": {}}}, "attack.*'studies.privacy'"),
+        ({"withdrawn": ["client_001"]}, "attack.*'withdrawn'"),
+        ({"federation": {"privacy": {"clip": 1, "noise_multiplier": 0}}}, "attack.*norm_bound"),
+    ],
+)
+def test_attacks_are_refused_beside_what_they_would_undo(section, words, plan) -> None:
+    def change(config) -> None:
+        attacked("flip", 0.25)(config)
+        own = config["experiments"]["micro"]
+        config["corpora"]["micro"]["roles"]["clients"] = 6
+        own["clients"] = 5
+        for key, value in section.items():
+            own[key] = {**own.get(key, {}), **value} if isinstance(value, dict) else value
+
+    with pytest.raises(UserError, match=words):
+        plan(change=change)
+
+
+@pytest.mark.parametrize(
+    ("row", "kind", "words"),
+    [
+        ("local_only", "flip", "methods.local_only.*uploads nothing"),
+        ("base_only", "scale", "methods.base_only.*uploads nothing"),
+        ("fedalt", "flip", "methods.fedalt.*uploads its personal adapter"),
+        ("global_asce", "hijack", "methods.global_asce.*own style"),
+    ],
+)
+def test_rows_that_an_attack_cannot_be_on_are_refused(row, kind, words) -> None:
+    attack = {"kind": kind, "share": 0.2, "factor": 2}
+    with pytest.raises(UserError, match=words):
+        load_method(row, {}, experiment(federation={"attack": attack}))
