@@ -34,7 +34,7 @@ from favor.figures.declarations.temperature import draw_temperature
 from favor.figures.declarations.training_curves import draw_training_curves
 from favor.figures.declarations.voice_by_author import draw_voice_by_author
 from favor.figures.declarations.voice_traffic import draw_voice_traffic
-from favor.figures.drawing import drawing
+from favor.figures.drawing import DIVERGING, RISING, drawing
 from favor.figures.identity import Methods
 from favor.figures.pipeline import draw_pipeline
 from favor.figures.specs import ONE_VALUE, FigureInput, asked, figures_in_order, load_figure
@@ -680,3 +680,11 @@ def test_scores_over_temperature_are_lines_of_methods_with_several(tmp_path) -> 
     assert distinct.containers[0].lines[0].get_xdata().tolist() == [0.5, 1.0]
     assert drawn["finding"].startswith("Author accuracy: highest FAVoR (0.83), lowest")
     assert len(similarity.containers) == 2
+
+
+@pytest.mark.parametrize("shades", [RISING, DIVERGING])
+def test_black_numbers_are_read_on_every_shade(shades) -> None:
+    """WCAG 2.1: relative luminance of sRGB, and a contrast of 4.5 or more."""
+    channels = shades(np.linspace(0, 1, 256))[:, :3]
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    assert (((linear @ [0.2126, 0.7152, 0.0722]) + 0.05) / 0.05).min() >= 4.5

@@ -376,8 +376,10 @@ def test_a_tables_csv_is_its_parquet(tmp_path, report, browser) -> None:
         link = f"document.querySelector('.files[data-name=\"{table.spec.label}\"] a[download]')"
         href = browser.execute_script(f"{link}.click(); return {link}.href")
         text = unquote(href.partition(",")[2])
-        read = pd.read_csv(io.StringIO(text), keep_default_na=False, na_values={"value": ""}, dtype={"section": str})
-        keys = ["panel", "section", "row", "column"]
+        read = pd.read_csv(
+            io.StringIO(text), keep_default_na=False, na_values={"value": ""}, dtype={"section": str, "text": str}
+        )
+        keys = ["panel", "section", "row", "column", "text"]
         assert read[keys].to_numpy().tolist() == table.cells[keys].to_numpy().tolist()
         pd.testing.assert_series_equal(read["value"], table.cells["value"], check_index=False, check_exact=True)
 

@@ -30,9 +30,10 @@ BLUE, ORANGE, GREEN, VERMILION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 PURPLE, SKY, YELLOW, BLACK, GREY = "#CC79A7", "#56B4E9", "#F0E442", "#1b1f24", "#5f6873"
 # Names are written in a darker shade of a point's colour: 4.5:1 on white is the least that WCAG lets be read.
 _INK = {ORANGE: "#8a5f00", GREEN: "#00775a", VERMILION: "#b04e00", PURPLE: "#a2507d", SKY: "#1f76a8"}
-# Shares from none to all, and signed numbers, in the colours of the points.
-RISING = LinearSegmentedColormap.from_list("rising", ["white", BLUE])
-DIVERGING = LinearSegmentedColormap.from_list("diverging", [VERMILION, "white", BLUE])
+# Shares from none to all, and signed numbers; black numbers are read on every shade.
+_SHADE = "#2f8ac4"
+RISING = LinearSegmentedColormap.from_list("rising", ["white", _SHADE])
+DIVERGING = LinearSegmentedColormap.from_list("diverging", [VERMILION, "white", _SHADE])
 
 _STYLE = {
     "font.family": "sans-serif",

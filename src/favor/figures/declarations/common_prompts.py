@@ -53,7 +53,7 @@ def draw_common_prompts(scores: pd.DataFrame, style_encoder: str, methods: Metho
         axes[1].set(xlabel="Share of variance", xlim=(0, 1), yticks=[])
         for axis in axes:
             axis.set_ylim(-0.6, len(shown) - 0.4)
-            axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, frameon=False, fontsize=7)
+            axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, frameon=False, fontsize=7.5)
         alike = dict(zip(shown, same, strict=True))
         own = value("own_prompt_similarity", "", "gold")
         shares = [[value(metric, "", method) for method in shown] for metric in SHARES]

@@ -59,8 +59,7 @@ def _heat_map(axis: Any, shares: np.ndarray, largest: float) -> Any:
     # Light to dark blue: read by lightness alone, in print and by the colour-blind; the number stands in every cell.
     image = axis.imshow(shares, cmap=RISING, vmin=0, vmax=largest, aspect="auto")
     for (row, column), share in np.ndenumerate(shares):
-        color = "white" if share > 0.6 * largest else "black"
-        axis.text(column, row, f"{share:.0f}", ha="center", va="center", size=7.5, color=color)
+        axis.text(column, row, f"{share:.0f}", ha="center", va="center", size=7.5)
     axis.tick_params(length=0)
     for side in axis.spines.values():
         side.set_visible(False)

@@ -66,8 +66,7 @@ def _habits(axis, kept: pd.DataFrame) -> None:  # type: ignore[no-untyped-def]  
     axis.imshow(np.clip(values, 0, 1), cmap=RISING, vmin=0, vmax=1, aspect="auto", origin="lower")
     for (row, column), value in np.ndenumerate(values):
         if np.isfinite(value):
-            axis.text(column, row, minus(printed(value, 1)), ha="center", va="center", size=7,
-                      color="white" if value > 0.8 else "black")  # fmt: skip
+            axis.text(column, row, minus(printed(value, 1)), ha="center", va="center", size=7.5)
     axis.set_xticks(range(kept.shape[1]), kept.columns, rotation=40, ha="right")
     axis.set_yticks([])
     axis.set_title("Habits kept: 0 the group's mean, 1 the author's own", size=8.5)

@@ -38,9 +38,7 @@ def draw_measure_agreement(scores: pd.DataFrame, *paths: str | Path) -> None:
             axis.imshow(grid, cmap=DIVERGING, vmin=-1, vmax=1)
             for (row, column), value in np.ndenumerate(grid):
                 if np.isfinite(value):
-                    color = "white" if abs(value) > 0.7 else "black"
-                    text = minus(printed(value, 1))
-                    axis.text(column, row, text, ha="center", va="center", size=7, color=color)
+                    axis.text(column, row, minus(printed(value, 1)), ha="center", va="center", size=7.5)
             axis.set_xticks(range(len(names)), labels, rotation=45, ha="right", size=7.5)
             axis.set_yticks(range(len(names)), labels, size=7.5)
         called = dict(zip(names, labels, strict=True))

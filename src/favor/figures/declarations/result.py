@@ -73,7 +73,7 @@ def draw_result(scores: pd.DataFrame, style_encoder: str, methods: Methods, *pat
     lead = next((each.name for each in MEASURES if (kept["measure"] == each.name).any()), "")
     values = kept[kept["measure"] == lead].set_index("method")["value"]
     order = sorted(kept["method"].unique(), key=lambda name: values.get(name, -math.inf))
-    with drawing(3.25, 1.1 + 0.2 * max(len(order), 3)) as (figure, axes):  # as wide as a phone, where text is 11 px
+    with drawing(3.2, 1.1 + 0.2 * max(len(order), 3)) as (figure, axes):  # as wide as a phone, where text is 11 px
         axis = axes[0]
         if not order:
             say(axis, "No share of a voice can be read:\nthe authors' own texts do not lie above chance.")

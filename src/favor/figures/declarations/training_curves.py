@@ -56,7 +56,7 @@ def draw_training_curves(
             axis.axis("off")
         figure.draw_without_rendering()
         for axis, panel in zip(shown, drawn, strict=True):
-            label_beside(axis, panel.names, size=7)
+            label_beside(axis, panel.names, size=7.5)
         finding = " ".join(panel.finding for panel in drawn if panel.finding)
         data = pd.DataFrame([point for panel in drawn for point in panel.points], columns=COLUMNS)
         save(figure, *paths, finding=finding, data=methods.named(data))

@@ -1,8 +1,9 @@
 (() => {
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const make = (tag, text, values = {}) => Object.assign(document.createElement(tag), {textContent: text}, values);
-  const text = cell => cell.dataset.value ?? [...cell.childNodes].filter(node => !/SUP|SMALL/.test(node.nodeName) &&
+  const printed = cell => [...cell.childNodes].filter(node => !/SUP|SMALL/.test(node.nodeName) &&
     !node.classList?.contains('hidden') && !node.classList?.contains('beside')).map(node => node.textContent).join('').trim();
+  const text = cell => cell.dataset.value ?? printed(cell);
   // A cell that names all rows of its part (the dataset) leads whichever row comes first, and sorts nothing.
   const leading = body => body.querySelector('th[scope=rowgroup]');
   const settle = (body, lead) => {
@@ -157,7 +158,7 @@
       return [...body.rows].flatMap(row => {
         const name = all('th[scope=row]', row).map(text).join(' · ').replace(/( · )+$/, '');
         return all('td', row).map((cell, place) =>
-          [table.dataset.panel, section, name, columns[place], cell.dataset.value ?? '', text(cell)].map(quoted).join(','));
+          [table.dataset.panel, section, name, columns[place], cell.dataset.value ?? '', printed(cell)].map(quoted).join(','));
       });
     });
   };
