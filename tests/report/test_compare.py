@@ -35,7 +35,7 @@ def test_missing_values_and_controls_are_left_out() -> None:
     frame = cells([0.1, float("nan"), 0.3, 0.4, 0.9], [0.1, 0.2, 0.3, float("nan"), 0.1])
     frame.loc[4, "row"] = "Reference: own continuations"
     found = agreement(SPEC, frame).iloc[0]
-    assert (found["n"], found["note"]) == (2, "fewer than three rows in common")
+    assert (found["n"], found["note"]) == (2, "fewer than three methods in common")
     assert math.isnan(found["spearman"])
     assert differences(frame)[2] == 0.0
 
@@ -45,8 +45,8 @@ def test_columns_the_paper_lacks_and_constant_columns() -> None:
     assert agreement(SPEC, nothing).empty
     assert agreement_rows(agreement(SPEC, nothing)).empty
     constant = agreement(SPEC, cells([1.0, 1.0, 1.0], [1.0, 2.0, 3.0]))
-    assert list(constant["note"]) == ["all rows are equal"]
-    assert agreement_rows(constant).iloc[0].tolist() == ["X", "3", "–", "–", "all rows are equal"]
+    assert list(constant["note"]) == ["all values are equal"]
+    assert agreement_rows(constant).iloc[0].tolist() == ["X", "3", "–", "–", "all values are equal"]
 
 
 def test_rows_of_several_encoders_are_compared_apart(scores, context) -> None:

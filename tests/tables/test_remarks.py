@@ -22,7 +22,7 @@ def test_shared_posts_and_missing_prompts_by_hand() -> None:
     posts = EvaluationPosts.of({1: prompts("a", "b", "c"), 2: prompts("b", "c"), 3: prompts("c", "d", "e")}, 3)
     # a b c d e; b and c in more than one seed
     assert (posts.posts, posts.shared) == (5, 2)
-    assert posts.sharing.startswith("2 of the 5 evaluation posts serve more than one seed")
+    assert posts.sharing.startswith("2 of the 5 evaluation posts are used in more than one seed")
     assert posts.shortfall == "Fewer prompts than asked for, as test posts are too short: 2 of 3 (seed 2)."
     apart = EvaluationPosts.of({1: prompts("a"), 2: prompts("b")}, 1)
     assert (apart.sharing, apart.shortfall) == ("", "")

@@ -45,9 +45,9 @@ def agreement(spec: TableSpec, cells: pd.DataFrame) -> pd.DataFrame:
 
 def _coefficients(ours: np.ndarray, paper: np.ndarray) -> tuple[float, float, str]:
     if len(ours) < 3:
-        return float("nan"), float("nan"), "fewer than three rows in common"
+        return float("nan"), float("nan"), "fewer than three methods in common"
     if np.ptp(ours) == 0 or np.ptp(paper) == 0:
-        return float("nan"), float("nan"), "all rows are equal"
+        return float("nan"), float("nan"), "all values are equal"
     return float(stats.spearmanr(ours, paper).statistic), float(stats.kendalltau(ours, paper).statistic), ""
 
 
@@ -57,7 +57,7 @@ def agreement_rows(agreements: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "Column": names,
-            "Rows": agreements["n"].astype(str),
+            "Methods": agreements["n"].astype(str),
             "Spearman": agreements["spearman"].map(_coefficient),
             "Kendall": agreements["kendall"].map(_coefficient),
             "Note": agreements["note"],

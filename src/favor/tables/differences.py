@@ -32,7 +32,7 @@ def minus(
 
     def derive(row: Row, scores: pd.DataFrame, roles: Mapping[str, str]) -> Derived:
         if row.method == rival:
-            return missing("the row that the others are compared with")
+            return missing("the method that the others are compared with")
         own = scores[(scores["metric"] == metric) & (scores["encoder"] == roles.get(encoder, encoder))]
         keys = zip(own["method"].astype(str), own["variant"].astype(str), strict=True)
         found = dict(zip(keys, zip(own["value"].astype(float), own["note"].astype(str), strict=True), strict=True))

@@ -39,7 +39,7 @@ class EvaluationPosts:
         if not self.shared:
             return ""
         return (
-            f"{self.shared} of the {self.posts} evaluation posts serve more than one seed, so the seeds are not "
+            f"{self.shared} of the {self.posts} evaluation posts are used in more than one seed, so the seeds are not "
             "independent samples"
         )
 

@@ -427,6 +427,10 @@ def test_the_bar_leaves_room_and_nothing_scrolls_inside(items, tmp_path, browser
     """)
     assert 0 < bar < height / 5
     assert hidden == 0
+    # What is missing is said above it.
+    browser.find_element("id", "next").click()
+    assert browser.find_element("id", "hint").is_displayed()
+    assert browser.execute_script("return document.getElementById('answer').offsetHeight") == bar
 
 
 def test_the_page_is_accessible(items, tmp_path, violations) -> None:

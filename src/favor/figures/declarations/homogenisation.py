@@ -74,9 +74,9 @@ def _habits(axis, kept: pd.DataFrame) -> None:  # type: ignore[no-untyped-def]  
 
 FIGURE = FigureSpec(
     title="Homogenisation",
-    caption="a: variance between authors' centres in the style space over that of their own continuations, without "
-    "the noise of few texts; bars are 95 % intervals over authors. b: the slope of each author's "
-    "habit on that of the training texts. Both panels have one order, from methods that write in one voice upwards.",
+    caption="a: how far apart the authors' average styles are, relative to their real texts (corrected for sample "
+    "size); bars are 95 % intervals over authors. b: the slope of each author's "
+    "habit on that of the training texts. Both are sorted by a: methods with a single voice are at the bottom.",
     scores=("drift",),
     place=2,
     draw=lambda data, *paths: draw_homogenisation(

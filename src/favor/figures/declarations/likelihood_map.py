@@ -100,8 +100,8 @@ FIGURE = FigureSpec(
     title="Which adapter knows whose texts",
     caption="Gain of every client's adapter (rows) on every author's unseen texts (columns), over the base and less "
     "the adapter's mean, in nats per token; means over seeds. Both are ordered by topic, with a line between topics. "
-    "Blue on the diagonal: adapters know their own authors. Blue blocks: they know topics. Rows with one model for "
-    "all clients are left out: nothing in them differs.",
+    "Blue on the diagonal: adapters know their own authors. Blue blocks: they know topics. Methods with one model "
+    "for all clients are left out: nothing in them differs.",
     scores=("likelihood",),
     place=33,
     draw=lambda data, *paths: draw_likelihood_map(data.scores(), data.shown, *paths),

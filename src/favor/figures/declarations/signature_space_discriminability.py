@@ -71,8 +71,8 @@ def _panel(axis: Any, rows: pd.DataFrame, end: float) -> tuple[Any, float]:
 FIGURE = FigureSpec(
     title="Coordinate-level author and topic discriminability",
     caption="A point is one coordinate: a hand-made stylometric feature on the left, a dimension of the style "
-    "encoder on the right. Further right carries more author within topic, further up more topic; colour "
-    "says which outweighs, size the distance from the origin. The solid line is the least-squares fit "
+    "encoder on the right. Across: the effect of the author within a topic; up: that of the topic. Colour "
+    "shows which is larger, size the distance from the origin. The solid line is the least-squares fit "
     "through the origin, on the dotted line both effects are equal. Test texts of the clients, topics of at "
     "least three authors.",
     inputs=("coordinate_effects",),

@@ -77,7 +77,7 @@ def draw_voice_traffic(
 
 FIGURE = FigureSpec(
     title="Voice kept against bytes sent",
-    caption="Rows come by bytes, the fewest first. 0 is a voice that is nobody's and 1 the author's own. Bars are 95 % "
+    caption="Sorted by bytes, the fewest first. 0 is a voice that is nobody's and 1 the author's own. Bars are 95 % "
     "intervals over authors. What clients upload is counted over all rounds of a seed; pooled "
     "training uploads the texts themselves.",
     scores=("voice_kept", "efficiency"),

@@ -47,7 +47,7 @@ TABLE = TableSpec(
                 Column("Words of\na profile", "profile_words", method=SOURCE, decimals=0),
                 Column("Share\ntrained on", "profile_trained", method=SOURCE, decimals=2),
             ),
-            "Profiles, the same for all rows",
+            "Profiles, the same for all methods",
         ),
     ),
     sources=("profiles",),

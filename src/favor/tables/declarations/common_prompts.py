@@ -36,7 +36,7 @@ TABLE = TableSpec(
                 Column("Prompt\nshare", "prompt_share", "style"),
                 Column("Remainder", "remainder_share", "style"),
             ),
-            "Whether the author can be told",
+            "Whether the author is recognised",
         ),
     ),
     sources=("common_prompts",),

@@ -83,9 +83,9 @@ TABLE = TableSpec(
         Panel(
             (
                 Column("Top-1", derive=_cell("likelihood_top1", chance=True)),
-                Column("By\nchance", derive=_chance("likelihood_top1")),
+                Column("Top-1\nby chance", derive=_chance("likelihood_top1")),
                 Column("MRR", derive=_cell("likelihood_mrr", chance=True)),
-                Column("By\nchance ", derive=_chance("likelihood_mrr")),
+                Column("MRR\nby chance", derive=_chance("likelihood_mrr")),
                 Column("AUC", derive=_cell("likelihood_auc", chance=True)),
             ),
             "Attribution",
