@@ -26,6 +26,12 @@ from favor.foundation.errors import UserError
 WORDS = ["river", "and", "morning", "walked", "quietly", "over", "old", "bridges", "while", "nobody", "bread", "today"]
 
 
+@pytest.fixture(autouse=True)
+def no_base_in_the_working_folder(tmp_path, monkeypatch) -> None:
+    """A base that ``make real-base`` brought into the repository is found from its folder."""
+    monkeypatch.chdir(tmp_path)
+
+
 def posts(authors=8, each=12, words=160) -> pd.DataFrame:
     """Posts with columns of every kind: a number per row, an author, a sex, a topic, a date and a text."""
     draw = random.Random(7)

@@ -38,10 +38,10 @@ def test_what_is_missing_is_one_line_with_the_command(plan, monkeypatch) -> None
 
 
 def test_every_extra_names_its_modules(repository) -> None:
-    """All but the plugin that Snakemake itself asks for, and what only a GPU, a developer or the site needs."""
+    """All but the plugins that Snakemake itself asks for, and what only a GPU, a developer or the site needs."""
     import tomllib
 
     project = tomllib.loads((repository / "pyproject.toml").read_text())["project"]
-    others = {"slurm", "gpu", "dev", "docs"}
+    others = {"slurm", "cluster", "gpu", "dev", "docs"}
     assert set(project["optional-dependencies"]) - others == set(packages.MODULES)
     assert len(project["dependencies"]) <= 32
