@@ -183,7 +183,7 @@ def test_a_hijack_teaches_the_shared_adapter_its_voice_and_a_median_does_not(pla
         ({"kind": "flip", "share": 1.5}, "attack.share"),
         ({"kind": "flip", "share": 0.6}, "attack.share.*3 of 4 clients would attack, but 2 honest ones"),
         ({"kind": "hijack", "share": 0.5}, "attack.share.*2 of 4 clients would attack, but 3 honest ones"),
-        ({"kind": "scale", "share": 0.5}, "attack.factor.*multiple of 1"),
+        ({"kind": "scale", "share": 0.5}, "attack.factor.*leaves the upload as it is"),
         ({"kind": "flip"}, "attack.share"),
     ],
 )

@@ -108,7 +108,7 @@ def test_the_scores_read_both_experiments(plan) -> None:
         ("honest.federation.rounds", 1, "'federation' differs"),
         ("honest.seeds", [2], "'honest' has no seed 1"),
         ("honest.methods", {"fedavg": {}}, "'honest' has no row 'ditto' with these settings"),
-        ("micro.studies.poisoning", None, "studies.poisoning.*its tables need an undisturbed experiment"),
+        ("micro.studies.poisoning", None, "studies.poisoning.*its tables compare with an experiment without attack"),
     ],
 )
 def test_an_experiment_beside_that_differs_in_more_is_refused(where, value, words, plan) -> None:

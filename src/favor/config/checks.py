@@ -335,7 +335,7 @@ def _check_attack(where: str, experiment: Experiment) -> None:
             f"{count} of {experiment.clients} clients would attack, but {least} honest ones must be left; lower it",
         )
     if attack.kind == "scale" and attack.factor == 1:
-        refuse(f"{where}.factor", "a multiple of 1 is no attack; set another")
+        refuse(f"{where}.factor", "1 leaves the upload as it is; set a larger factor, or a smaller one")
     if experiment.federation.privacy is not None:
         refuse(where, "clients clip for 'privacy', and attackers would not; use 'robust: { rule: norm_bound }' instead")
     if experiment.withdrawn:

@@ -43,8 +43,8 @@ class LikelihoodAttribution:
             )
         if POISONING in families and self.project.config.experiments[experiment].studies.poisoning is None:
             raise UserError(
-                f"config key 'experiments.{experiment}.studies.poisoning': its tables need an undisturbed experiment "
-                "beside it; set it to { beside: NAME }, or leave them out"
+                f"config key 'experiments.{experiment}.studies.poisoning': its tables compare with an experiment "
+                "without attack; name that one as { beside: NAME }, or leave the tables out"
             )
 
     def _section(self, key: InExperiment) -> Likelihood:
