@@ -20,6 +20,12 @@ if not workflow.overwrite_configfiles:
 
 include: "workflow/functions/start.smk"
 include: "workflow/functions/running.smk"
+
+
+# The one image of all rules, under --sdm apptainer.
+container: planner.config.image
+
+
 include: "workflow/rules/corpora.smk"
 include: "workflow/rules/encoders.smk"
 include: "workflow/rules/federation.smk"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import util
 
 import pytest
@@ -34,7 +35,25 @@ def test_words_of_scripts_without_spaces_need_the_segmenter(plan) -> None:
 def test_what_is_missing_is_one_line_with_the_command(plan, monkeypatch) -> None:
     monkeypatch.setattr(packages, "find_spec", lambda name: None if name == "mauve" else util.find_spec(name))
     with pytest.raises(UserError, match=r"prints MAUVE, which needs .* \(mauve\); pip install '\.\[mauve\]'"):
-        extras.check_extras(plan("config/config.yaml"))
+        extras.check_software(plan("config/config.yaml"), [])
+    extras.check_software(plan("config/config.yaml"), ["conda"])  # its environments hold what rules need
+
+
+@pytest.mark.parametrize(
+    ("image", "message"),
+    [
+        (None, "--sdm apptainer needs config key 'image'; build one with"),
+        ("favor.sif", "config key 'image': there is no file 'favor.sif'; build one with"),
+    ],
+)
+def test_jobs_in_containers_need_an_image(plan, tmp_path, monkeypatch, image, message) -> None:
+    planner = plan(change=lambda config: config.update(image=image))
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UserError, match=f"^{re.escape(message)}"):
+        extras.check_software(planner, ["apptainer"])
+    (tmp_path / "favor.sif").touch()
+    if image:
+        extras.check_software(planner, ["apptainer"])
 
 
 def test_every_extra_names_its_modules(repository) -> None:

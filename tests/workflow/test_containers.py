@@ -17,7 +17,7 @@ import pytest
 
 from favor.running.invalidation.source_index import modules_below
 from tests.warm_snakemake import run_snakemake
-from tests.workflow.conftest import planned_jobs
+from tests.workflow.conftest import copy_project, planned_jobs
 
 PLACE = "/opt/favor/"
 
@@ -92,3 +92,27 @@ def test_what_is_copied_plans_the_demo_in_a_mounted_folder(image, tmp_path) -> N
         text=True,
     )
     assert said.returncode == 0, said.stderr
+
+
+# Runs the command on this machine, as Apptainer does in the image, and writes down what it was asked for.
+APPTAINER = """#!/bin/sh
+case "$1" in --version) echo apptainer version 1.3.0; exit;; esac
+echo "$@" >> asked.txt
+while [ "$1" != -c ]; do shift; done
+exec bash -c "$2"
+"""
+
+
+def test_a_job_runs_in_the_image(repository, tmp_path) -> None:
+    project = copy_project(repository, tmp_path / "project")
+    (tmp_path / "apptainer").write_text(APPTAINER)
+    (tmp_path / "apptainer").chmod(0o755)
+    (project.folder / "favor.sif").touch()
+    environment = os.environ | {"PATH": f"{tmp_path}:{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    arguments = ["--cores", "2", "--sdm", "apptainer", "--configfile", str(repository / "tests/data/micro.yaml")]
+    made = "results/corpora/micro/documents.parquet"
+    done = run_snakemake([*arguments, "--config", "image=favor.sif", "--", made], project.folder, environment)
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert (project.folder / made).is_file()
+    asked = (project.folder / "asked.txt").read_text().splitlines()
+    assert [line for line in asked if " exec " in f" {line}" and "favor.sif" in line and "build_documents" in line]

@@ -17,7 +17,7 @@ from favor.config.availability import to_fetch
 from favor.foundation.errors import UserError
 from favor.foundation.registry import PACKAGE_ROOT as SOURCE
 from favor.plan import Planner
-from favor.plan.extras import check_extras
+from favor.plan.extras import check_software
 from favor.running.jobs.announcement import announce
 from favor.running.jobs.environment import export_source, only_planning
 from favor.running.invalidation.changes import FOLDER, Changes, check_accept
@@ -48,8 +48,9 @@ try:
     if workflow.is_main_process:
         planning = only_planning(sys.argv[1:])
         fetched = to_fetch(planner.config)  # refuses folders that do not exist
-        if not workflow.deployment_settings.deployment_method:
-            check_extras(planner)
+        check_software(
+            planner, [str(way) for way in workflow.deployment_settings.deployment_method]
+        )
         open_results(results, ROOT, input_paths(planner.config), planning)
         planner.training.erase_withdrawn(planning)
         announce(planner.project.absent.values(), fetched)

@@ -1,5 +1,5 @@
 # From a raw corpus to documents, splits, disjoint author roles, allocations and prompts.
-# Each rule's log, benchmark, resources and code fingerprint follow from its script, unless it says them: functions/running.smk.
+# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script: functions/running.smk.
 
 from favor.corpora.settings import (
     AuthorMeasuring,

@@ -1,5 +1,5 @@
 # Base models and style encoders that are trained here, and the embeddings of the clients' own texts.
-# Each rule's log, benchmark, resources and code fingerprint follow from its script, unless it says them: functions/running.smk.
+# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script: functions/running.smk.
 
 from favor.lm.settings import ModelTraining, Vocabulary
 from favor.plan.handing import hands
@@ -12,8 +12,6 @@ rule train_tokenizer:
     output:
         tokenizer=paths.tokenizer,
         settings=paths.tokenizer_settings,
-    conda:
-        "../../envs/models.yaml"
     params:
         cfg=hands(Vocabulary, project.pretraining),
     script:
@@ -32,8 +30,6 @@ rule pretrain_base:
         losses=paths.pretraining_losses,
     wildcard_constraints:
         model=project.models_with("pretrain"),
-    conda:
-        "../../envs/models.yaml"
     threads: threads.pretraining
     resources:
         **asks("pretrain_base", work=costs.pretraining_work),
@@ -51,8 +47,6 @@ rule dequantise_base:
         record=paths.gguf_record,
     wildcard_constraints:
         model=project.models_with("gguf"),
-    conda:
-        "../../envs/models.yaml"
     resources:
         **asks("dequantise_base", model=costs.model, gpu=costs.no_gpus),
     params:
@@ -66,8 +60,6 @@ rule quantise_base:
         lambda w: project.plain_files(w.model),
     output:
         **paths.weights(paths.quantised_folder),
-    conda:
-        "../../envs/models.yaml"
     threads: threads.pretraining
     resources:
         **asks("quantise_base", model=costs.model),
@@ -87,8 +79,6 @@ rule train_asce:
         settings=paths.encoder_manifest,
     wildcard_constraints:
         encoder=project.encoders_with("training"),
-    conda:
-        "../../envs/models.yaml"
     threads: threads.encoder
     resources:
         **asks("train_asce", costs.encoder_work, gpu=costs.encoder_gpus),
@@ -108,8 +98,6 @@ rule fit_stylometry:
         settings=paths.encoder_manifest,
     wildcard_constraints:
         encoder=project.encoders_with("fitting"),
-    conda:
-        "../../envs/models.yaml"
     params:
         cfg=preparation.stylometry_settings,
     script:
@@ -137,8 +125,6 @@ rule train_assistant:
         settings=paths.assistant_manifest,
         prototypes=paths.assistant_prototypes,
         calibration=paths.assistant_calibration,
-    conda:
-        "../../envs/models.yaml"
     threads: threads.encoder
     resources:
         **asks("train_assistant", costs.classifier_work, gpu=costs.any_gpus),
@@ -154,8 +140,6 @@ rule embed_sources:
         encoder=project.encoder_files,
     output:
         embeddings=paths.source_embeddings,
-    conda:
-        "../../envs/models.yaml"
     threads: threads.scoring
     resources:
         **asks("embed_sources", costs.source_work, gpu=costs.encoder_gpus),
@@ -172,8 +156,6 @@ rule certify_encoder:
         encoder=project.encoder_files,
     output:
         certificate=paths.certificate,
-    conda:
-        "../../envs/models.yaml"
     threads: threads.scoring
     resources:
         **asks("certify_encoder", costs.certificate_work, gpu=costs.encoder_gpus),

@@ -1,5 +1,5 @@
 # Exports for other people's tools, made when asked for. They hold anonymous names only, but the released layout quotes outputs.
-# Each rule's log, benchmark, resources and code fingerprint follow from its script, unless it says them: functions/running.smk.
+# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script: functions/running.smk.
 
 
 rule export_pan:
@@ -13,8 +13,6 @@ rule export_pan:
         truth=paths.pan_export.where(file="truth.jsonl"),
         answers=paths.pan_export.where(file="answers.jsonl"),
         measures=paths.pan_export.where(file="measures.json"),
-    conda:
-        "../../envs/models.yaml"
     params:
         cfg=exports.pan_settings,
     script:
@@ -39,8 +37,6 @@ rule export_release:
         config=paths.release_export.where(file="method_config_resolved.yaml"),
         seeds=paths.release_export.where(file="seed_manifest.json"),
         definitions=paths.release_export.where(file="README.md"),
-    conda:
-        "../../envs/models.yaml"
     params:
         cfg=exports.release_settings,
     script:

@@ -1,6 +1,6 @@
 # Rounds of federated training. The data-locality boundary can be read off the paths: what is under clients/ stays with
 # the clients, and no server rule (initialise_server, aggregate) takes it as input.
-# Each rule's log, benchmark, resources and code fingerprint follow from its script, unless it says them: functions/running.smk.
+# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script: functions/running.smk.
 
 
 rule make_schedule:
@@ -8,8 +8,6 @@ rule make_schedule:
         schedule=paths.schedule,
     wildcard_constraints:
         sampling="coverage_first|uniform",
-    conda:
-        "../../envs/models.yaml"
     params:
         cfg=training.schedule_settings,
     script:
@@ -23,8 +21,6 @@ rule initialise_server:
         adapter=paths.initial_adapter,
     wildcard_constraints:
         origin=r"[a-z0-9_-]+",
-    conda:
-        "../../envs/models.yaml"
     params:
         cfg=training.initial_settings,
     script:
@@ -37,8 +33,6 @@ rule draw_random_adapter:
         adapter=training.frozen_adapter,
     output:
         adapter=paths.random_adapter,
-    conda:
-        "../../envs/models.yaml"
     script:
         "../scripts/draw_random_adapter.py"
 
@@ -49,8 +43,6 @@ rule hijack_texts:
         texts=paths.texts,
     output:
         texts=temp(paths.hijacked_texts),
-    conda:
-        "../../envs/models.yaml"
     params:
         cfg=training.hijack_settings,
     script:
@@ -73,8 +65,6 @@ rule train_shared:
         training_log=paths.shared_log,
     wildcard_constraints:
         seed=evaluation.seeds(kept=True),
-    conda:
-        "../../envs/models.yaml"
     threads: threads.training
     resources:
         **asks("train_shared", costs.shared_work, costs.base_model),
@@ -100,8 +90,6 @@ rule falsify_uploads:
         upload=paths.upload,
     output:
         upload=kept_or_temporary(paths.false_upload),
-    conda:
-        "../../envs/models.yaml"
     params:
         cfg=training.false_upload_settings,
     script:
@@ -115,8 +103,6 @@ rule sum_uploads:
         uploads=training.summed_uploads,
     output:
         total=kept_or_temporary(paths.upload_sum),
-    conda:
-        "../../envs/models.yaml"
     resources:
         **asks("sum_uploads", work=costs.adapter_work),
     params:
@@ -132,8 +118,6 @@ rule combine_uploads:
         uploads=training.summed_uploads,
     output:
         total=kept_or_temporary(paths.combination),
-    conda:
-        "../../envs/models.yaml"
     resources:
         **asks("combine_uploads", work=costs.adapter_work),
     params:
@@ -153,8 +137,6 @@ rule aggregate:
     wildcard_constraints:
         next_round=r"[1-9]\d*",
         track=training.track_names(remembering=False),
-    conda:
-        "../../envs/models.yaml"
     resources:
         **asks("aggregate", work=costs.adapter_work),
     params:
@@ -192,8 +174,6 @@ rule train_personal:
         training_log=paths.personal_log,
     wildcard_constraints:
         seed=evaluation.seeds(kept=True),
-    conda:
-        "../../envs/models.yaml"
     threads: threads.training
     resources:
         **asks("train_personal", costs.personal_work, costs.base_model),
@@ -221,8 +201,6 @@ rule record_boundary:
         texts=project.texts,
     output:
         boundary=paths.boundary,
-    conda:
-        "../../envs/models.yaml"
     params:
         cfg=records.boundary_settings,
     script:
@@ -232,8 +210,6 @@ rule record_boundary:
 rule record_settings:
     output:
         settings=paths.settings,
-    conda:
-        "../../envs/models.yaml"
     params:
         cfg=records.resolved_settings,
     script:
@@ -247,8 +223,6 @@ rule export_adapters:
         model=project.base_files,
     output:
         folder=directory(paths.peft_folder),
-    conda:
-        "../../envs/models.yaml"
     resources:
         **asks("export_adapters", work=costs.adapter_work),
     params:

@@ -1,5 +1,5 @@
 # Held-out continuations of every run, and the work done once per text: embeddings and utility.
-# Each rule's log, benchmark, resources and code fingerprint follow from its script, unless it says them: functions/running.smk.
+# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script: functions/running.smk.
 
 from favor.scores.settings import Seeds
 
@@ -18,8 +18,6 @@ rule generate:
     wildcard_constraints:
         experiment=training.generating(parted=False),
         method=studies.trained_rows,
-    conda:
-        "../../envs/models.yaml"
     threads: threads.generation
     resources:
         **asks("generate", costs.generation_work, costs.base_model),
@@ -112,8 +110,6 @@ rule embed_generations:
         embeddings=paths.generation_embeddings,
         golds=paths.gold_embeddings,
         common=paths.common_embeddings,
-    conda:
-        "../../envs/models.yaml"
     threads: threads.scoring
     resources:
         **asks("embed_generations", costs.continuation_work, gpu=costs.encoder_gpus),
@@ -132,8 +128,6 @@ rule measure_assistant:
         weights=evaluation.classifier_weights,
     output:
         assistant=paths.assistant_scores,
-    conda:
-        "../../envs/models.yaml"
     threads: threads.scoring
     resources:
         **asks("measure_assistant", costs.continuation_work, gpu=costs.any_gpus),
@@ -150,8 +144,6 @@ rule measure_bertscore:
         prompts=evaluation.prompts,
     output:
         bertscore=paths.bertscore,
-    conda:
-        "../../envs/models.yaml"
     threads: threads.scoring
     resources:
         **asks("measure_bertscore", costs.continuation_work, gpu=costs.any_gpus),
@@ -170,8 +162,6 @@ rule measure_utility:
         golds=paths.gold_embeddings.at(encoder=project.semantic_encoder),
     output:
         utility=paths.utility,
-    conda:
-        "../../envs/models.yaml"
     params:
         cfg=project.of_experiment(Seeds),
     script:

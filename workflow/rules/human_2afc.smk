@@ -1,5 +1,5 @@
 # Studies in which people read what the methods wrote. Items and pages quote texts: they are not for publication.
-# Each rule's log, benchmark, resources and code fingerprint follow from its script, unless it says them: functions/running.smk.
+# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script: functions/running.smk.
 
 from favor.plan.handing import hands
 from favor.studies.settings import AuditPage

@@ -1,6 +1,6 @@
 # A language model as judge: made where an experiment configures one. What is asked names no method; the key that does is read by
 # the scores alone.
-# Each rule's log, benchmark, resources and code fingerprint follow from its script, unless it says them: functions/running.smk.
+# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script: functions/running.smk.
 
 
 rule prepare_judgements:
@@ -11,8 +11,6 @@ rule prepare_judgements:
     output:
         requests=paths.judge_requests,
         key=paths.judge_key,
-    conda:
-        "../../envs/models.yaml"
     params:
         cfg=studies.judgement_settings,
     script:
@@ -26,8 +24,6 @@ rule judge:
         model=studies.judge_files,
     output:
         judgements=paths.judgements,
-    conda:
-        "../../envs/models.yaml"
     threads: threads.generation
     resources:
         **asks("judge", model=costs.judge_model),
@@ -43,8 +39,6 @@ rule score_judges:
         judged=studies.judgements,
     output:
         scores=paths.scores.where(family="judges"),
-    conda:
-        "../../envs/models.yaml"
     params:
         cfg=studies.judge_score_settings,
     script:

@@ -1,5 +1,5 @@
 # Likelihood attribution: every client's model reads every client's held-out texts. The base reads them once.
-# Each rule's log, benchmark, resources and code fingerprint follow from its script, unless it says them: functions/running.smk.
+# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script: functions/running.smk.
 
 
 rule read_base_likelihoods:
@@ -12,8 +12,6 @@ rule read_base_likelihoods:
         model=project.base_files,
     output:
         texts=paths.read_texts,
-    conda:
-        "../../envs/models.yaml"
     threads: threads.generation
     resources:
         **asks("read_base_likelihoods", costs.base_reading_work, costs.base_model),
@@ -33,8 +31,6 @@ rule read_likelihoods:
         likelihood=paths.likelihood,
     wildcard_constraints:
         method=likelihood.rows(),
-    conda:
-        "../../envs/models.yaml"
     threads: threads.generation
     resources:
         **asks("read_likelihoods", costs.reading_work, costs.base_model),
@@ -49,8 +45,6 @@ rule score_likelihood:
         readings=likelihood.readings,
     output:
         scores=paths.scores.where(family="likelihood"),
-    conda:
-        "../../envs/models.yaml"
     params:
         cfg=likelihood.score_settings,
     script:
@@ -64,8 +58,6 @@ rule score_poisoning:
         beside=likelihood.readings_beside,
     output:
         scores=paths.scores.where(family="poisoning"),
-    conda:
-        "../../envs/models.yaml"
     params:
         cfg=likelihood.poisoning_settings,
     script:

@@ -1,6 +1,6 @@
 # The privacy audit: an evaluator reads uploads and adapters, after and outside every server rule. The track in which secrets are
 # planted is trained and aggregated by the rules of federation.smk.
-# Each rule's log, benchmark, resources and code fingerprint follow from its script, unless it says them: functions/running.smk.
+# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script: functions/running.smk.
 
 
 # Uploads go once they are aggregated; the audit's copies stay, so that a changed audit trains nothing again.
@@ -9,8 +9,6 @@ rule keep_upload:
         upload=paths.upload,
     output:
         kept=paths.audited_upload,
-    conda:
-        "../../envs/models.yaml"
     script:
         "../scripts/keep_upload.py"
 
@@ -30,8 +28,6 @@ rule measure_privacy:
         canaries=paths.privacy.where(reading="canaries"),
         canary_clients=paths.privacy.where(reading="canary_clients"),
         norms=paths.privacy.where(reading="norms"),
-    conda:
-        "../../envs/models.yaml"
     threads: threads.generation
     resources:
         **asks("measure_privacy", costs.privacy_work, costs.base_model),
@@ -47,8 +43,6 @@ rule score_privacy:
         style=evaluation.style_sources,
     output:
         scores=paths.scores.where(family="privacy"),
-    conda:
-        "../../envs/models.yaml"
     params:
         cfg=privacy.score_settings,
     script:

@@ -1,6 +1,6 @@
 # Continuations without training: the base model with a longer prompt. Sheets, personas and requests quote clients' texts, so
 # they stand under clients/.
-# Each rule's log, benchmark, resources and code fingerprint follow from its script, unless it says them: functions/running.smk.
+# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script: functions/running.smk.
 
 
 rule distil_sheets:
@@ -9,8 +9,6 @@ rule distil_sheets:
         model=lambda w: project.model_files(studies.sheet_model(w)),
     output:
         sheets=paths.sheets,
-    conda:
-        "../../envs/models.yaml"
     threads: threads.generation
     resources:
         **asks("distil_sheets", costs.sheet_work, studies.sheet_model),
@@ -34,8 +32,6 @@ rule generate_prompted:
         requests=paths.prompted_requests,
     wildcard_constraints:
         method=studies.prompted_rows,
-    conda:
-        "../../envs/models.yaml"
     threads: threads.generation
     resources:
         **asks("generate_prompted", costs.prompted_work, costs.base_model),

@@ -1,5 +1,5 @@
 # Scores: cheap, from the Parquet files above, every run of an experiment at once, one file per metric family.
-# Each rule's log, benchmark, resources and code fingerprint follow from its script, unless it says them: functions/running.smk.
+# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script: functions/running.smk.
 
 
 rule score:
@@ -25,8 +25,6 @@ rule score:
         ),
     wildcard_constraints:
         family=r"(?!(?:efficiency|human_2afc|judges|likelihood|poisoning|privacy|stel|transfer|validation)\.)[a-z][a-z0-9_]*",
-    conda:
-        "../../envs/models.yaml"
     threads: threads.scoring
     params:
         cfg=evaluation.score_settings,
@@ -43,8 +41,6 @@ rule score_efficiency:
         adapters=training.initial_adapters,
     output:
         scores=paths.scores.where(family="efficiency"),
-    conda:
-        "../../envs/models.yaml"
     params:
         cfg=evaluation.efficiency_settings,
     script:
@@ -57,8 +53,6 @@ rule score_validation:
         logs=planner.validation.logs,
     output:
         scores=paths.scores.where(family="validation"),
-    conda:
-        "../../envs/models.yaml"
     params:
         cfg=planner.validation.settings,
     script:
@@ -71,8 +65,6 @@ rule score_stel:
         certificates=paths.certificate.each(encoder=project.spaces),
     output:
         scores=paths.scores.where(family="stel"),
-    conda:
-        "../../envs/models.yaml"
     params:
         cfg=evaluation.certificate_settings,
     script:

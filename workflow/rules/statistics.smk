@@ -1,5 +1,5 @@
 # Statistics: paired comparisons of methods, one file per table that prints them; diagnostics that figures show.
-# Each rule's log, benchmark, resources and code fingerprint follow from its script, unless it says them: functions/running.smk.
+# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script: functions/running.smk.
 
 
 rule compare_methods:
@@ -13,8 +13,6 @@ rule compare_methods:
         assistant=evaluation.assistant_scores,
     output:
         comparisons=paths.comparisons,
-    conda:
-        "../../envs/models.yaml"
     threads: threads.scoring
     params:
         cfg=evaluation.comparison_settings,
@@ -33,8 +31,6 @@ rule compare_all:
         assistant=evaluation.assistant_scores,
     output:
         evidence=paths.evidence,
-    conda:
-        "../../envs/models.yaml"
     threads: threads.scoring
     params:
         cfg=evaluation.evidence_settings,
@@ -48,8 +44,6 @@ rule measure_allocation:
         behind=evaluation.energy_behind,
     output:
         energy=paths.adapter_energy,
-    conda:
-        "../../envs/models.yaml"
     threads: threads.scoring
     script:
         "../scripts/measure_allocation.py"
@@ -61,8 +55,6 @@ rule measure_coordinates:
         texts=project.texts,
     output:
         effects=paths.coordinate_effects,
-    conda:
-        "../../envs/models.yaml"
     threads: threads.scoring
     script:
         "../scripts/measure_coordinates.py"
@@ -77,8 +69,6 @@ rule measure_participation:
         embeddings=paths.generation_embeddings.at(encoder=project.style_encoder),
     output:
         participation=paths.participation,
-    conda:
-        "../../envs/models.yaml"
     threads: threads.scoring
     params:
         cfg=evaluation.participation_settings,

@@ -1,5 +1,5 @@
 # Sweeps: the scores of several experiments side by side, and the tables and figures over them.
-# Each rule's log, benchmark, resources and code fingerprint follow from its script, unless it says them: functions/running.smk.
+# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script: functions/running.smk.
 
 
 rule collect_sweep:

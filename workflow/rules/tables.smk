@@ -1,5 +1,5 @@
 # Tables, figures and the report.
-# Each rule's log, benchmark, resources and code fingerprint follow from its script, unless it says them: functions/running.smk.
+# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script: functions/running.smk.
 
 from favor.plan.figures import OVERVIEWS
 
@@ -60,8 +60,6 @@ rule make_gallery:
     output:
         gallery=paths.gallery,
         sample=paths.gallery_sample,
-    conda:
-        "../../envs/models.yaml"
     params:
         cfg=evaluation.gallery_settings,
     script:

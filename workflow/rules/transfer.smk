@@ -1,5 +1,5 @@
 # Frozen style encoders on human texts of another corpus's clients: nothing is trained on them.
-# Each rule's log, benchmark, resources and code fingerprint follow from its script, unless it says them: functions/running.smk.
+# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script: functions/running.smk.
 
 
 rule embed_transfer:
@@ -10,8 +10,6 @@ rule embed_transfer:
         encoder=project.encoder_files,
     output:
         embeddings=paths.transfer_embeddings,
-    conda:
-        "../../envs/models.yaml"
     threads: threads.scoring
     resources:
         **asks("embed_transfer", costs.transfer_work, gpu=costs.encoder_gpus),
@@ -28,8 +26,6 @@ rule score_transfer:
         manifests=paths.encoder_manifest.each(encoder=studies.transferred),
     output:
         scores=paths.scores.where(family="transfer"),
-    conda:
-        "../../envs/models.yaml"
     params:
         cfg=studies.transfer_settings,
     script:

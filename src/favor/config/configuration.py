@@ -40,6 +40,11 @@ class Configuration(Section):
         "Forks jobs on this machine from one process that has their libraries imported, which saves each some seconds. "
         "Jobs that take a GPU, and those of conda environments and containers, start on their own.",
     )
+    image: str | None = key(
+        None,
+        "Container image in which jobs run under `--sdm apptainer`: a file such as `favor.sif`, or an address such as "
+        "`docker://registry/favor`. Build it with `containers/favor.def` or `containers/Dockerfile`.",
+    )
     stel_items: int | None = key(
         None, "Certifies encoders with the first so many items of each style of STEL; null takes all 500.", ge=1
     )

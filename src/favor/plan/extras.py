@@ -1,14 +1,18 @@
-"""Which optional packages (the extras of pyproject.toml) a configuration needs."""
+"""Which optional packages (the extras of pyproject.toml), or which image, the jobs of a configuration need."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from favor.foundation.errors import UserError
 from favor.foundation.extras import require
 
 if TYPE_CHECKING:
     from favor.plan import Planner
+
+BUILD = "build one with 'apptainer build favor.sif containers/favor.def' in a clone (docs/containers.md)"
 
 
 def wanted(planner: Planner) -> Iterator[tuple[str, str]]:
@@ -27,7 +31,16 @@ def wanted(planner: Planner) -> Iterator[tuple[str, str]]:
                 yield "retrieval", f"row '{row}' of the experiment '{name}'"
 
 
-def check_extras(planner: Planner) -> None:
-    """Raise ``UserError`` where the configuration asks for what needs packages that are not installed."""
-    for extra, what in wanted(planner):
+def check_software(planner: Planner, deployed: Collection[str]) -> None:
+    """Raise ``UserError`` where jobs would lack packages of this environment, or the image that they are to run in.
+
+    ``deployed``: the methods of ``--software-deployment-method``, by which jobs do not run in this environment.
+    """
+    if "apptainer" in deployed:
+        image = planner.config.image
+        if image is None:
+            raise UserError(f"--sdm apptainer needs config key 'image'; {BUILD}")
+        if "://" not in image and not Path(image).is_file():
+            raise UserError(f"config key 'image': there is no file '{image}'; {BUILD}")
+    for extra, what in () if deployed else wanted(planner):
         require(extra, what)

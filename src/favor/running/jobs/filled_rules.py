@@ -1,4 +1,7 @@
-"""What follows from the name of a rule's script, so that no rule says it: log, benchmark, resources, code."""
+"""What follows from the name of a rule's script, so that no rule says it: log, benchmark, resources, code.
+
+The conda environment of a rule that names none is that of training, generation and scoring, as of most.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from snakemake.io import strip_wildcard_constraints
+
+ENVIRONMENT = "../../envs/models.yaml"
 
 
 class Places(Protocol):
@@ -24,7 +29,7 @@ class Places(Protocol):
 def fill_in(
     workflow: Any, rule: Any, places: Places, asks: Callable[[str], dict[str, object]], code: Callable[[str], str]
 ) -> None:
-    """Fill in the log, benchmark, resources and fingerprint of the code of a rule that does not say them itself.
+    """Fill in the log, benchmark, resources, fingerprint of the code and environment that a rule does not say itself.
 
     With the calls that Snakemake's own loader makes. All of it goes into the rule's description too, from which "use
     rule" of a workflow around this one starts. ``asks`` and ``code`` give resources and fingerprint of a script.
@@ -44,6 +49,8 @@ def fill_in(
         workflow.resources(**asks(stage))(said)
         rule.resources.update(rule.ruleinfo.resources[1])
         rule.resources.update(given)
+    if said.conda_env is None:
+        rule.conda_env = said.conda_env = ENVIRONMENT
     if not hasattr(rule.params, "code"):
         positional, named = said.params or ((), {})
         workflow.params(*positional, **named, code=code(stage))(said)
