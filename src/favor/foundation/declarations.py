@@ -10,31 +10,29 @@ from favor.foundation.errors import UserError
 
 def declared(path: Path, name: str) -> ast.expr | None:
     """Return the expression assigned to ``name`` at the top level of the Python file, or None."""
-    for node in _statements(path):
-        if name in _bound(node):
-            value: ast.expr | None = getattr(node, "value", None)
-            return value
-    return None
+    return _bound(path).get(name)
 
 
 def declares(path: Path, name: str) -> bool:
     """Whether ``name`` is assigned or defined at the top level of the Python file. Broken syntax declares nothing."""
     try:
-        return any(name in _bound(node) for node in _statements(path))
+        return name in _bound(path)
     except SyntaxError:
         return False
 
 
-def _statements(path: Path) -> list[ast.stmt]:
-    return ast.parse(path.read_text(encoding="utf-8")).body
-
-
-def _bound(node: ast.stmt) -> list[str]:
-    """The names that a statement assigns or defines."""
-    if isinstance(node, ast.FunctionDef):
-        return [node.name]
-    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-    return [target.id for target in targets if isinstance(target, ast.Name)]
+@cache
+def _bound(path: Path) -> dict[str, ast.expr | None]:
+    """The names that a file assigns or defines at its top level: name -> the first expression assigned, if any."""
+    found: dict[str, ast.expr | None] = {}
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef):
+            found.setdefault(node.name, None)
+            continue
+        for target in node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]:
+            if isinstance(target, ast.Name):
+                found.setdefault(target.id, getattr(node, "value", None))
+    return found
 
 
 @cache
