@@ -17,6 +17,7 @@ from tests.lm.test_gguf import written
 from tests.test_extending import put_examples
 from tests.warm_snakemake import run_snakemake
 from tests.workflow.conftest import COPIED, Project, copy_project
+from tests.workflow.test_containers import APPTAINER
 
 STARTS = re.compile(r"(?:\.venv/bin/)?(?:snakemake|python|make|favor)\s")
 CLUSTER = "python tests/slurm/cluster.py "  # starts a cluster for the command that follows it
@@ -80,9 +81,10 @@ def dry(command) -> str:
 
 @pytest.fixture(scope="module")
 def project(repository, tmp_path_factory) -> Project:
-    """A copy with the examples of docs/extending.md in place, and stubs of what users have: corpora, a base, a queue.
+    """A copy with the examples of docs/extending.md in place, and stubs of what users have.
 
-    The paper's experiments are cut to one seed and few jobs, so that planning them takes seconds.
+    These are corpora, a base, an image and a queue. The paper's experiments are cut to one seed and few jobs, so that
+    planning them takes seconds.
     """
     project = copy_project(
         repository,
@@ -91,6 +93,7 @@ def project(repository, tmp_path_factory) -> Project:
     )
     (project.folder / "blogtext.csv").write_text("id,gender,age,topic,sign,date,text\n")
     (project.folder / "posts.csv").write_text("author,text\n")
+    (project.folder / "favor.sif").touch()
     tutorial = (repository / "config" / "tutorial.yaml").read_text()
     (project.folder / "my.yaml").write_text(tutorial)
     # "favor init" writes the path of the posts into posts.yaml.
@@ -99,10 +102,11 @@ def project(repository, tmp_path_factory) -> Project:
     real_base = project.folder / "resources" / "SmolLM2-135M-Instruct.Q4_1.gguf"
     real_base.parent.mkdir(exist_ok=True)
     written(real_base)
-    queue = project.folder / "bin" / "squeue"
-    queue.parent.mkdir()
-    queue.write_text("#!/bin/sh\n")
-    queue.chmod(0o755)
+    for name, program in {"squeue": "#!/bin/sh\n", "apptainer": APPTAINER}.items():
+        path = project.folder / "bin" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(program)
+        path.chmod(0o755)
     put_examples((repository / "docs" / "extending.md").read_text(), project.folder)
     for name in ("blogtext", "mythos"):
         path = project.folder / "config" / f"{name}.yaml"
