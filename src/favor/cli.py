@@ -149,8 +149,8 @@ def certificate_targets(planner: Planner, encoders: Sequence[str]) -> list[str]:
 def print_certificates(arguments: argparse.Namespace) -> None:
     """Print what the workflow made for ``favor certify``, a table per experiment whose texts were read."""
     # Here, because the other commands need neither pandas nor torch's libraries.
+    from favor.report.certificates import certificate_lines
     from favor.scores.settings import Resampled
-    from favor.tables.certificates import certificate_lines
     from favor.tables.context import Context
 
     planner = planner_of(arguments)

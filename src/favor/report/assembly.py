@@ -24,6 +24,7 @@ from favor.foundation.parquet import read_parquet
 from favor.paper.settings import Entry
 from favor.report.content import CAUTIONS, ExperimentReport, Figure, Preparation, Report, ReportTable
 from favor.report.findings import Facts, findings
+from favor.report.leaderboard import leaderboard
 from favor.report.settings import PrintedExperiment, PrintedSweep
 from favor.running.invalidation.changes import FOLDER, accepted_notes
 from favor.running.invalidation.given import library_notes
@@ -33,7 +34,6 @@ from favor.tables.cell_table import TABLE_CELLS
 from favor.tables.choice import choices, chosen_points, with_choice
 from favor.tables.every_metric import panels_of_cells
 from favor.tables.labels import printed_spec
-from favor.tables.leaderboard import leaderboard
 from favor.tables.remarks import EvaluationPosts, with_remarks
 from favor.tables.sweeps import at_points, cautioned_at_points
 

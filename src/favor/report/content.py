@@ -91,7 +91,7 @@ class ExperimentReport:
     lines for the opening summary (clients, base model). ``is_demo``: whether the demo statement is printed.
     ``display``: printed names of methods that the paper does not know. ``numbers``: the experiment's entries of
     numbers.json. ``findings`` and ``leaderboard``: what came out in sentences (:mod:`favor.report.findings`), and all
-    rows in one order (:mod:`favor.tables.leaderboard`). ``cautions``: what is to be known before them. ``gallery``: the
+    rows in one order (:mod:`favor.report.leaderboard`). ``cautions``: what is to be known before them. ``gallery``: the
     page beside the report that quotes texts, if there is one; ``sample``: its first prompt and texts, as (name, text).
     ``passed``: by row, how many of its outputs passed the filter, and how many there are.
     """

@@ -14,9 +14,9 @@ from typing import Any
 import pandas as pd
 
 from favor.paper.names import method_name, unmarked
+from favor.report.leaderboard import HEADLINE, differences, judges, means, p_text, subject
 from favor.statistics.power import detectable, least_authors
 from favor.tables.escape import minus
-from favor.tables.leaderboard import HEADLINE, differences, judges, means, p_text, subject
 from favor.tables.marks import LEVEL
 
 _NAMED = 3  # methods that a sentence names before it counts

@@ -19,12 +19,12 @@ from markupsafe import Markup
 
 from favor.foundation.html import html_text, render
 from favor.paper.names import method_name, unmarked
+from favor.report.leaderboard import subject
 from favor.scores.inputs import Run, ScoreInputs
 from favor.scores.prototypes import predict, prototypes
 from favor.tables.cells import printed
 from favor.tables.escape import minus
 from favor.tables.excerpts import shortened
-from favor.tables.leaderboard import subject
 from favor.tables.style import page
 
 OWN = "gold"

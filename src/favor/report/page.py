@@ -31,11 +31,11 @@ from favor.report.content import (
     table_file,
     table_note,
 )
+from favor.report.leaderboard import LEADERBOARD
 from favor.report.number_rows import NUMBERS_CAPTION, NUMBERS_TITLE, number_rows
 from favor.report.preparation import blocks, remarks
 from favor.running.folder.run_record import PAGE
 from favor.tables.html import html_table
-from favor.tables.leaderboard import LEADERBOARD
 from favor.tables.style import page
 
 OPENING = ("Base model",)  # facts of the first screen

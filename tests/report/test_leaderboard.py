@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from favor.tables.leaderboard import differences, leaderboard
+from favor.report.leaderboard import differences, leaderboard
 
 METHODS = ("ditto", "favor", "favor_without_asce", "local_only", "fedavg")
 VALUES = {

@@ -11,8 +11,8 @@ import pytest
 from favor.encoders.stel import certify, read_items
 from favor.encoders.tables import CERTIFICATE, SOURCE_EMBEDDINGS
 from favor.foundation.parquet import write_parquet
+from favor.report.certificates import NO_TEXTS, certificate_lines
 from favor.scores.settings import Resampled
-from favor.tables.certificates import NO_TEXTS, certificate_lines
 from favor.tables.context import Context
 
 SETTINGS = Resampled(draws=200, seed=1)
