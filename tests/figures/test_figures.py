@@ -352,10 +352,18 @@ def test_common_prompts_draw_every_method_that_has_them(tmp_path, written) -> No
     values = {"common_similarity": 0.8, "author_share": 0.2, "prompt_share": 0.5, "remainder_share": 0.3}
     rows = [("", method, metric, value) for method in ("favor", "fedavg") for metric, value in values.items()]
     rows += [("other_prompt", method, "common_similarity", 0.4) for method in ("favor", "fedavg")]
-    rows += [("", "gold", "own_prompt_similarity", 0.3)]
+    rows += [("", "gold", "own_prompt_similarity", 0.3), ("", "sora", "common_similarity", 0.6)]
+    rows += [("low", "sora", "common_similarity", 0.5), ("high", "sora", "common_similarity", 0.75)]
     table = pd.DataFrame(rows, columns=["variant", "method", "metric", "value"]).assign(encoder="asce_a")
-    draw_common_prompts(table, "asce_a", Methods(["favor", "fedavg", "ditto"]), tmp_path / "both.svg")
+    draw_common_prompts(
+        table,
+        "asce_a",
+        Methods(["favor", "fedavg", "ditto", "sora"]),
+        *(tmp_path / f"both.{kind}" for kind in ("svg", "csv")),
+    )
     drawing = (tmp_path / "both.svg").read_text(encoding="utf-8")
+    first = pd.read_csv(tmp_path / "both.csv").iloc[0]
+    assert first[["one_prompt", "low", "high"]].tolist() == [0.6, 0.5, 0.75]
     assert all(f">{word}</text>" in drawing for word in ("FAVoR", "FedAvg", "one prompt", "remainder"))
     assert ">Ditto</text>" not in drawing
     draw_common_prompts(table.assign(value=np.nan), "asce_a", Methods(["favor"]), tmp_path / "nobody.svg")
@@ -364,19 +372,20 @@ def test_common_prompts_draw_every_method_that_has_them(tmp_path, written) -> No
 
 def test_copying_draws_every_method_with_outputs(tmp_path, written) -> None:
     rows = [
-        (method, metric, variant, value)
-        for method in ("favor", "fedavg", "gold")
+        (method, metric, variant, value + (variant == "others") * more)
+        for method, more in (("favor", 0.1), ("fedavg", 0.3), ("gold", 0.0))
         for metric, value in (("copy5_rate", 0.02), ("longest_copy", 6.5))
         for variant in ("", "others")
     ]
     table = pd.DataFrame(rows, columns=["method", "metric", "variant", "value"])
-    draw_copying(table, Methods(["favor", "fedavg", "ditto"]), tmp_path / "both.svg")
+    draw_copying(table, Methods(["favor", "fedavg", "ditto"]), *(tmp_path / f"both.{kind}" for kind in ("svg", "csv")))
     drawing = (tmp_path / "both.svg").read_text(encoding="utf-8")
     assert all(f">{word}</text>" in drawing for word in ("FAVoR", "FedAvg", "own text", "other clients' texts"))
     assert ">Ditto</text>" not in drawing
     assert "Share of an output's 5-grams in the own text: 0.02 for every method." in unescape(
         inline_svg(tmp_path / "both.svg", "a", "Copying")
     )
+    assert pd.read_csv(tmp_path / "both.csv")["method"].iloc[0] == "fedavg"
     draw_copying(table.assign(value=np.nan), Methods(["favor"]), tmp_path / "nobody.svg")
     assert written[-1] == "No output passed the filter."
 

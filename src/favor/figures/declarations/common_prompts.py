@@ -17,8 +17,8 @@ SHARES = {"author_share": ("author", BLUE), "prompt_share": ("prompt", ORANGE), 
 def draw_common_prompts(scores: pd.DataFrame, style_encoder: str, methods: Methods, *paths: str | Path) -> None:
     """Draw the ``scores`` of family ``common_prompts`` in the style encoder's space to each of ``paths``.
 
-    Left: cosines of two authors on one prompt (filled) and on two (hollow); the line is people on their own prompts.
-    All are means over seeds.
+    a: cosines of two authors on one prompt (filled, with the interval over authors) and on two (hollow), the least
+    alike first; the line is people on their own prompts. All are means over seeds.
     b: the shares of variance, for methods that have them.
     """
     means = scores[scores["encoder"] == style_encoder].groupby(["metric", "variant", "method"])["value"].mean()
@@ -26,8 +26,9 @@ def draw_common_prompts(scores: pd.DataFrame, style_encoder: str, methods: Metho
     def value(metric: str, variant: str, method: str) -> float:
         return float(means.get((metric, variant, method), np.nan))
 
-    shown = [method for method in methods.rows if np.isfinite(value("common_similarity", "", method))][::-1]
-    columns = ["method", "one_prompt", "two_prompts", *SHARES]
+    alike = {method: value("common_similarity", "", method) for method in methods.rows}
+    shown = sorted((method for method in methods.rows if np.isfinite(alike[method])), key=alike.__getitem__)[::-1]
+    columns = ["method", "one_prompt", "low", "high", "two_prompts", *SHARES]
     with drawing(7.2, 0.9 + 0.26 * max(3, len(shown)), columns=2) as (figure, axes):
         if not shown:
             for axis in axes:
@@ -35,11 +36,12 @@ def draw_common_prompts(scores: pd.DataFrame, style_encoder: str, methods: Metho
             save(figure, *paths, data=methods.named(pd.DataFrame(columns=columns)))
             return
         places = np.arange(len(shown))
-        same = [value("common_similarity", "", method) for method in shown]
+        same, low, high = ([value("common_similarity", end, method) for method in shown] for end in ("", "low", "high"))
         other = [value("common_similarity", "other_prompt", method) for method in shown]
         axes[0].hlines(places, other, same, color=GREY, linewidth=1)
         axes[0].plot(other, places, "o", color=BLUE, markerfacecolor="white", label="two prompts")
-        axes[0].plot(same, places, "o", color=BLUE, label="one prompt")
+        bars = np.nan_to_num(np.abs(np.subtract([low, high], same)))
+        axes[0].errorbar(same, places, xerr=bars, fmt="o", color=BLUE, elinewidth=1.2, capsize=2, label="one prompt")
         axes[0].axvline(
             value("own_prompt_similarity", "", "gold"), color=GREY, linestyle=":", label="people, own prompts"
         )
@@ -54,23 +56,22 @@ def draw_common_prompts(scores: pd.DataFrame, style_encoder: str, methods: Metho
         for axis in axes:
             axis.set_ylim(-0.6, len(shown) - 0.4)
             axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, frameon=False, fontsize=7.5)
-        alike = dict(zip(shown, same, strict=True))
         own = value("own_prompt_similarity", "", "gold")
         shares = [[value(metric, "", method) for method in shown] for metric in SHARES]
-        data = pd.DataFrame(dict(zip(columns, (shown, same, other, *shares), strict=True)))
+        data = pd.DataFrame(dict(zip(columns, (shown, same, low, high, other, *shares), strict=True)))
         save(
             figure,
             *paths,
-            finding=methods.extremes("Cosine between authors on one prompt", alike),
+            finding=methods.extremes("Cosine between authors on one prompt", {row: alike[row] for row in shown}),
             data=methods.named(data.assign(people_own_prompts=own)[::-1]),
         )
 
 
 FIGURE = FigureSpec(
     title="Common prompts",
-    caption="Continuations of the same prompts by every client. a: how alike two authors write; b: how much "
-    "of the variance of the style vectors lies between authors. A method with one adapter "
-    "for all has one text per prompt.",
+    caption="Continuations of the same prompts by every client. a: how alike two authors write, the least alike "
+    "first, with 95 % intervals over authors for these prompts; b: how much of the variance of the style vectors lies "
+    "between authors. A method with one adapter for all has one text per prompt.",
     scores=("common_prompts",),
     place=3,
     draw=lambda data, *paths: draw_common_prompts(data.scores(), data.style_encoder, data.shown, *paths),

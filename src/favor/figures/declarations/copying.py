@@ -18,14 +18,16 @@ TEXTS = {"": ("own text", BLUE), "others": ("other clients' texts", ORANGE)}
 def draw_copying(scores: pd.DataFrame, methods: Methods, *paths: str | Path) -> None:
     """Draw the ``scores`` of family ``copying`` to each of ``paths``, means over seeds.
 
-    Dotted lines are the authors' own continuations, which copy nothing. Methods without outputs are left out.
+    The method that shares most with other clients' texts comes first. Dotted lines are the authors' own continuations,
+    which copy nothing. Methods without outputs are left out.
     """
     means = scores.groupby(["metric", "variant", "method"])["value"].mean()
 
     def value(metric: str, variant: str, method: str) -> float:
         return float(means.get((metric, variant, method), np.nan))
 
-    shown = [method for method in methods.rows if np.isfinite(value("copy5_rate", "", method))][::-1]
+    shown = [method for method in methods.rows if np.isfinite(value("copy5_rate", "", method))]
+    shown = sorted(shown, key=lambda method: -value("copy5_rate", "others", method))[::-1]
     with drawing(7.2, 0.9 + 0.24 * max(3, len(shown)), columns=2) as (figure, axes):
         places = np.arange(len(shown))
         for axis, (metric, label) in zip(axes, PANELS.items(), strict=True):
@@ -67,8 +69,9 @@ def draw_copying(scores: pd.DataFrame, methods: Methods, *paths: str | Path) -> 
 FIGURE = FigureSpec(
     title="Copying",
     caption="Word sequences that outputs share with what the author's client trained on, and with what only other "
-    "clients trained on. Base only shows what common phrases give. Dotted lines: the "
-    "authors' own continuations. Spans are those of outputs cut to one length, of 5 words or more.",
+    "clients trained on, which sorts the methods. Base only shows what common phrases give. Dotted lines: the "
+    "authors' own continuations. Spans are those of outputs cut to one length, of 5 words or more. Means "
+    "over outputs and seeds, without intervals.",
     scores=("copying",),
     place=4,
     draw=lambda data, *paths: draw_copying(data.scores(), data.shown, *paths),
