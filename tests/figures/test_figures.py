@@ -638,7 +638,7 @@ def test_a_figure_says_what_it_shows(tmp_path) -> None:
     shown = Methods(["favor", "fedavg"])
     draw_homogenisation(drift_table(), "asce_a", shown, tmp_path / "ladder.svg")
     element = inline_svg(tmp_path / "ladder.svg", "a", "Homogenisation")
-    said = "Share of the spread between authors that is left: highest FAVoR (0.60), lowest shuffled authors (0.00)."
+    said = "Spread between authors, relative to their real texts: highest FAVoR (0.60), lowest shuffled authors (0.00)."
     assert f'aria-label="Homogenisation {said}"' in element
     assert "dc:title" not in element
     draw_homogenisation(drift_table().assign(value=np.nan), "asce_a", shown, tmp_path / "silent.svg")

@@ -61,9 +61,9 @@ def test_topic_audit(verified, score) -> None:
         "indUnk bucket": "3/12 (25.0%)",
         "Dominant-topic fraction": "mean 1.0; min 1.0",
         "Effective hard-negative mode": "Same-topic cross-author",
-        "Protocol A same-prompt feasible": "False",
+        "Protocol A same-prompt feasible": "no",
         "Protocol A same-topic negatives": "88–90",
-        "Protocol C same-prompt feasible": "False",
+        "Protocol C same-prompt feasible": "no",
         "Protocol C same-topic negatives": "44",
         "External-evaluator agreement": "1/2 support FAVoR > Ditto",
     }

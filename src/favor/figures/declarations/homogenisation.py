@@ -48,11 +48,11 @@ def draw_homogenisation(
             left.annotate(label, (level, 1), xycoords=("data", "axes fraction"), ha="center", va="bottom", size=7.5)
         methods.label_rows(left, order)
         left.set_ylim(-0.5, max(len(order), 1) - 0.5)  # aligned with the rows of the right panel
-        left.set(xlabel="Share of the spread between authors that is left")
+        left.set(xlabel="Spread between authors, relative to their real texts")
         left.grid(axis="x")
         _habits(right, kept)
         left_over = ladder[""].to_dict() if len(ladder) else {}
-        finding = methods.extremes("Share of the spread between authors that is left", left_over)
+        finding = methods.extremes("Spread between authors, relative to their real texts", left_over)
         spreads = ladder.rename(columns={"": "spread_left", "low": "spread_low", "high": "spread_high"})
         data = spreads.join(kept.add_prefix("habit_")).rename_axis(index="method", columns=None)
         save(figure, *paths, finding=finding, data=methods.named(data))

@@ -56,7 +56,7 @@ def _value(row: Row, scores: pd.DataFrame, roles: Mapping[str, str]) -> Derived:
             found_any = row_values(scores, "generated_negatives").sum() > 0
             return Derived("Same-topic cross-author" if found_any else "None: no topic has two authors")
         case "Protocol A same-prompt feasible" | "Protocol C same-prompt feasible":
-            return Derived(str(bool(row_values(scores, "shared_prompts")[0])))
+            return Derived("yes" if row_values(scores, "shared_prompts")[0] else "no")
         case "Protocol A same-topic negatives":
             return spread(scores, "source_negatives")
         case "Protocol C same-topic negatives":
@@ -84,7 +84,7 @@ TABLE = TableSpec(
     title="Topics and negative sampling",
     caption="Topic and negative-sampling summary. Protocol A pairs an output with a human continuation of a prompt, "
     "Protocol C with another output, in either order once; a range runs over methods and seeds. Outputs that pass the "
-    "filter; the topic indUnk gives no negatives.",
+    "filter. indUnk holds the authors of unknown topic and gives no negatives. Feasible: two authors share a prompt.",
     stub_headers=("Audit item",),
     rows=tuple(Row((item,), method=SOURCE) for item in _ITEMS),
     panels=one_panel(Column("Value", derive=_value, decimals=0)),
