@@ -22,10 +22,12 @@ from tests.sites.eavesdropper import overheard
 from favor.corpora.tables import CLIENT_TEXTS
 from favor.federation.method import SharedStage
 from favor.federation.packs import read_pack, write_pack
+from favor.federation.rounding import rounded
 from favor.federation.server import step
+from favor.federation.tables import TRAFFIC
 from favor.federation.uploads import cohort_sum, mean_of_sum, read_uploads
 from favor.foundation.parquet import read_parquet
-from favor.foundation.tensors import read_safetensors
+from favor.foundation.tensors import read_safetensors, write_safetensors
 from favor.sites import uploads as site_uploads
 from favor.sites.signing import secret, secret_key, signature
 
@@ -288,3 +290,36 @@ def test_a_site_that_is_killed_resumes_with_the_same_bytes(moment, federation, r
     assert any("uploads" in str(path) for path in files)
     for path in files:
         assert (site / path).read_bytes() == (site.with_name("undisturbed") / path).read_bytes(), path
+
+
+def test_sites_send_whole_numbers_where_uploads_have_fewer_bits(federation, favor) -> None:
+    def change(_party, config) -> None:
+        config["experiments"]["micro"]["federation"] |= {"upload_bits": 8, "weighting": "uniform"}
+        del config["experiments"]["micro"]["methods"]["fedalt"]  # it sends no update
+
+    made = federation("fedsa_lora", change)
+    manifest = json.loads((made.opened / "manifest.json").read_text())["signed"]
+    uploads = {client: made.train(client, made.opened) for client in manifest["cohort"]}
+    sent = {client: read_pack(path)[0][client]["delta"] for client, path in uploads.items()}
+    client, path = next(iter(uploads.items()))
+    name = next(name for name in sent[client] if not name.endswith(".step"))
+    whole = forged(made.site(client), path, lambda state: state.update({name: state[name].astype("float32")}))
+    assert "'float32'" in refused(favor, "server", "close", made.server, whole)
+    endless = forged(made.site(client), path, lambda state: state[f"{name}.step"].fill(np.inf))
+    assert f"tensor '{name}.step' of the upload has NaN or infinite" in refused(
+        favor, "server", "close", made.server, endless
+    )
+    made.close(*uploads.values())
+    before, after = (read_safetensors(made.server / "state" / f"{number}.safetensors")[0] for number in (0, 1))
+    for name in [name for name in sent[client] if not name.endswith(".step")]:
+        assert {state[name].dtype for state in sent.values()} == {np.dtype("int8")}
+        mean = sum(0.5 * (state[name] * np.float64(state[f"{name}.step"][0])) for state in sent.values())
+        assert np.array_equal(after[name], (before[name].astype("float64") + mean).astype("float32"))
+    # What a site sends is its delta, rounded as the workflow's job rounds it.
+    endpoint = read_pack(made.site(client) / "rounds" / "0" / "endpoints.safetensors")[0][client]["endpoint"]
+    delta = {name: endpoint[name] - before[name] for name in before if name in sent[client]}
+    expected = rounded(delta, 8, 1, 0, client)
+    assert all(np.array_equal(sent[client][name], expected[name]) for name in expected)
+    traffic = read_parquet(made.server / "traffic" / "0.parquet", TRAFFIC)
+    write_safetensors(sent[client], made.folder / "alone", {"format": "pt"})
+    assert set(traffic.loc[traffic["content"] == "delta", "bytes"]) == {(made.folder / "alone").stat().st_size}

@@ -10,6 +10,7 @@ from favor.federation.canaries import planted
 from favor.federation.local import run_stage, training_log
 from favor.federation.method import SharedStage
 from favor.federation.packs import read_packs, write_pack
+from favor.federation.rounding import rounded
 from favor.federation.schedule import batches
 from favor.federation.settings import SharedTraining
 from favor.federation.stages import ended, shared_clients, upload
@@ -58,7 +59,10 @@ with job(snakemake, SharedTraining) as settings:
     results = run_stage(base, clients, texts, stage, settings, "shared", seed, what)
 
     header = {"seed": str(seed), "round": str(round_number), "track": snakemake.wildcards.track}
-    uploads = {result.name: {stage.content: upload(result, shared, stage)} for result in results}
+    uploads = {}
+    for result in results:
+        sent = rounded(upload(result, shared, stage), stage.upload_bits, seed, round_number, result.name)
+        uploads[result.name] = {stage.content: sent}
     weights = {}
     if stage.weighting == "words":
         # The allocation, not the texts: where it is not enforced, clients train on more than it gives them.

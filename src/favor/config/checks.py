@@ -253,6 +253,8 @@ def _check_experiment(where: str, experiment: Experiment, config: Configuration)
         )
     if federation.privacy is not None:
         _check_privacy(f"{where}.federation", federation, experiment.clients)
+    if federation.upload_bits != 32:
+        _check_upload_bits(f"{where}.federation.upload_bits", experiment)
     if federation.robust is not None:
         _check_robust(f"{where}.federation", experiment)
     if federation.attack is not None:
@@ -321,6 +323,18 @@ def _check_robust(where: str, experiment: Experiment) -> None:
         refuse(f"{where}.weighting", "'robust' counts every upload once, whatever it says of its words; set uniform")
     if experiment.studies.privacy is not None:
         refuse(f"{where}.robust", "the attacks of 'studies.privacy' know of a server's mean alone; drop one")
+
+
+def _check_upload_bits(where: str, experiment: Experiment) -> None:
+    federation = experiment.federation
+    if federation.privacy is not None:
+        refuse(where, "rounding makes a clipped upload longer than the clip of 'privacy'; set 32, or drop privacy")
+    if federation.aggregation == "sum_only":
+        refuse(where, "every upload has steps of its own, so that whole numbers have no sum; set 32, or drop sum_only")
+    if federation.attack is not None:
+        refuse(where, "attackers send a multiple of an update, which whole numbers do not hold; set 32, or drop attack")
+    if experiment.studies.privacy is not None:
+        refuse(where, "the audit of 'studies.privacy' reads uploads of 32 bits; set 32, or drop the audit")
 
 
 def _check_attack(where: str, experiment: Experiment) -> None:

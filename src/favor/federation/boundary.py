@@ -14,7 +14,7 @@ from favor.federation.packs import pack_shapes
 from favor.federation.settings import RunBoundary
 from favor.federation.tables import TRAFFIC
 from favor.foundation.parquet import read_parquet
-from favor.foundation.tensors import safetensors_bytes, safetensors_header, safetensors_shapes
+from favor.foundation.tensors import safetensors_bytes, safetensors_header, safetensors_shapes, safetensors_types
 
 UP, DOWN, STAYS = "client_to_server", "server_to_client", "stays_on_client"
 _NUMBER_BYTES = 8
@@ -22,7 +22,14 @@ _NUMBER_BYTES = 8
 
 def pack_bytes(path: str | Path) -> dict[tuple[str, str], int]:
     """Return the size of every (client, part) of a pack, also of those stored elsewhere, from headers alone."""
-    return {owner: safetensors_bytes(tensors) for owner, tensors in pack_shapes(path).items()}
+    # Only a rounded upload holds whole numbers; all others count as an adapter file holds them.
+    whole = {name: kind for name, kind in safetensors_types(path).items() if kind.startswith("I")}
+    return {
+        (client, part): safetensors_bytes(
+            tensors, {name: whole.get(f"{client}/{part}/{name}", "F32") for name in tensors}
+        )
+        for (client, part), tensors in pack_shapes(path).items()
+    }
 
 
 def round_traffic(

@@ -70,7 +70,8 @@ class SharedStage:
     starts from A_0, not A_t. ``mixture``: a gate per token mixes the adapter, while it trains and when it generates,
     with the mean of the other clients' (:func:`favor.federation.server.mean_of_others`), which is held fixed.
     ``privacy``: uploads are clipped and their sum gets noise. ``aggregation`` "sum_only": the server reads the sum of a
-    round's uploads and no upload.
+    round's uploads and no upload. ``upload_bits``: of every number that is sent, 32, 16 or 8
+    (:mod:`favor.federation.rounding`).
     """
 
     objective: Objective = field(default_factory=Objective)
@@ -88,8 +89,11 @@ class SharedStage:
     mixture: Mixture | None = None
     privacy: Privacy | None = None
     aggregation: Literal["uploads", "sum_only"] = "uploads"
+    upload_bits: int = 32
 
     def __post_init__(self) -> None:
+        if self.upload_bits != 32 and self.content != "delta":
+            raise ValueError(f"uploads its {self.content} and no update that could be rounded; set 'upload_bits: 32'")
         if self.server.kind in READS_EACH and (self.privacy or self.aggregation == "sum_only"):
             raise ValueError(
                 f"the server rule '{self.server.kind}' reads every upload; it goes with 'aggregation: uploads' and "
@@ -138,7 +142,7 @@ class SharedStage:
         # Plug points that a stage leaves alone are not in its digest, so a new one renames no track that is there.
         values = dataclasses.asdict(self)
         plain = SharedStage()
-        for name in ("trains", "uploads", "server", "begin", "mixture", "privacy", "aggregation"):
+        for name in ("trains", "uploads", "server", "begin", "mixture", "privacy", "aggregation", "upload_bits"):
             if getattr(self, name) == getattr(plain, name):
                 del values[name]
         digest = hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:6]
@@ -411,6 +415,7 @@ def complete(plan: Plan, experiment: Experiment) -> Plan:
             weighting="uniform" if members else federation.weighting,
             privacy=private,
             aggregation=federation.aggregation,
+            upload_bits=federation.upload_bits,
         )
     if personal is not None and personal.epochs is None:
         exposure = federation.rounds * federation.clients_per_round / experiment.clients * federation.answers

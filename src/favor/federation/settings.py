@@ -124,6 +124,9 @@ class Federation(JobSize, Engine, ServerRate, Cohorts):
         "uploads",
         "What the server reads of a round: every upload, or their sum alone, as secure aggregation leaves it.",
     )
+    upload_bits: Literal[32, 16, 8] = key(
+        32, "Bits of every number that a client uploads; fewer than 32 are rounded at random (docs/robustness.md)."
+    )
     answers: Similarity = key(
         1.0,
         "Probability that a client that is drawn answers; one that does not takes no part in the round, and one always "

@@ -14,6 +14,7 @@ import pandas as pd
 from favor.federation.method import SharedStage
 from favor.federation.packs import State, read_pack
 from favor.federation.privacy import noise
+from favor.federation.rounding import restored
 from favor.federation.tables import TRAFFIC
 from favor.federation.upload_checks import check_finite
 from favor.foundation.lazy import LazyMapping
@@ -39,8 +40,9 @@ def read_uploads(paths: Iterable[str], stage: SharedStage, round_number: int) ->
         if int(header["round"]) == round_number:
             found.files.append(path)
         for client, parts in pack.items():
-            check_finite(parts[stage.content], client, header["round"], path)
-            found.deltas[client] = parts[stage.content]
+            sent = restored(parts[stage.content], stage.upload_bits)
+            check_finite(sent, client, header["round"], path)
+            found.deltas[client] = sent
             found.weights[client] = 1.0 if stage.weighting == "uniform" else float(header[f"words of {client}"])
     return found
 

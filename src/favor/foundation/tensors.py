@@ -40,16 +40,20 @@ def _as_numpy(tensor: Any) -> np.ndarray:
     return tensor if isinstance(tensor, np.ndarray) else tensor.detach().cpu().numpy()
 
 
-def safetensors_bytes(shapes: Mapping[str, Sequence[int]]) -> int:
-    """Return the size in bytes of float32 tensors of these shapes as one adapter file, header {"format": "pt"}.
+def safetensors_bytes(shapes: Mapping[str, Sequence[int]], types: Mapping[str, str] | None = None) -> int:
+    """Return the size in bytes of tensors of these shapes as one adapter file, header {"format": "pt"}.
 
-    The file is 8 bytes of header length, a JSON header padded to 8 bytes, and the tensors: what PEFT writes.
+    ``types``: as of :func:`safetensors_types`; float32 where there are none. The file is 8 bytes of header length, a
+    JSON header padded to 8 bytes, and the tensors: what PEFT writes.
     """
     header: dict[str, object] = {"__metadata__": {"format": "pt"}}
     offset = 0
-    for name, shape in sorted(shapes.items()):
-        end = offset + 4 * math.prod(shape)
-        header[name] = {"dtype": "F32", "shape": list(shape), "data_offsets": [offset, end]}
+    sizes = {name: int(types[name][1:]) // 8 if types else 4 for name in shapes}
+    # The library puts wider types first.
+    for name, shape in sorted(shapes.items(), key=lambda item: (-sizes[item[0]], item[0])):
+        kind = types[name] if types else "F32"
+        end = offset + sizes[name] * math.prod(shape)
+        header[name] = {"dtype": kind, "shape": list(shape), "data_offsets": [offset, end]}
         offset = end
     length = len(json.dumps(header, separators=(",", ":")).encode())
     return 8 + length + (-length % 8) + offset
@@ -60,6 +64,13 @@ def safetensors_shapes(path: str | Path) -> dict[str, tuple[int, ...]]:
     with _reading(path):
         file = _opened(path)
         return {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118 - not a dict
+
+
+def safetensors_types(path: str | Path) -> dict[str, str]:
+    """Return the types of a file's tensors as its header writes them, such as "F32" or "I8", without reading them."""
+    with _reading(path):
+        file = _opened(path)
+        return {name: file.get_slice(name).get_dtype() for name in file.keys()}  # noqa: SIM118 - not a dict
 
 
 def safetensors_header(path: str | Path) -> dict[str, str]:

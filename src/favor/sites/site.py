@@ -22,6 +22,7 @@ from favor.federation.inference import ClientAdapter, client_adapter, exported
 from favor.federation.local import run_stage, training_log
 from favor.federation.method import Inference, PersonalStage, SharedStage
 from favor.federation.packs import State, read_pack, write_pack
+from favor.federation.rounding import rounded
 from favor.federation.settings import StageTraining
 from favor.federation.stages import (
     StageClient,
@@ -214,7 +215,7 @@ def train(arguments: argparse.Namespace) -> None:
             weights = {name: carried_weight(carried)} if learned else {}
             site.keep(number, "personal", site.run_personal(personal, number, start, shared, weights))
         words = int(read_parquet(site.path / "allocation.parquet", ALLOCATION)["allocated_words"].iloc[0])
-        given = upload(result, shared, stage)
+        given = rounded(upload(result, shared, stage), stage.upload_bits, site.seed, number, name)
         write_upload(sent, name, given, manifest, site.digests, words, secret_key(site.path / "key"))
     elif safetensors_header(sent)["manifest"] != manifest_digest(manifest):
         raise UserError(f"{arguments.round}: round {number} was trained by another manifest; a round is trained once")

@@ -10,6 +10,7 @@ import numpy as np
 
 from favor.federation.method import SharedStage
 from favor.federation.packs import State, write_pack
+from favor.federation.rounding import sent_types
 from favor.federation.upload_checks import check_finite
 from favor.foundation.errors import UserError
 from favor.foundation.tensors import open_safetensors
@@ -91,7 +92,7 @@ def check_upload(path: Path, manifest: Mapping[str, Any], keys: Mapping[str, str
 def _check_tensors(path: Path, client: str, stage: SharedStage, declares: Mapping[str, Any], tensors: State) -> None:
     """Refuse another tensor than the plan declares, before any is read."""
     prefix = f"{client}/{stage.content}/"
-    wanted = {f"{prefix}{name}": ("float32", tuple(shape)) for name, shape in declares.items()}
+    wanted = {f"{prefix}{name}": expected for name, expected in sent_types(declares, stage.upload_bits).items()}
     if other := sorted({*wanted} ^ {*tensors}):
         what = "is not declared by the plan" if other[0] in tensors else "is missing"
         raise UserError(f"{path}: {client}: tensor '{other[0]}' {what} ({len(other)} such in all); nothing was taken")
