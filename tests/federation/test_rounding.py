@@ -12,6 +12,7 @@ from tests.experiments import experiment
 from tests.federation.test_aggregate_script import STAGES, deltas, run_job
 
 from favor.config.resolve import resolve
+from favor.federation import rounding
 from favor.federation.boundary import UP
 from favor.federation.method import SharedStage, load_method, plan_values
 from favor.federation.packs import write_pack
@@ -43,6 +44,16 @@ def test_two_by_two_by_hand() -> None:
     assert found[KEY].tolist() == [[127, -127], [2, 2 if draw >= 0.8 else 1]]
     assert restored(found, 8)[KEY][0].tolist() == [31.75, -31.75]
     assert rounded({KEY: np.eye(2)}, 32, 1, 3, "c")[KEY].tolist() == np.eye(2).tolist()
+
+
+@pytest.mark.parametrize("bits", [8, 16])
+def test_a_draw_next_to_one_overflows_no_integer(bits, monkeypatch) -> None:
+    class NextToOne:
+        def random(self, shape) -> np.ndarray:
+            return np.full(shape, np.nextafter(1.0, 0.0))
+
+    monkeypatch.setattr(rounding, "numpy_generator", lambda *_: NextToOne())
+    assert sent([1.0, -1.0], bits)[KEY].tolist() == [2 ** (bits - 1) - 1, 2 - 2 ** (bits - 1)]
 
 
 @pytest.mark.parametrize("bits", [8, 16])

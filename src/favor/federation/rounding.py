@@ -30,6 +30,8 @@ def rounded(update: State, bits: int, seed: int, round_number: int, client: str)
         step = _step(float(np.abs(values).max(initial=0.0)), bits)
         draws = numpy_generator(seed, "upload rounding", round_number, client, name).random(values.shape)
         whole = np.floor(values / np.float64(step) + draws) if step > 0 else np.zeros(values.shape)
+        # The largest value plus a draw next to 1 is rounded to the next whole number, which the integer does not hold.
+        whole = np.minimum(whole, 2 ** (bits - 1) - 1)
         sent[name], sent[name + STEP] = whole.astype(f"int{bits}"), np.asarray([step])
     return sent
 
