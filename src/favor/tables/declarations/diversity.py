@@ -7,12 +7,13 @@ TABLE = TableSpec(
     label="diversity",
     title="Diversity and drift",
     caption="How varied a method's outputs are as a set. Every text is cut to the words of the shortest human "
-    "continuation. Vendi scores are those of sets of one size, that of the method with the fewest outputs; × human "
-    "divides the score of all outputs by that of the human continuations of the same prompts. Growth: slope of ln "
-    "Vendi on the logarithm of the number of authors. Drift: the share of the variance between authors that is left, "
-    "of their centres in the style space and of readable habits, both without the noise of few texts, with 95 % "
-    "intervals over authors. 0 means that all write alike, 1 that they differ as their own continuations do. Habits "
-    "kept is the slope on the authors' own habits: 0 is the group's mean, 1 the author's.",
+    "continuation. Vendi scores are those of sets of one size, that of the method with the fewest outputs; × "
+    "human divides the score of all outputs by that of the human continuations of the same prompts. Growth: "
+    "slope of ln Vendi on the logarithm of the number of authors. Drift: the variance between a method's "
+    "authors over that of their own texts, of centres in the style space and of readable habits, both without "
+    "the noise of few texts, with 95 % intervals over authors. 0 means that all write alike, 1 that they "
+    "differ as their own continuations do. Habits kept is the slope on the authors' own habits: 0 is the "
+    "group's mean, 1 the author's.",
     rows=method_rows(*METHODS),
     panels=(
         Panel(
