@@ -306,6 +306,26 @@ def test_an_interval_stands_behind_a_score_of_all_seeds_together() -> None:
     assert cells.loc["Ditto", ["text", "reason"]].tolist() == ["–", "not apart"]
 
 
+def test_a_score_that_every_draw_of_authors_gives_has_no_interval() -> None:
+    column = Column("AUC", "common_auc", "style", interval=True)
+    spec = replace(table(column), sources=("common_prompts",))
+    # FAVoR's limits are its value; Ditto's are so after rounding only, FedAvg's on one side only.
+    values = {"favor": (-0.25, -0.25, -0.25), "ditto": (0.0, -0.0001, 0.0001), "fedavg": (0.0, 0.0, 0.2)}
+    scores = scores_frame(
+        Score(0, method, "asce_a", "common_auc", end, value, 96)
+        for method, ends in values.items()
+        for end, value in zip(("", "low", "high"), ends, strict=True)
+    )
+    cells = build_table(spec, scores, context("fedavg", "ditto", "favor")).set_index("row").iloc[:3]
+    assert cells["text"].to_dict() == {
+        "FedAvg": "0.000 [0.000, 0.200]",
+        "Ditto": "0.000 [0.000, 0.000]",
+        "FAVoR": "−0.250",
+    }
+    assert cells["reason"].tolist() == ["", "", "every resampling of authors gives this value, so it has no interval"]
+    assert cells["value"].tolist() == [0.0, 0.0, -0.25]
+
+
 def test_what_chance_gives_has_no_interval_and_no_number_of_outputs() -> None:
     scores = scores_frame([Score(1, "shuffled", "asce_a", "common_accuracy", "", 0.25, 0)])
     column = Column("Acc.", "common_accuracy", "style", interval=True)

@@ -34,6 +34,7 @@ SEEDS = "@seeds"
 _UNSEEDED = {*CONTROLS, SOURCE}  # no runs of the configuration
 SPREAD = 3  # of fewer seeds no deviation is printed: it would look like a certainty
 FEW = 10  # a score of fewer texts or pairs prints their number
+SAME = "every resampling of authors gives this value, so it has no interval"
 _COUNTED = {metric.name for metric in COUNTS}  # what a run sends and takes rests on no sample of texts
 
 
@@ -255,19 +256,22 @@ class _Index:
         if column.deviation != "none" and count >= SPREAD:
             spread = printed_deviation(value, deviation, decimals, unit)
             text += f" ± {spread}" if spread else ""
+        same = ""
         if column.interval:
             keys = [f"{column.variant}_{end}".removeprefix("_") for end in ("low", "high")]
             ends = [self.summary.get((method, self._encoder(role), metric, key)) for key in keys]
-            bounds = [printed(end["mean"], decimals) for end in ends if end is not None]
-            if bounds or method not in CONTROLS:  # what chance gives is exact: it has none
-                low, high = bounds
+            limits = [end["mean"] for end in ends if end is not None]
+            if limits == [value, value]:
+                text, same = minus(text), SAME
+            elif limits or method not in CONTROLS:  # what chance gives is exact: it has none
+                low, high = (printed(limit, decimals) for limit in limits)
                 text = minus(f"{text} [{low}, {high}]")
         pooled = (method, self._encoder(role), metric, column.variant) in self.pooled
         expected = 0 if method in _UNSEEDED or pooled else len(self.context.seeds)
         partial = f"mean over {count} of {expected} seeds" if count < expected else ""
         few = 0 < int(found["n"]) < FEW and metric not in _COUNTED  # none stand behind what chance gives
         small = f"n = {int(found['n'])}{' in the smallest seed' if count > 1 else ''}" if few else ""
-        return Cell(value, deviation, count, text, "; ".join(filter(None, (partial, small))))
+        return Cell(value, deviation, count, text, "; ".join(filter(None, (same, partial, small))))
 
     def _pair(self, row: Row, column: Column) -> Cell:
         single = replace(column, beside="", signed=False)
