@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.tables.test_leaderboard import METHODS, evidence
+from tests.report.test_leaderboard import METHODS, evidence
 
 from favor.analysis.tables import EVIDENCE
 from favor.foundation.parquet import write_parquet
