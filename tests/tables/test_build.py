@@ -326,6 +326,18 @@ def test_a_score_that_every_draw_of_authors_gives_has_no_interval() -> None:
     assert cells["value"].tolist() == [0.0, 0.0, -0.25]
 
 
+def test_the_method_that_a_scale_begins_with_has_a_dash() -> None:
+    scores = scores_frame(
+        Score(0, method, "asce_a", "kept_author_margin", f"over_base{end}", value, 96)
+        for method, value in {"base_only": 0.0, "favor": 0.5}.items()
+        for end in ("", "_low", "_high")
+    )
+    cells = build_table(printed_spec("voice-kept"), scores, context("base_only", "favor"))
+    cells = cells[(cells["panel"] == "Over the base model") & (cells["column"] == "Margin")].set_index("row")
+    assert cells.loc["Base only", ["text", "reason"]].tolist() == ["–", "Base only is 0 here by definition"]
+    assert cells.loc["FAVoR", "text"] == "0.50"
+
+
 def test_what_chance_gives_has_no_interval_and_no_number_of_outputs() -> None:
     scores = scores_frame([Score(1, "shuffled", "asce_a", "common_accuracy", "", 0.25, 0)])
     column = Column("Acc.", "common_accuracy", "style", interval=True)

@@ -221,6 +221,8 @@ class _Index:
     def cell(self, row: Row, column: Column) -> Cell:
         """Return the unmarked cell of ``row`` and ``column``."""
         method = column.method or row.method
+        if column.zero and column.zero == method:
+            return Cell(reason=f"{row.label} is 0 here by definition")
         metric = row.metric or column.metric
         role = column.encoder or row.encoder
         if column.fixed:

@@ -119,6 +119,7 @@ class Column:
     statistic: Statistic | None = None  # of a comparison instead of a score
     setting: str = ""  # of the row's method, as it ran (favor.plan.record.run_check)
     minus: str = ""  # method whose value is taken from the column's own
+    zero: str = ""  # method that is 0 on the column's scale by definition: a dash
     unit: Unit = ""  # printed in the multiple of it that a reader thinks in, instead of with ``decimals``
     signed: bool = False  # "+" is printed
     # Method whose value is printed after the column's own, "0.755 / 0.685", the difference in brackets if ``signed``.

@@ -27,7 +27,7 @@ TABLE = TableSpec(
         ),
         Panel(
             tuple(
-                Column(header, metric, "style", variant="over_base", decimals=2, interval=True)
+                Column(header, metric, "style", variant="over_base", decimals=2, interval=True, zero="base_only")
                 for header, metric in zip(_HEADERS, _SHARES, strict=True)
             ),
             "Over the base model",
