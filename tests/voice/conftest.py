@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 from collections.abc import Callable
+from functools import reduce
 from pathlib import Path
 
 import pandas as pd
@@ -17,8 +19,13 @@ from favor.lm.pretrain import pretrain
 from favor.lm.settings import ModelTraining
 from favor.lm.tokenizer import train_tokenizer
 from favor.voice import drafts
+from favor.voice.requests import REQUESTS
 
 POSTS = 60
+TEMPLATE = (
+    "{% for turn in messages %}({{ turn.role }}) {{ turn.content }}\n{% endfor %}"
+    "{% if add_generation_prompt %}(assistant) {% endif %}"
+)
 
 
 def command(*arguments) -> None:
@@ -48,13 +55,23 @@ def wide(tmp_path_factory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def chatting(wide, tmp_path_factory) -> Path:
+    """The base ``wide`` with a chat template."""
+    folder = Path(shutil.copytree(wide / "base", tmp_path_factory.mktemp("chatting") / "base"))
+    settings = json.loads((folder / "tokenizer_config.json").read_text())
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings | {"chat_template": TEMPLATE}))
+    return folder
+
+
 @pytest.fixture
 def by_hand(monkeypatch) -> list[int]:
     """Drafts are made by :func:`neutral`, but every fifth repeats the passage; the number of passages asked for."""
     asked: list[int] = []
 
     def answers(base, lora, states, system, requests) -> dict:
-        texts = [request.removeprefix(drafts.NEUTRALISE) for request in requests]
+        makes = [request.make for request in REQUESTS.values()]
+        texts = [reduce(str.removeprefix, makes, request) for request in requests]
         asked.append(len(texts))
         return {"base": [(text if place % 5 == 0 else neutral(text), True) for place, text in enumerate(texts)]}
 

@@ -20,14 +20,17 @@ from favor.lm.base import load_base
 from favor.statistics.kept_share import KeptShare
 from favor.voice import command as score_command
 from favor.voice import drafts
-from favor.voice.drafts import PASSAGE_WORDS, REWRITE, passages_of, refused, rewriting_cut
+from favor.voice.drafts import answering_cut, passages_of, refused
 from favor.voice.folder import VoiceFolder
 from favor.voice.report import gained
+from favor.voice.requests import REQUESTS
 from favor.voice.rewriting import content_kept, voice_gained
 from favor.voice.score import Placement, TextScore, VoiceScore
 from favor.voice.tables import VOICE_DRAFTS
 from favor.voice.texts import WORDS
 from favor.voice.training import stage_settings
+
+REWRITE = REQUESTS["rewrite"]
 
 
 def given(wide, folder, *more) -> list:
@@ -41,22 +44,24 @@ def given(wide, folder, *more) -> list:
 def test_passages_end_with_sentences_and_lose_nothing() -> None:
     sentences = [" ".join([f"word{'x' * n}"] * 30) + "." for n in range(5)]
     text = " ".join(sentences[:3]) + "\n\n" + " ".join(sentences[3:])
-    found = passages_of(text)
+    found = passages_of(text, REWRITE.words)
     assert found == [" ".join(sentences[:2]), sentences[2] + "\n\n" + sentences[3], sentences[4]]
-    assert all(WORDS.count(passage) <= PASSAGE_WORDS for passage in found)
+    assert all(WORDS.count(passage) <= REWRITE.words for passage in found)
     long = " ".join(["word"] * 200)
-    assert passages_of(f"Short. {long}. End.") == ["Short.", f"{long}.", "End."]
-    assert passages_of(" \n ") == []
+    assert passages_of(f"Short. {long}. End.", 80) == ["Short.", f"{long}.", "End."]
+    assert passages_of(" \n ", 80) == []
 
 
 def test_a_draft_is_refused_that_copies_strays_ends_nowhere_or_is_short() -> None:
     original = "one two three four five six seven eight nine ten"
-    assert refused(original, "Zero TWO three, four five six!", True) == "copied"
-    assert refused(original, "one two three four, and six seven eight nine", True) == ""
-    assert refused(original, "nine eight seven six five", False) == "endless"
-    assert refused(original, "ten nine eight", True) == "short"  # three of ten words, and four are needed
-    assert refused(original, "ten nine is a good answer to that", True) == "strayed"  # two of ten, and 2.5 are needed
-    assert refused(original, "ten nine eight seven", True) == ""
+    assert refused(REWRITE, original, "Zero TWO three, four five six!", True) == "copied"
+    assert refused(REWRITE, original, "one two three four, and six seven eight nine", True) == ""
+    assert refused(REWRITE, original, "nine eight seven six five", False) == "endless"
+    assert refused(REWRITE, original, "ten nine eight", True) == "short"  # three of ten words, and four are needed
+    assert (
+        refused(REWRITE, original, "ten nine is a good answer to that", True) == "strayed"
+    )  # two of ten, and 2.5 are needed
+    assert refused(REWRITE, original, "ten nine eight seven", True) == ""
 
 
 def test_a_piece_is_the_request_the_passage_and_the_end(wide, tmp_path, by_hand) -> None:
@@ -69,13 +74,13 @@ def test_a_piece_is_the_request_the_passage_and_the_end(wide, tmp_path, by_hand)
 
     stage = local_only.plan(local_only.Hyperparameters(1)).personal
     assert stage is not None
-    pieces = rewriting_cut(table)(base, texts, "training_text", stage_settings(folder.read_record(), stage))
+    pieces = answering_cut(table, REWRITE)(base, texts, "training_text", stage_settings(folder.read_record(), stage))
     good = table[
         (table["refused"] == "") & table["document_id"].isin(texts.loc[texts["split"] == "train", "document_id"])
     ]
     assert len(pieces) == len(good)
     for piece, row in zip(pieces, good.itertuples(), strict=True):
-        request = base.tokenizer.encode(f"{REWRITE}\n\n{row.draft}\n\n")
+        request = base.tokenizer.encode(f"{REWRITE.ask}\n\n{row.draft}\n\n")
         answer = base.tokenizer.encode(str(row.text))
         assert piece.tokens.tolist() == [*base.opening, *request, *answer, base.end_ids[0]]
         assert piece.response_start == len(base.opening) + len(request)
@@ -89,9 +94,7 @@ def test_a_voice_that_rewrites_end_to_end(wide, tmp_path, by_hand, monkeypatch, 
     table = read_parquet(folder / "drafts.parquet", VOICE_DRAFTS)
     copied = sum(-(-number // 5) for number in by_hand)  # the first of every five of a chunk
     assert (table["refused"] == "copied").sum() == copied
-    assert (
-        f"neutral drafts: {len(table) - copied} of {len(table)} passages; refused: {copied} repeat 5 words" in said.err
-    )
+    assert f"drafts: {len(table) - copied} of {len(table)} passages; refused: {copied} repeat 5 words" in said.err
     assert "Was a text trained on?" in said.out
     log = read_parquet(folder / "training_log.parquet", TRAINING_LOG)
     assert log["validation_loss"].dropna().min() < log["validation_loss_before"].iloc[0]
@@ -123,8 +126,8 @@ def test_a_voice_that_rewrites_end_to_end(wide, tmp_path, by_hand, monkeypatch, 
     assert "What rewriting keeps and gains" in (folder / "report.html").read_text()
     command("export", tmp_path / "out", "--consent", "mine", "--voice", folder)
     form = json.loads((tmp_path / "out" / "prompt_form.json").read_text())
-    assert form["template"] == f"{REWRITE}\n\n{{draft}}\n\n"
-    assert 'TEMPLATE """' + f"{REWRITE}\n\n{{{{ .Prompt }}}}\n\n" in (tmp_path / "out" / "Modelfile").read_text()
+    assert form["template"] == f"{REWRITE.ask}\n\n{{draft}}\n\n"
+    assert 'TEMPLATE """' + f"{REWRITE.ask}\n\n{{{{ .Prompt }}}}\n\n" in (tmp_path / "out" / "Modelfile").read_text()
     with pytest.raises(SystemExit, match="was trained to rewrite drafts; use 'favor voice rewrite'"):
         command("write", "Dear all,", "--voice", folder)
 
@@ -134,13 +137,9 @@ def test_too_few_drafts_train_nothing(wide, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(
         drafts,
         "ask",
-        lambda base, lora, states, system, asked: {
-            "base": [(each.removeprefix(drafts.NEUTRALISE), True) for each in asked]
-        },
+        lambda base, lora, states, system, asked: {"base": [(each.removeprefix(REWRITE.make), True) for each in asked]},
     )
-    with pytest.raises(
-        SystemExit, match=r"made 0 neutral drafts to train on.*\d+ repeat 5 words in a row.*larger base"
-    ):
+    with pytest.raises(SystemExit, match=r"made 0 drafts to train on.*\d+ repeat 5 words in a row.*larger base"):
         command(*given(wide, tmp_path / "v"))
     assert not (tmp_path / "v" / "own").exists()
 

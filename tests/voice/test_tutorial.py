@@ -24,7 +24,7 @@ from favor.voice.score import VoiceScore
 from favor.voice.share import Measured
 
 
-def test_the_commands_of_the_page_work(repository, toy, wide, by_hand, tmp_path, monkeypatch, capsys) -> None:
+def test_the_commands_of_the_page_work(repository, toy, chatting, by_hand, tmp_path, monkeypatch, capsys) -> None:
     page = (repository / "docs" / "your-voice.md").read_text()
     given = [
         shlex.split(line)[1:]
@@ -33,7 +33,8 @@ def test_the_commands_of_the_page_work(repository, toy, wide, by_hand, tmp_path,
         if line.startswith("favor ")
     ]
     names = [arguments[arguments[0] == "voice"] for arguments in given]
-    assert names == ["collect", "score", "train", "write", "train", "rewrite", "report", "page", "export"]
+    trained = ["train", "write", "train", "rewrite", "train", "write"]
+    assert names == ["collect", "score", *trained, "report", "page", "export"]
     posts = pd.read_csv(toy / "posts.csv").query("author == 'jane'")
     sent = mailbox.mbox(tmp_path / "Sent.mbox")
     for folder in ("my-posts", "drafts", "notes"):
@@ -51,7 +52,7 @@ def test_the_commands_of_the_page_work(repository, toy, wide, by_hand, tmp_path,
     served: list[str] = []
     monkeypatch.setattr(desk, "serve", lambda page, policy, answers, port: served.append(page))
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(commands, "REAL_BASE", str(wide / "base"))
+    monkeypatch.setattr(commands, "REAL_BASE", str(chatting))
     monkeypatch.setattr(score_command, "style_encoder", lambda name: Trigrams())
     for arguments in given:
         with monkeypatch.context() as patched:
@@ -66,6 +67,7 @@ def test_the_commands_of_the_page_work(repository, toy, wide, by_hand, tmp_path,
     assert "<h1>The voice of Jane Doe</h1>" in served[0]
     assert "Was a text trained on?" in printed
     assert "--- own\nDear all," in printed
+    assert printed.count("--- own\n") == 3  # two that write, one that rewrites
     assert (tmp_path / "voice" / "report.html").is_file()
     assert "# The voice of Jane Doe" in (tmp_path / "jane" / "README.md").read_text()
     assert (tmp_path / "jane" / "adapter.gguf").is_file()

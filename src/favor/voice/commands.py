@@ -53,7 +53,10 @@ def _train(command: argparse.ArgumentParser) -> None:
         "--from", dest="start", type=Path, help="shared adapter to start from: PEFT folder, or server/roundN of a run"
     )
     command.add_argument(
-        "--task", choices=("continue", "rewrite"), default="continue", help="what the voice does (%(default)s)"
+        "--task",
+        choices=("continue", "rewrite", "instruct"),
+        default="continue",
+        help="what the voice does (%(default)s)",
     )
     command.add_argument("--epochs", type=_count, default=6, help="most passes over the texts (%(default)s)")
     command.add_argument(
@@ -67,7 +70,7 @@ def _train(command: argparse.ArgumentParser) -> None:
 
 
 def _write(command: argparse.ArgumentParser) -> None:
-    command.add_argument("prompt", help="the first words of the text")
+    command.add_argument("prompt", help="the first words of the text, or what to write (--task instruct)")
     command.add_argument("--about", default="", help="what the text answers, such as the subject of a mail")
     command.add_argument("--tokens", type=_count, default=160, help="longest continuation (%(default)s)")
     command.add_argument("--temperature", type=_temperature, default=0.0, help="0 takes the likeliest words (0)")

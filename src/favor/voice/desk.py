@@ -30,6 +30,7 @@ from favor.voice.language import check_language
 from favor.voice.loopback import serve
 from favor.voice.marks import stretches
 from favor.voice.page import place_on_axis
+from favor.voice.requests import Request
 from favor.voice.rewriting import rewritten
 from favor.voice.score import score_voice
 from favor.voice.texts import read_author, read_authors
@@ -87,9 +88,9 @@ class Models:
         self._folder = folder
 
     @property
-    def rewrites(self) -> bool:
-        """Whether the voice rewrites drafts, and does not continue texts."""
-        return self._folder.read_record().task == "rewrite"
+    def request(self) -> Request | None:
+        """What the voice is asked; None of one that continues texts."""
+        return self._folder.read_record().request
 
     @cached_property
     def loaded(self) -> VoiceModels:
@@ -135,7 +136,7 @@ class Desk:
             author=self.author,
             contrast=self.contrast_name,
             writes=self.models is not None,
-            rewrites=self.models is not None and self.models.rewrites,
+            given="" if self.models is None or self.models.request is None else self.models.request.given,
         )
         return page("A voice", body, self._script, (_TEMPLATES / "desk.css").read_text(encoding="utf-8"))
 
@@ -161,7 +162,8 @@ class Desk:
         if self.models is None:
             raise UserError("no voice is open; train one with 'favor voice train' and start the page again")
         prompt = str(asked.get("prompt", ""))
-        if self.models.rewrites:
+        request = self.models.request
+        if request is not None and request.given == "draft":
             with self._working:
                 return render(_TEMPLATES, "desk_written.html", prompt="", found=rewritten(self.models.loaded, prompt))
         drawn = bool(asked.get("draw"))
@@ -169,9 +171,9 @@ class Desk:
             print("favor: writing", file=sys.stderr, flush=True)
             found = written(
                 self.models.loaded, prompt, str(asked.get("about", "")),
-                _tokens(asked.get("tokens")), 0.8 if drawn else 0.0, int(drawn and _tokens(asked.get("seed"))),
+                _tokens(asked.get("tokens")), 0.8 if drawn else 0.0, int(drawn and _tokens(asked.get("seed"))), request,
             )  # fmt: skip
-        return render(_TEMPLATES, "desk_written.html", prompt=prompt, found=found)
+        return render(_TEMPLATES, "desk_written.html", prompt="" if request else prompt, found=found)
 
 
 def _tokens(value: object) -> int:

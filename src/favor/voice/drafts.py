@@ -1,4 +1,4 @@
-"""Drafts of a writer's passages in neutral words, by the base model: what a rewriting voice is trained to rewrite."""
+"""What a voice is trained to answer: neutral drafts of a writer's passages, or instructions, by the base model."""
 
 from __future__ import annotations
 
@@ -25,17 +25,11 @@ from favor.statistics.copied_spans import KnownTexts
 from favor.voice.folder import VoiceFolder
 from favor.voice.habits import FUNCTION_WORDS
 from favor.voice.own_texts import WRITER
+from favor.voice.requests import Request
 from favor.voice.tables import VOICE_DRAFTS
 from favor.voice.texts import WORDS
 
-REWORDER = "You rewrite text. You never answer it."
-# Small models answer a message that stands alone.
-NEUTRALISE = "Rewrite this message in plain, neutral words. Keep every name, number and fact.\n\nMessage: "
-REWRITE = "Rewrite the draft as its author would. Answer with the text alone."
-PASSAGE_WORDS = 80  # of a passage at most, but for a sentence that is longer
 COPIED = 5  # words in a row of the original that make a draft a copy
-SHORTEST = 0.4  # words of a draft, as a share of the original's
-CONTENT = 0.25  # of the original's words that are no function words, which a draft has at least
 NEW_TOKENS = 240  # of a draft or a rewriting at most
 CHUNK = 64  # passages that are drafted before they are saved
 FEWEST = 20  # drafts to train on, and the fewest words of a passage
@@ -43,20 +37,22 @@ _BREAKS = re.compile(r"(?<=[.!?…])\s+|\n\s*\n")
 REASONS = {
     "copied": f"repeat {COPIED} words in a row",
     "endless": f"do not end within {NEW_TOKENS} tokens",
-    "strayed": "have under a quarter of its words of content",
-    "short": "have under 40 % as many words",
+    "strayed": "have too few of its words of content",
+    "short": "have too few words",
+    "long": "have more words than it",
 }
 
 
-def passages_of(text: str) -> list[str]:
-    """Cut ``text`` at ends of sentences and paragraphs into passages of at most ``PASSAGE_WORDS`` words.
+def passages_of(text: str, words: int) -> list[str]:
+    """Cut ``text`` at ends of sentences and paragraphs into passages of at most ``words`` words.
 
-    A passage is as it stands in the text; only the white space between two is left out.
+    A sentence that is longer is one passage. A passage is as it stands in the text; only the white space
+    between two is left out.
     """
     found: list[str] = []
     start = end = 0
     for stop in (*(each.start() for each in _BREAKS.finditer(text)), len(text)):
-        if end > start and WORDS.count(text[start:stop]) > PASSAGE_WORDS:
+        if end > start and WORDS.count(text[start:stop]) > words:
             found.append(text[start:end].strip())
             start = end
         end = stop
@@ -64,25 +60,37 @@ def passages_of(text: str) -> list[str]:
     return [passage for passage in found if passage]
 
 
-def make_drafts(folder: VoiceFolder, base: BaseModel, texts: pd.DataFrame) -> pd.DataFrame:
+def make_drafts(folder: VoiceFolder, base: BaseModel, texts: pd.DataFrame, request: Request) -> pd.DataFrame:
     """Return the table ``voice_drafts`` of all passages of ``texts``, as far as it is not there yet.
 
-    Drafts are greedy, of the base alone. ``texts``: the table ``client_texts``.
+    What ``request`` has the base make is greedy. ``texts``: the table ``client_texts``. Raises ``UserError``, before
+    anything is made, for a base that cannot be asked so, or names no end.
     """
+    if not base.end_ids:
+        raise UserError(f"model '{base.source}': names no end token, and this task needs one; take another base")
+    if request.templated and not ChatTokens(base).templated:
+        raise UserError(
+            f"model '{base.source}': has no chat template, and instructions need one; take a base that follows "
+            "instructions (--base), or another --task"
+        )
     rows = [
         (document, number, passage)
         for document, text in zip(texts["document_id"], texts["text"], strict=True)
-        for number, passage in enumerate(passages_of(text))
+        for number, passage in enumerate(passages_of(text, request.words))
         if WORDS.count(passage) >= FEWEST
     ]
     done = read_parquet(folder.drafts, VOICE_DRAFTS) if folder.drafts.is_file() else None
-    progress = Progress("neutral drafts", len(rows), "passages")
+    progress = Progress(f"{request.given}s", len(rows), "passages")
     progress.skip(0 if done is None else len(done))
     while done is None or len(done) < len(rows):
         part = rows[0 if done is None else len(done) :][:CHUNK]
-        made = ask(base, Lora(), {"base": None}, REWORDER, [NEUTRALISE + passage for *_, passage in part])["base"]
+        asked = [request.make + passage for *_, passage in part]
+        made = ask(base, Lora(), {"base": None}, request.system, asked)["base"]
         found = pd.DataFrame(
-            [(*row, draft, refused(row[2], draft, ended)) for row, (draft, ended) in zip(part, made, strict=True)],
+            [
+                (*row, draft, refused(request, row[2], draft, ended))
+                for row, (draft, ended) in zip(part, made, strict=True)
+            ],
             columns=VOICE_DRAFTS.names,
         ).astype({"passage": "int32"})
         done = found if done is None else pd.concat([done, found], ignore_index=True)
@@ -92,7 +100,7 @@ def make_drafts(folder: VoiceFolder, base: BaseModel, texts: pd.DataFrame) -> pd
     return done
 
 
-def refused(original: str, draft: str, ended: bool) -> str:
+def refused(request: Request, original: str, draft: str, ended: bool) -> str:
     """Return why a draft cannot be trained on (a key of ``REASONS``), or ""."""
     words = word_list(draft, "unicode")
     if KnownTexts({WRITER: [word_list(original, "unicode")]}, COPIED).overlap(WRITER, words).longest_own:
@@ -100,16 +108,18 @@ def refused(original: str, draft: str, ended: bool) -> str:
     if not ended:
         return "endless"
     content = _content(original)
-    if len(content & _content(draft)) < CONTENT * len(content):
+    if len(content & _content(draft)) < request.content * len(content):
         return "strayed"
-    return "short" if len(words) < SHORTEST * WORDS.count(original) else ""
+    if len(words) < request.fewest * WORDS.count(original):
+        return "short"
+    return "long" if len(words) > request.most * WORDS.count(original) else ""
 
 
 def _content(text: str) -> set[str]:
     return set(word_list(text, "unicode")) - FUNCTION_WORDS
 
 
-def draft_lines(drafts: pd.DataFrame, splits: pd.Series) -> Iterator[str]:
+def draft_lines(drafts: pd.DataFrame, splits: pd.Series, request: Request) -> Iterator[str]:
     """Yield how many drafts there are and how many were refused, by reason; ``splits``: by document.
 
     Raises ``UserError`` where too few are left to train on.
@@ -119,10 +129,10 @@ def draft_lines(drafts: pd.DataFrame, splits: pd.Series) -> Iterator[str]:
     reasons = ", ".join(
         f"{number} {REASONS[reason]}" for reason, number in Counter(drafts["refused"]).most_common() if reason
     )
-    yield f"neutral drafts: {len(good)} of {len(drafts)} passages" + (f"; refused: {reasons}" if reasons else "")
+    yield f"{request.given}s: {len(good)} of {len(drafts)} passages" + (f"; refused: {reasons}" if reasons else "")
     if kept["train"] < FEWEST or not kept["validation"] or not kept["test"]:
         raise UserError(
-            f"the base model made {kept['train']} neutral drafts to train on, {kept['validation']} to validate and "
+            f"the base model made {kept['train']} {request.given}s to train on, {kept['validation']} to validate and "
             f"{kept['test']} to test, and {FEWEST}, 1 and 1 are needed (refused: {reasons or 'none'}); take a larger "
             "base (--base), or give more text"
         )
@@ -144,8 +154,8 @@ def ask(
     return {name: answers[place * len(asked) :][: len(asked)] for place, name in enumerate(states)}
 
 
-def rewriting_cut(drafts: pd.DataFrame) -> Cut:
-    """Return what cuts a writer's documents into pieces: the request to rewrite a draft, the passage, and the end.
+def answering_cut(drafts: pd.DataFrame, request: Request) -> Cut:
+    """Return what cuts a writer's documents into pieces: the request with what is given, the passage, and the end.
 
     The request is context alone. A passage that is too long for a piece is left out.
     """
@@ -153,11 +163,9 @@ def rewriting_cut(drafts: pd.DataFrame) -> Cut:
 
     def cut(base: BaseModel, texts: pd.DataFrame, column: str, settings: StagePieces) -> list[Piece]:
         chat, pieces = ChatTokens(base), []
-        if not base.end_ids:
-            raise UserError(f"model '{base.source}': names no end token, and rewriting needs one; take another base")
         chosen = good[good["document_id"].isin(texts.loc[texts[column] != "", "document_id"])]
         for row in chosen.itertuples():
-            asked = chat.encode(REWRITE, str(row.draft))
+            asked = chat.encode(request.ask, str(row.draft))
             tokens = [*asked, *base.tokenizer.encode(str(row.text)), base.end_ids[0]]
             if len(tokens) <= settings.training.max_length:
                 pieces.append(Piece(np.asarray(tokens, dtype=np.int32), len(asked), str(row.document_id)))

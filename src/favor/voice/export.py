@@ -19,13 +19,12 @@ from favor.lm.gguf_adapter import write_gguf_adapter
 from favor.lm.lora import export_peft
 from favor.lm.peft_import import CONFIGURATION, import_peft
 from favor.lm.tokenizer import load_tokenizer, opening
-from favor.voice.drafts import NEW_TOKENS as REWRITTEN_TOKENS
-from favor.voice.drafts import PASSAGE_WORDS, REWRITE
+from favor.voice.drafts import NEW_TOKENS as ANSWER_TOKENS
 from favor.voice.folder import OWN, VoiceFolder, VoiceRecord, open_models
 from favor.voice.memorised import NEW_TOKENS, memorised_lines
+from favor.voice.requests import Request
 
 ADAPTER, MODELFILE, CARD, PROMPT_FORM = "adapter.gguf", "Modelfile", "README.md", "prompt_form.json"
-DRAFT = "{draft}"  # stands in a request for the draft
 PENALTY = 1.1  # of repetitions, with which every continuation here is written
 UNKNOWN = "not stated in its files; look it up before you pass this folder on"
 _LICENCE = re.compile(r"^license:[ \t]*['\"]?([\w.-]+)", re.MULTILINE)
@@ -53,9 +52,9 @@ def run(arguments: argparse.Namespace) -> None:
     export_peft(states[OWN], lora, shown, target)
     copy_tokenizer(source, target)
     asked = ""
-    if record.task == "rewrite":
-        asked = ChatTokens(open_models(folder, record).base).text(REWRITE, DRAFT)
-    write_json(prompt_form(source, asked), target / PROMPT_FORM)
+    if record.request is not None:
+        asked = ChatTokens(open_models(folder, record).base).text(record.request.ask, place(record.request))
+    write_json(prompt_form(record, asked), target / PROMPT_FORM)
     try:
         write_gguf_adapter(states[OWN], lora, load_configuration(source), target / ADAPTER)
         write_text(modelfile(record, asked), target / MODELFILE)
@@ -64,7 +63,7 @@ def run(arguments: argparse.Namespace) -> None:
         without = str(error)
     licence = arguments.base_licence or base_licence(record.base)
     measures = _measures(folder, record)
-    write_text(card(record, shown, licence, measures, without, asked), target / CARD)
+    write_text(card(record, shown, licence, measures, without), target / CARD)
     print(f"{target}: {', '.join(made)}")
     if without:
         print(f"Without GGUF: {without}")
@@ -75,15 +74,21 @@ def run(arguments: argparse.Namespace) -> None:
     print(*(line for line in measures if line.startswith("warning")), sep="\n", end="")
 
 
-def prompt_form(source: str, asked: str = "") -> dict[str, object]:
+def place(request: Request) -> str:
+    """Return what stands in a request for what the voice is given: ``{draft}`` or ``{instruction}``."""
+    return f"{{{request.given}}}"
+
+
+def prompt_form(record: VoiceRecord, asked: str = "") -> dict[str, object]:
     """Return how the adapter is to be asked, as it was trained: in raw text, or with the request ``asked``."""
-    if asked:
+    source = record.model.source
+    if record.request is not None:
         return {
             "template": asked,
             "opening_token_ids": list(opening(load_tokenizer(source))),
             "end_token": "that of the base",
-            "passages": f"one request for each passage of {PASSAGE_WORDS} words at most, cut at ends of sentences",
-            "decoding": {"temperature": 0, "repetition_penalty": PENALTY, "max_new_tokens": REWRITTEN_TOKENS},
+            "passages": f"one request for each passage of {record.request.words} words at most, cut at sentences' ends",
+            "decoding": {"temperature": 0, "repetition_penalty": PENALTY, "max_new_tokens": ANSWER_TOKENS},
         }
     return {
         "template": language_model_text("{about}", "{beginning}"),
@@ -97,10 +102,10 @@ def prompt_form(source: str, asked: str = "") -> dict[str, object]:
 
 def modelfile(record: VoiceRecord, asked: str = "") -> str:
     """Return Ollama's file: the base as it was given if that is a GGUF file, the adapter, and how it is asked."""
-    template, tokens = asked.replace(DRAFT, "{{ .Prompt }}") or "{{ .Prompt }}", NEW_TOKENS
-    how_asked = "The request to rewrite a draft" if asked else "Raw text"
-    if asked:
-        tokens = REWRITTEN_TOKENS
+    template, how_asked, tokens = "{{ .Prompt }}", "Raw text", NEW_TOKENS
+    if record.request is not None:
+        template, tokens = asked.replace(place(record.request), template), ANSWER_TOKENS
+        how_asked = f"The request with {record.request.given}"
     base = Path(record.base).name if is_gguf(record.base) else "base.gguf"
     how = "copy it here" if is_gguf(record.base) else "make it of the base with llama.cpp's convert_hf_to_gguf.py"
     return f"""# ollama create my-voice -f {MODELFILE}
@@ -135,7 +140,7 @@ def _measures(folder: VoiceFolder, record: VoiceRecord) -> list[str]:
     return [*memorised_lines(folder, record.seed), "Nothing else was measured; 'favor voice report' does."]
 
 
-def card(record: VoiceRecord, base: str, licence: str, measures: list[str], without: str, asked: str = "") -> str:
+def card(record: VoiceRecord, base: str, licence: str, measures: list[str], without: str) -> str:
     """Return the card: whose voice it is, consent, base and licence, measures, and how to ask. ``without``: no GGUF."""
     shown = "\n".join(f"- {line}" for line in measures)
     served = (
@@ -144,9 +149,10 @@ def card(record: VoiceRecord, base: str, licence: str, measures: list[str], with
         else f"`{ADAPTER}` and `{MODELFILE}` are for llama.cpp and Ollama. The file was read back and adds to every "
         "layer what the adapter adds. Neither program was run on it. A base in another quantisation writes other words."
     )
+    asked = {"draft": "To rewrite a draft, passage by passage,", "instruction": "To write what an instruction says,"}
     how = (
-        f"To rewrite a draft, passage by passage, with the request in `{PROMPT_FORM}`; it ends as the base does."
-        if asked
+        f"{asked[record.request.given]} with the request in `{PROMPT_FORM}`; it ends as the base does."
+        if record.request is not None
         else "Raw text without a chat template: the first words of a text, or what it answers, an empty line and the "
         f"first words (`{PROMPT_FORM}`). No end of a text was trained, so stop it after about {NEW_TOKENS} tokens."
     )

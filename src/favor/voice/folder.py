@@ -17,6 +17,7 @@ from favor.lm.peft_import import CONFIGURATION, import_peft
 from favor.lm.resuming import Checkpoint
 from favor.lm.settings import LoadedModel, Lora, Training
 from favor.settings.section import Section
+from favor.voice.requests import REQUESTS, Request
 
 FOLDER = Path("voice")  # where a voice is kept unless --voice says otherwise
 BASE, SHARED, OWN = "base", "shared", "own"
@@ -31,7 +32,7 @@ class VoiceRecord(Section):
     """
 
     author: str
-    task: Literal["continue", "rewrite"] = "continue"
+    task: Literal["continue", "rewrite", "instruct"] = "continue"
     consent: Literal["mine"]
     base: str
     model: LoadedModel
@@ -41,6 +42,11 @@ class VoiceRecord(Section):
     epochs: int
     seed: int
     digest: str
+
+    @property
+    def request(self) -> Request | None:
+        """What the voice is asked; None of one that continues texts."""
+        return REQUESTS.get(self.task)
 
 
 @dataclass(frozen=True)
@@ -66,7 +72,7 @@ class VoiceFolder:
 
     @property
     def drafts(self) -> Path:
-        """Table ``voice_drafts`` of a voice that rewrites."""
+        """Table ``voice_drafts`` of a voice that rewrites or is instructed."""
         return self.path / "drafts.parquet"
 
     @property

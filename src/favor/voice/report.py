@@ -51,8 +51,8 @@ class VoiceReport:
     """What is measured of one voice.
 
     ``scores``: by model, :func:`favor.voice.score.score_voice` of its continuations of held-out texts, or why there is
-    none. ``gains``: by adapter. Of a voice that rewrites, ``content`` that is kept of drafts by model, and the voice
-    that rewriting adds to them (``gained``) by model and verifier.
+    none. ``gains``: by adapter. ``content`` that is kept by model of what it is ``given``, a draft or an instruction,
+    and the voice that rewriting adds to drafts (``gained``) by model and verifier.
     """
 
     validation: list[str]
@@ -62,6 +62,7 @@ class VoiceReport:
     audit: Audit
     content: dict[str, Content] = field(default_factory=dict)
     gained: dict[str, dict[str, Measured]] = field(default_factory=dict)
+    given: str = DRAFT
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -81,18 +82,17 @@ def run(arguments: argparse.Namespace) -> None:
     own = read_parquet(folder.losses, VOICE_LOSSES)
     losses = pd.concat([own, others], ignore_index=True)
     encoder = command.style_encoder(arguments.encoder)
-    shown, rewrites = made, record.task == "rewrite"
-    if rewrites:
-        shown = with_drafts(made)
-    near = scores(shown, texts, contrast, encoder)
+    rewrites = record.task == "rewrite"
+    near = scores(with_drafts(made) if rewrites else made, texts, contrast, encoder)
     found = VoiceReport(
         list(validation_lines(read_parquet(folder.log, TRAINING_LOG))),
         near,
         {model: gains(losses, model, record.seed) for model in models.states if model != BASE},
         copying(made, texts),
         audit(own, record.seed),
-        content_kept(made, encoder, record.seed) if rewrites else {},
+        content_kept(made, encoder, record.seed) if record.request is not None else {},
         gained(near, record.seed) if rewrites else {},
+        record.request.given if record.request is not None else "",
     )
     told = findings(found)
     steps = advice(found, embedded=arguments.contrast is None)
@@ -180,8 +180,8 @@ def findings(found: VoiceReport) -> list[str]:
         told.append(f"How near {MODELS[model]} writes (0 other authors, 1 you): {shares}.")
     for model, kept in found.content.items():
         told.append(
-            f"Content of the draft that {MODELS[model]} keeps: cosine {kept.kept.text()}; of two passages that have "
-            f"nothing to do with each other {kept.chance:.2f}, of the draft itself 1."
+            f"Content of the {found.given} that {MODELS[model]} keeps: cosine {kept.kept.text()}; of two passages that "
+            f"have nothing to do with each other {kept.chance:.2f}, of the {found.given} itself 1."
         )
     for model, by_verifier in found.gained.items():
         values = ", ".join(f"{VERIFIERS[name]} {value.text()}" for name, value in by_verifier.items())

@@ -16,9 +16,10 @@ from favor.foundation.errors import UserError
 from favor.foundation.seeds import derive_seed, numpy_generator
 from favor.foundation.vectors import unit_rows
 from favor.statistics.bootstrap import mean_draws, observed_and_resampled
-from favor.voice.drafts import REWRITE, ask, passages_of
+from favor.voice.drafts import ask, passages_of
 from favor.voice.folder import VoiceFolder, VoiceModels, open_models
 from favor.voice.memorised import PROMPTS, unseen
+from favor.voice.requests import REQUESTS, Request
 from favor.voice.share import DRAWS, Measured, measured
 from favor.voice.tables import VOICE_CONTINUATIONS
 from favor.voice.texts import read_texts
@@ -42,8 +43,9 @@ def run(arguments: argparse.Namespace) -> None:
     folder = VoiceFolder(arguments.voice)
     record = folder.read_record()
     if record.task != "rewrite":
+        what = "continue texts" if record.request is None else "write what it is asked for"
         raise UserError(
-            f"{folder.path}: was trained to continue texts; train one with --task rewrite, or use 'favor voice write'"
+            f"{folder.path}: was trained to {what}; train one with --task rewrite, or use 'favor voice write'"
         )
     draft = "\n\n".join(read_texts(arguments.draft).values())
     found = rewritten(open_models(folder, record), draft)
@@ -59,26 +61,29 @@ def rewritten(models: VoiceModels, draft: str) -> dict[str, str]:
 
     Raises ``UserError`` where there is nothing to rewrite, or a passage does not fit the model's context.
     """
-    parts = passages_of(clean_text(draft))
+    request = REQUESTS["rewrite"]
+    parts = passages_of(clean_text(draft), request.words)
     if not parts:
         raise UserError("nothing to rewrite; give a draft")
-    found = ask(models.base, models.lora, dict(models.states), REWRITE, parts)
-    return {name: "\n\n".join(text for text, _ in answers) for name, answers in found.items()}
+    found = ask(models.base, models.lora, dict(models.states), request.ask, parts)
+    return {name: "\n\n".join(text for text, _ in made) for name, made in found.items()}
 
 
-def rewritings(models: VoiceModels, texts: pd.DataFrame, drafts: pd.DataFrame, seed: int) -> pd.DataFrame:
-    """Return the table ``voice_continuations``: every model rewrites the same drafts of held-out and trained texts."""
+def answers(
+    models: VoiceModels, texts: pd.DataFrame, drafts: pd.DataFrame, request: Request, seed: int
+) -> pd.DataFrame:
+    """Return the table ``voice_continuations``: every model answers the same requests of held-out and trained texts."""
     good = drafts[drafts["refused"] == ""]
     chosen = []
     for split, documents in (("test", unseen(texts)), ("train", texts[texts["split"] == "train"])):
         own = good[good["document_id"].isin(documents["document_id"])].reset_index(drop=True)
         order = numpy_generator(seed, "voice prompts", split).permutation(len(own))[: 2 * PROMPTS]
         chosen += [(split, own.iloc[place]) for place in order]
-    found = ask(models.base, models.lora, dict(models.states), REWRITE, [row["draft"] for _, row in chosen])
+    found = ask(models.base, models.lora, dict(models.states), request.ask, [row["draft"] for _, row in chosen])
     rows = [
         (name, f"{row['document_id']}.{row['passage']}", row["document_id"], split, row["draft"], text)
-        for name, answers in found.items()
-        for (split, row), (text, _) in zip(chosen, answers, strict=True)
+        for name, made in found.items()
+        for (split, row), (text, _) in zip(chosen, made, strict=True)
     ]
     return pd.DataFrame(rows, columns=VOICE_CONTINUATIONS.names)
 
@@ -90,7 +95,7 @@ def with_drafts(made: pd.DataFrame) -> pd.DataFrame:
 
 
 def content_kept(made: pd.DataFrame, encoder: TextEncoder, seed: int) -> dict[str, Content]:
-    """Return what every model keeps of the drafts of held-out texts; ``made``: the table ``voice_continuations``."""
+    """Return what every model keeps of what it is given; ``made``: the table ``voice_continuations``."""
     found = {}
     for model, own in made[made["split"] == "test"].groupby("model"):
         drafts, texts = (_vectors(encoder, own[column].tolist()) for column in ("prompt_text", "text"))

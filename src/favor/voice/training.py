@@ -30,12 +30,12 @@ from favor.lm.lora import LoraState, export_peft, initial_state
 from favor.lm.peft_import import CONFIGURATION, check_shapes
 from favor.lm.settings import LoadedModel, Lora, Training, Validation
 from favor.voice.contrast import embedded_contrast
-from favor.voice.drafts import draft_lines, make_drafts, rewriting_cut
+from favor.voice.drafts import answering_cut, draft_lines, make_drafts
 from favor.voice.folder import OWN, PREFIX_TOKENS, SHARED, VoiceFolder, VoiceModels, VoiceRecord, open_models
 from favor.voice.language import Language
 from favor.voice.memorised import continuations, memorised_lines, own_pieces, read_losses
 from favor.voice.own_texts import WRITER, own_texts
-from favor.voice.rewriting import rewritings
+from favor.voice.rewriting import answers
 from favor.voice.score import SEED
 from favor.voice.start import read_start
 from favor.voice.tables import VOICE_CONTINUATIONS, VOICE_DRAFTS, VOICE_LOSSES
@@ -149,11 +149,11 @@ def _train(folder: VoiceFolder, record: VoiceRecord, start: tuple[LoraState, Lor
     clients = personal_clients(settings.rounds, {WRITER: begin}, stage)
     cut: Cut = continued
     label = record.author
-    if record.task == "rewrite":
-        drafts = make_drafts(folder, base, texts)
-        for line in draft_lines(drafts, texts.set_index("document_id")["split"]):
+    if record.request is not None:
+        drafts = make_drafts(folder, base, texts, record.request)
+        for line in draft_lines(drafts, texts.set_index("document_id")["split"], record.request):
             _say(line)
-        cut = rewriting_cut(drafts)
+        cut = answering_cut(drafts, record.request)
     results = run_stage(base, clients, texts, stage, settings, "personal", record.seed, label, folder.checkpoint, cut)
     write_parquet(training_log(results, clients, "personal"), folder.log, TRAINING_LOG)
     export_peft(results[0].state, record.lora, base.source, folder.adapter(OWN))
@@ -181,8 +181,8 @@ def memorise(folder: VoiceFolder, models: VoiceModels, record: VoiceRecord) -> N
     """Write the tables of what the models write and of losses, as far as they are not there yet."""
     texts, seed = read_parquet(folder.texts, CLIENT_TEXTS), record.seed
     if not folder.continuations.is_file():
-        if record.task == "rewrite":
-            made = rewritings(models, texts, read_parquet(folder.drafts, VOICE_DRAFTS), seed)
+        if record.request is not None:
+            made = answers(models, texts, read_parquet(folder.drafts, VOICE_DRAFTS), record.request, seed)
         else:
             made = continuations(models, texts, seed)
         write_parquet(made, folder.continuations, VOICE_CONTINUATIONS)

@@ -8,30 +8,44 @@ import json
 from favor.corpora.cleaning import clean_text
 from favor.federation.gates import language_model_text
 from favor.foundation.errors import UserError
+from favor.inference.chat import ChatTokens
 from favor.inference.generation import GenerationRequest, generate
 from favor.inference.sampling import Sampling
 from favor.voice.folder import VoiceFolder, VoiceModels, open_models
+from favor.voice.requests import Request
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Continue what a command line gives, and print every model's text. Raises ``UserError`` without a voice."""
     folder = VoiceFolder(arguments.voice)
     record = folder.read_record()
-    if record.task != "continue":
+    if record.task == "rewrite":
         raise UserError(f"{folder.path}: was trained to rewrite drafts; use 'favor voice rewrite'")
+    if record.request is not None and arguments.about:
+        raise UserError(f"{folder.path}: was trained on instructions; say everything in one, without --about")
     models = open_models(folder, record)
-    found = written(models, arguments.prompt, arguments.about, arguments.tokens, arguments.temperature, arguments.seed)
+    found = written(
+        models, arguments.prompt, arguments.about, arguments.tokens, arguments.temperature, arguments.seed,
+        record.request,
+    )  # fmt: skip
+    begun = "" if record.request is not None else clean_text(arguments.prompt)
     if arguments.json:
         print(json.dumps(found, indent=1, ensure_ascii=False))
         return
     for model, text in found.items():
-        print(f"--- {model}\n{clean_text(arguments.prompt)}{text}\n")
+        print(f"--- {model}\n{begun}{text}\n")
 
 
 def written(
-    models: VoiceModels, prompt: str, about: str = "", tokens: int = 160, temperature: float = 0.0, seed: int = 0
+    models: VoiceModels,
+    prompt: str,
+    about: str = "",
+    tokens: int = 160,
+    temperature: float = 0.0,
+    seed: int = 0,
+    request: Request | None = None,
 ) -> dict[str, str]:
-    """Return how every model goes on from ``prompt``, by its name.
+    """Return how every model goes on from ``prompt``, or answers it as a ``request``, by its name.
 
     ``about``: the writing prompt that the text answers, such as the subject of a mail, where the texts trained on have
     them. ``tokens``: longest continuation. ``temperature`` 0 takes the most probable token; otherwise tokens are drawn,
@@ -39,9 +53,12 @@ def written(
     """
     text = language_model_text(clean_text(about), clean_text(prompt))
     base = models.base
-    asked = [*base.opening, *base.tokenizer.encode(text)]
+    if request is None:
+        asked = [*base.opening, *base.tokenizer.encode(text)]
+    else:
+        asked = ChatTokens(base).encode(request.ask, text)
     if not text.strip():
-        raise UserError("nothing to go on from; give the first words of a text")
+        raise UserError("nothing to go on from; give the first words of a text, or what to write")
     if len(asked) + tokens > base.context:
         raise UserError(
             f"{len(asked)} tokens are given and {tokens} are to be written, and the base model reads {base.context}; "

@@ -1,0 +1,129 @@
+"""A voice that is instructed: what the base summarises, the chat template that it is trained and asked in."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.voice.conftest import command
+
+from favor.corpora.tables import CLIENT_TEXTS
+from favor.federation.methods import local_only
+from favor.foundation.parquet import read_parquet
+from favor.lm.base import load_base
+from favor.voice import command as score_command
+from favor.voice import drafts
+from favor.voice.drafts import answering_cut, refused
+from favor.voice.folder import VoiceFolder
+from favor.voice.requests import REQUESTS
+from favor.voice.tables import VOICE_CONTINUATIONS, VOICE_DRAFTS
+from favor.voice.training import stage_settings
+from favor.voice.writing import written
+
+INSTRUCT = REQUESTS["instruct"]
+
+
+def given(wide, base, folder) -> list:
+    """The command line of ``favor voice train`` for a voice that is instructed."""
+    return [
+        *("train", wide / "posts.csv", "--author", "jane", "--consent", "mine", "--base", base),
+        *("--task", "instruct", "--epochs", 1, "--voice", folder),
+    ]
+
+
+def summarised(base, lora, states, system, asked) -> dict:
+    """Instructions by hand: every fourth word of the text, and of every fifth text its own beginning."""
+    assert system == INSTRUCT.system
+    texts = [each.removeprefix(INSTRUCT.make).split() for each in asked]
+    return {"base": [(" ".join(text[:6] if n % 5 == 0 else text[::4]), True) for n, text in enumerate(texts)]}
+
+
+@pytest.fixture(scope="module")
+def instructed(wide, chatting, tmp_path_factory) -> Path:
+    """The folder of jane's voice, trained on instructions by hand."""
+    folder = tmp_path_factory.mktemp("instructed") / "v"
+    asked = drafts.ask
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(drafts, "ask", summarised)
+        command(*given(wide, chatting, folder))
+        assert drafts.ask is not asked
+    return folder
+
+
+def test_an_instruction_is_refused_that_copies_strays_or_is_longer() -> None:
+    text = "Dear Ann, the meeting moves to Friday noon because Tom is ill. Bring the plan."
+    assert refused(INSTRUCT, text, "Tell Ann of the new day and ask for her plan.", True) == ""
+    assert refused(INSTRUCT, text, "Say that the meeting moves to Friday.", True) == "copied"
+    assert refused(INSTRUCT, text, "Write something friendly.", True) == "strayed"
+    assert refused(INSTRUCT, text, "", True) == "strayed"
+    assert refused(INSTRUCT, text, "Ann " * 16, True) == "long"  # the text has 15 words
+    assert refused(INSTRUCT, text, "Ann " * 15, True) == ""
+    assert refused(INSTRUCT, text, "Tell Ann of it.", False) == "endless"
+
+
+def test_trained_in_the_chat_template_with_an_end(instructed, chatting) -> None:
+    folder, base = VoiceFolder(instructed), load_base(str(chatting), device="cpu")
+    table, texts = read_parquet(folder.drafts, VOICE_DRAFTS), read_parquet(folder.texts, CLIENT_TEXTS)
+    assert (table["refused"] == "copied").sum() == -(-len(table) // 5)
+    stage = local_only.plan(local_only.Hyperparameters(1)).personal
+    assert stage is not None
+    settings = stage_settings(folder.read_record(), stage)
+    pieces = answering_cut(table, INSTRUCT)(base, texts, "training_text", settings)
+    training = texts.loc[texts["split"] == "train", "document_id"]
+    good = table[(table["refused"] == "") & table["document_id"].isin(training)]
+    assert len(pieces) == len(good) > 20
+    for piece, row in zip(pieces, good.itertuples(), strict=True):
+        request = f"(system) {INSTRUCT.ask}\n(user) {row.draft}\n(assistant) "
+        tokens = piece.tokens.tolist()
+        assert base.tokenizer.decode(tokens[: piece.response_start]) == request
+        assert tokens[piece.response_start :] == [*base.tokenizer.encode(str(row.text)), base.end_ids[0]]
+
+
+def test_write_asks_in_the_chat_template(instructed, capsys, monkeypatch) -> None:
+    seen = []
+    generate = written.__globals__["generate"]
+    monkeypatch.setitem(
+        written.__globals__,
+        "generate",
+        lambda base, lora, requests, *rest, **more: (
+            seen.extend(base.tokenizer.decode(request.prompt_tokens) for request in requests)
+            or generate(base, lora, requests, *rest, **more)
+        ),
+    )
+    command("write", "Decline the invitation.", "--tokens", 8, "--voice", instructed, "--json")
+    assert list(json.loads(capsys.readouterr().out)) == ["base", "own"]
+    assert seen == [f"(system) {INSTRUCT.ask}\n(user) Decline the invitation.\n(assistant) "] * 2
+    with pytest.raises(SystemExit, match="was trained on instructions; say everything in one, without --about"):
+        command("write", "Decline.", "--about", "Re: lunch", "--voice", instructed)
+    (instructed.parent / "draft.txt").write_text("A draft of a few words.")
+    with pytest.raises(SystemExit, match="was trained to write what it is asked for; train one with --task rewrite"):
+        command("rewrite", instructed.parent / "draft.txt", "--voice", instructed)
+
+
+def test_measures_and_export_take_instructions(instructed, monkeypatch, capsys, tmp_path) -> None:
+    from tests.voice.test_desk import CONTRAST
+    from tests.voice.test_score import Trigrams
+
+    monkeypatch.setattr(score_command, "style_encoder", lambda name: Trigrams())
+    folder = VoiceFolder(instructed)
+    made = read_parquet(folder.continuations, VOICE_CONTINUATIONS)
+    assert set(made["prompt_text"]) <= set(read_parquet(folder.drafts, VOICE_DRAFTS)["draft"])
+    rows = [{"author": author, "text": text} for author, texts in CONTRAST.items() for text in texts]
+    (tmp_path / "others.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    command("report", "--voice", instructed, "--contrast", tmp_path / "others.jsonl")
+    assert "Content of the instruction that your adapter keeps: cosine" in capsys.readouterr().out
+    report = json.loads(folder.summary.read_text())
+    assert (set(report["content"]), report["gained"]) == ({"base", "own"}, {})
+    assert "What answers keep of the instruction" in folder.report.read_text()
+    command("export", tmp_path / "out", "--consent", "mine", "--voice", instructed)
+    form = json.loads((tmp_path / "out" / "prompt_form.json").read_text())
+    assert form["template"] == f"(system) {INSTRUCT.ask}\n(user) {{instruction}}\n(assistant) "
+    assert "(user) {{ .Prompt }}\n(assistant) " in (tmp_path / "out" / "Modelfile").read_text()
+    assert "To write what an instruction says" in (tmp_path / "out" / "README.md").read_text()
+
+
+def test_a_base_without_a_chat_template_is_refused(wide, tmp_path) -> None:
+    with pytest.raises(SystemExit, match="has no chat template, and instructions need one"):
+        command(*given(wide, wide / "base", tmp_path / "v"))
+    assert not (tmp_path / "v" / "drafts.parquet").exists()
