@@ -14,7 +14,7 @@ from favor.foundation.parquet import read_parquet
 from favor.lm.base import load_base
 from favor.voice import command as score_command
 from favor.voice import drafts
-from favor.voice.drafts import answering_cut, refused
+from favor.voice.drafts import answering_cut, make_drafts, refused
 from favor.voice.folder import VoiceFolder
 from favor.voice.requests import REQUESTS
 from favor.voice.tables import VOICE_CONTINUATIONS, VOICE_DRAFTS
@@ -78,6 +78,22 @@ def test_trained_in_the_chat_template_with_an_end(instructed, chatting) -> None:
         tokens = piece.tokens.tolist()
         assert base.tokenizer.decode(tokens[: piece.response_start]) == request
         assert tokens[piece.response_start :] == [*base.tokenizer.encode(str(row.text)), base.end_ids[0]]
+
+
+def test_a_passage_that_fits_no_piece_is_refused_and_counted(instructed, chatting, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(drafts, "ask", summarised)
+    folder, base = VoiceFolder(instructed), load_base(str(chatting), device="cpu")
+    whole, texts = read_parquet(folder.drafts, VOICE_DRAFTS), read_parquet(folder.texts, CLIENT_TEXTS)
+    stage = local_only.plan(local_only.Hyperparameters(1)).personal
+    assert stage is not None
+    settings = stage_settings(folder.read_record(), stage)
+    lengths = [len(piece.tokens) for piece in answering_cut(whole, INSTRUCT)(base, texts, "training_text", settings)]
+    (tmp_path / "v").mkdir()
+    longest = sorted(lengths)[-2]
+    table = make_drafts(VoiceFolder(tmp_path / "v"), base, texts, INSTRUCT, longest)
+    left = answering_cut(table, INSTRUCT)(base, texts, "training_text", settings)
+    assert sorted(len(piece.tokens) for piece in left) == [each for each in sorted(lengths) if each <= longest]
+    assert (table["refused"] == "large").sum() >= sum(each > longest for each in lengths) > 0
 
 
 def test_write_asks_in_the_chat_template(instructed, capsys, monkeypatch) -> None:

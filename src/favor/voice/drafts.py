@@ -40,6 +40,7 @@ REASONS = {
     "strayed": "have too few of its words of content",
     "short": "have too few words",
     "long": "have more words than it",
+    "large": "do not fit a training piece together with it",
 }
 
 
@@ -60,10 +61,13 @@ def passages_of(text: str, words: int) -> list[str]:
     return [passage for passage in found if passage]
 
 
-def make_drafts(folder: VoiceFolder, base: BaseModel, texts: pd.DataFrame, request: Request) -> pd.DataFrame:
+def make_drafts(
+    folder: VoiceFolder, base: BaseModel, texts: pd.DataFrame, request: Request, longest: int
+) -> pd.DataFrame:
     """Return the table ``voice_drafts`` of all passages of ``texts``, as far as it is not there yet.
 
-    What ``request`` has the base make is greedy. ``texts``: the table ``client_texts``. Raises ``UserError``, before
+    What ``request`` has the base make is greedy. ``texts``: the table ``client_texts``. ``longest``: tokens of a
+    training piece. Raises ``UserError``, before
     anything is made, for a base that cannot be asked so, or names no end.
     """
     if not base.end_ids:
@@ -88,8 +92,9 @@ def make_drafts(folder: VoiceFolder, base: BaseModel, texts: pd.DataFrame, reque
         made = ask(base, Lora(), {"base": None}, request.system, asked)["base"]
         found = pd.DataFrame(
             [
-                (*row, draft, refused(request, row[2], draft, ended))
+                (*row, draft, refused(request, row[2], draft, ended) or ("large" if tokens > longest else ""))
                 for row, (draft, ended) in zip(part, made, strict=True)
+                for tokens in [len(_piece(base, request, draft, row[2])[0])]
             ],
             columns=VOICE_DRAFTS.names,
         ).astype({"passage": "int32"})
@@ -157,18 +162,21 @@ def ask(
 def answering_cut(drafts: pd.DataFrame, request: Request) -> Cut:
     """Return what cuts a writer's documents into pieces: the request with what is given, the passage, and the end.
 
-    The request is context alone. A passage that is too long for a piece is left out.
+    The request is context alone.
     """
     good = drafts[drafts["refused"] == ""]
 
-    def cut(base: BaseModel, texts: pd.DataFrame, column: str, settings: StagePieces) -> list[Piece]:
-        chat, pieces = ChatTokens(base), []
-        chosen = good[good["document_id"].isin(texts.loc[texts[column] != "", "document_id"])]
-        for row in chosen.itertuples():
-            asked = chat.encode(request.ask, str(row.draft))
-            tokens = [*asked, *base.tokenizer.encode(str(row.text)), base.end_ids[0]]
-            if len(tokens) <= settings.training.max_length:
-                pieces.append(Piece(np.asarray(tokens, dtype=np.int32), len(asked), str(row.document_id)))
+    def cut(base: BaseModel, texts: pd.DataFrame, column: str, _settings: StagePieces) -> list[Piece]:
+        pieces = []
+        for row in good[good["document_id"].isin(texts.loc[texts[column] != "", "document_id"])].itertuples():
+            tokens, start = _piece(base, request, str(row.draft), str(row.text))
+            pieces.append(Piece(np.asarray(tokens, dtype=np.int32), start, str(row.document_id)))
         return pieces
 
     return cut
+
+
+def _piece(base: BaseModel, request: Request, draft: str, text: str) -> tuple[list[int], int]:
+    """The tokens of a training piece, and where the passage ``text`` begins in them."""
+    asked = ChatTokens(base).encode(request.ask, draft)
+    return [*asked, *base.tokenizer.encode(text), base.end_ids[0]], len(asked)

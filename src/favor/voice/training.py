@@ -150,7 +150,7 @@ def _train(folder: VoiceFolder, record: VoiceRecord, start: tuple[LoraState, Lor
     cut: Cut = continued
     label = record.author
     if record.request is not None:
-        drafts = make_drafts(folder, base, texts, record.request)
+        drafts = make_drafts(folder, base, texts, record.request, record.training.max_length)
         for line in draft_lines(drafts, texts.set_index("document_id")["split"], record.request):
             _say(line)
         cut = answering_cut(drafts, record.request)
