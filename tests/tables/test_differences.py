@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+from favor.tables.cells import SAME
 from favor.tables.declarations.author_profiles import TABLE
 from favor.tables.differences import minus
 from favor.tables.specs import Row
@@ -34,6 +35,13 @@ def test_the_sign_is_the_rows_and_p_is_holms_over_the_two_tests_against_the_riva
     # Holm: .02 x 2 = .04, then max(.04, .03) = .04; the test of Ditto against FedAvg is not of the column.
     assert cell("ditto", frame()) == "−0.200 [−0.300, −0.100], p = .040"
     assert cell("fedavg", frame()) == "0.100 [0.050, 0.150], p = .040"
+
+
+def test_rows_that_are_equal_by_every_resampling_have_neither_interval_nor_p() -> None:
+    column = minus("profile_auc", "favor", "style", "common")
+    equal = frame().assign(value=lambda rows: rows["value"].where(rows["variant"].str.endswith("_p"), 0.0))
+    found = column(Row(("ditto",), "ditto"), equal, {"style": "asce_a"})
+    assert (found.text, found.value, found.reason) == ("0.000", 0.0, SAME)
 
 
 def test_what_was_not_compared_is_a_dash_with_its_reason() -> None:

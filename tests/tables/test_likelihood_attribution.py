@@ -30,7 +30,7 @@ def cell(scores, method, panel, header) -> str:
 
 
 def test_cells(scores) -> None:
-    assert cell(scores, "favor", "Gain over the base", "Own gain") == "0.500 [0.500, 0.500]"
+    assert cell(scores, "favor", "Gain over the base", "Own gain") == "0.500"  # of every author
     assert cell(scores, "favor", "Gain over the base", "Neutral sentences").endswith("] ▼")
     assert cell(scores, "fedavg", "Attribution", "Top-1") == "0.250 (chance)"
     assert cell(scores, "fedavg", "Gain over the base", "Voice gain") == "0.000 (chance)"

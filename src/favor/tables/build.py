@@ -17,6 +17,7 @@ from favor.statistics.summary import KEYS, seed_summary
 from favor.tables.cell_table import TABLE_CELLS
 from favor.tables.cells import (
     NAN,
+    SAME,
     Cell,
     ComparisonIndex,
     printed,
@@ -34,7 +35,6 @@ SEEDS = "@seeds"
 _UNSEEDED = {*CONTROLS, SOURCE}  # no runs of the configuration
 SPREAD = 3  # of fewer seeds no deviation is printed: it would look like a certainty
 FEW = 10  # a score of fewer texts or pairs prints their number
-SAME = "every resampling of authors gives this value, so it has no interval"
 _COUNTED = {metric.name for metric in COUNTS}  # what a run sends and takes rests on no sample of texts
 
 

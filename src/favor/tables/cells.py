@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # read while the workflow is parsed
     from favor.tables.marks import Evidence
 
 DASH = "–"
+SAME = "every resampling of authors gives this value, so it has no interval"
 NOT_APART = "not apart"  # a share of a range that may be empty
 _SCALES: dict[str, tuple[tuple[float, str, int], ...]] = {
     "count": ((1e9, "G", 2), (1e6, "M", 2), (1e3, "k", 2), (1.0, "", 0)),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from favor.tables.cells import printed
+from favor.tables.cells import SAME, printed
 from favor.tables.derived import missing
 from favor.tables.specs import Derived, Row
 
@@ -44,6 +44,8 @@ def minus(
         if note:
             return missing(note)
         low, high = sorted(sign * found[key[0], f"{key[1]}_{end}"][0] for end in ("low", "high"))
+        if low == high == value == 0:
+            return Derived(signed(0.0, decimals), 0.0, SAME)
         p = _adjusted(found, rival, prefix)[row.method]
         told = "< .001" if p < 0.001 else f"= {p:.3f}".replace("0.", ".", 1)
         text = f"{signed(sign * value, decimals)} [{signed(low, decimals)}, {signed(high, decimals)}], p {told}"

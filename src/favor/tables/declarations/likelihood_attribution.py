@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from favor.paper.names import METHODS
+from favor.tables.cells import SAME
 from favor.tables.derived import missing
 from favor.tables.differences import minus, signed
 from favor.tables.specs import Column, Derived, Panel, Row, TableSpec, method_rows
@@ -33,6 +34,8 @@ def _cell(
         if note:
             return missing(note)
         (low, fixed), (high, _) = (found[f"{variant}_{end}".lstrip("_")] for end in ("low", "high"))
+        if low == high == value:
+            fixed = fixed or SAME
         text = signed(value, decimals)
         if not fixed:
             text += f" [{signed(low, decimals)}, {signed(high, decimals)}]"
