@@ -123,6 +123,15 @@ def test_reasons_stand_below(scores, context, hostile) -> None:
     assert "<td>–<sup>a</sup>" in text
 
 
+def test_more_than_four_notes_are_behind_a_click(scores, context) -> None:
+    spec = printed_spec("main_federated_results")
+    few = build_table(spec, scores, context).assign(reason="")
+    many = few.assign(reason=[f"reason {number % 5}" for number in range(len(few))])
+    assert "<summary>Notes" not in html_table(spec, few)
+    folds = html_table(spec, many).split("<summary>Notes")[1]
+    assert [f"</sup> reason {number}.</li>" in folds for number in range(5)] == [True] * 5
+
+
 def test_report_is_well_formed_and_self_contained(tmp_path, report, hostile) -> None:
     write_html_report(tmp_path / "report.html", report)
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
