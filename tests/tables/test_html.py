@@ -132,6 +132,13 @@ def test_more_than_four_notes_are_behind_a_click(scores, context) -> None:
     assert [f"</sup> reason {number}.</li>" in folds for number in range(5)] == [True] * 5
 
 
+def test_a_method_with_a_notes_mark_has_its_texts_counted(scores, context) -> None:
+    spec = printed_spec("main_federated_results")
+    cells = build_table(spec, scores, context)
+    cells.loc[cells["row"] == "FAVoR", "row"] = "FedDPA†"
+    assert "FedDPA† <small>3 of 4</small>" in html_table(spec, cells, passed={"FedDPA": "3 of 4"})
+
+
 def test_report_is_well_formed_and_self_contained(tmp_path, report, hostile) -> None:
     write_html_report(tmp_path / "report.html", report)
     text = (tmp_path / "report.html").read_text(encoding="utf-8")

@@ -200,7 +200,7 @@ def _table(experiment: ExperimentReport, table: ReportTable) -> dict[str, object
     passed = {}
     if OF_OUTPUTS & set(table.spec.sources):
         passed = {
-            method_name(key, experiment.display): f"{kept} of {texts}"
+            unmarked(method_name(key, experiment.display)): f"{kept} of {texts}"
             for key, (kept, texts) in experiment.passed.items()
         }
     return found | {

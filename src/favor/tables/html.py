@@ -9,7 +9,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from favor.foundation.html import render
-from favor.paper.names import SEPARATOR
+from favor.paper.names import SEPARATOR, unmarked
 from favor.tables.build import is_control
 from favor.tables.cell_table import PrintedCell, rows_of_cells
 from favor.tables.cells import printed_paper
@@ -29,8 +29,9 @@ def html_table(
 
     A cell shows our mean, its deviation where it is printed, and below them the paper's value and ours
     minus the paper's where the paper prints one. Control rows stand below a rule. ``note``: sentence added to the
-    caption. ``passed``: how many texts of how many passed the filter, by the printed name of their method.
-    p-values of a table of comparisons are set apart with the paper's values: the page has one verdict on two methods.
+    caption. ``passed``: how many texts of how many passed the filter, by the name of their method without a note's
+    mark. p-values of a table of comparisons are set apart with the paper's values: the page has one verdict on two
+    methods.
     """
     reasons = footnotes(cells)
     panels = []
@@ -58,7 +59,7 @@ def html_table(
         aside=ASIDE,
         stubs=(["Dataset"] if spec.sectioned else []) + list(spec.stub_headers),
         notes=[
-            *([PASSED] if any(row.split(SEPARATOR)[0] in passed for row in cells["row"].unique()) else []),
+            *([PASSED] if any(unmarked(row.split(SEPARATOR)[0]) in passed for row in cells["row"].unique()) else []),
             *mark_notes(cells),
             *row_notes(spec, cells),
         ],
@@ -85,7 +86,7 @@ def _rows(
         yield {
             "kind": " ".join(kinds),
             "names": (names := _stub(row, len(spec.stub_headers))),
-            "passed": passed.get(names[0], ""),
+            "passed": passed.get(unmarked(names[0]), ""),
             "cells": [_cell(cell, spec.column_in(row, columns[cell["column"]]), reasons) for cell in line],
         }
 
