@@ -43,8 +43,8 @@ def _as_numpy(tensor: Any) -> np.ndarray:
 def safetensors_bytes(shapes: Mapping[str, Sequence[int]], types: Mapping[str, str] | None = None) -> int:
     """Return the size in bytes of tensors of these shapes as one adapter file, header {"format": "pt"}.
 
-    ``types``: as of :func:`safetensors_types`; float32 where there are none. The file is 8 bytes of header length, a
-    JSON header padded to 8 bytes, and the tensors: what PEFT writes.
+    ``types``: the type of every tensor, as :func:`safetensors_types` returns them; without them all are float32. The
+    file is what PEFT writes: the length of the header in 8 bytes, a JSON header padded to 8 bytes, and the tensors.
     """
     header: dict[str, object] = {"__metadata__": {"format": "pt"}}
     offset = 0
