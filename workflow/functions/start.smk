@@ -49,7 +49,8 @@ try:
         planning = only_planning(sys.argv[1:])
         fetched = to_fetch(planner.config)  # refuses folders that do not exist
         check_software(
-            planner, [str(way) for way in workflow.deployment_settings.deployment_method]
+            planner,
+            [str(way) for way in workflow.deployment_settings.deployment_method],
         )
         open_results(results, ROOT, input_paths(planner.config), planning)
         planner.training.erase_withdrawn(planning)
