@@ -377,6 +377,7 @@ def test_copying_draws_every_method_with_outputs(tmp_path, written) -> None:
         for metric, value in (("copy5_rate", 0.02), ("longest_copy", 6.5))
         for variant in ("", "others")
     ]
+    rows += [("favor", "copy5_rate", "others_low", 0.1), ("favor", "copy5_rate", "others_high", 0.15)]
     table = pd.DataFrame(rows, columns=["method", "metric", "variant", "value"])
     draw_copying(table, Methods(["favor", "fedavg", "ditto"]), *(tmp_path / f"both.{kind}" for kind in ("svg", "csv")))
     drawing = (tmp_path / "both.svg").read_text(encoding="utf-8")
@@ -385,7 +386,10 @@ def test_copying_draws_every_method_with_outputs(tmp_path, written) -> None:
     assert "Share of an output's 5-grams in the own text: 0.02 for every method." in unescape(
         inline_svg(tmp_path / "both.svg", "a", "Copying")
     )
-    assert pd.read_csv(tmp_path / "both.csv")["method"].iloc[0] == "fedavg"
+    drawn = pd.read_csv(tmp_path / "both.csv")
+    assert drawn["method"].iloc[0] == "fedavg"
+    ends = drawn.set_index(["metric", "method"]).loc[("copy5_rate", "favor")]
+    assert ends[["other_clients_texts_low", "other_clients_texts_high"]].tolist() == [0.1, 0.15]
     draw_copying(table.assign(value=np.nan), Methods(["favor"]), tmp_path / "nobody.svg")
     assert written[-1] == "No output passed the filter."
 

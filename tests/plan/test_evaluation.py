@@ -9,7 +9,7 @@ import pytest
 
 from favor.foundation.errors import UserError
 from favor.plan import Planner
-from favor.plan.keys import Run, Table
+from favor.plan.keys import OfFamily, Run, Table
 from favor.running.jobs.announcement import announce
 
 PLANNED = "tests/data/planned.yaml"
@@ -27,6 +27,12 @@ def test_families_are_those_of_tables_and_figures(plan) -> None:
     assert bare.families("demo") == []
     assert not bare.is_measured("demo")
     assert bare.shown() == []
+
+
+def test_a_family_reads_its_own_settings_and_no_others(plan) -> None:
+    evaluation = plan(PLANNED).evaluation
+    own = {family: evaluation.score_settings(OfFamily("demo", family))["scores"] for family in ("copying", "quality")}
+    assert own == {"copying": {"copying": {"draws": 2000, "seed": 2026}}, "quality": {}}
 
 
 def test_figures_can_be_named(plan) -> None:

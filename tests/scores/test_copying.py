@@ -10,6 +10,7 @@ import pytest
 from favor.foundation.errors import UserError
 from favor.scores import copying
 from favor.scores.copying import word_list
+from favor.scores.settings import Draws
 
 
 def test_words_are_compared_without_case_and_marks() -> None:
@@ -31,16 +32,17 @@ def test_family(three_authors, score_value) -> None:
         three_authors.source_embeddings,
         client_texts=texts,
     )
-    scores = copying.score(inputs)
+    scores = copying.score(inputs, Draws(draws=200))
     # five survivors; one copies, with its only 5-gram
     assert score_value(scores, "copy5") == pytest.approx(1 / 5)
     assert score_value(scores, "copy5_rate") == pytest.approx(1 / 5)
     assert score_value(scores, "copy5", method="gold") == 0.0
     # the human texts have 22 words and so does no output
-    assert scores.loc[scores["metric"] == "longest_copy", "note"].isin(["no output has 22 words", ""]).all()
+    notes = {"no output has 22 words", "needs outputs of two authors", ""}  # the second of an interval
+    assert set(scores.loc[scores["metric"] == "longest_copy", "note"]) == notes
     assert score_value(scores, "longest_copy", method="gold") == 0.0
     with pytest.raises(UserError, match="needs the clients' texts"):
-        copying.score(three_authors)
+        copying.score(three_authors, Draws(draws=200))
     with pytest.raises(UserError, match="1 of the clients have no row"):
         type(three_authors)(
             generations,
@@ -59,8 +61,32 @@ def test_copies_of_another_client_are_told_from_own_ones(three_authors, score_va
     )
     generations = three_authors.generations.assign(text=[span + rest, rest, rest, rest, span + rest, "failed"])
     inputs = replace(three_authors, generations=generations, client_texts=texts, _cache={})
-    scores = copying.score(inputs)
+    scores = copying.score(inputs, Draws(draws=200))
     # of five survivors a's first has c's seven words, and c's one has its own
     assert score_value(scores, "copy5", "others") == score_value(scores, "copy5") == pytest.approx(1 / 5)
     assert score_value(scores, "copy5_rate", "others") == pytest.approx(3 / 33 / 5)
     assert score_value(scores, "longest_copy", "others") == score_value(scores, "longest_copy") == pytest.approx(7 / 5)
+
+
+def test_intervals_are_over_authors_whose_outputs_go_together(three_authors, score_value) -> None:
+    """By hand: 2, 2 and 1 outputs copy 4, 2 and 3 of their six 5-grams, which is 15 of 30.
+
+    An author raises the mean of all outputs by (share - .5) outputs / (5 / 3): .2, -.2 and 0. Their standard error is
+    sqrt(.08 / 3 / 3 * 3 / 2) = .1155; Student's t of two degrees of freedom is 4.303, and nothing is skewed.
+    """
+    copied = {"a": "a1 a2 a3 a4 a5 a6 a7 a8", "b": "b1 b2 b3 b4 b5 b6", "c": "c1 c2 c3 c4 c5 c6 c7"}
+    ends = {"a": " x y", "b": " x y z w", "c": " x y z"}
+    outputs = [copied[client] + ends[client] for client in three_authors.generations["client"]]
+    inputs = replace(
+        three_authors,
+        generations=three_authors.generations.assign(text=outputs),
+        client_texts=pd.DataFrame(copied.items(), columns=["client", "training_text"]),
+        _cache={},
+    )
+    scores = copying.score(inputs, Draws(draws=5000))
+    assert score_value(scores, "copy5_rate") == pytest.approx(0.5)
+    half = 4.303 * 0.11547
+    found = [score_value(scores, "copy5_rate", end) for end in ("low", "high")]
+    assert found == pytest.approx([0.5 - half, 0.5 + half], abs=0.03)  # slopes over draws of three, not derivatives
+    # no output copies another client: no interval of a width
+    assert [score_value(scores, "copy5_rate", f"others_{end}") for end in ("low", "high")] == [0, 0]

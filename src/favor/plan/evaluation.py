@@ -10,7 +10,7 @@ from favor.federation.settings import AskedPrompts, PromptLists
 from favor.figures.specs import asked, asked_optionally
 from favor.foundation.errors import UserError
 from favor.foundation.registry import FIGURES, METRIC_FAMILIES
-from favor.plan.handing import Parameter, Settings, canonical, handed
+from favor.plan.handing import Parameter, Settings, canonical, handed, parameter, pick, plain
 from favor.plan.keys import InExperiment, OfFamily, Run, Table
 from favor.plan.paths import Template
 from favor.plan.project import Project, alternatives
@@ -18,7 +18,7 @@ from favor.plan.tables import RETRIEVAL, Tables
 from favor.plan.training import Training
 from favor.plan.validation import FAMILY as VALIDATION
 from favor.report.settings import Gallery
-from favor.scores.settings import BertScoring, Efficiency, Scoring, Spaces, TrainedRun
+from favor.scores.settings import BertScoring, Efficiency, Scores, Scoring, Spaces, TrainedRun
 from favor.tables.cautions import prints_style
 
 _COMMON = "prompts.common"
@@ -230,8 +230,10 @@ class Evaluation:
         evaluation = self.project.experiment(key).evaluation
         bertscore = evaluation.bertscore if key.family == "utility" else None
         unseen = self.unseen_encoders(key) if key.family == "voice_kept" else []
-        own = {"scores": evaluation.scores.only(key.family), "bertscore": bertscore, "unseen": unseen}
-        return canonical(self._outputs_in_spaces(Scoring, key, family=key.family, **own))
+        own = {"scores": evaluation.scores, "bertscore": bertscore, "unseen": unseen}
+        settings = self._outputs_in_spaces(Scoring, key, family=key.family, **own)
+        families = {key.family} & Scores.model_fields.keys()  # one that has settings, or none
+        return parameter(**plain(settings) | {"scores": pick(evaluation.scores, *families)})
 
     def unseen_encoders(self, key: InExperiment) -> list[str]:
         """Return the style encoders of an experiment that no method was trained with: those of its evaluation.

@@ -33,11 +33,15 @@ class InSpaces(Section):
     encoders: Encoders | None = key(None, "Encoders that it measures in; null takes all of the experiment.")
 
 
-class Resampled(InSpaces):
+class Draws(Section):
     """A family with intervals over authors."""
 
     draws: Count = key(2000, "Draws of authors behind its intervals.")
     seed: Seed = key(2026, "Random seed of the draws.")
+
+
+class Resampled(Draws, InSpaces):
+    """One that measures in encoders' spaces."""
 
 
 class ComparedStarts(Section):
@@ -157,6 +161,7 @@ class Scores(Section):
     author_retrieval: Resampled = section(Resampled, "Retrieval of authors by their human texts.")
     cold_start: InSpaces = section(InSpaces, "Clients that no round saw.")
     common_prompts: CommonPrompts = section(CommonPrompts, "Continuations of the common prompts.")
+    copying: Draws = section(Draws, "What outputs share with training texts.")
     diversity: Diversity = section(Diversity, "How far outputs differ.")
     drift: Drift = section(Drift, "Where outputs move away from their authors.")
     geometry: InSpaces = section(InSpaces, "Silhouette and distances.")
@@ -169,12 +174,6 @@ class Scores(Section):
     utility: Utility = section(Utility, "BERTScore and semantic similarity.")
     verification: Verification = section(Verification, "Verification by cosines.")
     voice_kept: Resampled = section(Resampled, "How much of the voices is kept.")
-
-    def only(self, family: str) -> Scores:
-        """Return these settings with nothing but those of ``family``."""
-        return Scores.model_construct(
-            **{name: getattr(self, name) for name in type(self).model_fields if name == family}
-        )
 
     def of(self, family: str) -> list[Section]:
         """Return what the ``score`` of a family takes beside its inputs: its settings, where it has any."""

@@ -7,16 +7,17 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from favor.figures.drawing import BLUE, GREY, ORANGE, drawing, save, say
+from favor.figures.drawing import BLUE, ORANGE, drawing, save, say
 from favor.figures.identity import Methods
 from favor.figures.specs import FigureSpec
 
 PANELS = {"copy5_rate": "Share of an output's 5-grams", "longest_copy": "Longest copied span, words"}
-TEXTS = {"": ("own text", BLUE), "others": ("other clients' texts", ORANGE)}
+# Variant of the scores -> its columns in the numbers drawn, its words and its color.
+TEXTS = {"": ("own_text", "own text", BLUE), "others": ("other_clients_texts", "other clients' texts", ORANGE)}
 
 
 def draw_copying(scores: pd.DataFrame, methods: Methods, *paths: str | Path) -> None:
-    """Draw the ``scores`` of family ``copying`` to each of ``paths``, means over seeds.
+    """Draw the ``scores`` of family ``copying`` to each of ``paths``, means over seeds, bars their 95 % intervals.
 
     The method that shares most with other clients' texts comes first. Dotted lines are the authors' own continuations,
     which copy nothing. Methods without outputs are left out.
@@ -28,22 +29,30 @@ def draw_copying(scores: pd.DataFrame, methods: Methods, *paths: str | Path) -> 
 
     shown = [method for method in methods.rows if np.isfinite(value("copy5_rate", "", method))]
     shown = sorted(shown, key=lambda method: -value("copy5_rate", "others", method))[::-1]
-    with drawing(7.2, 0.9 + 0.24 * max(3, len(shown)), columns=2) as (figure, axes):
+    data = pd.DataFrame(
+        {"metric": metric, "method": method}
+        | {
+            f"{name}{end}": value(metric, f"{variant}{end}".strip("_"), method)
+            for variant, (name, _, _) in TEXTS.items()
+            for end in ("", "_low", "_high")
+        }
+        for metric in PANELS
+        for method in (*shown[::-1], "gold")
+    )
+    with drawing(7.2, 0.9 + 0.28 * max(3, len(shown)), columns=2) as (figure, axes):
         places = np.arange(len(shown))
         for axis, (metric, label) in zip(axes, PANELS.items(), strict=True):
             if not shown:
                 say(axis, "No output passed the filter.")
                 continue
-            for variant, (text, color) in TEXTS.items():
-                axis.plot([value(metric, variant, method) for method in shown], places, "o", color=color, label=text)
+            found = data[data["metric"] == metric].set_index("method").loc[shown]
+            for (variant, (name, text, color)), aside in zip(TEXTS.items(), (-0.13, 0.13), strict=True):
+                mean = found[name]
+                bars = np.nan_to_num(np.abs([found[f"{name}_low"] - mean, found[f"{name}_high"] - mean]))
+                axis.errorbar(
+                    mean, places + aside, xerr=bars, fmt="o", markersize=4, color=color, elinewidth=1, label=text
+                )
                 axis.axvline(value(metric, variant, "gold"), color=color, linestyle=":", linewidth=1)
-            axis.hlines(
-                places,
-                *([value(metric, variant, method) for method in shown] for variant in TEXTS),
-                color=GREY,
-                linewidth=0.8,
-                zorder=0,
-            )
             axis.set(xlabel=label, yticks=[], ylim=(-0.6, len(shown) - 0.4))
             axis.grid(axis="x")
         if shown:
@@ -53,15 +62,7 @@ def draw_copying(scores: pd.DataFrame, methods: Methods, *paths: str | Path) -> 
             methods.extremes(
                 f"{PANELS['copy5_rate']} in the {text}", {row: value("copy5_rate", variant, row) for row in shown}
             )
-            for variant, (text, _) in TEXTS.items()
-        )
-        data = pd.DataFrame(
-            [
-                (metric, method, *(value(metric, variant, method) for variant in TEXTS))
-                for metric in PANELS
-                for method in (*shown[::-1], "gold")
-            ],
-            columns=["metric", "method", "own_text", "other_clients_texts"],
+            for variant, (_, text, _) in TEXTS.items()
         )
         save(figure, *paths, finding=" ".join(filter(None, said)), data=methods.named(data))
 
@@ -71,7 +72,7 @@ FIGURE = FigureSpec(
     caption="Word sequences that outputs share with what the author's client trained on, and with what only other "
     "clients trained on, which sorts the methods. Base only shows what common phrases give. Dotted lines: the "
     "authors' own continuations. Spans are those of outputs cut to one length, of 5 words or more. Means "
-    "over outputs and seeds, without intervals.",
+    "over outputs and seeds; bars are 95 % intervals over authors.",
     scores=("copying",),
     place=4,
     draw=lambda data, *paths: draw_copying(data.scores(), data.shown, *paths),
