@@ -32,6 +32,7 @@ HELP = {
     "certify": "say what encoders know of style, and whether they find the authors of your texts, before any run",
     "run": "run the workflow",
     "report": "make the report, and what it needs",
+    "compare": "put two groups' results of one protocol into one table, paired where prompts are equal",
     "score": "say how near texts are to an author's voice, without a run",
     "voice": "train, use and measure an adapter of one writer's voice, without a federation",
     "site": "be one client of a federation between real sites, in a folder of its own",
@@ -182,7 +183,7 @@ def parser() -> argparse.ArgumentParser:
     found = argparse.ArgumentParser(prog="favor", description=(__doc__ or "").partition("\n")[0])
     found.add_argument("--version", action="version", version=version("favor-workflow"))
     commands = found.add_subparsers(
-        dest="command", required=True, metavar="{init,plan,check,certify,run,report,score,voice,site,server}"
+        dest="command", required=True, metavar="{init,plan,check,certify,run,report,compare,score,voice,site,server}"
     )
     init = commands.add_parser("init", help=HELP["init"], description=HELP["init"])
     init.add_argument("data", type=Path, help="a table of posts (CSV, JSON Lines, Parquet), or a folder of authors")
@@ -190,6 +191,7 @@ def parser() -> argparse.ArgumentParser:
     form = "the form of its dates, such as %%d.%%m.%%Y, where it cannot be told"
     init.add_argument("--date-format", help=form)
     add_arguments(commands.add_parser("plan", help=HELP["plan"], description=HELP["plan"]))
+    _add_compare(commands.add_parser("compare", help=HELP["compare"], description=HELP["compare"]))
     _add_score(commands.add_parser("score", help=HELP["score"], description=HELP["score"]))
     voice.add_voice(commands.add_parser("voice", help=HELP["voice"], description=HELP["voice"]))
     for name in ("site", "server"):
@@ -212,6 +214,15 @@ def parser() -> argparse.ArgumentParser:
     return found
 
 
+def _add_compare(command: argparse.ArgumentParser) -> None:
+    results = "RESULTS, RESULTS/EXPERIMENT, or a folder that --share wrote"
+    command.add_argument("first", metavar="A", type=Path, help=results)
+    command.add_argument("second", metavar="B", nargs="?", type=Path, help="the same of the other group")
+    command.add_argument("--encoders", nargs="+", help="encoders to compare by (all)")
+    command.add_argument("--output", type=Path, default=Path("comparison"), help="folder to write (%(default)s)")
+    command.add_argument("--share", type=Path, help="write A's numbers and digests, without texts, to this folder")
+
+
 def _add_score(command: argparse.ArgumentParser) -> None:
     command.add_argument("texts", nargs="+", type=Path, help="texts to score: files, folders or tables")
     command.add_argument("--author", required=True, type=Path, help="the author's own texts: file, folder or table")
@@ -232,6 +243,11 @@ def main() -> None:
             return
         if arguments.command == "plan":
             print_estimate(arguments)
+            return
+        if arguments.command == "compare":
+            from favor.report.groups.command import run as compare  # Here, because it loads what reads results.
+
+            compare(arguments)
             return
         if arguments.command == "score":
             from favor.voice.command import run  # Here, because it loads what reads texts.

@@ -1,7 +1,7 @@
 """Tables of what is computed from the scores of several runs."""
 
-from favor.foundation.columns import CLIENT, METHOD, SEED
-from favor.foundation.tables import FLOAT, INT32, INT64, STRING, Column, Table
+from favor.foundation.columns import CLIENT, METHOD, SAMPLE, SEED
+from favor.foundation.tables import BOOLEAN, FLOAT, INT32, INT64, STRING, Column, Table
 
 COMPARISONS = Table(
     "comparisons",
@@ -86,4 +86,55 @@ EVIDENCE = Table(
         Column("error", FLOAT, "", "standard error of the difference over authors"),
     ),
     ("encoder", "metric", "left_method", "right_method"),
+)
+
+_MEASURED = (
+    Column("method", STRING, "", "method key; gold: the authors' own continuations"),
+    Column("encoder", STRING, "", "encoder key; unseen: mean over those that neither group trains with"),
+    Column("metric", STRING, "", "metric name"),
+)
+
+GROUP_OUTPUTS = Table(
+    "group_outputs",
+    (
+        SEED,
+        *_MEASURED,
+        Column("author", STRING, "", "digest of the author's texts"),
+        Column("prompt", STRING, "", "digest of the prompt and of the author's own continuation"),
+        SAMPLE,
+        Column("value", FLOAT, "", "value of this output"),
+    ),
+    ("seed", "method", "encoder", "metric", "author", "prompt", "sample"),
+)
+
+GROUP_ROWS = Table(
+    "group_rows",
+    (
+        Column("run", STRING, "", "A or B, in the order of the command line"),
+        *_MEASURED,
+        Column("value", FLOAT, "", "mean over seeds of the mean over outputs"),
+        Column("low", FLOAT, "", "lower end of its 95 % interval over authors"),
+        Column("high", FLOAT, "", "upper end of that interval"),
+        Column("n", INT64, "outputs", "outputs behind the value"),
+        Column("authors", INT64, "authors", "authors of these outputs"),
+        Column("paired", BOOLEAN, "", "whether the other run has the method too, so that differences are paired"),
+    ),
+    ("run", "method", "encoder", "metric"),
+)
+
+GROUP_DIFFERENCES = Table(
+    "group_differences",
+    (
+        *_MEASURED,
+        Column("a", FLOAT, "", "mean of A over the outputs that both runs have a value of"),
+        Column("b", FLOAT, "", "mean of B over these outputs"),
+        Column("delta", FLOAT, "", "a minus b"),
+        Column("low", FLOAT, "", "lower end of the 95 % interval of the difference"),
+        Column("high", FLOAT, "", "upper end of that interval"),
+        Column("p", FLOAT, "", "two-sided p of the sign-flip test over authors; NaN but for the one tested measure"),
+        Column("p_holm", FLOAT, "", "p, Holm-adjusted over methods"),
+        Column("n", INT64, "outputs", "matched outputs"),
+        Column("authors", INT64, "authors", "authors of these outputs"),
+    ),
+    ("method", "encoder", "metric"),
 )

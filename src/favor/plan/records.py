@@ -1,8 +1,9 @@
 """What crosses the boundary of a client, and what every row ran with."""
 
+from favor.config.experiments import ROW_GENERATION
 from favor.federation.method import Plan, needs_shared, plan_values
 from favor.federation.settings import Boundary, RunBoundary
-from favor.plan.handing import Parameter, canonical, parameter, without
+from favor.plan.handing import Parameter, canonical, parameter, pick, without
 from favor.plan.keys import InExperiment, Run
 from favor.plan.project import Project, unique
 from favor.plan.record import run_check
@@ -103,9 +104,11 @@ class Records:
         rows = {row: self.project.rows[name, row] for row in experiment.methods}
         return parameter(
             experiment=without(experiment, "methods", "studies") | {"studies": self.printed_studies(name)},
+            words=self.project.words(key),
             methods={
                 row: {
                     "hyperparameters": ran.hyperparameters,
+                    "generation": pick(experiment.row_generation(row), *ROW_GENERATION),
                     "plan": plan_values(ran.plan),
                     "run_check": self.checked(name, row),
                 }

@@ -1,0 +1,305 @@
+"""Two groups' results: differences computed by hand, and every way in which they may not be compared."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import permutation_test
+
+from favor import cli
+from favor.analysis.tables import GROUP_DIFFERENCES, GROUP_OUTPUTS, GROUP_ROWS
+from favor.corpora.tables import CLIENT_TEXTS, PROMPTS
+from favor.encoders.tables import GENERATION_EMBEDDINGS, SOURCE_EMBEDDINGS
+from favor.federation.tables import GENERATIONS
+from favor.foundation.errors import UserError
+from favor.foundation.parquet import read_parquet, write_parquet
+from favor.report.groups.merging import Merged, merge
+from favor.report.groups.page import comparison_page, findings
+from favor.report.groups.reading import read_group, share
+from favor.scores.tables import UTILITY
+
+AUTHORS, PROMPTS_EACH, SEEDS = 6, 2, (1, 2)
+TEXT = " ".join(f"word{number}" for number in range(25))
+JUDGED = ("unseen", "author_accuracy_failures_wrong")
+# Outputs that are in the next author's voice, by method: (author, prompt) under both seeds.
+ALL = {(author, prompt) for author in range(AUTHORS) for prompt in range(PROMPTS_EACH)}
+A = {"favor": set(), "local_only": {(0, 0)}, "mine": set()}
+B = {"favor": ALL - {(0, 0)}, "local_only": {(0, 0)}, "theirs": ALL}
+
+
+def settings(methods) -> dict:
+    """The settings of an experiment, as the workflow records them."""
+    generation = {"samples": 1, "temperature": 0, "top_p": 1, "minimum_words": 20, "clients_per_job": 3}
+    experiment = {
+        "clients": AUTHORS, "skip_clients": 0, "withdrawn": [], "seeds": list(SEEDS), "allocation": {"total_words": 9},
+        "prompts": {"per_client": PROMPTS_EACH, "common": None}, "training": {"learning_rate": 0.001},
+        "generation": generation | {"minimum_distinct_bigram_ratio": 0.15, "rows_per_batch": 8},
+        "style_encoder": "style", "outputs_of": None, "title": "Short", "tables": [],
+        "evaluation": {
+            "encoders": ["judge"], "semantic_encoder": None, "bertscore": {"layer": 5},
+            "bootstrap": {"draws": 400, "seed": 3},
+        },
+    }  # fmt: skip
+    row = {"hyperparameters": {"epochs": 1}, "generation": {"temperature": 0}}
+    rows = {name: {**row, "plan": {"display": name.title()}} for name in methods}
+    return {"experiment": experiment, "words": "paper", "methods": rows}
+
+
+def results(folder, wrong, failed=(), change=lambda found: None, names="client_{:03d}", turn=0.0) -> Path:
+    """Write a folder of results in which an author's voice is one direction of the space.
+
+    wrong: (author, prompt) of outputs in the next author's voice, by method. failed: (method, author, prompt) that did
+    not pass the filter. turn: how far the encoders turn human continuations away.
+    """
+    found = settings(wrong)
+    change(found)
+    folder.mkdir(parents=True)
+    (folder / "settings.json").write_text(json.dumps(found))
+    directions = np.eye(AUTHORS + 1, dtype=np.float32)
+    texts, sources, gold, prompts, made, vectors = [], [], [], [], [], []
+    for author in range(AUTHORS):
+        client = names.format(author)
+        for number in range(2):
+            text = f"author {author} wrote {number} of them"
+            texts.append((client, f"{client}-{number}", "train", "t", "", text, 6, 6, text))
+            sources.append((client, f"{client}-{number}", "train", "t", directions[author]))
+        for seed in SEEDS:
+            for prompt in range(PROMPTS_EACH):
+                item = f"{client}-{seed}-{prompt}"
+                begin = f"author {author} begins {seed} {prompt}"
+                prompts.append((seed, client, item, item, "t", begin, [1, 2], f"{TEXT} {author}", 25))
+                gold.append((client, item, "gold", "t", directions[author] + turn * directions[-1]))
+                for method, others in wrong.items():
+                    passed = (method, author, prompt) not in failed
+                    voice = directions[(author + 1) % AUTHORS if (author, prompt) in others else author]
+                    made.append((seed, method, client, item, 0, TEXT, 25, 25, 1.0, passed))
+                    vectors.append((seed, method, client, item, 0, voice))
+    frame = pd.DataFrame(prompts, columns=["seed", *PROMPTS.names])
+    for seed in SEEDS:
+        write_parquet(
+            frame[frame["seed"] == seed].drop(columns="seed"), folder / f"seed{seed}/prompts.parquet", PROMPTS
+        )
+    generations = pd.DataFrame(made, columns=GENERATIONS.names)
+    for (seed, method), own in generations.groupby(["seed", "method"]):
+        write_parquet(own, folder / f"seed{seed}/{method}/generations.parquet", GENERATIONS)
+    measured = generations[["seed", "method", "client", "prompt_id", "sample"]]
+    likeness = np.where(measured["method"] == "favor", 0.75, 0.5)
+    utility = measured.assign(bertscore_f1=likeness, semantic_similarity=0.25)
+    write_parquet(utility, folder / "utility.parquet", UTILITY)
+    write_parquet(pd.DataFrame(texts, columns=CLIENT_TEXTS.names), folder / "clients/texts.parquet", CLIENT_TEXTS)
+    for encoder in ("style", "judge"):
+        embedded = pd.DataFrame(vectors, columns=GENERATION_EMBEDDINGS.names)
+        write_parquet(embedded, folder / f"embeddings/{encoder}.parquet", GENERATION_EMBEDDINGS)
+        for rows, place in ((sources, f"clients/embeddings/{encoder}"), (gold, f"embeddings/{encoder}.gold")):
+            known = pd.DataFrame(rows, columns=SOURCE_EMBEDDINGS.names)
+            write_parquet(known, folder / f"{place}.parquet", SOURCE_EMBEDDINGS)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory) -> tuple[Path, Path]:
+    base = tmp_path_factory.mktemp("groups")
+    return results(base / "a/short", A, failed={("local_only", 1, 0)}), results(base / "b/short", B)
+
+
+@pytest.fixture(scope="module")
+def merged(folders) -> Merged:
+    return merge(*map(read_group, folders))
+
+
+def of(merged, method, measure) -> pd.Series:
+    found = merged.differences.set_index(["method", "encoder", "metric"])
+    return found.loc[(method, *measure)]
+
+
+def test_paired_differences_are_those_by_hand(merged) -> None:
+    """FAVoR is right in all 24 outputs of A and in 2 of B: authors' sums are -2 of 4, then -4 five times."""
+    row = of(merged, "favor", JUDGED)
+    assert (row["a"], row["b"], row["n"], row["authors"]) == (1.0, pytest.approx(2 / 24), 24, AUTHORS)
+    assert row["delta"] == pytest.approx(22 / 24)
+    sums = np.array([2.0, 4, 4, 4, 4, 4])
+    exact = permutation_test((sums,), np.sum, permutation_type="samples", n_resamples=np.inf, vectorized=False)
+    assert row["p"] == pytest.approx(exact.pvalue) == 2 / 2**AUTHORS
+    assert row["low"] < row["delta"] < row["high"]
+    # What failed in A, of author 1 under both seeds, counts as wrong there; that of author 0 is wrong in both.
+    local = of(merged, "local_only", JUDGED)
+    assert (local["a"], local["b"]) == (pytest.approx(20 / 24), pytest.approx(22 / 24))
+    assert local["p"] == 1.0  # one author alone differs: either sign is as likely
+    assert of(merged, "local_only", ("", "pass_rate"))["delta"] == pytest.approx(-2 / 24)
+    # What a failed output has no value of is compared over the others.
+    assert of(merged, "local_only", ("judge", "author_accuracy"))[["a", "b", "n"]].tolist() == [20 / 22, 20 / 22, 22]
+    # An output in the next author's voice has cosine 0 with its own: its margin is 0 - 1 / 5, else 1.
+    margin = of(merged, "favor", ("judge", "author_margin"))
+    assert margin["delta"] == pytest.approx(1 - (2 * 1 + 22 * -0.2) / 24)
+
+
+def test_one_measure_is_one_family_of_tests(merged) -> None:
+    tested = merged.differences[merged.differences["p"].notna()].set_index("method")
+    assert set(zip(tested["encoder"], tested["metric"], strict=True)) == {JUDGED}
+    assert tested["p_holm"].to_dict() == {"favor": 2 * 2 / 2**AUTHORS, "local_only": 1.0}
+    assert "the smallest p, 0.03125, is 0.062 after Holm's correction" in " ".join(findings(merged))
+    assert merged.judge == "unseen"  # the mean of what neither run trains with: "judge" alone
+
+
+def test_all_rows_of_both_runs_stand_in_one_table(merged) -> None:
+    rows = merged.rows[(merged.rows["encoder"] == "judge") & (merged.rows["metric"] == JUDGED[1])]
+    assert sorted(zip(rows["run"], rows["method"], rows["paired"], strict=True)) == [
+        ("A", "favor", True), ("A", "gold", False), ("A", "local_only", True), ("A", "mine", False),
+        ("B", "favor", True), ("B", "gold", False), ("B", "local_only", True), ("B", "theirs", False),
+    ]  # fmt: skip
+    value = rows.set_index(["run", "method"])["value"]
+    assert value["A", "mine"] == 1.0
+    assert value["B", "theirs"] == 0.0
+    assert ((rows["low"] <= rows["value"]) & (rows["value"] <= rows["high"])).all()
+    assert "theirs" not in set(merged.differences["method"])
+
+
+def test_the_other_order_has_the_other_signs(folders, merged) -> None:
+    other = merge(*map(read_group, folders[::-1])).differences
+    first = merged.differences
+    assert first[["method", "encoder", "metric"]].equals(other[["method", "encoder", "metric"]])
+    for name, mirror in (("delta", "delta"), ("low", "high"), ("high", "low")):
+        np.testing.assert_allclose(first[name], -other[mirror], atol=1e-12)
+    np.testing.assert_allclose(first["p_holm"], other["p_holm"])
+
+
+def test_clients_are_matched_by_their_texts_and_not_by_their_names(folders, merged, tmp_path) -> None:
+    renamed = results(tmp_path / "b", B, names="somebody_{:03d}")
+    again = merge(read_group(folders[0]), read_group(renamed))
+    pd.testing.assert_frame_equal(again.differences, merged.differences)
+
+
+def test_what_is_shared_holds_no_text_and_compares_alike(folders, merged, tmp_path) -> None:
+    share(read_group(folders[1]), tmp_path / "theirs")
+    assert {path.name for path in (tmp_path / "theirs").iterdir()} == {"group.json", "outputs.parquet"}
+    columns = read_parquet(tmp_path / "theirs/outputs.parquet", GROUP_OUTPUTS)
+    everything = (tmp_path / "theirs/group.json").read_text() + columns.to_csv()
+    assert "wrote" not in everything
+    assert "client_" not in everything
+    again = merge(read_group(folders[0]), read_group(tmp_path / "theirs"))
+    assert again.digest == merged.digest
+    pd.testing.assert_frame_equal(again.differences, merged.differences)
+    pd.testing.assert_frame_equal(again.rows, merged.rows)
+
+
+CHANGES = {
+    r"generation\.temperature: 0 in A, 0\.8 in B$": lambda s: s["experiment"]["generation"].update(temperature=0.8),
+    r"allocation\.total_words: 9 in A, 10 in B$": lambda s: s["experiment"]["allocation"].update(total_words=10),
+    r"words: paper in A, unicode in B$": lambda s: s.update(words="unicode"),
+    r"evaluation\.bertscore\.layer: 5 in A, 9 in B$": lambda s: s["experiment"]["evaluation"]["bertscore"].update(
+        layer=9
+    ),
+    r"encoders: judge, style in A, style in B; '--encoders' compares by those that both have$": lambda s: s[
+        "experiment"
+    ]["evaluation"].update(encoders=[]),
+}
+
+
+@pytest.mark.parametrize("line", CHANGES)
+def test_another_protocol_is_refused_by_key_and_values(folders, tmp_path, line) -> None:
+    other = results(tmp_path / "b", B, change=CHANGES[line])
+    with pytest.raises(UserError, match=rf"cannot be compared: {line}"):
+        merge(read_group(folders[0]), read_group(other))
+
+
+def edited(folder, target, file, table, **columns) -> Path:
+    """Copy a folder of results with columns of a table changed by a function."""
+    shutil.copytree(folder, target)
+    frame = read_parquet(target / file, table)
+    write_parquet(frame.assign(**{name: frame[name].map(edit) for name, edit in columns.items()}), target / file, table)
+    return target
+
+
+@pytest.mark.parametrize(
+    ("file", "table", "column", "line"),
+    [
+        ("seed2/prompts.parquet", PROMPTS, "prompt_text", r"prompts_of_seed\.2: \w{16} in A, \w{16} in B$"),
+        ("seed1/prompts.parquet", PROMPTS, "gold_text", r"prompts_of_seed\.1: \w{16} in A, \w{16} in B$"),
+        ("clients/texts.parquet", CLIENT_TEXTS, "training_text", r"authors\.training_texts: \w{16} in A, \w{16} in B$"),
+        ("clients/texts.parquet", CLIENT_TEXTS, "text", r"authors\.texts: .* in B; .*prompts_of_seed\.2: "),
+    ],
+)
+def test_other_texts_are_refused(folders, tmp_path, file, table, column, line) -> None:
+    changed = edited(folders[1], tmp_path / "b", file, table, **{column: lambda text: f"{text} more"})
+    with pytest.raises(UserError, match=f"cannot be compared: {line}"):
+        merge(read_group(folders[0]), read_group(changed))
+
+
+def test_other_seeds_are_refused(folders, tmp_path) -> None:
+    other = results(tmp_path / "b", B, change=lambda found: found["experiment"].update(seeds=[1]))
+    with pytest.raises(UserError, match=r"prompts_of_seed\.2: \w{16} in A, not set in B; seeds: 1, 2 in A, 1 in B$"):
+        merge(read_group(folders[0]), read_group(other))
+
+
+def test_an_encoder_of_other_weights_is_refused(folders, tmp_path) -> None:
+    """Own continuations turned to another axis by 1 have cosine 1 / sqrt 2 with their author's centre."""
+    turned = read_group(results(tmp_path / "b", B, turn=1.0))
+    with pytest.raises(UserError, match=r"other weights .*encoders\.judge: .* 1\.0000 in A, 0\.7071 in B"):
+        merge(read_group(folders[0]), turned)
+    near = read_group(results(tmp_path / "c", B, turn=0.01))  # cosine 0.99995: another machine
+    assert len(merge(read_group(folders[0]), near).differences)
+
+
+def test_only_the_named_encoders_are_compared(folders, tmp_path) -> None:
+    poorer = results(tmp_path / "b", B, change=lambda found: found["experiment"]["evaluation"].update(encoders=[]))
+    sides = [read_group(folder).within(["style"]) for folder in (folders[0], poorer)]
+    found = merge(*sides)
+    assert set(found.differences["encoder"]) == {"", "style"}
+    assert found.judge == "style"
+    assert "no neutral one" in comparison_page(found)
+    with pytest.raises(UserError, match="nothing is measured by encoder 'judge'; it has style"):
+        read_group(poorer).within(["judge"])
+
+
+def test_what_is_no_finished_experiment_is_one_line(folders, tmp_path) -> None:
+    with pytest.raises(UserError, match=r"no finished experiment \(settings\.json is missing\); name RESULTS"):
+        read_group(tmp_path)
+    for name in ("one", "two"):
+        shutil.copytree(folders[0], tmp_path / "r" / name)
+    with pytest.raises(UserError, match=r"several experiments \(one, two\); name RESULTS/EXPERIMENT"):
+        read_group(tmp_path / "r")
+    with pytest.raises(UserError, match=r"a release has no numbers of single outputs"):
+        read_group(tmp_path / "release.tar.gz")
+    half = tmp_path / "r" / "one"
+    (half / "seed2/mine/generations.parquet").unlink()
+    with pytest.raises(UserError, match=r"seed2/mine/generations\.parquet: file not found; run the workflow"):
+        read_group(half)
+    old = json.loads((half / "settings.json").read_text())
+    del old["words"]
+    (half / "settings.json").write_text(json.dumps(old))
+    with pytest.raises(UserError, match=r"from an older version; run the workflow again"):
+        read_group(half)
+
+
+def test_the_command_writes_a_page_and_two_tables(folders, tmp_path, monkeypatch, capsys, violations) -> None:
+    def favor(*arguments) -> None:
+        monkeypatch.setattr(sys, "argv", ["favor", "compare", *map(str, arguments)])
+        cli.main()
+
+    slower = results(tmp_path / "c", B, change=lambda found: found["experiment"]["training"].update(learning_rate=1))
+    favor(folders[0].parent, slower, "--output", tmp_path / "out")
+    printed = capsys.readouterr().out
+    assert "No difference was found for FAVoR, Local-only." in printed
+    assert len(read_parquet(tmp_path / "out/rows.parquet", GROUP_ROWS)) == 6 * 12 + 2 * 10  # no likeness to itself
+    assert len(read_parquet(tmp_path / "out/differences.parquet", GROUP_DIFFERENCES)) == 2 * 12
+    page = tmp_path / "out/comparison.html"
+    shown = page.read_text()
+    # Wilson's limit of six authors who are always right, with t = 2.571: 1 / (1 + t^2 / 6).
+    for text in ("training.learning_rate", "A, not paired", "B, not paired", "Theirs", "n. s.", "1.000 [0.476, 1.000]"):
+        assert text in shown, text
+    assert "href" not in shown
+    assert violations(page) == []
+    for wrong in ((folders[0],), (folders[0], slower, "--share", tmp_path / "x")):
+        with pytest.raises(SystemExit, match=r"^error: compare: name two folders, or one folder and --share FOLDER"):
+            favor(*wrong)
+    favor(folders[0], "--share", tmp_path / "mine")
+    assert "without texts" in capsys.readouterr().out
+    favor(tmp_path / "mine", slower, "--output", tmp_path / "again")
+    for name in ("rows.parquet", "differences.parquet"):
+        assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "out" / name).read_bytes()
