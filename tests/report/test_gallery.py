@@ -41,8 +41,8 @@ def test_the_page_says_whose_texts_it_shows() -> None:
 def test_habits_are_marked_and_counted() -> None:
     text, said = with_habits("i can't <wait>!! i'm here... I.")
     assert said == "lower-case i 2, !! 1, ellipses 1, contractions 2"
-    # "i'm" is one mark: the contraction begins where its i does.
     assert text.count("<mark") == 5
+    assert '<mark title="lower-case i, contractions">i\'m</mark> here' in text.unescape()
     assert "&lt;wait&gt;" in text
     assert with_habits("Nothing here.") == ("Nothing here.", "")
 

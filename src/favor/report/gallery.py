@@ -197,10 +197,15 @@ def _marked(text: str, counts: Counter[str]) -> Markup:
     found = sorted((match.span(), name) for name, pattern in HABITS for match in re.finditer(pattern, text))
     counts.update(name for _, name in found)
     parts, at = [], 0
+    joined: list[tuple[int, int, str]] = []  # "i'll" has two habits and one mark
     for (start, end), name in found:
-        if start >= at:
-            parts += [html_text(text[at:start]), Markup('<mark title="{}">{}</mark>').format(name, text[start:end])]
-            at = end
+        if joined and start < joined[-1][1]:
+            start, last, before = joined.pop()
+            end, name = max(last, end), f"{before}, {name}"
+        joined.append((start, end, name))
+    for start, end, name in joined:
+        parts += [html_text(text[at:start]), Markup('<mark title="{}">{}</mark>').format(name, text[start:end])]
+        at = end
     return Markup("").join([*parts, html_text(text[at:])])
 
 
