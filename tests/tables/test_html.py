@@ -123,6 +123,19 @@ def test_reasons_stand_below(scores, context, hostile) -> None:
     assert "<td>–<sup>a</sup>" in text
 
 
+def test_a_row_of_the_papers_values_alone_is_hidden_with_them(scores, context) -> None:
+    spec = printed_spec("signature-space-main")
+    cells = build_table(spec, scores, context, load_paper_values(spec.label))
+    cells.loc[0, ["value", "text"]] = 0.5, "0.500"
+    rows = re.findall(r'<tr(?: class="([^"]*)")?><th scope="row">([^<]+)', html_table(spec, cells))
+    hidden = {name for kind, name in rows if "beside" in kind}
+    empty, printed = cells["value"].isna().groupby(cells["row"]), cells["paper_value"].notna().groupby(cells["row"])
+    assert "RoBERTa" not in hidden  # it has one number of ours
+    assert len(hidden) > 3
+    assert hidden == {row for row, alone in (empty.all() & printed.any()).items() if alone}
+    assert "beside" not in html_table(spec, build_table(spec, scores, context))
+
+
 def test_more_than_four_notes_are_behind_a_click(scores, context) -> None:
     spec = printed_spec("main_federated_results")
     few = build_table(spec, scores, context).assign(reason="")

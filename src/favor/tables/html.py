@@ -28,7 +28,8 @@ def html_table(
     """Return the HTML of the ``table_cells`` of ``spec``: one table a panel, then its notes and reasons.
 
     A cell shows our mean, its deviation where it is printed, and below them the paper's value and ours
-    minus the paper's where the paper prints one. Control rows stand below a rule. ``note``: sentence added to the
+    minus the paper's where the paper prints one. A row that has nothing else is shown and hidden with the paper's
+    values. Control rows stand below a rule. ``note``: sentence added to the
     caption. ``passed``: how many texts of how many passed the filter, by the name of their method without a note's
     mark. p-values of a table of comparisons are set apart with the paper's values: the page has one verdict on two
     methods.
@@ -83,11 +84,14 @@ def _rows(
         current = (groups.get(row, ""), is_control(row))
         kinds = (["rule"] if previous not in (None, current) else []) + (["control"] if current[1] else [])
         previous = current
+        shown = [_cell(cell, spec.column_in(row, columns[cell["column"]]), reasons) for cell in line]
+        if not spec.sectioned and all(cell["why"] for cell in shown) and any(cell["beside"] for cell in shown):
+            kinds.append("beside")  # nothing but the paper's values; a section's first row holds its name
         yield {
             "kind": " ".join(kinds),
             "names": (names := _stub(row, len(spec.stub_headers))),
             "passed": passed.get(unmarked(names[0]), ""),
-            "cells": [_cell(cell, spec.column_in(row, columns[cell["column"]]), reasons) for cell in line],
+            "cells": shown,
         }
 
 
