@@ -48,10 +48,10 @@ try:
     if workflow.is_main_process:
         planning = only_planning(sys.argv[1:])
         fetched = to_fetch(planner.config)  # refuses folders that do not exist
-        check_software(
-            planner,
-            [str(way) for way in workflow.deployment_settings.deployment_method],
-        )
+        # Lint reads rules alone, also where nothing but Snakemake is installed.
+        if "--lint" not in sys.argv:
+            deployed = workflow.deployment_settings.deployment_method
+            check_software(planner, [str(way) for way in deployed])
         open_results(results, ROOT, input_paths(planner.config), planning)
         planner.training.erase_withdrawn(planning)
         announce(planner.project.absent.values(), fetched)
