@@ -65,7 +65,7 @@ def dry(command) -> str:
         return re.sub(r"\bsnakemake\b", f"{python} -m snakemake -n", command, count=1)
     if command.startswith("favor "):
         rest = command.removeprefix("favor ")
-        if rest.startswith(("init", "score")):  # the texts are the reader's
+        if rest.startswith(("init", "score", "compare")):  # texts and results are the reader's
             rest = rest.split()[0]
         if rest.startswith(("voice", "site", "server")):
             rest = " ".join(rest.split()[:2])
