@@ -39,7 +39,7 @@ def draw_copying(scores: pd.DataFrame, methods: Methods, *paths: str | Path) -> 
         for metric in PANELS
         for method in (*shown[::-1], "gold")
     )
-    with drawing(7.2, 0.9 + 0.28 * max(3, len(shown)), columns=2) as (figure, axes):
+    with drawing(7.2, 0.9 + 0.26 * max(3, len(shown)), columns=2) as (figure, axes):
         places = np.arange(len(shown))
         for axis, (metric, label) in zip(axes, PANELS.items(), strict=True):
             if not shown:
