@@ -430,18 +430,28 @@ def test_files_are_links_where_they_lie_beside_the_page(tmp_path, report, browse
     WebDriverWait(browser, 10).until(lambda page: page.execute_script(linked) == len(report.experiments[0].tables))
 
 
-def test_what_is_folded_is_printed(tmp_path, report, browser) -> None:
+def printed_text(browser, folder, **paper) -> str:
     if shutil.which("pdftotext") is None:
         pytest.skip("pdftotext is not installed")
+    found = base64.b64decode(browser.execute_cdp_cmd("Page.printToPDF", paper)["data"])
+    (folder / "printed.pdf").write_bytes(found)
+    command = ["pdftotext", "-layout", folder / "printed.pdf", "-"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def test_what_is_folded_is_printed(tmp_path, report, browser) -> None:
     write_html_report(tmp_path / "report.html", report)
     browser.get((tmp_path / "report.html").as_uri())
-    printed = base64.b64decode(browser.execute_cdp_cmd("Page.printToPDF", {})["data"])
-    (tmp_path / "printed.pdf").write_bytes(printed)
-    command = ["pdftotext", "-layout", tmp_path / "printed.pdf", "-"]
-    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    text = printed_text(browser, tmp_path)
     assert "training.learning_rate" in text  # the resolved configuration
     assert "Spearman" in text  # the order of rows against the paper's
     assert "Search tables" not in text
+    # A table that goes on has its head on the next page too.
+    browser.execute_script("""
+        const rows = [...document.querySelectorAll('th')].find(head => head.dataset.column === 'Verif. AUC')
+            .closest('table').tBodies[0];
+        for (let copy = 0; copy < 100; copy++) rows.append(rows.rows[1].cloneNode(true));""")
+    assert printed_text(browser, tmp_path).count("Verif.") > text.count("Verif.") + 1
 
 
 def test_paper_print_and_phone(tmp_path, report, browser) -> None:
