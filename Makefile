@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: install lock demo demo-all test test-units test-faults test-sites test-slurm lint docs release benchmark-gpu real-base clean
+.PHONY: install lock demo demo-all test test-units test-faults test-sites test-flower test-slurm lint docs release benchmark-gpu real-base clean
 
 install: $(INSTALLED)
 
@@ -48,7 +48,7 @@ test: install
 
 test-units: export OMP_NUM_THREADS := 1
 test-units: install
-	$(PYTEST) --ignore tests/workflow --ignore tests/faults --ignore tests/sites --ignore tests/slurm --ignore tests/test_extending.py
+	$(PYTEST) --ignore tests/workflow --ignore tests/faults --ignore tests/sites --ignore tests/flower --ignore tests/slurm --ignore tests/test_extending.py
 
 # With SIGKILL at 25 random moments, where 'make test' has 4.
 test-faults: export OMP_NUM_THREADS := 1
@@ -59,6 +59,14 @@ test-faults: install
 test-sites: export OMP_NUM_THREADS := 1
 test-sites: install
 	$(BIN)/python -m pytest tests/sites --durations 0
+
+# A SuperLink and two SuperNodes on this machine against sites without Flower, which has an environment of its own.
+FLOWER := build/flower
+test-flower: export OMP_NUM_THREADS := 1
+test-flower: install
+	test -x $(FLOWER)/bin/python || $(PYTHON) -m venv $(FLOWER)
+	$(FLOWER)/bin/python -m pip install --quiet "$$(sed -n 's/^dependencies = \["\([^"]*\)".*/\1/p' bridges/flower/pyproject.toml)"
+	$(BIN)/python -m pytest tests/flower --durations 0
 
 # CONFIG=config/config.yaml makes the undisturbed run the whole demo, in the place of a configuration of seconds.
 test-slurm: export OMP_NUM_THREADS := 1

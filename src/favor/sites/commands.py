@@ -5,6 +5,7 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
+from favor.encoders.settings import EMBEDDED_MINILM
 from favor.foundation.extras import require
 from favor.plan import Planner
 from favor.running.jobs.environment import quiet_libraries
@@ -25,9 +26,9 @@ def run(arguments: argparse.Namespace, planner_of: Callable[[argparse.Namespace]
     """Run a subcommand. Raises ``UserError`` in one line where it cannot be done."""
     require("sites", FEDERATION)
     quiet_libraries()
-    module = import_module(f"favor.sites.{arguments.command}")  # Here, because they load torch.
-    function = getattr(module, arguments.function)
-    if arguments.function in ("init", "open_round"):
+    module, name = arguments.function.split(".")
+    function = getattr(import_module(f"favor.sites.{module}"), name)  # Here, because they load torch.
+    if name in ("init", "open_round"):
         function(arguments, planner_of)
     else:
         function(arguments)
@@ -59,6 +60,13 @@ def _site_export(action: argparse.ArgumentParser) -> None:
     action.add_argument("out", type=Path, help="where the adapter goes")
 
 
+def _score(action: argparse.ArgumentParser) -> None:
+    action.add_argument("site", type=Path, help="folder of the site")
+    action.add_argument("adapter", type=Path, help="folder that favor site export wrote")
+    action.add_argument("--contrast", type=Path, help="other authors: a table, or a folder of folders (presidents)")
+    action.add_argument("--encoder", default=EMBEDDED_MINILM, help="folder or name of a style encoder (%(default)s)")
+
+
 def _open(action: argparse.ArgumentParser) -> None:
     action.add_argument("server", type=Path, help="folder of the coordinator")
     _configured(action)
@@ -85,13 +93,18 @@ def _count(value: str) -> int:
 
 _ACTIONS = {
     "site": {
-        "init": ("init", _init, "check that this site can take part, and cut its texts"),
-        "train": ("train", _train, "train a round, and write the one file that is sent"),
-        "export": ("export", _site_export, "write what the site generates with, in PEFT's format"),
+        "init": ("site.init", _init, "check that this site can take part, and cut its texts"),
+        "train": ("site.train", _train, "train a round, and write the one file that is sent"),
+        "export": ("site.export", _site_export, "write what the site generates with, in PEFT's format"),
+        "score": (
+            "scoring.score",
+            _score,
+            "say how near to the site's author it writes, without the texts of other sites",
+        ),
     },
     "server": {
-        "open": ("open_round", _open, "begin a federation, or open its next round"),
-        "close": ("close", _close, "take the uploads of the open round, and make the next shared adapter"),
-        "export": ("export", _server_export, "write the final shared adapter, and the record of what crossed"),
+        "open": ("server.open_round", _open, "begin a federation, or open its next round"),
+        "close": ("server.close", _close, "take the uploads of the open round, and make the next shared adapter"),
+        "export": ("server.export", _server_export, "write the final shared adapter, and the record of what crossed"),
     },
 }

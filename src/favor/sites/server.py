@@ -104,12 +104,13 @@ class ServerFolder:
         return secret_key(self.path / "key")
 
 
-def hand_out(folder: ServerFolder, kind: str, number: int, place: Path) -> None:
+def hand_out(folder: ServerFolder, kind: str, number: int, cohort: Sequence[str], place: Path) -> None:
     """Write the shared adapter at the start of round ``number`` with its signed manifest, as sites are sent them.
 
-    ``kind``: "round", or "final" after the last. Of A_t the tensors cross that are trained and uploaded: the others are
-    A_0's, which every site makes for itself. ``taken`` says of every client the last round whose upload was taken: what
-    a site carries over is of that round, for one that came late left nothing here.
+    ``kind``: "round", or "final" after the last. ``cohort``: who is sent the adapter. Of A_t the tensors cross that are
+    trained and uploaded: the others are A_0's, which every site makes for itself. ``taken`` says of every client the
+    last round whose upload was taken: what a site carries over is of that round, for one that came late left nothing
+    here.
     """
     agreed, stage = folder.agreed, stages(folder.agreed)[0]
     shared, header = read_safetensors(folder.state(number))
@@ -119,7 +120,7 @@ def hand_out(folder: ServerFolder, kind: str, number: int, place: Path) -> None:
     content = {
         "kind": kind,
         "round": number,
-        "cohort": agreed["cohorts"][number] if kind == "round" else [],
+        "cohort": list(cohort),
         "members": int(header.get("members", 0)),
         "taken": {client: earlier for earlier in range(number) for client in folder.uploads(earlier)},
         "agreement": agreed,
@@ -142,9 +143,9 @@ def open_round(arguments: argparse.Namespace, planner_of: Callable[[argparse.Nam
     number, rounds = folder.closed, len(folder.agreed["cohorts"])
     if number == rounds:
         raise UserError(f"{folder.path}: all {number} rounds are closed; favor server export {folder.path} ends it")
-    hand_out(folder, "round", number, folder.round(number))
-    cohort = ", ".join(folder.agreed["cohorts"][number])
-    print(f"round {number} of {rounds} is open: send {folder.round(number)} to {cohort}")
+    cohort = folder.agreed["cohorts"][number]
+    hand_out(folder, "round", number, cohort, folder.round(number))
+    print(f"round {number} of {rounds} is open: send {folder.round(number)} to {', '.join(cohort)}")
 
 
 def _begin(folder: ServerFolder, planner: Planner, arguments: argparse.Namespace) -> None:
@@ -255,10 +256,10 @@ def export(arguments: argparse.Namespace) -> None:
             f"{folder.path}: {number} of {len(agreed['cohorts'])} rounds are closed; close the others first"
         )
     final = folder.path / "final"
-    hand_out(folder, "final", number, final)
     taken = {client for earlier in range(number) for client in folder.uploads(earlier)}
     unheard = set() if Inference.of(agreed["generates"]).never_sampled == "dropped" else set(agreed["clients"]) - taken
     recipients = [client for client in agreed["clients"] if client in agreed["recipients"] or client in unheard]
+    hand_out(folder, "final", number, recipients, final)
     run = RunBoundary(
         seed=agreed["seed"],
         method=agreed["row"],

@@ -20,6 +20,7 @@ CHECKOUT_FOLDERS = {
     ".snakemake",
     ".venv",
     "benchmarks",
+    "bridges",
     "config",
     "containers",
     "docs",

@@ -1,0 +1,31 @@
+"""``favor site score``: how near what a site's adapter writes comes to its author, without a text of anybody else."""
+
+import argparse
+
+from favor.lm.base import open_base
+from favor.lm.peft_import import import_peft
+from favor.sites.site import Site
+from favor.voice.command import style_encoder
+from favor.voice.contrast import GENRE, NAME, embedded_contrast
+from favor.voice.folder import BASE, OWN, VoiceModels
+from favor.voice.memorised import continuations
+from favor.voice.report import scores
+from favor.voice.texts import read_authors
+from favor.voice.words import summary
+
+
+def score(arguments: argparse.Namespace) -> None:
+    """Print where continuations of the site's held-out texts lie: the base model's, and what the site generates.
+
+    Floor and prototypes are public contrast authors', in the place of the other clients' (:func:`favor.voice.score
+    .score_voice`); the ceiling is the site's own other texts. Raises ``UserError`` for no adapter in PEFT's format.
+    """
+    site = Site(arguments.site)
+    states, lora = import_peft([arguments.adapter])
+    models = VoiceModels(open_base(site.model, lora), lora, {BASE: None, OWN: states[arguments.adapter.name]})
+    contrast = embedded_contrast() if arguments.contrast is None else read_authors(arguments.contrast)
+    made = continuations(models, site.texts, site.seed)
+    found = scores(made, site.texts, contrast, style_encoder(arguments.encoder))
+    for model, near in found.items():
+        print(f"{model}: {near if isinstance(near, str) else summary(near)}")
+    print(f"floor: {NAME}. {GENRE}" if arguments.contrast is None else f"floor: {arguments.contrast}")
