@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
 from tests.report.test_leaderboard import METHODS, evidence
 
 from favor.analysis.tables import EVIDENCE
 from favor.foundation.parquet import write_parquet
-from favor.report.closing import closing
+from favor.report.closing import closing, end_run
 from favor.report.settings import PrintedExperiment
 
 VALUES = PrintedExperiment.model_construct(
@@ -15,8 +19,6 @@ VALUES = PrintedExperiment.model_construct(
 
 
 def test_a_finished_run(tmp_path) -> None:
-    assert closing(tmp_path, {"main": VALUES}, True) == []
-    (tmp_path / "report.html").write_text("", encoding="utf-8")
     (tmp_path / "main").mkdir()
     write_parquet(
         evidence({}).sort_values(["encoder", "metric", "left_method", "right_method"]),
@@ -35,3 +37,17 @@ def test_a_finished_run(tmp_path) -> None:
     demo = closing(tmp_path, {"main": VALUES.model_copy(update={"demo": True})}, True)
     assert len(demo) == 6
     assert "says nothing about the methods" in demo[1]
+
+
+@pytest.mark.parametrize(
+    ("targets", "printed"), [(set(), True), ({"all"}, True), ({"report.html"}, True), ({"check"}, False)]
+)
+def test_only_a_run_of_the_report_says_what_it_made(tmp_path, capsys, monkeypatch, targets, printed) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("favor.report.closing.record_run", lambda *arguments: None)
+    run = SimpleNamespace(dag_settings=SimpleNamespace(targets=targets))
+    end_run(run, Path(), tmp_path, {"main": VALUES})
+    assert capsys.readouterr().out == ""  # there is no report
+    Path("report.html").write_text("", encoding="utf-8")
+    end_run(run, Path(), tmp_path, {"main": VALUES})
+    assert ("Made: 2 tables of main" in capsys.readouterr().out) is printed

@@ -16,19 +16,23 @@ from favor.scores.tables import SCORES
 
 
 def end_run(workflow: Any, results: Path, root: Path, experiments: Mapping[str, PrintedExperiment]) -> None:
-    """Put a run that came to its end on record, and print its last lines; ``experiments``: as the report has them."""
+    """Put a run that came to its end on record. If it was one of the report, print its last lines.
+
+    ``experiments``: as the report has them.
+    """
     record_run(workflow, results, root, "finished")
-    print(*closing(results, experiments, latex_available()), sep="\n")
+    page = results / "report.html"
+    asked = workflow.dag_settings.targets
+    # Another target (favor check, a single table) leaves a report as an earlier run made it.
+    if page.is_file() and (not asked or {"all", str(page)} & set(asked)):
+        print(*closing(results, experiments, latex_available()), sep="\n")
 
 
 def closing(results: Path, experiments: Mapping[str, PrintedExperiment], latex: bool) -> list[str]:
-    """Return the last lines of a run that made the report; none where there is no report.
+    """Return the last lines of a run that made the report.
 
     ``experiments``: what the report prints of each, by name. ``latex``: whether the PDF could be made.
     """
-    page = results / "report.html"
-    if not page.is_file():
-        return []
     tables = sum(len(values.tables) for values in experiments.values())
     demo = all(values.demo for values in experiments.values())
     lines = [f"Made: {tables} tables of {', '.join(experiments)}, numbers.json, the adapters of every run."]
@@ -43,7 +47,7 @@ def closing(results: Path, experiments: Mapping[str, PrintedExperiment], latex: 
             lines += [f"- {sentence}" for sentence in findings(facts)]
     if not latex:
         lines.append("Missing: report.pdf, because LaTeX (pdflatex) is not installed.")
-    lines.append(f"Open: {page}")
+    lines.append(f"Open: {results / 'report.html'}")
     following = (
         "a configuration of your own corpus (docs/corpora.md)" if demo else "snakemake release (docs/exports.md)"
     )
