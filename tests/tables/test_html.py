@@ -443,6 +443,8 @@ def test_what_is_folded_is_printed(tmp_path, report, browser) -> None:
     write_html_report(tmp_path / "report.html", report)
     browser.get((tmp_path / "report.html").as_uri())
     text = printed_text(browser, tmp_path)
+    about = subprocess.run(["pdfinfo", tmp_path / "printed.pdf"], capture_output=True, text=True, check=True).stdout
+    assert re.search(r"Tagged: +yes", about)  # for screen readers
     assert "training.learning_rate" in text  # the resolved configuration
     assert "Spearman" in text  # the order of rows against the paper's
     assert "Search tables" not in text
