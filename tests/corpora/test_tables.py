@@ -276,8 +276,8 @@ def test_mythos_missing_prompt(tmp_path) -> None:
 
 def test_readers_are_the_files_of_the_folders() -> None:
     assert CORPUS_READERS.names() == [
-        *("blog_csv", "blog_xml", "mastodon", "mbox", "medium", "mythos", "substack", "table", "telegram"),
-        *("text_folder", "twitter", "whatsapp", "wordpress"),
+        *("blog_csv", "blog_xml", "lamp", "longlamp", "mastodon", "mbox", "medium", "mythos", "substack", "table"),
+        *("telegram", "text_folder", "twitter", "whatsapp", "wordpress"),
     ]
     for kind in CORPUS_READERS.names():
         assert callable(open_reader(kind).read)

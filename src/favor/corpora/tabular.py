@@ -45,19 +45,27 @@ def table_rows(path: Path, settings: ReaderSettings) -> Iterator[dict[str, str]]
 
     Raises ``UserError`` where the table is broken.
     """
+    for _, row in table_objects(path, settings):
+        yield {name.strip(): _written(value, settings.table_encoding) for name, value in row.items()}
+
+
+def table_objects(path: Path, settings: ReaderSettings) -> Iterator[tuple[str, Mapping[str, object]]]:
+    """Yield (label, row) of every row of a table, with its values as the table has them.
+
+    Raises ``UserError`` where the table is broken.
+    """
     suffix = _suffix(path)
-    rows: Iterator[Mapping[str, object]]
     if suffix in PARQUET_SUFFIXES:
         file = _parquet(path)
         rows = (row for batch in _parquet_batches(file, path, file.schema_arrow.names) for row in batch)
+        yield from ((f"row {number}", row) for number, row in enumerate(rows, start=1))
     elif suffix in JSONL_SUFFIXES:
-        rows = (row for _, row in _json_lines(path, settings))
+        yield from _json_lines(path, settings)
     else:
         records = read_delimited(path, settings)
         header = next(records).fields
         rows = (dict(zip(header, record.fields, strict=True)) for record in records)
-    for row in rows:
-        yield {name.strip(): _written(value, settings.table_encoding) for name, value in row.items()}
+        yield from ((f"row {number}", row) for number, row in enumerate(rows, start=1))
 
 
 def _written(value: Any, encoding: str) -> str:

@@ -1,0 +1,64 @@
+"""Objects of a JSON list, one after the other: files of benchmarks have gigabytes, and one list."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TextIO
+
+from favor.corpora.sources import encoding_error, open_text
+from favor.foundation.errors import UserError
+
+CHUNK = 1 << 20  # characters that are read at once
+_CUT = 16  # an error this near to the end of what was read may be that end
+_START = re.compile(r'\s*(?:\{\s*"task"\s*:\s*"[^"]*"\s*,\s*"golds"\s*:\s*)?\[')  # LaMP wraps some lists
+_BETWEEN = re.compile(r"\s*([,\]])\s*")
+
+
+def json_objects(path: Path, encoding: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield (number from 1, object) of the list in a JSON file, plain, gzip or zip; one object at a time is in memory.
+
+    The list may be the value of "golds" after a "task". Raises ``UserError`` where the file is broken, cut short,
+    or holds something else.
+    """
+    number = 0
+    with open_text(path, encoding, (".json",)) as (stream, name):
+        try:
+            text = stream.read(CHUNK)
+            start = _START.match(text)
+            if start is None:
+                raise UserError(f"{name}: not a JSON list of objects; give the file as it was published")
+            text = text[start.end() :].lstrip()
+            while not text.startswith("]"):
+                number += 1
+                found, text = _next(text, stream, f"{name}: object {number}")
+                yield number, found
+        except UnicodeError:
+            raise encoding_error(path, encoding, (".json",), name, f"after object {number}") from None
+
+
+def _next(text: str, stream: TextIO, where: str) -> tuple[dict[str, Any], str]:
+    """Return the first object of ``text`` and what follows it and its comma, reading on where ``text`` is too short."""
+    while True:
+        try:
+            found, end = json.JSONDecoder().raw_decode(text)
+            between = _BETWEEN.match(text, end)
+            if between is None and text[end:].strip():
+                raise json.JSONDecodeError("Expecting ',' delimiter", text, end)
+            if between is not None and (between[1] == "]" or between.end() < len(text)):
+                break
+        except RecursionError:
+            raise UserError(f"{where} is nested too deeply; fetch the file again") from None
+        except json.JSONDecodeError as error:
+            cut = error.msg.startswith("Unterminated string") or error.pos >= len(text) - _CUT
+            if not cut:
+                raise UserError(f"{where} is not complete JSON ({error.msg}); fetch the file again") from None
+        more = stream.read(max(CHUNK, len(text)))
+        if not more:
+            raise UserError(f"{where} is cut short, or the list after it is; fetch the file again")
+        text += more
+    if not isinstance(found, dict):
+        raise UserError(f"{where} is not an object; give the file as it was published")
+    return found, "]" if between[1] == "]" else text[between.end() :]

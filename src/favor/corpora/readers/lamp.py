@@ -1,0 +1,140 @@
+"""LaMP (Salemi et al. 2024): profiles of LaMP-1 and LaMP-3 to LaMP-7, of the user-based and the time-based version.
+
+A file ``train_questions.json``, ``dev_questions.json`` or ``test_questions.json``, or a folder with them. Each document
+of a profile is a post. Questions name no user: :class:`favor.corpora.profiles.Owners` says whose a profile is.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from favor.corpora.json_lists import json_objects
+from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, ReaderSettings
+from favor.corpora.profiles import Owners
+from favor.foundation.errors import UserError
+
+COLUMNS: dict[str, str] = {}  # the format has none to name
+SPLITS = ("train", "dev", "test")
+QUESTIONS, OUTPUTS = "_questions.json", "_outputs.json"
+_MAIL_FILE = re.compile(r"[\w.-]+\.txt")  # stands in LaMP-6 where a mail of Avocado belongs
+_TWEET = {"id", "text", "date"}  # keys of LaMP-7, of which a question's gold output is its author's text too
+
+
+def read(path: Path, settings: ReaderSettings) -> Iterator[RawPost]:
+    """Yield each author's documents once, in file order; ``{split}-{question id}`` of the first question is the author.
+
+    Questions whose author cannot be told are left out, and counted on standard error. Raises ``UserError`` for LaMP-2,
+    whose descriptions of films no user wrote, for LaMP-6 without its mails, and for a file that is broken.
+    """
+    settings.column_names(COLUMNS)
+    owners: Owners | None = None
+    unknown: list[str] = []
+    names: set[str] = set()
+    for file in _files(path):
+        split = file.name.partition("_")[0]
+        outputs: dict[str, str] | None = None
+        for number, question in json_objects(file, settings.table_encoding):
+            name = f"{split}-{_value(question, 'id', f'{file}: question {number}')}"
+            where = f"{file}: question {name.partition('-')[2]}"
+            if name in names:
+                raise UserError(f"{where}: the id is given twice; fetch the file again")
+            names.add(name)
+            documents = _documents(question, where)
+            if not documents:
+                continue
+            if owners is None:
+                owners = Owners(several="abstract" in documents[0])
+            posts = [(_text(document, where), _day(document.get("date"))) for document in documents]
+            if path.is_dir() and set(documents[0]) <= _TWEET:  # a file beside ``path`` is none of the job's inputs
+                outputs = _outputs(file, settings) if outputs is None else outputs
+                posts += _output(outputs, name.partition("-")[2], file)
+            author = owners.author_of(name, [text for text, _ in posts])
+            if author is None:
+                unknown.append(name)
+                continue
+            for place, (text, date) in enumerate(posts, start=1):
+                if not text.strip() or owners.add(author, text):
+                    yield RawPost(author, UNKNOWN_TOPIC, "", text, date, f"{name}, document {place}")
+    if unknown:
+        print(
+            f"{path}: {len(unknown):,} questions are left out, because they share texts with others and it cannot be "
+            f"told whether they are one author's; the first is {unknown[0]}",
+            file=sys.stderr,
+        )
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        if not path.name.startswith(tuple(f"{split}_" for split in SPLITS)):
+            raise UserError(
+                f"{path}: not train{QUESTIONS}, dev{QUESTIONS} or test{QUESTIONS}; name one, or their folder"
+            )
+        return [path]
+    found = [path / f"{split}{QUESTIONS}" for split in SPLITS if (path / f"{split}{QUESTIONS}").is_file()]
+    if not found:
+        raise UserError(
+            f"{path}: holds no train{QUESTIONS}, dev{QUESTIONS} or test{QUESTIONS}; give the folder of a task"
+        )
+    return found
+
+
+def _documents(question: Mapping[str, Any], where: str) -> list[dict[str, Any]]:
+    found = question.get("profile")
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        raise UserError(f"{where}: 'profile' is not a list of documents; fetch the file again")
+    return found
+
+
+def _text(document: Mapping[str, Any], where: str) -> str:
+    if "description" in document:
+        raise UserError(
+            f"{where}: LaMP-2 has descriptions of films and tags, none of which its user wrote; take another task"
+        )
+    text = _value(document, "abstract" if "abstract" in document else "text", where)
+    if _MAIL_FILE.fullmatch(text):
+        raise UserError(
+            f"{where}: {text} stands for a mail; make LaMP-6 from the Avocado collection by the benchmark's own "
+            "create_avocado_dataset.py"
+        )
+    return text
+
+
+def _value(holder: Mapping[str, Any], key: str, where: str) -> str:
+    """Return a text or a number as text; null is an empty text."""
+    value = holder.get(key, ...)
+    if value is None:
+        return ""
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        what = f"has no '{key}'" if value is ... else f"'{key}' is not text"
+        raise UserError(f"{where}: {what}; give a file of LaMP as it was published")
+    return str(value)
+
+
+def _day(date: object) -> str:
+    """Return a day, which LaMP writes 2014-3-5; "" where there is none, or a year alone."""
+    parts = re.fullmatch(r"(\d{4})-(\d{1,2})-(\d{1,2})", str(date))
+    return f"{parts[1]}-{int(parts[2]):02d}-{int(parts[3]):02d}" if parts else ""
+
+
+def _outputs(questions: Path, settings: ReaderSettings) -> dict[str, str]:
+    """Return the gold outputs beside a file of questions by id; those of the test are not always published."""
+    path = questions.with_name(questions.name.replace(QUESTIONS, OUTPUTS))
+    if not path.is_file():
+        print(f"{path}: not there, so that the texts of profiles alone are read", file=sys.stderr)
+        return {}
+    return {
+        _value(each, "id", str(path)): _value(each, "output", str(path))
+        for _, each in json_objects(path, settings.table_encoding)
+    }
+
+
+def _output(outputs: Mapping[str, str], question: str, file: Path) -> list[tuple[str, str]]:
+    if not outputs:
+        return []
+    if question not in outputs:
+        raise UserError(f"{file}: question {question} has no output in the file beside it; they are of two versions")
+    return [(outputs[question], "")]
