@@ -285,13 +285,13 @@ def test_the_command_writes_a_page_and_two_tables(folders, tmp_path, monkeypatch
     slower = results(tmp_path / "c", B, change=lambda found: found["experiment"]["training"].update(learning_rate=1))
     favor(folders[0].parent, slower, "--output", tmp_path / "out")
     printed = capsys.readouterr().out
-    assert "No difference was found for FAVoR, Local-only." in printed
+    assert "By unseen encoders, no difference was found for FAVoR, Local-only." in printed
     assert len(read_parquet(tmp_path / "out/rows.parquet", GROUP_ROWS)) == 6 * 12 + 2 * 10  # no likeness to itself
     assert len(read_parquet(tmp_path / "out/differences.parquet", GROUP_DIFFERENCES)) == 2 * 12
     page = tmp_path / "out/comparison.html"
     shown = page.read_text()
     # Wilson's limit of six authors who are always right, with t = 2.571: 1 / (1 + t^2 / 6).
-    for text in ("training.learning_rate", "A, not paired", "B, not paired", "Theirs", "n. s.", "1.000 [0.476, 1.000]"):
+    for text in ("training.learning_rate", "A, not paired", "B, not paired", "Theirs", "n. s.", "1.00 [0.48, 1.00]"):
         assert text in shown, text
     assert "href" not in shown
     assert violations(page) == []

@@ -38,7 +38,9 @@ def findings(merged: Merged) -> list[str]:
     said = {"A is above B": [], "B is above A": [], "no difference was found": []}  # type: dict[str, list[str]]
     for row in tested.to_dict("records"):
         said[_verdict(row)].append(names[row["method"]])
-    found = [f"{_capital(verdict)} for {', '.join(methods)}." for verdict, methods in said.items() if methods]
+    found = [
+        f"By {_judge(merged)}, {verdict} for {', '.join(methods)}." for verdict, methods in said.items() if methods
+    ]
     if merged.least * len(tested) >= LEVEL:
         found.append(
             f"With {int(tested['authors'].max())} authors and {len(tested)} tests none could have been found: the "
@@ -66,9 +68,9 @@ def comparison_page(merged: Merged) -> str:
             ("Encoders", ", ".join(map(encoder_name, protocol["encoders"]))),
         ],
         findings=findings(merged),
-        caution="" if merged.judge == UNSEEN else f"The judge, {encoder_name(merged.judge)}, is no neutral one: "
+        caution="" if merged.judge == UNSEEN else f"The judge, {_judge(merged)}, is no neutral one: "
         "methods are trained with every encoder here, or it is the one of meaning.",
-        judge="unseen encoders" if merged.judge == UNSEEN else encoder_name(merged.judge),
+        judge=_judge(merged),
         tested=list(_tested_rows(merged)),
         columns=[encoder_name(encoder) if encoder else _LABELS[metric] for encoder, metric in _measures(merged)],
         rows=list(_merged_rows(merged)),
@@ -90,8 +92,8 @@ def _verdict(row: Mapping[Any, Any]) -> str:
     return "A is above B" if row["delta"] > 0 else "B is above A"
 
 
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]
+def _judge(merged: Merged) -> str:
+    return "unseen encoders" if merged.judge == UNSEEN else encoder_name(merged.judge)
 
 
 def _names(merged: Merged) -> dict[str, str]:
@@ -141,12 +143,16 @@ def _merged_rows(merged: Merged) -> Iterator[list[str]]:
             found = rows[(rows["method"] == method) & (rows["run"] == run)]
             if found.empty:
                 continue
-            cells = [
-                _interval(found.loc[measure], "value", 3) if measure in found.index else DASH
-                for measure in _measures(merged)
-            ]
+            cells = [_cell(found.loc[each], each) if each in found.index else DASH for each in _measures(merged)]
             label = f"{run}, not paired" if not found["paired"].iloc[0] else run
             yield [names[method], " and ".join(RUNS) if method == REFERENCE else label, *cells]
+
+
+def _cell(row: Mapping[Any, Any], measure: tuple[str, str]) -> str:
+    """Return a value with its interval: two decimals of a share by an encoder, and no interval of the pass rate."""
+    if measure[1] == PASS_RATE:
+        return printed(row["value"], 2)
+    return _interval(row, "value", 2 if measure[0] else 3)
 
 
 def _other_rows(merged: Merged) -> Iterator[list[str]]:

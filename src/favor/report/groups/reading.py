@@ -29,7 +29,7 @@ RECORD, OUTPUTS = "group.json", "outputs.parquet"  # of a shared folder
 PASS_RATE = "pass_rate"
 REFERENCE = "gold"
 # Of settings.json: what makes numbers comparable. The rest is how methods are trained, and how it is computed.
-_PROTOCOL = ("clients", "skip_clients", "withdrawn", "seeds", "allocation")
+_PROTOCOL = ("clients", "skip_clients", "withdrawn", "allocation")
 _SAME_RESULT = ("clients_per_job", "rows_per_batch")  # of the generation
 _NO_NUMBER = ("title", "tables", "figures", "studies", "extends", "outputs_of")
 
@@ -124,6 +124,7 @@ def _measured(folder: Path, name: str) -> Group:
     prompts = _prompt_digests(inputs.prompts, authors)
     protocol = {
         **{key: experiment[key] for key in _PROTOCOL},
+        "seeds": sorted(experiment["seeds"]),
         "prompts": {key: value for key, value in experiment["prompts"].items() if key != "common"},
         "generation": {key: each for key, each in experiment["generation"].items() if key not in _SAME_RESULT},
         "evaluation": {key: evaluation[key] for key in ("bertscore", "semantic_encoder", "bootstrap")},
