@@ -82,7 +82,7 @@ def test_the_card_says_whose_voice_it_is_on_what_and_how_to_ask(exported) -> Non
         "# The voice of jane",
         "| Consent | jane said twice",
         "| Licence of the base | apache-2.0 |",
-        "- Was a text trained on? Told with AUC",
+        "- Was a text trained on? The adapter gives it away with AUC",
         "Neither program was run on it",
     ):
         assert part in text

@@ -144,7 +144,7 @@ def test_copied_text_is_not_scored_and_another_genre_is_named() -> None:
     numbers = "\n".join(f"ITEM {n}: {n * 7} KG @ {n}/{n}" for n in range(90)) + " item kg" * 30
     texts = {"own": written(0, "scored", 1), "copy": f"{AUTHOR[3]} {AUTHOR[4]}", "list": numbers}
     found = {text.name: text for text in score_voice(texts, AUTHOR, CONTRAST, Trigrams()).texts}
-    assert found["copy"].unscored == "100 % of its words are copied from the author's texts"
+    assert found["copy"].unscored == "100 % of its words copied from the author's texts"
     assert found["copy"].longest_copied > 30
     assert not found["copy"].placements
     assert found["list"].unlike

@@ -189,8 +189,8 @@ def audit_lines(found: Audit) -> Iterator[str]:
         yield "Was a text trained on? Not known: every held-out text shares ten words in a row with those trained on"
         return
     yield (
-        f"Was a text trained on? Told with AUC {found.auc.text()} (chance .50), from {found.trained} texts that were "
-        f"and {found.held_out} that were not"
+        f"Was a text trained on? The adapter gives it away with AUC {found.auc.text()} (chance .50), by "
+        f"{found.trained} texts that were and {found.held_out} that were not"
     )
     if found.above_chance:
         yield "warning: above chance: who has the adapter can tell which texts it was trained on; keep it to yourself"

@@ -235,7 +235,7 @@ def _first_look(name: str, text: str, known: KnownTexts) -> TextScore:
     if len(words) < LENGTHS[-1]:
         unscored = f"{len(words)} words, and {LENGTHS[-1]} are needed"
     elif share > COPIED_SHARE:
-        unscored = f"{100 * share:.0f} % of its words are copied from the author's texts"
+        unscored = f"{100 * share:.0f} % of its words copied from the author's texts"
     phrases = tuple(found[0] for found in _PHRASES.finditer(text.lower().replace("’", "'")))
     longest = known.overlap(ANYBODY, words).longest_own
     return TextScore(name, len(words), share, longest, unscored, False, phrases)

@@ -18,6 +18,7 @@ from favor.statistics.bootstrap import (
     observed_and_resampled,
 )
 from favor.statistics.kept_share import KeptShare, kept_share
+from favor.tables.escape import minus
 
 DRAWS = 2000
 UNITS = 3  # texts or passages that an interval is over, at least
@@ -61,7 +62,7 @@ class Measured(NamedTuple):
     def text(self, digits: int = 2) -> str:
         """Return value and interval, rounded; a dash where there is none."""
         shown = [f"{number:.{digits}f}" if math.isfinite(number) else "–" for number in self]
-        return f"{shown[0]} [{shown[1]}, {shown[2]}]"
+        return minus(f"{shown[0]} [{shown[1]}, {shown[2]}]")
 
 
 def measured(draws: np.ndarray, clusters: int, bounds: Bounds | None = None) -> Measured:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 
 from favor.statistics.kept_share import KeptShare
+from favor.tables.escape import minus
 from favor.voice.habits import HabitRate
 from favor.voice.score import TextScore, VoiceScore
 
@@ -35,7 +36,7 @@ def share_text(share: KeptShare) -> str:
     """Return a share with its interval, or why there is none."""
     if share.reason:
         return share.reason
-    return f"{share.share:.2f} [{share.low:.2f}, {share.high:.2f}]"
+    return minus(f"{share.share:.2f} [{share.low:.2f}, {share.high:.2f}]")
 
 
 def habit_text(habit: HabitRate) -> str:
@@ -56,7 +57,7 @@ def number(value: float) -> str:
 def text_line(text: TextScore) -> str:
     """Return a text with its places."""
     places = "; ".join(
-        f"{VERIFIERS[name]} {place.share:.2f}, above {100 * place.among_own:.0f} % of own passages"
+        f"{VERIFIERS[name]} {minus(format(place.share, '.2f'))}, above {100 * place.among_own:.0f} % of own passages"
         for name, place in text.placements.items()
     )
     return f"{text.name} ({text.words} words): {places}"
