@@ -66,7 +66,7 @@ def measure(folder: Path) -> dict[str, Any]:
         raise UserError(f"{folder}: no finished experiment (settings.json is missing); name RESULTS/EXPERIMENT")
     settings = read_json(folder / "settings.json")
     experiment, methods = settings["experiment"], list(settings["methods"])
-    values, span, why_not = _values(folder, experiment, methods, settings.get("words", "paper"))
+    values, span, why_not = _values(folder, experiment, methods, settings["words"])
     left = SUBJECT if SUBJECT in methods else methods[0]
     others = [method for method in methods if method != left]
     found: list[dict[str, Any]] = []
