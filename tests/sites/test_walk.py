@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from tests.scores.copied_voices import written
 from tests.sites.walk import blocks, run_blocks, small_demo
 
+from favor.corpora.tables import CLIENT_TEXTS
 from favor.federation.tables import BOUNDARY
-from favor.foundation.parquet import read_parquet
+from favor.foundation.parquet import read_parquet, write_parquet
+from favor.sites import scoring
+from favor.voice.contrast import embedded_contrast
+
+SHARE = re.compile(r"(-?\d\.\d\d) \[(-?\d\.\d\d), (-?\d\.\d\d)\]")
 
 
-def test_the_commands_of_the_page_work(repository, tmp_path) -> None:
-    folder = tmp_path / "project"
+@pytest.fixture(scope="module")
+def walked(repository, tmp_path_factory) -> tuple[Path, str]:
+    """The folder in which the commands were run, and what they printed."""
+    folder = tmp_path_factory.mktemp("walk") / "project"
     small_demo(repository, folder)
-    printed = run_blocks(folder, blocks(repository, "bash")[0])
+    return folder, run_blocks(folder, blocks(repository, "bash")[0])
+
+
+def test_the_commands_of_the_page_work(walked) -> None:
+    folder, printed = walked
     for line in (
         "round 0 of 2 is open: send server/rounds/0 to client_001, client_002",
         "not taken out; a favor run of everybody's texts does both",
         "round 1 is closed; favor server export server ends it",
         "no site needs the adapter",
+        "own: the author has ",  # too few words in the smaller demo
         "floor: addresses of 21 presidents",
     ):
         assert line in printed
@@ -29,3 +47,28 @@ def test_the_commands_of_the_page_work(repository, tmp_path) -> None:
     }
     for site in ("anna", "bert"):
         assert (folder / site / "adapter" / "adapter_config.json").is_file()
+
+
+def test_a_site_is_scored_between_public_authors_and_its_own_texts(walked, favor, monkeypatch) -> None:
+    folder, _ = walked
+    monkeypatch.chdir(folder)
+    texts = read_parquet(Path("anna/texts.parquet"), CLIENT_TEXTS)
+    rows = [
+        texts.iloc[0].to_dict()
+        | {"document_id": f"d{number}", "text": written(0, "voice", number, 6)}
+        | {"split": "test" if number < 8 else "train"}
+        for number in range(60)
+    ]
+    write_parquet(pd.DataFrame(rows), Path("anna/texts.parquet"), CLIENT_TEXTS)
+    strangers = [text for own in embedded_contrast().values() for text in own][::9]
+
+    def continued(models, own, seed) -> pd.DataFrame:
+        says = {"base": strangers, "own": [written(0, "scored", number, 6) for number in range(8)]}
+        found = [(name, f"d{n}", f"d{n}", "test", "", says[name][n]) for name in models.states for n in range(8)]
+        return pd.DataFrame(found, columns=["model", "prompt_id", "document_id", "split", "prompt", "text"])
+
+    monkeypatch.setattr(scoring, "continuations", continued)
+    lines = dict(line.split(": ", 1) for line in favor("site", "score", "anna", "anna/adapter").splitlines())
+    far, near = (SHARE.search(lines[model]) for model in ("base", "own"))
+    assert float(far[1]) < 0.3  # presidents lie at the floor
+    assert float(near[2]) <= 1 <= float(near[3])  # the author's own texts at the ceiling

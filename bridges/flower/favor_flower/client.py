@@ -70,6 +70,6 @@ def _favor(message: Message, context: Context, action: str, folder: str, *more: 
     if done.returncode == 0:
         return ""
     # Only what it says about the files that it was sent leaves the site: another line might name its own.
-    line = done.stderr.strip().rpartition("\n")[2]
+    line = done.stderr.strip().rpartition("\n")[2].removeprefix("error: ")
     about = line.startswith(str(received))
     return line.removeprefix(f"{received}/") if about else f"favor site {action} failed; the site's own log says why"

@@ -3,6 +3,7 @@
 All that it keeps lies in the coordinator's folder, so a run that was killed goes on where the next one is started.
 """
 
+import fcntl
 import json
 import logging
 import subprocess
@@ -24,6 +25,8 @@ PAUSE = 3  # seconds
 def main(grid: Grid, context: Context) -> None:
     """Carry all rounds that are not closed. Raises ``RuntimeError`` with what a site refuses, and why."""
     server, favor = Path(str(context.run_config["server"])), str(context.run_config["favor"])
+    lock = (server / "flower.lock").open("w")
+    fcntl.flock(lock, fcntl.LOCK_EX)  # a run that outlived its SuperLink ends first
     clients: dict[int, str] = {}  # by node
     agreed = json.loads((server / "server.json").read_text())["agreement"]
     while (number := len(list(server.glob("traffic/*.parquet")))) < len(agreed["cohorts"]):
