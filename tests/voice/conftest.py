@@ -18,8 +18,8 @@ from favor import cli
 from favor.lm.pretrain import pretrain
 from favor.lm.settings import ModelTraining
 from favor.lm.tokenizer import train_tokenizer
-from favor.voice import drafts
-from favor.voice.requests import REQUESTS
+from favor.studies.tasks import drafting
+from favor.studies.tasks.requests import REQUESTS
 
 POSTS = 60
 TEMPLATE = (
@@ -75,7 +75,7 @@ def by_hand(monkeypatch) -> list[int]:
         asked.append(len(texts))
         return {"base": [(text if place % 5 == 0 else neutral(text), True) for place, text in enumerate(texts)]}
 
-    monkeypatch.setattr(drafts, "ask", answers)
+    monkeypatch.setattr(drafting, "ask", answers)
     return asked
 
 

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import json
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.voice.conftest import command
+from tests.voice.conftest import TEMPLATE, command
+from tokenizers import Tokenizer
 
 from favor.corpora.tables import CLIENT_TEXTS
 from favor.federation.methods import local_only
 from favor.foundation.parquet import read_parquet
+from favor.inference.chat import ChatTokens
 from favor.lm.base import load_base
+from favor.studies.tasks import drafting
+from favor.studies.tasks.drafting import piece, refused
+from favor.studies.tasks.requests import REQUESTS
 from favor.voice import command as score_command
-from favor.voice import drafts
-from favor.voice.drafts import answering_cut, make_drafts, refused
+from favor.voice.drafts import answering_cut, make_drafts
 from favor.voice.folder import VoiceFolder
-from favor.voice.requests import REQUESTS
 from favor.voice.tables import VOICE_CONTINUATIONS, VOICE_DRAFTS
 from favor.voice.training import stage_settings
 from favor.voice.writing import written
@@ -43,11 +48,11 @@ def summarised(base, lora, states, system, asked) -> dict:
 def instructed(wide, chatting, tmp_path_factory) -> Path:
     """The folder of jane's voice, trained on instructions by hand."""
     folder = tmp_path_factory.mktemp("instructed") / "v"
-    asked = drafts.ask
+    asked = drafting.ask
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(drafts, "ask", summarised)
+        patched.setattr(drafting, "ask", summarised)
         command(*given(wide, chatting, folder))
-        assert drafts.ask is not asked
+        assert drafting.ask is not asked
     return folder
 
 
@@ -73,15 +78,15 @@ def test_trained_in_the_chat_template_with_an_end(instructed, chatting) -> None:
     training = texts.loc[texts["split"] == "train", "document_id"]
     good = table[(table["refused"] == "") & table["document_id"].isin(training)]
     assert len(pieces) == len(good) > 20
-    for piece, row in zip(pieces, good.itertuples(), strict=True):
+    for made, row in zip(pieces, good.itertuples(), strict=True):
         request = f"(system) {INSTRUCT.ask}\n(user) {row.draft}\n(assistant) "
-        tokens = piece.tokens.tolist()
-        assert base.tokenizer.decode(tokens[: piece.response_start]) == request
-        assert tokens[piece.response_start :] == [*base.tokenizer.encode(str(row.text)), base.end_ids[0]]
+        tokens = made.tokens.tolist()
+        assert base.tokenizer.decode(tokens[: made.response_start]) == request
+        assert tokens[made.response_start :] == [*base.tokenizer.encode(str(row.text)), base.end_ids[0]]
 
 
 def test_a_passage_that_fits_no_piece_is_refused_and_counted(instructed, chatting, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(drafts, "ask", summarised)
+    monkeypatch.setattr(drafting, "ask", summarised)
     folder, base = VoiceFolder(instructed), load_base(str(chatting), device="cpu")
     whole, texts = read_parquet(folder.drafts, VOICE_DRAFTS), read_parquet(folder.texts, CLIENT_TEXTS)
     stage = local_only.plan(local_only.Hyperparameters(1)).personal
@@ -142,4 +147,22 @@ def test_measures_and_export_take_instructions(instructed, monkeypatch, capsys, 
 def test_a_base_without_a_chat_template_is_refused(wide, tmp_path) -> None:
     with pytest.raises(SystemExit, match="has no chat template, and instructions need one"):
         command(*given(wide, wide / "base", tmp_path / "v"))
-    assert not (tmp_path / "v" / "drafts.parquet").exists()
+    assert not (tmp_path / "v").exists()
+
+
+def test_an_answer_ends_as_the_template_ends_an_assistants_turn(chatting, tmp_path) -> None:
+    """Llama 3 names three end tokens, and its turns end with the last: trained on the first, no answer ends so."""
+    folder = Path(shutil.copytree(chatting, tmp_path / "base"))
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.add_special_tokens(["<|eot|>"])
+    tokenizer.save(str(folder / "tokenizer.json"))
+    settings = json.loads((folder / "tokenizer_config.json").read_text())
+    turns = TEMPLATE.replace("{{ turn.content }}\n", "{{ turn.content }}<|eot|>\n")
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings | {"chat_template": turns}))
+    base = load_base(str(chatting), device="cpu")
+    first = base.end_ids[0]
+    assert ChatTokens(base).end == first  # its template ends no turn
+    turn_end = tokenizer.token_to_id("<|eot|>")
+    asked = ChatTokens(replace(base, source=str(folder), end_ids=(first, turn_end)))
+    assert piece(asked, INSTRUCT, "Say no.", "No.")[0][-1] == asked.end == turn_end != first
+    assert ChatTokens(replace(base, source=str(folder), end_ids=(first,))).end == first  # generation would not stop

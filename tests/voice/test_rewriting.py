@@ -18,12 +18,13 @@ from favor.foundation.parquet import read_parquet
 from favor.foundation.tensors import read_safetensors, write_safetensors
 from favor.lm.base import load_base
 from favor.statistics.kept_share import KeptShare
+from favor.studies.tasks import drafting
+from favor.studies.tasks.drafting import passages_of, refused
+from favor.studies.tasks.requests import REQUESTS
 from favor.voice import command as score_command
-from favor.voice import drafts
-from favor.voice.drafts import answering_cut, passages_of, refused
+from favor.voice.drafts import answering_cut
 from favor.voice.folder import VoiceFolder
 from favor.voice.report import gained
-from favor.voice.requests import REQUESTS
 from favor.voice.rewriting import content_kept, voice_gained
 from favor.voice.score import Placement, TextScore, VoiceScore
 from favor.voice.tables import VOICE_DRAFTS
@@ -135,7 +136,7 @@ def test_a_voice_that_rewrites_end_to_end(wide, tmp_path, by_hand, monkeypatch, 
 def test_too_few_drafts_train_nothing(wide, tmp_path, monkeypatch) -> None:
     """A base that repeats what it is given makes no draft at all."""
     monkeypatch.setattr(
-        drafts,
+        drafting,
         "ask",
         lambda base, lora, states, system, asked: {"base": [(each.removeprefix(REWRITE.make), True) for each in asked]},
     )

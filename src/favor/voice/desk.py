@@ -21,6 +21,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.html import render
 from favor.foundation.parquet import read_parquet
 from favor.running.jobs.progress import Progress
+from favor.studies.tasks.requests import Request
 from favor.tables.style import page
 from favor.voice.command import style_encoder
 from favor.voice.contrast import GENRE, NAME, embedded_contrast
@@ -30,7 +31,6 @@ from favor.voice.language import check_language
 from favor.voice.loopback import serve
 from favor.voice.marks import stretches
 from favor.voice.page import place_on_axis
-from favor.voice.requests import Request
 from favor.voice.rewriting import rewritten
 from favor.voice.score import score_voice
 from favor.voice.texts import read_author, read_authors

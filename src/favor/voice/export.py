@@ -19,10 +19,10 @@ from favor.lm.gguf_adapter import write_gguf_adapter
 from favor.lm.lora import export_peft
 from favor.lm.peft_import import CONFIGURATION, import_peft
 from favor.lm.tokenizer import load_tokenizer, opening
-from favor.voice.drafts import NEW_TOKENS as ANSWER_TOKENS
+from favor.studies.tasks.drafting import NEW_TOKENS as ANSWER_TOKENS
+from favor.studies.tasks.requests import Request
 from favor.voice.folder import OWN, VoiceFolder, VoiceRecord, open_models
 from favor.voice.memorised import NEW_TOKENS, memorised_lines
-from favor.voice.requests import Request
 
 ADAPTER, MODELFILE, CARD, PROMPT_FORM = "adapter.gguf", "Modelfile", "README.md", "prompt_form.json"
 PENALTY = 1.1  # of repetitions, with which every continuation here is written

@@ -17,7 +17,7 @@ from favor.lm.peft_import import CONFIGURATION, import_peft
 from favor.lm.resuming import Checkpoint
 from favor.lm.settings import LoadedModel, Lora, Training
 from favor.settings.section import Section
-from favor.voice.requests import REQUESTS, Request
+from favor.studies.tasks.requests import REQUESTS, Request
 
 FOLDER = Path("voice")  # where a voice is kept unless --voice says otherwise
 BASE, SHARED, OWN = "base", "shared", "own"

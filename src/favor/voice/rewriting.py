@@ -16,10 +16,10 @@ from favor.foundation.errors import UserError
 from favor.foundation.seeds import derive_seed, numpy_generator
 from favor.foundation.vectors import unit_rows
 from favor.statistics.bootstrap import mean_draws, observed_and_resampled
-from favor.voice.drafts import ask, passages_of
+from favor.studies.tasks.drafting import ask, passages_of
+from favor.studies.tasks.requests import REQUESTS, Request
 from favor.voice.folder import VoiceFolder, VoiceModels, open_models
 from favor.voice.memorised import PROMPTS, unseen
-from favor.voice.requests import REQUESTS, Request
 from favor.voice.share import DRAWS, Measured, measured
 from favor.voice.tables import VOICE_CONTINUATIONS
 from favor.voice.texts import read_texts

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import math
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,12 +24,13 @@ from favor.foundation.errors import UserError
 from favor.foundation.gguf import is_gguf, read_header
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.foundation.tokenizer import is_local
-from favor.lm.base import context_length, open_base
+from favor.lm.base import BaseModel, context_length, open_base
 from favor.lm.checks import check_folder
 from favor.lm.gguf import dequantise
 from favor.lm.lora import LoraState, export_peft, initial_state
 from favor.lm.peft_import import CONFIGURATION, check_shapes
 from favor.lm.settings import LoadedModel, Lora, Training, Validation
+from favor.studies.tasks.drafting import check_base
 from favor.voice.contrast import embedded_contrast
 from favor.voice.drafts import answering_cut, draft_lines, make_drafts
 from favor.voice.folder import OWN, PREFIX_TOKENS, SHARED, VoiceFolder, VoiceModels, VoiceRecord, open_models
@@ -58,10 +60,7 @@ def run(arguments: argparse.Namespace) -> None:
     found = own_texts(arguments.texts, arguments.author, dict(arguments.columns))
     start = None if arguments.start is None else read_start(arguments.start)
     record = _record(arguments, folder, found.texts, start)
-    if not folder.record.is_file():
-        write_parquet(found.texts, folder.texts, CLIENT_TEXTS)
-        folder.write_record(record)
-    elif folder.read_record() != record:
+    if folder.record.is_file() and folder.read_record() != record:
         raise UserError(
             f"{folder.path}: holds a voice that was trained from other texts or settings; give another folder with "
             "--voice, or delete it"
@@ -79,7 +78,7 @@ def run(arguments: argparse.Namespace) -> None:
             "authors who write in it with --contrast in 'favor voice report'"
         )
     if not (folder.adapter(OWN) / CONFIGURATION).is_file():
-        _train(folder, record, start)
+        _train(folder, record, start, found.texts)
     for line in validation_lines(read_parquet(folder.log, TRAINING_LOG)):
         _say(line)
     if not folder.losses.is_file():
@@ -129,12 +128,33 @@ def _record(
     )
 
 
-def _train(folder: VoiceFolder, record: VoiceRecord, start: tuple[LoraState, Lora] | None) -> None:
-    """Train the adapter as the methods local-only and cold start do, and write it with the shared one it began with."""
+def _open(folder: VoiceFolder, record: VoiceRecord) -> BaseModel:
+    """Open the base of a voice. Raises ``UserError``, and leaves nothing, for one that the task cannot ask."""
+    new = not folder.path.exists()
+    try:
+        return _asked_base(folder, record)
+    except UserError:
+        if new:
+            shutil.rmtree(folder.path, ignore_errors=True)
+        raise
+
+
+def _asked_base(folder: VoiceFolder, record: VoiceRecord) -> BaseModel:
     if record.model.source == str(folder.base) and not (folder.base / "config.json").is_file():
         _say(f"dequantising {record.base}")
         dequantise(record.base, folder.base)
     base = open_base(record.model, record.lora)
+    if record.request is not None:
+        check_base(base, record.request)
+    return base
+
+
+def _train(folder: VoiceFolder, record: VoiceRecord, start: tuple[LoraState, Lora] | None, texts: pd.DataFrame) -> None:
+    """Train the adapter as the methods local-only and cold start do, and write it with the shared one it began with."""
+    base = _open(folder, record)
+    if not folder.record.is_file():
+        write_parquet(texts, folder.texts, CLIENT_TEXTS)
+        folder.write_record(record)
     if start is None:
         stage = local_only.plan(local_only.Hyperparameters(record.epochs)).personal
         begin = as_arrays(initial_state(base.model, record.lora, record.seed))

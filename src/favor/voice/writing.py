@@ -11,8 +11,8 @@ from favor.foundation.errors import UserError
 from favor.inference.chat import ChatTokens
 from favor.inference.generation import GenerationRequest, generate
 from favor.inference.sampling import Sampling
+from favor.studies.tasks.requests import Request
 from favor.voice.folder import VoiceFolder, VoiceModels, open_models
-from favor.voice.requests import Request
 
 
 def run(arguments: argparse.Namespace) -> None:
