@@ -215,11 +215,17 @@ def test_what_needs_a_federation_in_one_place_is_refused(simulation, tmp_path, f
         ({"aggregation": "sum_only"}, "fedsa_lora", "'sum_only' stands for cryptography"),
         ({"answers": 0.5}, "fedsa_lora", "real sites answer or do not"),
         ({"attack": {"kind": "flip", "share": 0.25}}, "fedsa_lora", "attacks are simulated, not made by real sites"),
+        ({"task": "rewrite"}, "fedsa_lora", "sites train on texts to continue"),
         ({}, "local_only", "its clients send nothing to a server"),
         ({}, "none", "has no row 'none'"),
     ):
         config = yaml.safe_load(yaml.safe_dump(simulation.config))
-        config["experiments"]["micro"]["federation"] |= change
+        section = config["experiments"]["micro"]
+        if "task" in change:
+            section |= change
+            section["evaluation"]["likelihood"] = section["prompts"]["common"] = None
+        else:
+            section["federation"] |= change
         rows = {"fedsa_lora": {}} if "attack" in change else {"fedsa_lora": {}, "local_only": {}}
         config["experiments"]["micro"]["methods"] = rows
         (tmp_path / "config.yaml").write_text(yaml.safe_dump(config))

@@ -14,7 +14,7 @@ from tokenizers import Tokenizer
 from favor.corpora.tables import CLIENT_TEXTS
 from favor.federation.methods import local_only
 from favor.foundation.parquet import read_parquet
-from favor.inference.chat import ChatTokens
+from favor.inference.chat import ChatTokens, answer_end
 from favor.lm.base import load_base
 from favor.studies.tasks import drafting
 from favor.studies.tasks.drafting import piece, refused
@@ -161,8 +161,10 @@ def test_an_answer_ends_as_the_template_ends_an_assistants_turn(chatting, tmp_pa
     (folder / "tokenizer_config.json").write_text(json.dumps(settings | {"chat_template": turns}))
     base = load_base(str(chatting), device="cpu")
     first = base.end_ids[0]
-    assert ChatTokens(base).end == first  # its template ends no turn
+    assert answer_end(ChatTokens(base)) == first  # its template ends no turn
     turn_end = tokenizer.token_to_id("<|eot|>")
     asked = ChatTokens(replace(base, source=str(folder), end_ids=(first, turn_end)))
-    assert piece(asked, INSTRUCT, "Say no.", "No.")[0][-1] == asked.end == turn_end != first
-    assert ChatTokens(replace(base, source=str(folder), end_ids=(first,))).end == first  # generation would not stop
+    assert piece(asked, INSTRUCT, "Say no.", "No.")[0][-1] == answer_end(asked) == turn_end != first
+    assert (
+        answer_end(ChatTokens(replace(base, source=str(folder), end_ids=(first,)))) == first
+    )  # generation would not stop

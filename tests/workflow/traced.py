@@ -103,6 +103,7 @@ TRACED = {
     "dequantised": ["dequantise_base"],
     "outside": ["prompts", "read_outputs"],
     "withdrawal": ["leave_out_withdrawn"],
+    "tasks": ["embed_drafts", "make_requests", "score_tasks", "select_requests"],
 }
 
 

@@ -188,6 +188,8 @@ rule select_prompts:
         near_duplicates=preparation.copied_posts,
     output:
         prompts=paths.prompts,
+    wildcard_constraints:
+        experiment=tasks.doing("continue"),
     conda:
         "../../envs/data.yaml"
     params:

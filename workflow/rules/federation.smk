@@ -55,6 +55,7 @@ rule train_shared:
         schedule=training.schedule,
         texts=training.shared_texts,
         allocation=paths.allocation,
+        requests=training.requests,
         style=training.shared_style,
         previous=training.previous_endpoints,
         first=training.begun_from,
@@ -166,6 +167,7 @@ rule train_personal:
         anchor=training.anchors,
         first=training.first_adapter,
         texts=paths.texts,
+        requests=training.requests,
         style=training.personal_style,
         model=project.base_files,
     output:

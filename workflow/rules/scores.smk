@@ -24,7 +24,7 @@ rule score:
             labels={"family": "{family}"},
         ),
     wildcard_constraints:
-        family=r"(?!(?:efficiency|human_2afc|judges|likelihood|poisoning|privacy|stel|transfer|validation)\.)[a-z][a-z0-9_]*",
+        family=r"(?!(?:efficiency|human_2afc|judges|likelihood|poisoning|privacy|stel|tasks|transfer|validation)\.)[a-z][a-z0-9_]*",
     threads: threads.scoring
     params:
         cfg=evaluation.score_settings,

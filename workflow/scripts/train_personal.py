@@ -6,6 +6,7 @@ lease(snakemake)  # before torch is imported
 
 from favor.corpora.tables import CLIENT_TEXTS
 from favor.encoders.tables import SOURCE_EMBEDDINGS
+from favor.federation.answering import cut_of
 from favor.federation.gates import ClientGate
 from favor.federation.local import run_stage, training_log
 from favor.federation.method import POOLED, PersonalStage
@@ -53,9 +54,8 @@ with job(snakemake, PersonalTraining) as settings:
 
     base = open_base(settings.model, settings.lora)
     clients = personal_clients(rounds, starts, stage, anchor, targets, settings.participations, weights)
-    results = run_stage(
-        base, clients, texts, stage, settings, "personal", seed, f"{snakemake.wildcards.method}, seed {seed}, {phase}"
-    )
+    what, cut = f"{snakemake.wildcards.method}, seed {seed}, {phase}", cut_of(snakemake.input.requests, names)
+    results = run_stage(base, clients, texts, stage, settings, "personal", seed, what, cut=cut)
 
     pack = {result.name: kept(result, starts[result.name], stage, anchor) for result in results}
     if stage.mixture is not None and stage.mixture.kind == "similarity":

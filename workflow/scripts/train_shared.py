@@ -6,6 +6,7 @@ lease(snakemake)  # before torch is imported
 
 from favor.corpora.tables import ALLOCATION, CLIENT_TEXTS
 from favor.encoders.tables import SOURCE_EMBEDDINGS
+from favor.federation.answering import cut_of
 from favor.federation.canaries import planted
 from favor.federation.local import run_stage, training_log
 from favor.federation.method import SharedStage
@@ -56,7 +57,8 @@ with job(snakemake, SharedTraining) as settings:
         gates=gates,
     )
     what = f"{snakemake.wildcards.track}, seed {seed}, round {round_number}"
-    results = run_stage(base, clients, texts, stage, settings, "shared", seed, what)
+    cut = cut_of(snakemake.input.requests, names)
+    results = run_stage(base, clients, texts, stage, settings, "shared", seed, what, cut=cut)
 
     header = {"seed": str(seed), "round": str(round_number), "track": snakemake.wildcards.track}
     uploads = {}

@@ -16,7 +16,14 @@ from favor.config.experiments import RESERVED_ROWS, Experiment
 from favor.config.messages import kind_name, quoted
 from favor.config.models import PROJECTIONS, check_generation, check_model
 from favor.config.protocol import apply_protocol
-from favor.config.study_checks import check_beside, check_choice, check_leaving, check_made_elsewhere, check_outputs_of
+from favor.config.study_checks import (
+    check_beside,
+    check_choice,
+    check_leaving,
+    check_made_elsewhere,
+    check_outputs_of,
+    check_task,
+)
 from favor.encoders.settings import EMBEDDED_MINILM, Assistant, Encoder
 from favor.federation.poisoning import attacker_count
 from favor.federation.settings import Federation
@@ -266,6 +273,7 @@ def _check_experiment(where: str, experiment: Experiment, config: Configuration)
     if model.pretrain is not None:
         experiment.check_projections(where)
     experiment.check_lengths(where)
+    check_task(where, experiment)
     check_generation(experiment.generation, f"{where}.generation")
     _check_minimum_words(f"{where}.generation", experiment, config.corpora[experiment.corpus].words)
     experiment.check_rows(where, METHODS.names())
@@ -398,7 +406,7 @@ def _check_cold_start(where: str, experiment: Experiment, experiments: Mapping[s
         fill(start, seed=source.seeds[0])
     if start.seed not in source.seeds:
         refuse(f"{where}.seed", f"'{name}' has no seed {start.seed}; name one it has")
-    for key in ("base_model", "lora"):
+    for key in ("base_model", "lora", "task"):
         if getattr(experiment, key) != getattr(source, key):
             refuse(f"{where}.shared_from", f"'{name}' has another '{key}'; make them equal")
     both = set(experiment.client_numbers) & set(source.client_numbers)

@@ -31,7 +31,7 @@ from favor.settings.section import (
     required,
     section,
 )
-from favor.studies.settings import Studies
+from favor.studies.settings import Studies, Task
 
 ROW_GENERATION = ("temperature", "top_p", "samples")  # keys of `generation` that a row may set for itself
 RESERVED_ROWS = {
@@ -63,7 +63,7 @@ Figures = Annotated[list[str], DISTINCT, BeforeValidator(_figure_names, json_sch
 Row = Annotated[dict[str, Any], BeforeValidator(lambda value: {} if value is None else value)]
 
 
-class Experiment(Withdrawals, Clients, Section):
+class Experiment(Task, Withdrawals, Clients, Section):
     """One experiment; it has a folder of its own under `results`."""
 
     extends: str | None = key(
@@ -119,6 +119,11 @@ class Experiment(Withdrawals, Clients, Section):
         "Figures to draw, by name; true draws all, false none. An experiment without tables and figures has no section "
         "in the report.",
     )
+
+    @property
+    def answers(self) -> bool:
+        """Whether models answer requests, and do not continue texts."""
+        return self.task != "continue"
 
     @property
     def remaining_clients(self) -> int:

@@ -29,6 +29,7 @@ _MAKING = (
     "withdrawn",
     "allocation",
     "cold_start",
+    "task",
     "prompts",
     "federation",
     "lora",
@@ -70,6 +71,26 @@ def check_outputs_of(name: str, experiments: Mapping[str, Experiment]) -> None:
     for row in shared:
         if _without_title(experiment.methods[row]) != _without_title(other.methods[row]):
             refuse(where, f"row '{row}' has other settings in '{archive}'; give it another name")
+
+
+def check_task(where: str, experiment: Experiment) -> None:
+    """Refuse what reads, attacks or withdraws texts to continue, where models answer. Raises ``UserError``."""
+    if experiment.task == "continue":
+        return
+    studies = experiment.studies
+    refused = {
+        "prompts.common": experiment.prompts.common,
+        "evaluation.likelihood": experiment.evaluation.likelihood,
+        "federation.attack": experiment.federation.attack,
+        "studies.privacy": studies.privacy,
+        "studies.human_2afc": studies.human_2afc,
+        "studies.judges": studies.judges,
+        "withdrawn": experiment.withdrawn or None,
+    }
+    for key, value in refused.items():
+        if value is not None:
+            remedy = "empty it" if key == "withdrawn" else "set it to null"
+            refuse(f"{where}.{key}", f"is about texts to continue, and 'task' is {experiment.task}; {remedy}")
 
 
 def check_leaving(name: str, experiments: Mapping[str, Experiment]) -> None:

@@ -8,7 +8,7 @@ SOURCE_EMBEDDINGS = Table(
     (
         CLIENT,
         Column("item", STRING, "", "document_id, or prompt_id where kind is gold"),
-        Column("kind", STRING, "", "train, validation, test, or gold (an author's own continuation of a prompt)"),
+        Column("kind", STRING, "", "train, validation, test, gold (an author's own continuation) or draft"),
         TOPIC,
         EMBEDDING,
     ),

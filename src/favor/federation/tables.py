@@ -1,6 +1,18 @@
 """Tables of training and generation: schedules, traffic, training logs, continuations."""
 
-from favor.foundation.columns import BYTES, CLIENT, METHOD, PROMPT_ID, ROUND, SAMPLE, SEED, TEXT
+from favor.foundation.columns import (
+    BYTES,
+    CLIENT,
+    DOCUMENT,
+    METHOD,
+    PROMPT_ID,
+    ROUND,
+    SAMPLE,
+    SEED,
+    SPLIT,
+    TEXT,
+    TOPIC,
+)
 from favor.foundation.tables import BOOLEAN, FLOAT, INT32, STRING, TEXTS, TOKENS, Column, Table
 
 SCHEDULE = Table(
@@ -127,6 +139,23 @@ GENERATIONS = Table(
         Column("passed", BOOLEAN, "", "whether the text passes the quality filter"),
     ),
     ("seed", "method", "client", "prompt_id", "sample"),
+)
+
+REQUESTS = Table(
+    "requests",
+    (
+        CLIENT,
+        DOCUMENT,
+        Column("passage", INT32, "", "number of the passage in the document, from 0; short ones are not there"),
+        SPLIT,
+        TOPIC,
+        TEXT,
+        Column("draft", STRING, "", "what the base model made of it: the passage in neutral words, or an instruction"),
+        Column("refused", STRING, "", "why it is not used (favor.studies.tasks.requests.REASONS); else empty"),
+        Column("prompt_tokens", TOKENS, "tokens", "token ids of the request with the draft, as the model is asked"),
+        Column("answer_tokens", TOKENS, "tokens", "token ids of the passage, and the one that ends an answer"),
+    ),
+    ("client", "document_id", "passage"),
 )
 
 _KIND = Column("kind", STRING, "", "client (a held-out text of one) or neutral (a passage that no client wrote)")

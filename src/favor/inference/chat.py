@@ -1,7 +1,7 @@
 """Requests to a model in words: in its own chat template where it has one, else as plain text."""
 
 from collections.abc import Sequence
-from functools import cached_property, partial
+from functools import partial
 
 from jinja2 import TemplateError
 
@@ -33,22 +33,6 @@ class ChatTokens:
     def templated(self) -> bool:
         """Whether the model is asked in its chat template."""
         return self.base.chat != "plain" and self._tokenizer.chat_template is not None
-
-    @cached_property
-    def end(self) -> int:
-        """The token that ends an answer: what the template puts behind an assistant's turn (Llama 3: ``<|eot_id|>``).
-
-        Where it puts none of the model's end tokens there, and without a template, the first of these.
-        """
-        if self.templated:
-            apply = partial(self._tokenizer.apply_chat_template, tokenize=False)
-            try:
-                text: str = apply([{"role": "user", "content": "a"}, {"role": "assistant", "content": _ANSWER}])
-            except TemplateError:
-                text = ""
-            behind = self._tokenizer(text.rpartition(_ANSWER)[2], add_special_tokens=False)["input_ids"]
-            return next((token for token in behind if token in self.base.end_ids), self.base.end_ids[0])
-        return self.base.end_ids[0]
 
     def text(self, system: str, user: str) -> str:
         """Return a request in words, without what a model's texts open with where it has no template."""
@@ -97,3 +81,20 @@ class ChatTokens:
             if len(token) > 1 and not token.isspace():
                 text = text.replace(token, f"{token[0]} {token[1:]}")
         return text
+
+
+def answer_end(chat: ChatTokens) -> int:
+    """Return the token that ends an answer: what the template puts behind one (Llama 3: ``<|eot_id|>``).
+
+    Where it puts none of the model's end tokens there, and without a template, the first of these.
+    """
+    ends = chat.base.end_ids
+    if not chat.templated:
+        return ends[0]
+    turns = [{"role": "user", "content": "a"}, {"role": "assistant", "content": _ANSWER}]
+    try:
+        text: str = chat._tokenizer.apply_chat_template(turns, tokenize=False)
+    except TemplateError:
+        return ends[0]
+    behind = chat._tokenizer(text.rpartition(_ANSWER)[2], add_special_tokens=False)["input_ids"]
+    return next((token for token in behind if token in ends), ends[0])

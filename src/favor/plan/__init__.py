@@ -17,6 +17,7 @@ from favor.plan.studies import Studies
 from favor.plan.sweeps import Sweeps
 from favor.plan.tables import Tables
 from favor.plan.targets import Targets
+from favor.plan.tasks import Tasks
 from favor.plan.training import Training
 from favor.plan.validation import ValidationLosses
 
@@ -31,12 +32,15 @@ class Planner:
         self.preparation = Preparation(project)
         self.training = training = Training(project)
         self.records = records = Records(project, training)
+        self.tasks = Tasks(project)
         self.studies = studies = Studies(project, training)
         self.tables = tables = Tables(project, studies, records)
         self.evaluation = evaluation = Evaluation(project, training, tables)
         self.likelihood = likelihood = LikelihoodAttribution(project, training)
         for name in config.experiments:
             likelihood.check(name, evaluation.families(name))
+        for name in config.experiments:
+            self.tasks.check(name, evaluation.families(name))
         self.validation = ValidationLosses(project, training)
         self.privacy = PrivacyAudit(project, training, evaluation)
         self.exports = Exports(project, training, evaluation)

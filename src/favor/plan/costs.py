@@ -273,6 +273,11 @@ class Costs:
         tokens = experiment.clients * (read + SEQUENTIAL * written)
         return 2 * self.parameters(self.studies.sheet_model(key)) * tokens, 0
 
+    def request_work(self, key: InExperiment, files: Any) -> tuple[float, float]:
+        """Return the work of making a request of every passage: reading it, and writing as much."""
+        tokens = TOKENS_PER_WORD * words_of(files.texts, [POOLED], enforced=False) * (1 + SEQUENTIAL)
+        return 2 * self.parameters(self.base_model(key)) * tokens, 0
+
     def transfer_work(self, key: object, files: Any) -> tuple[float, float]:
         """Return the work of embedding a second corpus: all of its texts at most."""
         return 2 * ENCODER_PARAMETERS * TOKENS_PER_MB * files.size_mb, 0

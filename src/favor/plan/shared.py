@@ -316,6 +316,10 @@ class SharedTraining(Participation):
         rounds = self.rounds(key.experiment, key.seed, sampling)
         return {client: sum(client in cohort for cohort in rounds) for client in clients}
 
+    def requests(self, key: InExperiment) -> list[str]:
+        """Return what models are asked and its answers, where they do not continue texts."""
+        return [] if self.project.experiment(key).task == "continue" else [self.paths.requests.of(key)]
+
     # Schedules, initial adapters, aggregation
 
     def schedule_settings(self, key: InExperiment) -> Parameter:

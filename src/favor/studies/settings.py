@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
-from favor.corpora.settings import PrefixLength, WordKind
+from favor.corpora.settings import PrefixLength, PromptSelection, WordKind
 from favor.federation.settings import AdapterUse
 from favor.lm.settings import AskedModel, LoadedModel, OutputFilter, PieceCutting
+from favor.scores.settings import FilteredOutputs, Spaces
 from favor.settings.section import (
     DISTINCT,
     OR_NULL,
@@ -31,6 +32,36 @@ from favor.statistics.settings import Bootstrap
 
 # The paper's collaborative methods, which a judge rates by default.
 COLLABORATIVE = ("fedavg", "fedprox", "pfedme", "ditto", "feddpa", "favor")
+
+
+class Task(Section):
+    """What models are trained and asked to do."""
+
+    task: Literal["continue", "rewrite", "instruct"] = key(
+        "continue",
+        "What models do: `continue` a text, `rewrite` a neutral draft of a passage, or `instruct`, to write what an "
+        "instruction says. The untouched base model makes drafts and instructions "
+        "([docs/studies.md](../docs/studies.md)).",
+    )
+
+
+class RequestMaking(Task):
+    """What the job reads that has the base make requests. ``splits``: of texts; ``max_length``: tokens of a piece."""
+
+    model: AskedModel
+    max_length: int
+    splits: list[str]
+
+
+class RequestSelection(Task, PromptSelection):
+    """What the job reads that chooses requests as prompts."""
+
+
+class TaskScoring(FilteredOutputs, Spaces):
+    """What the job reads that scores answers. ``semantic_encoder``: what content is compared with."""
+
+    semantic_encoder: str
+    bootstrap: Bootstrap
 
 
 class AuditSeed(Section):

@@ -16,8 +16,8 @@ from favor.inference.chat import ChatTokens
 from favor.lm.base import BaseModel
 from favor.lm.batches import Piece
 from favor.running.jobs.progress import Progress
-from favor.studies.tasks.drafting import REASONS, drafted, long_passages, piece
-from favor.studies.tasks.requests import Request
+from favor.studies.tasks.drafting import drafted, long_passages, piece
+from favor.studies.tasks.requests import Request, refusals
 from favor.voice.folder import VoiceFolder
 from favor.voice.tables import VOICE_DRAFTS
 
@@ -61,9 +61,7 @@ def draft_lines(drafts: pd.DataFrame, splits: pd.Series, request: Request) -> It
     """
     good = drafts[drafts["refused"] == ""]
     kept = Counter(good["document_id"].map(splits))
-    reasons = ", ".join(
-        f"{number} {REASONS[reason]}" for reason, number in Counter(drafts["refused"]).most_common() if reason
-    )
+    reasons = refusals(drafts["refused"])
     yield f"{request.given}s: {len(good)} of {len(drafts)} passages" + (f"; refused: {reasons}" if reasons else "")
     if kept["train"] < FEWEST or not kept["validation"] or not kept["test"]:
         raise UserError(

@@ -19,7 +19,7 @@ from favor.lm.gguf_adapter import write_gguf_adapter
 from favor.lm.lora import export_peft
 from favor.lm.peft_import import CONFIGURATION, import_peft
 from favor.lm.tokenizer import load_tokenizer, opening
-from favor.studies.tasks.drafting import NEW_TOKENS as ANSWER_TOKENS
+from favor.studies.tasks.requests import NEW_TOKENS as ANSWER_TOKENS
 from favor.studies.tasks.requests import Request
 from favor.voice.folder import OWN, VoiceFolder, VoiceRecord, open_models
 from favor.voice.memorised import NEW_TOKENS, memorised_lines

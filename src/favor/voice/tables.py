@@ -27,7 +27,7 @@ VOICE_DRAFTS = Table(
         Column("passage", INT32, "", "number of the passage in the document, from 0; shorter ones are not there"),
         TEXT,
         Column("draft", STRING, "", "by the base model: the passage in neutral words, or an instruction"),
-        Column("refused", STRING, "", "why the draft is not used (favor.studies.tasks.drafting.REASONS); else empty"),
+        Column("refused", STRING, "", "why the draft is not used (favor.studies.tasks.requests.REASONS); else empty"),
     ),
     ("document_id", "passage"),
 )

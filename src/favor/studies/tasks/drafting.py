@@ -8,30 +8,20 @@ from collections.abc import Sequence
 from favor.corpora.style_features import VERIFIER_WORDS
 from favor.foundation.errors import UserError
 from favor.foundation.words import document_words
-from favor.inference.chat import ChatTokens
+from favor.inference.chat import ChatTokens, answer_end
 from favor.inference.generation import GenerationRequest, generate
 from favor.lm.base import BaseModel
 from favor.lm.lora import LoraState
 from favor.lm.settings import Lora
 from favor.scores.copying import word_list
 from favor.statistics.copied_spans import KnownTexts
-from favor.studies.tasks.requests import Request
+from favor.studies.tasks.requests import COPIED, NEW_TOKENS, Request
 
-COPIED = 5  # words in a row of the original that make a draft a copy
-NEW_TOKENS = 240  # of a draft or an answer at most
 FEWEST = 20  # words of a passage
 _AUTHOR = "author"
 _BREAKS = re.compile(r"(?<=[.!?…])\s+|\n\s*\n")
 _FUNCTION_WORDS = frozenset(VERIFIER_WORDS)
 _WORDS = document_words("unicode")
-REASONS = {
-    "copied": f"repeat {COPIED} words in a row",
-    "endless": f"do not end within {NEW_TOKENS} tokens",
-    "strayed": "have too few of its words of content",
-    "short": "have too few words",
-    "long": "have more words than it",
-    "large": "do not fit a training piece together with it",
-}
 
 
 def passages_of(text: str, words: int) -> list[str]:
@@ -119,7 +109,7 @@ def ask(
 def piece(chat: ChatTokens, request: Request, draft: str, text: str) -> tuple[list[int], int]:
     """Return the tokens of a training piece, and where the passage ``text`` begins in them: the request is context.
 
-    The passage ends as an answer of the model does (:attr:`favor.inference.chat.ChatTokens.end`).
+    The passage ends as an answer of the model does (:func:`favor.inference.chat.answer_end`).
     """
     asked = chat.encode(request.ask, draft)
-    return [*asked, *chat.base.tokenizer.encode(text), chat.end], len(asked)
+    return [*asked, *chat.base.tokenizer.encode(text), answer_end(chat)], len(asked)

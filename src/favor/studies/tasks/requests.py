@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+COPIED = 5  # words in a row of the original that make a draft a copy
+NEW_TOKENS = 240  # of a draft or an answer at most
+REASONS = {
+    "copied": f"repeat {COPIED} words in a row",
+    "endless": f"do not end within {NEW_TOKENS} tokens",
+    "strayed": "have too few of its words of content",
+    "short": "have too few words",
+    "long": "have more words than it",
+    "large": "do not fit a training piece together with it",
+}
 
 
 @dataclass(frozen=True)
@@ -54,3 +67,8 @@ REQUESTS = {
         templated=True,
     ),
 }
+
+
+def refusals(refused: Iterable[str]) -> str:
+    """Return how many requests were refused, by reason, from the keys of ``REASONS`` ("": not refused); "" for none."""
+    return ", ".join(f"{number} {REASONS[reason]}" for reason, number in Counter(refused).most_common() if reason)

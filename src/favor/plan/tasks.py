@@ -1,0 +1,60 @@
+"""Experiments whose models answer requests: how these are made, chosen and scored."""
+
+from favor.foundation.errors import UserError
+from favor.plan.handing import Parameter, canonical, handed
+from favor.plan.keys import InExperiment
+from favor.plan.project import Project, alternatives
+from favor.settings.section import refuse
+from favor.studies.settings import RequestMaking, RequestSelection, TaskScoring
+
+FAMILY = "tasks"
+
+
+class Tasks:
+    """The requests of a project. Raises ``UserError`` for rows that continue or read texts where models answer."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        for name in project.config.experiments:
+            self._check_rows(name)
+
+    def _check_rows(self, name: str) -> None:
+        task = self.project.config.experiments[name].task
+        for row, plan in self.project.plans(name).items() if task != "continue" else ():
+            where, stage = f"experiments.{name}.methods.{row}", plan.personal or plan.shared
+            if plan.inference == "prompted":
+                refuse(where, f"it asks for a continuation, but 'task' is {task}; leave the row out")
+            if stage is not None and stage.mixture is not None and stage.mixture.kind == "similarity":
+                refuse(where, f"its gate reads texts to continue, but 'task' is {task}; leave the row out")
+
+    def check(self, experiment: str, families: list[str]) -> None:
+        """Refuse the table of tasks where models continue texts. Raises ``UserError``."""
+        if FAMILY in families and not self.project.config.experiments[experiment].answers:
+            raise UserError(
+                f"config key 'experiments.{experiment}.task': its tables compare answers with drafts, and 'continue' "
+                "has none; set rewrite or instruct, or leave them out"
+            )
+
+    def doing(self, *tasks: str) -> str:
+        """Return an expression for the experiments whose models do one of ``tasks``."""
+        return alternatives(name for name, each in self.project.config.experiments.items() if each.task in tasks)
+
+    def request_settings(self, key: InExperiment) -> Parameter:
+        """Return what the requests of an experiment's clients depend on."""
+        experiment = self.project.experiment(key)
+        splits = ["train", "test", *(["validation"] if experiment.training.validation is not None else [])]
+        model = self.project.asked_model(experiment.base_model)
+        return canonical(handed(RequestMaking, experiment, experiment.training, model=model, splits=splits))
+
+    def selection_settings(self, key: InExperiment) -> Parameter:
+        """Return how requests of held-out passages are chosen as prompts."""
+        experiment = self.project.experiment(key)
+        given, longest = (RequestSelection, experiment, experiment.prompts), experiment.generation.max_new_tokens
+        folder = self.project.tokenizer_folder(experiment.base_model)
+        return canonical(handed(*given, maximum_gold_tokens=longest, tokenizer_folder=folder))
+
+    def scoring_settings(self, key: InExperiment) -> Parameter:
+        """Return what the scores of answers depend on."""
+        experiment = self.project.experiment(key)
+        encoders, words = self.project.encoders_of(key.experiment), self.project.words(key)
+        return canonical(handed(TaskScoring, experiment, experiment.evaluation, encoders=encoders, words=words))

@@ -1,0 +1,103 @@
+"""Task family: how much of a draft's content an answer keeps, and how much voice it gains over the draft, by author.
+
+Only of experiments whose models answer requests. Content is the cosine of the semantic encoder between answer and draft
+(or instruction), voice gained the answer's margin minus the draft's: both have the same content, which a style encoder
+reads too, so it cancels as far as the answer keeps it.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pandas as pd
+
+from favor.foundation.vectors import unit_rows
+from favor.scores.inputs import Run, ScoreInputs
+from favor.scores.metric import ALL_SEEDS, Metric, Score, scores_frame
+from favor.scores.prototypes import margins, prototypes
+from favor.statistics.bootstrap import interval, mean_draws, observed_and_resampled
+
+NEEDS = "answers"  # of an experiment without which nothing is scored: a task other than to continue
+METRICS = (
+    Metric(
+        "content_kept", "Content kept", -1.0, 1.0, "higher",
+        "cosine of the semantic encoder between an answer and what was asked, a draft or an instruction",
+    ),
+    Metric(
+        "content_by_chance", "Content by chance", -1.0, 1.0, "none",
+        "the same to what was asked of the other authors: what an answer keeps without reading the draft",
+    ),
+    Metric(
+        "voice_gained", "Voice gained", -4.0, 4.0, "higher",
+        "margin of an answer (similarity to its author minus the mean similarity to the others) minus the draft's",
+    ),
+)  # fmt: skip
+
+
+def task_scores(
+    inputs: ScoreInputs, drafts: Mapping[str, pd.DataFrame], semantic: str, seed: int, draws: int
+) -> pd.DataFrame:
+    """Return the scores of every method and control over the outputs of all seeds.
+
+    drafts: by encoder the table ``source_embeddings`` of what is asked, by prompt. semantic: the encoder of content;
+    in all others voice is measured. Variants: "", and ``low`` and ``high``, the 95 % interval over authors, who keep
+    their outputs of all seeds (``seed`` and ``draws`` of the bootstrap).
+    """
+    counts = observed_and_resampled(len(inputs.clients), seed, draws)
+    scores: list[Score] = []
+    for encoder in inputs.encoders:
+        measure = _content if encoder == semantic else _voice
+        found: dict[str, list[dict[str, np.ndarray]]] = {}
+        for run in inputs.runs:
+            values = measure(inputs, drafts[encoder], encoder, run)
+            index = np.searchsorted(inputs.clients, run.survivors["client"].to_numpy(dtype=str))
+            own = {name: mean_draws(value, index, counts) for name, value in values.items()} if len(index) else {}
+            found.setdefault(run.method, []).append(own)
+        for method, seeds in found.items():
+            texts = sum(len(run.survivors) for run in inputs.runs if run.method == method)
+            scores += _scores(method, encoder, seeds, texts, counts, encoder == semantic)
+    return scores_frame(scores)
+
+
+def _asked(drafts: pd.DataFrame, run: Run) -> np.ndarray:
+    """Unit rows [n, d] of what each surviving output answers."""
+    vectors = drafts.set_index("item")["embedding"].loc[run.survivors["prompt_id"]]
+    return unit_rows(np.stack(vectors.to_list()).astype(np.float64)) if len(vectors) else np.empty((0, 0))
+
+
+def _content(inputs: ScoreInputs, drafts: pd.DataFrame, encoder: str, run: Run) -> dict[str, np.ndarray]:
+    if not len(run.survivors):
+        return {}
+    vectors = inputs.vectors(encoder, run)
+    asked = inputs.prompts.loc[inputs.prompts["seed"] == run.seed, "prompt_id"]
+    others = drafts[drafts["item"].isin(asked)]
+    cosines = vectors @ unit_rows(np.stack(others["embedding"].to_list()).astype(np.float64)).T
+    foreign = run.survivors["client"].to_numpy()[:, None] != others["client"].to_numpy()[None]
+    chance = (cosines * foreign).sum(axis=1) / foreign.sum(axis=1)
+    kept = (vectors * _asked(drafts, run)).sum(axis=1)
+    return {"content_kept": kept, "content_by_chance": chance}
+
+
+def _voice(inputs: ScoreInputs, drafts: pd.DataFrame, encoder: str, run: Run) -> dict[str, np.ndarray]:
+    if not len(run.survivors):
+        return {}
+    authors = prototypes(inputs.sources(encoder, "train"), inputs.clients)
+    index = np.searchsorted(inputs.clients, run.survivors["client"].to_numpy(dtype=str))
+    after, before = inputs.vectors(encoder, run) @ authors.T, _asked(drafts, run) @ authors.T
+    return {"voice_gained": margins(after, index) - margins(before, index)}
+
+
+def _scores(
+    method: str, encoder: str, seeds: list[dict[str, np.ndarray]], texts: int, counts: np.ndarray, content: bool
+) -> Iterator[Score]:
+    whole = all(seeds)
+    for name in ("content_kept", "content_by_chance") if content else ("voice_gained",):
+        ends = [np.nan] * 3
+        if whole:
+            draws = np.mean([own[name] for own in seeds], axis=0)
+            bounds = (-1.0, 1.0) if content else None
+            ends = [float(draws[0]), *interval(draws, counts.shape[1], bounds, counts)]
+        for variant, value in zip(("", "low", "high"), ends, strict=True):
+            note = "" if np.isfinite(value) else "under some seed no output passed the filter"
+            if whole and note:
+                note = "no draw of authors has a value"
+            yield Score(ALL_SEEDS, method, encoder, name, variant, value, texts, note)

@@ -1,0 +1,66 @@
+# Experiments whose models answer: what the untouched base makes of every passage, the held-out ones as prompts, scores.
+# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script: functions/running.smk.
+
+
+rule make_requests:
+    input:
+        texts=paths.texts,
+        model=project.base_files,
+    output:
+        requests=paths.requests,
+    threads: threads.generation
+    resources:
+        **asks("make_requests", costs.request_work, costs.base_model),
+    params:
+        cfg=tasks.request_settings,
+    script:
+        "../scripts/make_requests.py"
+
+
+rule select_requests:
+    input:
+        requests=paths.requests,
+        trained=paths.texts,
+        near_duplicates=preparation.copied_posts,
+    output:
+        prompts=paths.prompts,
+    wildcard_constraints:
+        experiment=tasks.doing("rewrite", "instruct"),
+    conda:
+        "../../envs/data.yaml"
+    params:
+        cfg=tasks.selection_settings,
+    script:
+        "../scripts/select_requests.py"
+
+
+rule embed_drafts:
+    input:
+        prompts=evaluation.prompts,
+        encoder=project.encoder_files,
+    output:
+        drafts=paths.draft_embeddings,
+    threads: threads.scoring
+    resources:
+        **asks("embed_drafts", costs.continuation_work, gpu=costs.encoder_gpus),
+    params:
+        cfg=preparation.encoder_settings,
+        code=lambda w: code("embed_drafts", project.encoder_code(w)),
+    script:
+        "../scripts/embed_drafts.py"
+
+
+rule score_tasks:
+    input:
+        generations=evaluation.generations,
+        prompts=evaluation.prompts,
+        sources=evaluation.sources,
+        golds=paths.gold_embeddings.each(encoder=project.spaces),
+        embeddings=evaluation.embeddings,
+        drafts=paths.draft_embeddings.each(encoder=project.spaces),
+    output:
+        scores=paths.scores.where(family="tasks"),
+    params:
+        cfg=tasks.scoring_settings,
+    script:
+        "../scripts/score_tasks.py"
