@@ -119,3 +119,18 @@ def test_a_client_without_a_draft_is_named(base) -> None:
     only = rows(("carl", "c1", "train", passage("copy", "rome")))
     with pytest.raises(UserError, match=r"task: carl \(of 1 such clients\).*refused: 1 repeat 5 words in a row"):
         make_requests(base, only, REWRITE, 512)
+
+
+def test_instructions_are_asked_in_the_chat_template(chatting, monkeypatch) -> None:  # noqa: F811
+    monkeypatch.setattr(
+        drafting,
+        "ask",
+        lambda base, lora, states, system, asked: {"base": [(" ".join(each.split()[-22::3]), True) for each in asked]},
+    )
+    base, instruct = load_base(str(chatting), device="cpu"), KINDS["instruct"]
+    found = make_requests(base, rows(), instruct, 512)
+    assert set(found["refused"]) == {""}
+    for row in found.itertuples():
+        request = f"(system) {instruct.ask}\n(user) {row.draft}\n(assistant) "
+        assert base.tokenizer.decode(row.prompt_tokens) == request
+        assert row.answer_tokens == [*base.tokenizer.encode(row.text), base.end_ids[0]]
