@@ -359,11 +359,15 @@ class PrefixLength(Section):
     prefix_tokens: int = key(96, "Tokens of a prompt.", ge=1)
 
 
-class PromptLengths(PrefixLength):
-    """How held-out posts are cut in two."""
+class PromptNumbers(Section):
+    """How many prompts there are, and how long the authors' own answers to them are."""
 
     per_client: int = key(4, "Prompts per client and seed.", ge=1)
     minimum_gold_tokens: int = key(64, "The author's own continuation has at least this many tokens.", ge=1)
+
+
+class PromptLengths(PromptNumbers, PrefixLength):
+    """How held-out posts are cut in two."""
 
 
 class PromptCut(PromptLengths):

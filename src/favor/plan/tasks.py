@@ -49,9 +49,8 @@ class Tasks:
     def selection_settings(self, key: InExperiment) -> Parameter:
         """Return how requests of held-out passages are chosen as prompts."""
         experiment = self.project.experiment(key)
-        given, longest = (RequestSelection, experiment, experiment.prompts), experiment.generation.max_new_tokens
-        folder = self.project.tokenizer_folder(experiment.base_model)
-        return canonical(handed(*given, maximum_gold_tokens=longest, tokenizer_folder=folder))
+        longest = experiment.generation.max_new_tokens
+        return canonical(handed(RequestSelection, experiment, experiment.prompts, maximum_gold_tokens=longest))
 
     def scoring_settings(self, key: InExperiment) -> Parameter:
         """Return what the scores of answers depend on."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
-from favor.corpora.settings import PrefixLength, PromptSelection, WordKind
+from favor.corpora.settings import PrefixLength, PromptNumbers, SharedPassages, WordKind
 from favor.federation.settings import AdapterUse
 from favor.lm.settings import AskedModel, LoadedModel, OutputFilter, PieceCutting
 from favor.scores.settings import FilteredOutputs, Spaces
@@ -53,8 +53,10 @@ class RequestMaking(Task):
     splits: list[str]
 
 
-class RequestSelection(Task, PromptSelection):
-    """What the job reads that chooses requests as prompts."""
+class RequestSelection(Task, SharedPassages, PromptNumbers):
+    """What the job reads that chooses requests as prompts. ``maximum_gold_tokens``: longest passage that is kept."""
+
+    maximum_gold_tokens: int
 
 
 class TaskScoring(FilteredOutputs, Spaces):

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from tests.scores.conftest import direction, make_inputs, value
 
-from favor.corpora.settings import PromptCut
 from favor.federation.tables import REQUESTS
 from favor.foundation.errors import UserError
 from favor.scores.metric import ALL_SEEDS
+from favor.studies.settings import RequestSelection
 from favor.studies.tasks.requests import REQUESTS as KINDS
 from favor.studies.tasks.selecting import select_requests
 from favor.studies.tasks.tasks import task_scores
@@ -97,7 +97,9 @@ def requests(**changes) -> pd.DataFrame:
     return frame.assign(**changes)
 
 
-CUT = PromptCut(per_client=2, prefix_tokens=16, minimum_gold_tokens=20, maximum_gold_tokens=30)
+CUT = RequestSelection(
+    task="rewrite", shared_passages="keep", per_client=2, minimum_gold_tokens=20, maximum_gold_tokens=30
+)
 
 
 def test_a_held_out_document_gives_its_first_passage_that_serves() -> None:

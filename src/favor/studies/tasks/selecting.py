@@ -8,17 +8,17 @@ import numpy as np
 import pandas as pd
 
 from favor.corpora.copies import shares_a_run
-from favor.corpora.settings import PromptCut
 from favor.corpora.tables import PROMPTS
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator
+from favor.studies.settings import RequestSelection
 from favor.studies.tasks.requests import Request, refusals
 
 
 def select_requests(
     requests: pd.DataFrame,
     request: Request,
-    settings: PromptCut,
+    settings: RequestSelection,
     seed: int,
     left_out: Collection[str] = (),
     trained: np.ndarray | None = None,
