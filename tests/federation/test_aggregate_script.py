@@ -28,6 +28,7 @@ STAGES = {
     "adam": SharedStage(server=ServerRule("adam", 0.1, 0.9, 0.99, 0.01)),
     "momentum of B": SharedStage(trains=Factors("B"), server=ServerRule("momentum", 1.0, 0.9)),
     "svd": SharedStage(server=ServerRule("svd")),
+    "exact": SharedStage(server=ServerRule("exact")),
 }
 
 
@@ -106,13 +107,16 @@ def test_three_rounds_through_files_are_those_in_memory(name, repository, tmp_pa
         uploaded = [str(tmp_path / f"upload{number}.safetensors")]
         run_job(repository, tmp_path, number, stage, uploaded, rate=0.5, input=kept, output=after)
         sent = {client: parts["delta"] for client, parts in uploads.items()}
+        # What is broadcast: A_t, or its trained half, and all that a server keeps beside it.
+        broadcast = safetensors_bytes({key: expected[key].shape for key in expected if stage.sends(key)})
         expected, memory = update(stage.server, expected, memory, sent, dict.fromkeys(sent, 1.0), 0.5)
         found, header = read_safetensors(tmp_path / f"round{number + 1}.safetensors")
         assert header["round"] == str(number + 1)
-        assert all(np.array_equal(found[key], expected[key]) for key in (A, B))
+        assert found.keys() == expected.keys()
+        assert all(np.array_equal(found[key], expected[key]) for key in expected)
         traffic = read_parquet(tmp_path / f"traffic{number}.parquet", TRAFFIC)
         size = safetensors_bytes({key: tensor.shape for key, tensor in sent["client_001"].items()})
-        assert traffic["bytes"].tolist() == [size] * 4
+        assert traffic["bytes"].tolist() == [size, size, broadcast, broadcast]
     assert bool(memory) == bool(stage.server.moments)
     if stage.server.moments:
         kept, _ = read_safetensors(tmp_path / "memory3.safetensors")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from favor.federation.exact import joined, split
 from favor.federation.server import aggregate, delta, random_like, update
 from favor.federation.server_rule import ServerRule
 
@@ -85,6 +86,9 @@ def factors(a, b) -> dict[str, np.ndarray]:
     return {"m.lora_A.weight": np.array(a, dtype=np.float32), "m.lora_B.weight": np.array(b, dtype=np.float32)}
 
 
+A_NAME, B_NAME = "m.lora_A.weight", "m.lora_B.weight"
+
+
 def test_the_svd_rule_by_hand() -> None:
     # B_x A_x = [[2, 0], [0, 0]] and B_y A_y = [[0, 0], [0, 1]]; half each: diag(1, 0.5), of rank 1 nearest diag(1, 0).
     zero = factors([[0, 0]], [[0], [0]])
@@ -107,6 +111,39 @@ def test_the_svd_rule_where_the_layer_is_narrower_than_the_rank() -> None:
     made, _ = update(ServerRule("svd"), zero, {}, {"x": upload}, {"x": 1.0}, 1.0)
     expected = upload["m.lora_B.weight"] @ upload["m.lora_A.weight"]
     np.testing.assert_allclose(made["m.lora_B.weight"] @ made["m.lora_A.weight"], expected, atol=1e-6)
+
+
+def test_the_exact_rule_by_hand() -> None:
+    # B_x A_x = [[2, 0], [0, 0]] and B_y A_y = [[0, 0], [0, 4]]: half each is diag(1, 2). The mean factors are
+    # A = [0.5, 0.5] and B = [1, 2]: B A = [[0.5, 0.5], [1, 1]], so R = [[0.5, -0.5], [-1, 1]], which is
+    # 1/2 (B_x - B) (A_x - A_y) = 1/2 [1, -2] [1, -1], of rank 1.
+    zero = factors([[0, 0]], [[0], [0]])
+    uploads = {"x": factors([[1, 0]], [[2], [0]]), "y": factors([[0, 1]], [[0], [4]])}
+    made, memory = update(ServerRule("exact"), zero, {}, uploads, {"x": 1.0, "y": 1.0}, 1.0)
+    assert {name: value.tolist() for name, value in made.items()} == {
+        "m.lora_A.weight": [[0.5, 0.5]],
+        "m.lora_B.weight": [[1], [2]],
+        "m.frozen_A.weight": [[1, -1]],
+        "m.frozen_B.weight": [[0.5], [-1]],
+    }
+    assert memory == {}
+    own, frozen = split(made)
+    assert (sorted(own), sorted(frozen)) == ([A_NAME, B_NAME], [A_NAME, B_NAME])
+    whole = joined(made)
+    np.testing.assert_array_equal(whole[B_NAME] @ whole[A_NAME], np.diag([1, 2]))
+    # Three to one by words: diag(1.5, 1), from the second round's uploads alone; the first residual stays.
+    uploads = {name: {key: part[key] - made[key] for key in part} for name, part in uploads.items()}
+    later, _ = update(ServerRule("exact"), made, {}, uploads, {"x": 3.0, "y": 1.0}, 1.0)
+    whole = joined(later)
+    np.testing.assert_allclose(
+        whole[B_NAME] @ whole[A_NAME], np.diag([1.5, 1]) + np.array([[0.5, -0.5], [-1, 1]]), atol=1e-7
+    )
+    # Two residuals of rank 1 are a 2 x 2 matrix: a third one does not make it larger.
+    assert later["m.frozen_A.weight"].shape == (2, 2)
+    third, _ = update(ServerRule("exact"), later, {}, uploads, {"x": 1.0, "y": 1.0}, 1.0)
+    assert third["m.frozen_A.weight"].tolist() == [[1, 0], [0, 1]]
+    # One client's mean product is its own: there is nothing to add.
+    assert sorted(update(ServerRule("exact"), zero, {}, {"x": uploads["x"]}, {"x": 1.0}, 1.0)[0]) == [A_NAME, B_NAME]
 
 
 def test_momentum_steps_as_torch_does() -> None:

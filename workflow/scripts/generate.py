@@ -9,7 +9,7 @@ import numpy as np
 from favor.corpora.common_prompts import client_prompts
 from favor.corpora.tables import COMMON_PROMPTS, PROMPTS
 from favor.federation.continuing import adapted_requests, answers
-from favor.federation.inference import client_adapters, foreign_adapters
+from favor.federation.inference import client_adapters, foreign_adapters, generating
 from favor.federation.method import Inference
 from favor.federation.settings import GenerationJob
 from favor.federation.tables import GATES, GENERATIONS
@@ -28,6 +28,7 @@ with job(snakemake, GenerationJob) as settings:
         adapters, lora = foreign_adapters(snakemake.input.adapters, clients)
     else:
         adapters = client_adapters(snakemake.input.adapters, clients, how)
+        lora = generating(adapters, lora)
     chosen = clients if settings.clients is None else settings.clients  # those of this job
     adapters = {client: adapter for client, adapter in adapters.items() if client in chosen}
     prompts = prompts[prompts["client"].isin(list(adapters))].reset_index(drop=True)

@@ -4,7 +4,7 @@ from favor.running.devices.leases import lease
 
 lease(snakemake)  # before torch is imported
 
-from favor.federation.inference import client_adapters, foreign_adapters
+from favor.federation.inference import client_adapters, foreign_adapters, generating
 from favor.federation.likelihoods import read_adapters
 from favor.federation.method import Inference
 from favor.federation.settings import LikelihoodReading
@@ -21,6 +21,7 @@ with job(snakemake, LikelihoodReading) as settings:
         adapters, lora = foreign_adapters(snakemake.input.adapters, clients)
     else:
         adapters = client_adapters(snakemake.input.adapters, clients, how)
+        lora = generating(adapters, lora)
     base = open_base(settings.model, lora, settings.context)
     if foreign:
         states = {client: adapter.state for client, adapter in adapters.items() if adapter is not None}

@@ -8,6 +8,7 @@ from favor.corpora.tables import ALLOCATION, CLIENT_TEXTS
 from favor.encoders.tables import SOURCE_EMBEDDINGS
 from favor.federation.answering import cut_of
 from favor.federation.canaries import planted
+from favor.federation.exact import split
 from favor.federation.local import run_stage, training_log
 from favor.federation.method import SharedStage
 from favor.federation.packs import read_packs, write_pack
@@ -21,6 +22,8 @@ from favor.foundation.parquet import read_parquet, write_parquet
 from favor.foundation.row_groups import read_row_groups
 from favor.foundation.tensors import read_safetensors
 from favor.lm.base import open_base
+from favor.lm.frozen import add_frozen
+from favor.lm.lora import from_arrays
 from favor.running.jobs.job import job
 
 with job(snakemake, SharedTraining) as settings:
@@ -31,7 +34,8 @@ with job(snakemake, SharedTraining) as settings:
     drawn = batches(cohort, settings.clients_per_job)[int(snakemake.wildcards.batch)]
     names = [name for name in drawn if name not in settings.withdrawn]
     texts = read_row_groups(snakemake.input.texts, CLIENT_TEXTS, "client", names)
-    shared, about = read_safetensors(snakemake.input.adapter)
+    received, about = read_safetensors(snakemake.input.adapter)
+    shared, frozen = split(received)
     first = read_safetensors(snakemake.input.first[0])[0] if snakemake.input.first else None
     packs = read_packs(snakemake.input.previous)
     previous = {name: parts["endpoint"] for name, parts in packs.items()}
@@ -44,6 +48,7 @@ with job(snakemake, SharedTraining) as settings:
         texts = planted(texts, settings.canaries, seed)
 
     base = open_base(settings.model, settings.lora)
+    add_frozen(base, from_arrays(frozen), settings.lora)
     clients = shared_clients(
         names,
         round_number,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from favor.federation.exact import joined
 from favor.federation.gates import gate_values
 from favor.federation.method import POOLED, Inference
 from favor.federation.packs import State, read_packs
@@ -98,9 +99,20 @@ def client_adapters(files: Iterable[str], clients: Sequence[str], how: Inference
     own = {client: client_adapter(parts, how, final, members) for client, parts in packs.items() if parts}
     rest = own.get(POOLED)
     if rest is None and final is not None:
-        rest = ClientAdapter(from_arrays(final))
+        rest = ClientAdapter(from_arrays(joined(final)))
     dropped = how.never_sampled == "dropped"
     return {client: own.get(client, rest) for client in clients if client in own or not dropped}
+
+
+def generating(adapters: Mapping[str, ClientAdapter | None], lora: Lora) -> Lora:
+    """Return ``lora`` at the rank of what clients generate with, and the same scaling (FedEx-LoRA's is higher)."""
+    states = [adapter.state for adapter in adapters.values() if adapter is not None]
+    return _at_rank_of(states[0], lora) if states else lora
+
+
+def _at_rank_of(state: LoraState, lora: Lora) -> Lora:
+    rank = len(next(state[name] for name in state if ".lora_A." in name))
+    return lora if rank == lora.rank else lora.model_copy(update={"rank": rank, "alpha": lora.scaling * rank})
 
 
 def foreign_adapters(files: Iterable[str], clients: Sequence[str]) -> tuple[dict[str, ClientAdapter | None], Lora]:
@@ -182,7 +194,7 @@ def exported(adapter: ClientAdapter, lora: Lora) -> tuple[LoraState, Lora]:
     A gate per token is not a plain adapter; the planner refuses its export.
     """
     if adapter.companion is None:
-        return adapter.state, lora
+        return adapter.state, _at_rank_of(adapter.state, lora)
     if adapter.token_gate is not None:
         raise ValueError("a gate per token cannot be exported as one adapter")
     joined = concatenate_rank(adapter.companion, adapter.state, adapter.gate)

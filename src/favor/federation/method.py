@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from favor.federation.factors import Factors
-from favor.federation.kinds import READS_EACH, Gate, Generator, Start
+from favor.federation.kinds import MORE_THAN_ADAPTERS, READS_EACH, WITHOUT_RATE, Gate, Generator, Start
 from favor.federation.method_names import PAPER, Method
 from favor.federation.privacy import Privacy
 from favor.federation.server_rule import ServerRule
@@ -106,8 +106,10 @@ class SharedStage:
             raise ValueError("the server rule 'members' takes whole adapters that clients carry over")
         if self.inner_steps and not whole:
             raise ValueError("inner steps train and upload the whole adapter")
-        if self.server.kind == "svd" and not whole:
-            raise ValueError("the server rule 'svd' needs both factors of every layer")
+        if self.server.kind in ("svd", "exact") and not whole:
+            raise ValueError(f"the server rule '{self.server.kind}' needs both factors of every layer")
+        if self.hands_out_more and (self.inner_steps or self.start == "own"):
+            raise ValueError(f"the server rule '{self.server.kind}' is for clients that start from A_t alone")
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> SharedStage:
@@ -126,6 +128,11 @@ class SharedStage:
     def content(self) -> str:
         """What an upload is called in the record of the boundary."""
         return "personal adapter" if self.server.kind == "members" else "delta"
+
+    @property
+    def hands_out_more(self) -> bool:
+        """Whether the file of the shared adapter holds more than an adapter."""
+        return self.server.kind in MORE_THAN_ADAPTERS
 
     @property
     def carries(self) -> bool:
@@ -293,6 +300,10 @@ class Plan:
             raise ValueError("generates with a personal adapter but has no personal stage")
         if self.inference in ("server", "endpoint") and self.shared is None:
             raise ValueError("generates with a shared adapter but has no shared stage")
+        if self.shared is not None and self.shared.hands_out_more and (self.inference != "server" or self.personal):
+            raise ValueError(
+                f"the server rule '{self.shared.server.kind}' goes with the final shared adapter and no personal stage"
+            )
         mixture = self.generates.mixture
         if self.gating == "dynamic" and (mixture is None or mixture.kind != "similarity"):
             raise ValueError("'gating: dynamic' needs a mixture whose gate follows the prompt")
@@ -397,7 +408,7 @@ def complete(plan: Plan, experiment: Experiment) -> Plan:
         _check_attacked(shared, federation.attack.kind)
     if shared is not None:
         members = shared.server.kind == "members"
-        if members and shared.server.rate * federation.server_learning_rate != 1:
+        if shared.server.kind in WITHOUT_RATE and shared.server.rate * federation.server_learning_rate != 1:
             raise ValueError(
                 "its server keeps a mean and takes no steps; it needs 'federation.server_learning_rate: 1'"
             )

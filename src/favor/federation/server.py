@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from favor.federation.exact import exact_mean
 from favor.federation.packs import State
 from favor.federation.server_rule import ServerRule
 from favor.foundation.lazy import LazyMapping
@@ -43,6 +44,8 @@ def update(
     shares = _shares(deltas, weights)
     if rule.kind == "svd":
         return _nearest_product(shared, deltas, shares, rate), {}
+    if rule.kind == "exact":
+        return exact_mean(shared, deltas, shares), {}
     return step(rule, shared, memory, _means(deltas, shares), server_learning_rate)
 
 

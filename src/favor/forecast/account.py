@@ -98,7 +98,8 @@ class Accounts:
         found.jobs["train_shared"] += jobs
         found.jobs["aggregate_with_memory" if stage.server.moments else "aggregate"] += len(schedule)
         found.passes += _passes(stage, schedule) * max(1, stage.inner_steps)
-        found.stored["shared adapters"] += len(schedule)
+        beside = [self.training.beside(run, stage, number + 1) for number in range(len(schedule))]
+        found.stored["shared adapters"] += len(schedule) + sum(beside)
         # A first moment is as large as an adapter; an adaptive server has a second one too.
         if stage.server.moments:
             found.stored["server moments"] += stage.server.moments * len(schedule)
@@ -141,12 +142,18 @@ class Accounts:
 
     def _add_traffic(self, found: Account, run: Run, plan: Plan) -> None:
         if plan.shared is not None:
-            participations = sum(map(len, self.training.rounds(run.experiment, run.seed, plan.shared.sampling)))
+            schedule = self.training.rounds(run.experiment, run.seed, plan.shared.sampling)
+            participations = sum(map(len, schedule))
             found.up += participations * _share(plan.shared)
             found.down += participations * _share(plan.shared)
+            found.down += sum(
+                len(cohort) * self.training.beside(run, plan.shared, number) for number, cohort in enumerate(schedule)
+            )
         if plan.personal is not None and plan.personal.start == "pooled":
             found.down += len(self.training.clients(run.experiment))
         share = 1.0 if plan.shared is None else _share(plan.shared)
+        if plan.shared is not None:
+            share += self.training.beside(run, plan.shared, self.project.experiment(run).federation.rounds)
         found.down += share * len(self.records.final_recipients(run, plan))
 
 

@@ -157,6 +157,12 @@ class Costs:
         experiment = self.project.experiment(key)
         return 4 * ADAPTER_SHARE * experiment.lora.rank * self.parameters(experiment.base_model) / 1e6
 
+    def _beside_mb(self, key: Any) -> float:
+        """Return the memory of what a track's or a run's server hands out beside an adapter, in the last round."""
+        stage = self.training.stage(key) if hasattr(key, "track") else self.project.plan(key).shared
+        rounds = 0 if stage is None else self.project.experiment(key).federation.rounds
+        return 3 * self.adapter_mb(key) * (self.training.beside(key, stage, rounds) if stage is not None else 0)
+
     def minutes(self, operations: float, gpu: int, threads: int) -> float:
         """Return the time limit behind a number of floating-point operations, without what a job takes anyway."""
         speed = self.cluster.gpu_teraflops if gpu else threads * self.cluster.cpu_teraflops
@@ -182,7 +188,8 @@ class Costs:
         self, key: InExperiment, files: Any, stage: SharedStage | PersonalStage, clients: Sequence[str]
     ) -> tuple[float, float]:
         tokens = self.stage_tokens(key, files.texts, stage, clients)
-        return 6 * self.parameters(self.base_model(key)) * tokens, 8 * self.adapter_mb(key) * len(clients)
+        memory = 8 * self.adapter_mb(key) * len(clients) + self._beside_mb(key)
+        return 6 * self.parameters(self.base_model(key)) * tokens, memory
 
     def shared_work(self, key: Batch, files: Any) -> tuple[float, float]:
         """Return the work of a job of a shared stage."""
@@ -215,7 +222,7 @@ class Costs:
         prompts = clients * self.prompts_of(key)
         stacked = min(clients, experiment.generation.rows_per_batch)
         operations = 2 * self.parameters(experiment.base_model) * prompts * tokens
-        return operations, 3 * self.adapter_mb(key) * stacked
+        return operations, 3 * self.adapter_mb(key) * stacked + self._beside_mb(key)
 
     def read_tokens(self, key: InExperiment) -> float:
         """Return the tokens of the texts that every client's model reads."""
@@ -234,7 +241,7 @@ class Costs:
         """Return the work of reading them under every client's model; the adapters of a pass are read at once."""
         operations, _ = self.base_reading_work(key, files)
         clients = self.project.experiment(key).clients
-        return operations * clients, 3 * self.adapter_mb(key) * clients
+        return operations * clients, 3 * self.adapter_mb(key) * clients + self._beside_mb(key)
 
     def privacy_work(self, key: Run, files: Any) -> tuple[float, float]:
         """Return the work of reading texts under every adapter of a run, and secrets under those of the canaries."""
@@ -323,7 +330,7 @@ class Costs:
 
     def adapter_work(self, key: InExperiment, files: Any) -> tuple[float, float]:
         """Return the work of reading adapters tensor by tensor, however many, and writing one."""
-        return 0, 6 * self.adapter_mb(key)
+        return 0, 6 * self.adapter_mb(key) + self._beside_mb(key)
 
     def largest_memory_mb(self) -> float:
         """Return the host memory of the largest training or generation job, without the tables that it reads."""

@@ -121,6 +121,16 @@ class SharedTraining(Participation):
             return self.initial_adapter(key, stage.track)
         return self.paths.server_adapter.of(key, track=stage.track, next_round=number)
 
+    def beside(self, key: InSeed, stage: SharedStage, number: int) -> int:
+        """Return how many adapters' numbers a server hands out beside the shared adapter at the start of a round.
+
+        FedEx-LoRA's residuals are those of all rounds before, each of a cohort less one; large ones count a bit more
+        than they are, because their rank ends at that of the layers.
+        """
+        if stage.server.kind != "exact":
+            return 0
+        return sum(len(cohort) - 1 for cohort in self.rounds(key.experiment, key.seed, stage.sampling)[:number])
+
     def round_start(self, key: InRound) -> str:
         """Return the shared adapter that the clients of a round are sent."""
         return self.server_adapter(key, self.stage(key), int(key.round))
@@ -247,16 +257,17 @@ class SharedTraining(Participation):
     def audited_rows(self, experiment: str) -> list[str]:
         """Return the rows that an experiment's privacy audit attacks. Raises ``UserError`` for one without deltas."""
         section, plans = self.project.config.experiments[experiment].studies.privacy, self.project.plans(experiment)
-        # Of a server that is sent whole adapters nobody's delta is known.
-        federated = [row for row, plan in plans.items() if plan.shared is not None and plan.shared.content == "delta"]
+        # Of a server that is sent whole adapters nobody's delta is known; attacks read adapters alone.
+        shared = {row: plan.shared for row, plan in plans.items() if plan.shared is not None}
+        federated = [row for row, stage in shared.items() if stage.content == "delta" and not stage.hands_out_more]
         assert section is not None
         where = f"config key 'experiments.{experiment}.studies.privacy.methods'"
         if section.methods is not None:
             if wrong := [row for row in section.methods if row not in federated]:
-                raise UserError(f"{where}: '{wrong[0]}' uploads no deltas; name a row that does")
+                raise UserError(f"{where}: '{wrong[0]}' uploads no deltas of an adapter alone; name a row that does")
             return section.methods
         if not federated:
-            raise UserError(f"{where}: no row uploads deltas; add one")
+            raise UserError(f"{where}: no row uploads deltas of an adapter alone; add one")
         return ["favor"] if "favor" in federated else federated[:1]
 
     def planted_runs(self, experiment: str) -> list[Run]:

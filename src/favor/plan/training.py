@@ -180,10 +180,10 @@ class Training(SharedTraining):
         assert start is not None
         source = Run(start.shared_from, str(start.seed), start.row)
         plan = self.project.plan(source)
-        if plan.shared is None:
+        if plan.shared is None or plan.shared.hands_out_more:
             raise UserError(
                 f"config key 'experiments.{key.experiment}.cold_start.row': '{source.method}' trains no shared "
-                "adapter; name a row that does"
+                "adapter that works alone; name a row that does"
             )
         return self.final_adapter(source, plan)
 

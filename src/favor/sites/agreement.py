@@ -88,6 +88,11 @@ def _federated(run: Run, plan: Plan, federation: Federation) -> SharedStage:
     where = f"config key 'experiments.{run.experiment}"
     if plan.shared is None:
         raise UserError(f"{where}.methods.{run.method}': its clients send nothing to a server; name another row")
+    if plan.shared.hands_out_more:
+        raise UserError(
+            f"{where}.methods.{run.method}': its server sends more than an adapter, which round files do not hold; "
+            "name another row"
+        )
     if plan.shared.aggregation == "sum_only":
         raise UserError(
             f"{where}.federation.aggregation': 'sum_only' stands for cryptography that upload files do not have; "

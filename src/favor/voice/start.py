@@ -30,6 +30,8 @@ def read_start(path: Path) -> tuple[LoraState, Lora]:
     if not (path / WEIGHTS).is_file():
         raise UserError(f"{path}: holds no {CONFIGURATION} and no {WEIGHTS}; {_others(path)}")
     state, _ = read_safetensors(path / WEIGHTS)
+    if not all(".lora_" in name and "/" not in name for name in state):
+        raise UserError(f"{path}: its method's adapter does not work alone; give another method's")
     for parent in path.resolve().parents:
         if (parent / SETTINGS).is_file():
             try:

@@ -1,0 +1,26 @@
+"""FedEx-LoRA: the mean of the factors, and what it misses of the mean product in the base (Singhal et al., ACL 2025).
+
+A = sum_i omega_i A_i, B = sum_i omega_i B_i and W <- W + sum_i omega_i B_i A_i - B A, with the adapter's scaling: every
+client's model is then the exact mean of the clients' models, where FedAvg's is B A alone. The residuals of all rounds
+are sent with the shared adapter, as factors (:mod:`favor.federation.exact`).
+"""
+
+from dataclasses import dataclass
+
+from favor.federation.method import Plan, SharedStage
+from favor.federation.method_names import Method
+from favor.federation.server_rule import ServerRule
+
+METHOD = Method("FedEx-LoRA")
+
+
+@dataclass(frozen=True)
+class Hyperparameters:
+    """Local passes a round."""
+
+    epochs: int = 1
+
+
+def plan(values: Hyperparameters) -> Plan:
+    """Every client generates with the final shared adapter and all residuals."""
+    return Plan("server", shared=SharedStage(epochs=values.epochs, server=ServerRule("exact")))
