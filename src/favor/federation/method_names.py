@@ -44,6 +44,7 @@ PAPER: dict[str, Method] = {
     "fedavg_finetuned": Method("FedAvg + fine-tuning", short="FedAvg + FT"),
     "ffa_lora": Method("FFA-LoRA"),
     "flexlora": Method("FlexLoRA"),
+    "fedex_lora": Method("FedEx-LoRA"),
     "fedsa_lora": Method("FedSA-LoRA"),
     "fedrod_lora": Method("FedRoD-LoRA"),
     "apfl": Method("APFL"),

@@ -8,10 +8,7 @@ are sent with the shared adapter, as factors (:mod:`favor.federation.exact`).
 from dataclasses import dataclass
 
 from favor.federation.method import Plan, SharedStage
-from favor.federation.method_names import Method
 from favor.federation.server_rule import ServerRule
-
-METHOD = Method("FedEx-LoRA")
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ TABLE = TableSpec(
         "fedyogi",
         "fedprox",
         "flexlora",
+        "fedex_lora",
         "ffa_lora",
         "fedavg_finetuned",
         "pfedme",
