@@ -266,7 +266,10 @@ def main() -> None:
         if arguments.command == "check" and not status and not arguments.dry_run:
             print_check(Path(planner_of(arguments).paths.check.of()))
     except UserError as error:
-        sys.exit(f"error: {error}")
+        line = str(error)
+        if arguments.command in ("compare", "score", "site", "server"):  # read files of the reader's, and of others
+            line = line.replace("delete it and run again", "get it again")
+        sys.exit(f"error: {line}")
     except KeyboardInterrupt:
         print("favor: interrupted; the same command goes on", file=sys.stderr)
         sys.exit(128 + signal.SIGINT)

@@ -85,6 +85,13 @@ def test_a_csv_with_columns_of_other_names(tmp_path, suffix, separator) -> None:
     assert corpus["roles"] == {"clients": 8, "asce_a": 0, "asce_b": 0, "background": 0}
 
 
+def test_what_every_row_has_another_of_is_no_topic(tmp_path) -> None:
+    """Authors would share none, and pairs of one topic would not exist."""
+    frame = posts().drop(columns="topic")
+    frame.assign(subject=[f"Re: letter {number}" for number in range(len(frame))]).to_csv(tmp_path / "mails.csv")
+    assert "topic" not in started(tmp_path / "mails.csv", tmp_path)["corpora"]["own"]["columns"]
+
+
 def test_json_lines_with_numbers_lists_and_iso_dates(tmp_path) -> None:
     path = tmp_path / "letters.jsonl"
     table = posts().assign(writer=lambda frame: frame["writer"].str[1:].astype(int) + 7, date="2019-02-03")

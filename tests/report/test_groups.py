@@ -19,6 +19,7 @@ from favor.encoders.tables import GENERATION_EMBEDDINGS, SOURCE_EMBEDDINGS
 from favor.federation.tables import GENERATIONS
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet, write_parquet
+from favor.report.groups.command import run
 from favor.report.groups.merging import Merged, merge
 from favor.report.groups.page import comparison_page, findings
 from favor.report.groups.reading import read_group, share
@@ -186,6 +187,25 @@ def test_what_is_shared_holds_no_text_and_compares_alike(folders, merged, tmp_pa
     assert again.digest == merged.digest
     pd.testing.assert_frame_equal(again.differences, merged.differences)
     pd.testing.assert_frame_equal(again.rows, merged.rows)
+
+
+def test_what_is_shared_is_whole_and_lies_apart_from_results(folders, tmp_path) -> None:
+    shared = tmp_path / "theirs"
+    share(read_group(folders[1]), shared)
+    outputs = read_parquet(shared / "outputs.parquet", GROUP_OUTPUTS)
+    write_parquet(outputs.iloc[1:], shared / "outputs.parquet", GROUP_OUTPUTS)
+    with pytest.raises(UserError, match=r"outputs.parquet: not the file that group.json was written with; ask for"):
+        read_group(shared)
+    for record in ("{}", "[1]"):
+        (shared / "group.json").write_text(record)
+        with pytest.raises(UserError, match=r"theirs: not what 'favor compare RESULTS --share FOLDER' writes; ask for"):
+            read_group(shared)
+    for option in ("--share", "--output"):
+        others = [] if option == "--share" else [str(folders[1])]
+        with pytest.raises(UserError, match=r"is a folder of results; name another folder"):
+            run(cli.parser().parse_args(["compare", str(folders[0]), *others, option, str(folders[0])]))
+    with pytest.raises(UserError, match=r"group.json: is a file; name another folder"):
+        run(cli.parser().parse_args(["compare", *map(str, folders), "--output", str(shared / "group.json")]))
 
 
 CHANGES = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -72,3 +73,7 @@ def test_a_site_is_scored_between_public_authors_and_its_own_texts(walked, favor
     far, near = (SHARE.search(lines[model]) for model in ("base", "own"))
     assert float(far[1]) < 0.3  # presidents lie at the floor
     assert float(near[2]) <= 1 <= float(near[3])  # the author's own texts at the ceiling
+    settings = Path("anna/adapter/adapter_config.json")
+    settings.write_text(json.dumps(json.loads(settings.read_text()) | {"base_model_name_or_path": "other"}))
+    with pytest.raises(SystemExit, match=r"anna/adapter: an adapter of 'other', and the site's base is '"):
+        favor("site", "score", "anna", "anna/adapter")

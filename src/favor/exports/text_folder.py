@@ -121,7 +121,7 @@ def _read(folder: Path, place: Path, settings: ReaderSettings) -> str:
     try:
         text = (folder / place).read_bytes().decode("utf-8-sig" if encoding == "utf-8" else encoding)
     except OSError as error:
-        raise UserError(f"{folder}: {label} cannot be read ({error.strerror}); check the file") from None
+        raise UserError(f"{folder / place}: cannot be read ({error.strerror}); check the file") from None
     except UnicodeError:
         remedy = "; save it so, or set the corpus key 'encoding'" if settings.has_keys else "; save it so"
         raise UserError(f"{folder}: {label} holds bytes that are not {encoding}{remedy}") from None

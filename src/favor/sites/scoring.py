@@ -2,8 +2,10 @@
 
 import argparse
 
+from favor.foundation.errors import UserError
+from favor.foundation.files import read_json
 from favor.lm.base import open_base
-from favor.lm.peft_import import import_peft
+from favor.lm.peft_import import CONFIGURATION, check_shapes, import_peft
 from favor.sites.site import Site
 from favor.voice.command import style_encoder
 from favor.voice.contrast import GENRE, NAME, embedded_contrast
@@ -18,11 +20,20 @@ def score(arguments: argparse.Namespace) -> None:
     """Print where continuations of the site's held-out texts lie: the base model's, and what the site generates.
 
     Floor and prototypes are public contrast authors', in the place of the other clients' (:func:`favor.voice.score
-    .score_voice`); the ceiling is the site's own other texts. Raises ``UserError`` for no adapter in PEFT's format.
+    .score_voice`); the ceiling is the site's own other texts. Raises ``UserError`` for no adapter in PEFT's format, or
+    one of another base.
     """
     site = Site(arguments.site)
     states, lora = import_peft([arguments.adapter])
-    models = VoiceModels(open_base(site.model, lora), lora, {BASE: None, OWN: states[arguments.adapter.name]})
+    named = read_json(arguments.adapter / CONFIGURATION).get("base_model_name_or_path")
+    if named != site.model.source:
+        raise UserError(
+            f"{arguments.adapter}: an adapter of '{named}', and the site's base is '{site.model.source}'; give what "
+            "'favor site export' wrote"
+        )
+    base = open_base(site.model, lora)
+    check_shapes(states, base.model, lora)
+    models = VoiceModels(base, lora, {BASE: None, OWN: states[arguments.adapter.name]})
     contrast = embedded_contrast() if arguments.contrast is None else read_authors(arguments.contrast)
     made = continuations(models, site.texts, site.seed)
     found = scores(made, site.texts, contrast, style_encoder(arguments.encoder))

@@ -108,7 +108,8 @@ def roles_of(columns: Mapping[str, Column], source: str, date_format: str | None
         found[role] = named or max(candidates, key=sizes.__getitem__)
         guessed += [] if named else [role]
     others = {name: column for name, column in columns.items() if name not in found.values()}
-    topics = {name: column for name, column in others.items() if column.longest <= LONGEST_NAME}
+    # A topic is on several rows: a mail's subject is none.
+    topics = {name: column for name, column in others.items() if column.names_authors}
     if topic := _named(topics, "topic"):
         found["topic"] = topic
     form, undated = None, ""

@@ -22,18 +22,20 @@ def run(arguments: argparse.Namespace) -> None:
     """
     if (arguments.second is None) == (arguments.share is None):
         raise UserError("compare: name two folders, or one folder and --share FOLDER")
+    target = arguments.share or arguments.output
+    if target.exists() and (not target.is_dir() or (target / "settings.json").is_file()):
+        raise UserError(f"{target}: is {'a folder of results' if target.is_dir() else 'a file'}; name another folder")
     first = _read(arguments.first, arguments.encoders)
     if arguments.share is not None:
-        share(first, arguments.share)
-        print(f"{arguments.share}: numbers and digests of protocol {protocol_digest(first)}, without texts")
+        share(first, target)
+        print(f"{target}: numbers and digests of protocol {protocol_digest(first)}, without texts")
         return
     merged = merge(first, _read(arguments.second, arguments.encoders))
     found, shown = findings(merged), comparison_page(merged)
-    write_parquet(merged.rows, arguments.output / "rows.parquet", GROUP_ROWS)
-    write_parquet(merged.differences, arguments.output / "differences.parquet", GROUP_DIFFERENCES)
-    target = arguments.output / "comparison.html"
-    write_text(shown, target)
-    print("\n".join([*found, f"Page: {target}"]))
+    write_parquet(merged.rows, target / "rows.parquet", GROUP_ROWS)
+    write_parquet(merged.differences, target / "differences.parquet", GROUP_DIFFERENCES)
+    write_text(shown, target / "comparison.html")
+    print("\n".join([*found, f"Page: {target / 'comparison.html'}"]))
 
 
 def _read(path: Path, encoders: list[str] | None) -> Group:

@@ -146,5 +146,7 @@ def _compared(shared: pd.DataFrame, bootstrap: Mapping[str, int]) -> Iterator[tu
         first, second = (own[f"value_{side}"].to_numpy(dtype=np.float64) for side in ("a", "b"))
         p = sign_flip_p(author_sums(first - second, index, number), seed)
         result = compare(mean_draws(first, index, counts), mean_draws(second, index, counts), number, counts, p)
-        values = (result.left, result.right, result.delta, result.low, result.high, result.p)
+        # Two rates are not more than 1 apart.
+        ends = np.clip((result.low, result.high), -1, 1) if key[2] in _RATES else (result.low, result.high)
+        values = (result.left, result.right, result.delta, *ends, result.p)
         yield (*key, *values, len(own), number)

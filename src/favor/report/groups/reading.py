@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -72,8 +72,7 @@ def read_group(path: Path) -> Group:
     """
     name = "/".join(path.resolve().parts[-2:])
     if (path / RECORD).is_file():
-        record = read_json(path / RECORD)
-        return Group(**record | {"name": name, "outputs": read_parquet(path / OUTPUTS, GROUP_OUTPUTS)})
+        return _shared(path, name)
     if path.name.endswith(".tar.gz") or (path / "SHA256SUMS").is_file():
         raise UserError(
             f"{path}: a release has no numbers of single outputs, and no digest of texts and prompts; ask for what "
@@ -90,7 +89,24 @@ def read_group(path: Path) -> Group:
 def share(group: Group, folder: Path) -> None:
     """Write a group for somebody else: numbers and digests, no text, no vector and no name of an author."""
     write_parquet(group.outputs, folder / OUTPUTS, GROUP_OUTPUTS)
-    write_json({key: value for key, value in asdict(group).items() if key not in ("name", "outputs")}, folder / RECORD)
+    record = {key: value for key, value in asdict(group).items() if key not in ("name", "outputs")}
+    write_json(record | {"digest": _file_digest(folder / OUTPUTS)}, folder / RECORD)
+
+
+def _shared(folder: Path, name: str) -> Group:
+    """Read what :func:`share` wrote. Raises ``UserError`` where its files do not belong together."""
+    record = read_json(folder / RECORD)
+    wanted = {each.name for each in fields(Group)} - {"name", "outputs"} | {"digest"}
+    if not isinstance(record, dict) or {*record} != wanted or not (folder / OUTPUTS).is_file():
+        raise UserError(f"{folder}: not what 'favor compare RESULTS --share FOLDER' writes; ask for the folder again")
+    if record.pop("digest") != _file_digest(folder / OUTPUTS):
+        raise UserError(f"{folder / OUTPUTS}: not the file that {RECORD} was written with; ask for the folder again")
+    return Group(name=name, outputs=read_parquet(folder / OUTPUTS, GROUP_OUTPUTS), **record)
+
+
+def _file_digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _measured(folder: Path, name: str) -> Group:
