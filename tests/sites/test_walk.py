@@ -17,7 +17,7 @@ from favor.foundation.parquet import read_parquet, write_parquet
 from favor.sites import scoring
 from favor.voice.contrast import embedded_contrast
 
-SHARE = re.compile(r"(-?\d\.\d\d) \[(-?\d\.\d\d), (-?\d\.\d\d)\]")
+SHARE = re.compile(r"(−?\d\.\d\d) \[(−?\d\.\d\d), (−?\d\.\d\d)\]")
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,7 @@ def test_a_site_is_scored_between_public_authors_and_its_own_texts(walked, favor
     monkeypatch.setattr(scoring, "continuations", continued)
     lines = dict(line.split(": ", 1) for line in favor("site", "score", "anna", "anna/adapter").splitlines())
     far, near = (SHARE.search(lines[model]) for model in ("base", "own"))
-    assert float(far[1]) < 0.3  # presidents lie at the floor
+    assert float(far[1].replace("−", "-")) < 0.3  # presidents lie at the floor
     assert float(near[2]) <= 1 <= float(near[3])  # the author's own texts at the ceiling
     settings = Path("anna/adapter/adapter_config.json")
     settings.write_text(json.dumps(json.loads(settings.read_text()) | {"base_model_name_or_path": "other"}))
