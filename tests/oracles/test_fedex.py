@@ -28,6 +28,7 @@ from favor.lm.lora import export_peft, from_arrays
 from favor.lm.settings import Optimisation
 from favor.lm.tasks import ClientTask
 from favor.lm.training import train
+from favor.voice.start import read_start
 
 A, B = "m.lora_A.weight", "m.lora_B.weight"
 NAMES = [f"client_{n:03d}" for n in range(1, 8)]
@@ -136,6 +137,12 @@ def test_the_residual_is_generated_with_read_and_exported(shared, base, model_fo
     with torch.no_grad():
         asked = torch.tensor([PROMPT])
         torch.testing.assert_close(model(asked).logits, expected(asked).logits, rtol=1e-4, atol=1e-4)
+
+
+def test_a_voice_does_not_begin_with_half_of_it(shared, tmp_path) -> None:
+    write_safetensors(shared, tmp_path / "adapter.safetensors", {})
+    with pytest.raises(UserError, match="its method's adapter does not work alone"):
+        read_start(tmp_path)
 
 
 def test_what_it_cannot_be_combined_with() -> None:

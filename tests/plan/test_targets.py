@@ -171,6 +171,17 @@ def test_the_cold_start(plan) -> None:
     assert len(compared) == 5
 
 
+def test_a_cold_start_needs_an_adapter_that_works_alone(plan) -> None:
+    def change(config) -> None:
+        experiments = config["experiments"]
+        experiments["cold_start_shared"]["methods"]["fedex_lora"] = {}
+        experiments["cold_start_8"]["cold_start"] = {"shared_from": "cold_start_shared", "row": "fedex_lora"}
+
+    planner = plan(("config/blogtext.yaml", "config/studies/cold_start.yaml"), change)
+    with pytest.raises(UserError, match=r"cold_start\.row': 'fedex_lora' trains no shared adapter that works alone"):
+        planner.training.frozen_adapter(Run("cold_start_8", "2026", "cold_start"))
+
+
 def test_targets_hold_every_kind(plan) -> None:
     targets = plan(PLANNED).targets.everything()
     assert len(targets) == len(set(targets))

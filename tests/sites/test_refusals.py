@@ -217,6 +217,7 @@ def test_what_needs_a_federation_in_one_place_is_refused(simulation, tmp_path, f
         ({"attack": {"kind": "flip", "share": 0.25}}, "fedsa_lora", "attacks are simulated, not made by real sites"),
         ({"task": "rewrite"}, "fedsa_lora", "sites train on texts to continue"),
         ({}, "local_only", "its clients send nothing to a server"),
+        ({}, "fedex_lora", "its server sends more than an adapter"),
         ({}, "none", "has no row 'none'"),
     ):
         config = yaml.safe_load(yaml.safe_dump(simulation.config))
@@ -226,7 +227,7 @@ def test_what_needs_a_federation_in_one_place_is_refused(simulation, tmp_path, f
             section["evaluation"]["likelihood"] = section["prompts"]["common"] = None
         else:
             section["federation"] |= change
-        rows = {"fedsa_lora": {}} if "attack" in change else {"fedsa_lora": {}, "local_only": {}}
+        rows = {"fedsa_lora": {}} if "attack" in change else {"fedsa_lora": {}, "local_only": {}, "fedex_lora": {}}
         config["experiments"]["micro"]["methods"] = rows
         (tmp_path / "config.yaml").write_text(yaml.safe_dump(config))
         opened = ("server", "open", tmp_path / "server", tmp_path / "config.yaml", "--method", method)
