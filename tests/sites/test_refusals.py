@@ -227,7 +227,8 @@ def test_what_needs_a_federation_in_one_place_is_refused(simulation, tmp_path, f
             section["evaluation"]["likelihood"] = section["prompts"]["common"] = None
         else:
             section["federation"] |= change
-        rows = {"fedsa_lora": {}} if "attack" in change else {"fedsa_lora": {}, "local_only": {}, "fedex_lora": {}}
+        rows = {"fedsa_lora": {}} if "attack" in change else {"fedsa_lora": {}, "local_only": {}}
+        rows |= {"fedex_lora": {}} if method == "fedex_lora" else {}
         config["experiments"]["micro"]["methods"] = rows
         (tmp_path / "config.yaml").write_text(yaml.safe_dump(config))
         opened = ("server", "open", tmp_path / "server", tmp_path / "config.yaml", "--method", method)
