@@ -1,10 +1,10 @@
 """Let the untouched base model turn every passage of the clients into what a model is asked for it."""
 
-import sys
-
 from favor.running.devices.leases import lease
 
 lease(snakemake)  # before torch is imported
+
+import sys
 
 from favor.corpora.tables import CLIENT_TEXTS
 from favor.federation.tables import REQUESTS
