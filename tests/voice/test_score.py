@@ -198,7 +198,7 @@ def test_the_command_prints_lines_json_and_a_page(files, monkeypatch, capsys, vi
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["none.txt", "--author", "mine"], "none.txt cannot be read (No such file or directory)"),
+        (["none.txt", "--author", "mine"], "none.txt: cannot be read (No such file or directory)"),
         (["draft.txt", "--author", "others.csv"], "others.csv: holds texts of 7 authors"),
         (["photo.png", "--author", "mine"], "photo.png: cannot be read; give a text"),
         (["latin.txt", "--author", "mine"], "latin.txt holds bytes that are not utf-8"),
