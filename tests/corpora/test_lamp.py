@@ -141,7 +141,7 @@ def test_without_outputs_profiles_are_read_and_it_is_said(tmp_path, capsys) -> N
 def test_outputs_of_another_version_are_refused(tmp_path) -> None:
     write(tmp_path, [question("2", TWEETS)])
     write(tmp_path, GOLDS, "train_outputs.json")
-    with pytest.raises(UserError, match="question 2 has no output in the file beside it; they are of two versions"):
+    with pytest.raises(UserError, match=r"question 2 has no output in train_outputs\.json; fetch both files again"):
         read(tmp_path)
 
 

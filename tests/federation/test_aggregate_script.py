@@ -107,7 +107,7 @@ def test_three_rounds_through_files_are_those_in_memory(name, repository, tmp_pa
         uploaded = [str(tmp_path / f"upload{number}.safetensors")]
         run_job(repository, tmp_path, number, stage, uploaded, rate=0.5, input=kept, output=after)
         sent = {client: parts["delta"] for client, parts in uploads.items()}
-        # What is broadcast: A_t, or its trained half, and all that a server keeps beside it.
+        # What is broadcast: A_t or the half of it that is trained, and FedEx-LoRA's residuals.
         broadcast = safetensors_bytes({key: expected[key].shape for key in expected if stage.sends(key)})
         expected, memory = update(stage.server, expected, memory, sent, dict.fromkeys(sent, 1.0), 0.5)
         found, header = read_safetensors(tmp_path / f"round{number + 1}.safetensors")

@@ -1,23 +1,25 @@
-"""Objects of a JSON list, one after the other: files of benchmarks have gigabytes, and one list."""
+"""Benchmarks' files: objects of one JSON list of gigabytes, one after the other, and what is in an object."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, TextIO
+from types import UnionType
+from typing import TextIO
 
 from favor.corpora.sources import encoding_error, open_text
 from favor.foundation.errors import UserError
 
+JsonObject = dict[str, object]
 CHUNK = 1 << 20  # characters that are read at once
 _CUT = 16  # an error this near to the end of what was read may be that end
 _START = re.compile(r'\s*(?:\{\s*"task"\s*:\s*"[^"]*"\s*,\s*"golds"\s*:\s*)?\[')  # LaMP wraps some lists
 _BETWEEN = re.compile(r"\s*([,\]])\s*")
 
 
-def json_objects(path: Path, encoding: str) -> Iterator[tuple[int, dict[str, Any]]]:
+def json_objects(path: Path, encoding: str) -> Iterator[tuple[int, JsonObject]]:
     """Yield (number from 1, object) of the list in a JSON file, plain, gzip or zip; one object at a time is in memory.
 
     The list may be the value of "golds" after a "task". Raises ``UserError`` where the file is broken, cut short,
@@ -39,7 +41,7 @@ def json_objects(path: Path, encoding: str) -> Iterator[tuple[int, dict[str, Any
             raise encoding_error(path, encoding, (".json",), name, f"after object {number}") from None
 
 
-def _next(text: str, stream: TextIO, where: str) -> tuple[dict[str, Any], str]:
+def _next(text: str, stream: TextIO, where: str) -> tuple[JsonObject, str]:
     """Return the first object of ``text`` and what follows it and its comma, reading on where ``text`` is too short."""
     while True:
         try:
@@ -62,3 +64,22 @@ def _next(text: str, stream: TextIO, where: str) -> tuple[dict[str, Any], str]:
     if not isinstance(found, dict):
         raise UserError(f"{where} is not an object; give the file as it was published")
     return found, "]" if between[1] == "]" else text[between.end() :]
+
+
+def profile_of(holder: Mapping[str, object], where: str) -> list[JsonObject]:
+    """Return the documents of a question's or row's author. Raises ``UserError`` for anything but a list of objects."""
+    found = holder.get("profile")
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        raise UserError(f"{where}: 'profile' is not a list of documents; fetch the file again")
+    return found
+
+
+def text_of(holder: Mapping[str, object], key: str, where: str, kinds: type | UnionType = str) -> str:
+    """Return a value of ``kinds`` as text; null is an empty text. Raises ``UserError`` for anything else, or none."""
+    value = holder.get(key, ...)
+    if value is None:
+        return ""
+    if isinstance(value, bool) or not isinstance(value, kinds):
+        what = f"has no '{key}'" if value is ... else f"'{key}' is not text"
+        raise UserError(f"{where}: {what}; give the file as it was published")
+    return str(value)

@@ -10,15 +10,15 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
-from favor.corpora.json_lists import json_objects
+from favor.corpora.json_lists import JsonObject, json_objects, profile_of, text_of
 from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, ReaderSettings
 from favor.corpora.profiles import Owners
 from favor.foundation.errors import UserError
 
 COLUMNS: dict[str, str] = {}  # the format has none to name
 SPLITS = ("train", "dev", "test")
+ID = str | int  # LaMP writes ids, and ratings that are asked for, either way
 QUESTIONS, OUTPUTS = "_questions.json", "_outputs.json"
 _MAIL_FILE = re.compile(r"[\w.-]+\.txt")  # stands in LaMP-6 where a mail of Avocado belongs
 _TWEET = {"id", "text", "date"}  # keys of LaMP-7, of which a question's gold output is its author's text too
@@ -38,12 +38,12 @@ def read(path: Path, settings: ReaderSettings) -> Iterator[RawPost]:
         split = file.name.partition("_")[0]
         outputs: dict[str, str] | None = None
         for number, question in json_objects(file, settings.table_encoding):
-            name = f"{split}-{_value(question, 'id', f'{file}: question {number}')}"
+            name = f"{split}-{text_of(question, 'id', f'{file}: question {number}', ID)}"
             where = f"{file}: question {name.partition('-')[2]}"
             if name in names:
                 raise UserError(f"{where}: the id is given twice; fetch the file again")
             names.add(name)
-            documents = _documents(question, where)
+            documents = profile_of(question, where)
             if not documents:
                 continue
             if owners is None:
@@ -82,19 +82,12 @@ def _files(path: Path) -> list[Path]:
     return found
 
 
-def _documents(question: Mapping[str, Any], where: str) -> list[dict[str, Any]]:
-    found = question.get("profile")
-    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
-        raise UserError(f"{where}: 'profile' is not a list of documents; fetch the file again")
-    return found
-
-
-def _text(document: Mapping[str, Any], where: str) -> str:
+def _text(document: JsonObject, where: str) -> str:
     if "description" in document:
         raise UserError(
             f"{where}: LaMP-2 has descriptions of films and tags, none of which its user wrote; take another task"
         )
-    text = _value(document, "abstract" if "abstract" in document else "text", where)
+    text = text_of(document, "abstract" if "abstract" in document else "text", where)
     if _MAIL_FILE.fullmatch(text):
         raise UserError(
             f"{where}: {text} stands for a mail; make LaMP-6 from the Avocado collection by the benchmark's own "
@@ -103,31 +96,24 @@ def _text(document: Mapping[str, Any], where: str) -> str:
     return text
 
 
-def _value(holder: Mapping[str, Any], key: str, where: str) -> str:
-    """Return a text or a number as text; null is an empty text."""
-    value = holder.get(key, ...)
-    if value is None:
-        return ""
-    if isinstance(value, bool) or not isinstance(value, str | int):
-        what = f"has no '{key}'" if value is ... else f"'{key}' is not text"
-        raise UserError(f"{where}: {what}; give a file of LaMP as it was published")
-    return str(value)
-
-
 def _day(date: object) -> str:
     """Return a day, which LaMP writes 2014-3-5; "" where there is none, or a year alone."""
     parts = re.fullmatch(r"(\d{4})-(\d{1,2})-(\d{1,2})", str(date))
     return f"{parts[1]}-{int(parts[2]):02d}-{int(parts[3]):02d}" if parts else ""
 
 
+def _outputs_of(questions: Path) -> Path:
+    return questions.with_name(questions.name.replace(QUESTIONS, OUTPUTS))
+
+
 def _outputs(questions: Path, settings: ReaderSettings) -> dict[str, str]:
     """Return the gold outputs beside a file of questions by id; those of the test are not always published."""
-    path = questions.with_name(questions.name.replace(QUESTIONS, OUTPUTS))
+    path = _outputs_of(questions)
     if not path.is_file():
         print(f"{path}: not there, so that the texts of profiles alone are read", file=sys.stderr)
         return {}
     return {
-        _value(each, "id", str(path)): _value(each, "output", str(path))
+        text_of(each, "id", str(path), ID): text_of(each, "output", str(path), ID)
         for _, each in json_objects(path, settings.table_encoding)
     }
 
@@ -136,5 +122,7 @@ def _output(outputs: Mapping[str, str], question: str, file: Path) -> list[tuple
     if not outputs:
         return []
     if question not in outputs:
-        raise UserError(f"{file}: question {question} has no output in the file beside it; they are of two versions")
+        raise UserError(
+            f"{file}: question {question} has no output in {_outputs_of(file).name}; fetch both files again"
+        )
     return [(outputs[question], "")]

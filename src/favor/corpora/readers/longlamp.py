@@ -9,9 +9,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from favor.corpora.json_lists import json_objects
+from favor.corpora.json_lists import json_objects, profile_of, text_of
 from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, ReaderSettings
 from favor.corpora.profiles import text_key
 from favor.corpora.tabular import JSONL_SUFFIXES, PARQUET_SUFFIXES, table_objects
@@ -43,13 +43,11 @@ def read(path: Path, settings: ReaderSettings) -> Iterator[RawPost]:
         for label, row in _rows(file, settings):
             where = f"{file}: {label}"
             task = _task(row, where)
-            author = _string(row, task.author, where)
-            documents = row["profile"]
-            if not isinstance(documents, list) or not all(isinstance(each, dict) for each in documents):
-                raise UserError(f"{where}: 'profile' is not a list of documents; fetch the file again")
+            author = text_of(row, task.author, where)
+            documents = profile_of(row, where)
             own = [each for each in documents if each.get("author", author) == author]
             others += len(documents) - len(own)
-            texts = [*(_string(each, task.text, where) for each in own), _string(row, "output", where)]
+            texts = [*(text_of(each, task.text, where) for each in own), text_of(row, "output", where)]
             for place, text in enumerate(texts, start=1):
                 key = text_key(f"{author} {text}")
                 if not text.strip() or key not in seen:
@@ -69,7 +67,7 @@ def _files(path: Path) -> list[Path]:
     return found
 
 
-def _rows(file: Path, settings: ReaderSettings) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _rows(file: Path, settings: ReaderSettings) -> Iterator[tuple[str, Mapping[str, object]]]:
     if file.name.lower().removesuffix(".gz").removesuffix(".zip").endswith(".json"):
         for number, row in json_objects(file, settings.table_encoding):
             yield f"row {number}", row
@@ -77,19 +75,9 @@ def _rows(file: Path, settings: ReaderSettings) -> Iterator[tuple[str, Mapping[s
         yield from table_objects(file, settings)
 
 
-def _task(row: Mapping[str, Any], where: str) -> Task:
+def _task(row: Mapping[str, object], where: str) -> Task:
     for task in TASKS:
         if task.author in row and {"profile", "output"} <= row.keys():
             return task
     names = ", ".join(task.author for task in TASKS)
     raise UserError(f"{where}: not a row of LongLaMP, which has profile, output and one of {names}; check the path")
-
-
-def _string(holder: Mapping[str, Any], key: str, where: str) -> str:
-    value = holder.get(key, ...)
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        what = f"has no '{key}'" if value is ... else f"'{key}' is not text"
-        raise UserError(f"{where}: {what}; give a file of LongLaMP as it was published")
-    return value
