@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from favor.paper.values import load_paper_values
-from favor.report.compare import agreement, agreement_rows, differences
+from favor.report.paper_agreement import agreement, agreement_rows, differences
 from favor.tables.build import build_table
 from favor.tables.labels import printed_spec
 

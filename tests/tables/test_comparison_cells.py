@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from favor.paper.values import load_paper_values
-from favor.report.compare import agreement
+from favor.report.paper_agreement import agreement
 from favor.scores.tables import SCORES
 from favor.tables.build import build_table
 from favor.tables.cells import printed, telling

@@ -14,7 +14,6 @@ from favor.foundation.errors import UserError
 from favor.foundation.files import write_text
 from favor.foundation.html import html_text, render
 from favor.paper.names import method_name, unmarked
-from favor.report.compare import agreement, agreement_rows
 from favor.report.content import (
     QUESTION,
     ExperimentReport,
@@ -33,6 +32,7 @@ from favor.report.content import (
 )
 from favor.report.leaderboard import LEADERBOARD
 from favor.report.number_rows import NUMBERS_CAPTION, NUMBERS_TITLE, number_rows
+from favor.report.paper_agreement import agreement, agreement_rows
 from favor.report.preparation import blocks, remarks
 from favor.running.folder.run_record import PAGE
 from favor.tables.html import html_table
