@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from favor.report.leaderboard import differences, leaderboard
+from favor.report.leaderboard import HEADLINE, differences, leaderboard
 
 METHODS = ("ditto", "favor", "favor_without_asce", "local_only", "fedavg")
 VALUES = {
@@ -83,3 +83,18 @@ def test_unseen_encoders_judge_and_the_own_one_stands_beside_them() -> None:
 def test_no_rows_are_a_board_with_chance_alone() -> None:
     nothing = evidence({}).iloc[:0]
     assert list(leaderboard(nothing, None, "asce_a", METHODS, 12, {})["Method"]) == ["Reference: chance"]
+
+
+def test_what_is_so_by_definition_has_no_interval() -> None:
+    ends = {"": (0.11, 1.0), "low": (-0.05, 1.0), "high": (0.39, 1.0)}
+    kept = pd.DataFrame(
+        [
+            (method, "asce_a", f"kept_{HEADLINE}", variant, value, "")
+            for variant, values in ends.items()
+            for method, value in zip(("favor", "gold"), values, strict=True)
+        ],
+        columns=["method", "encoder", "metric", "variant", "value", "note"],
+    )
+    board = leaderboard(evidence({}), kept, "asce_a", METHODS, 12, {}).set_index("Method")["Voice kept"]
+    assert board["FAVoR"] == "0.11 [−0.05, 0.39]"
+    assert board["Reference: own continuations"] == "1.00"

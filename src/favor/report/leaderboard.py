@@ -123,7 +123,8 @@ def _share(kept: pd.DataFrame | None, name: str, encoder: str) -> str:
     if values[["", "low", "high"]].isna().any():
         return without_value(str(own.loc[own["variant"] == "", "note"].iloc[0]))
     share, low, high = (minus(printed(float(values[variant]), 2)) for variant in ("", "low", "high"))
-    return f"{share} [{low}, {high}]"
+    # The authors' own texts are 1 by definition.
+    return share if values["low"] == values["high"] else f"{share} [{low}, {high}]"
 
 
 def p_text(value: float) -> str:

@@ -55,7 +55,15 @@ def draw_common_prompts(scores: pd.DataFrame, style_encoder: str, methods: Metho
         axes[1].set(xlabel="Share of variance", xlim=(0, 1), yticks=[])
         for axis in axes:
             axis.set_ylim(-0.6, len(shown) - 0.4)
-            axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, frameon=False, fontsize=7.5)
+            axis.legend(
+                loc="lower right",
+                bbox_to_anchor=(1.02, 1.0),
+                ncols=3,
+                frameon=False,
+                fontsize=7.5,
+                columnspacing=1.0,
+                handletextpad=0.4,
+            )
         own = value("own_prompt_similarity", "", "gold")
         shares = [[value(metric, "", method) for method in shown] for metric in SHARES]
         data = pd.DataFrame(dict(zip(columns, (shown, same, low, high, other, *shares), strict=True)))
