@@ -75,7 +75,7 @@ def check_outputs_of(name: str, experiments: Mapping[str, Experiment]) -> None:
 
 def check_task(where: str, experiment: Experiment) -> None:
     """Refuse what reads, attacks or withdraws texts to continue, where models answer. Raises ``UserError``."""
-    if experiment.task == "continue":
+    if not experiment.answers:
         return
     studies = experiment.studies
     refused = {

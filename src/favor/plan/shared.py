@@ -329,7 +329,7 @@ class SharedTraining(Participation):
 
     def requests(self, key: InExperiment) -> list[str]:
         """Return what models are asked and its answers, where they do not continue texts."""
-        return [] if self.project.experiment(key).task == "continue" else [self.paths.requests.of(key)]
+        return [self.paths.requests.of(key)] if self.project.experiment(key).answers else []
 
     # Schedules, initial adapters, aggregation
 

@@ -19,8 +19,9 @@ class Tasks:
             self._check_rows(name)
 
     def _check_rows(self, name: str) -> None:
-        task = self.project.config.experiments[name].task
-        for row, plan in self.project.plans(name).items() if task != "continue" else ():
+        experiment = self.project.config.experiments[name]
+        task = experiment.task
+        for row, plan in self.project.plans(name).items() if experiment.answers else ():
             where, stage = f"experiments.{name}.methods.{row}", plan.personal or plan.shared
             if plan.inference == "prompted":
                 refuse(where, f"it asks for a continuation, but 'task' is {task}; leave the row out")

@@ -55,7 +55,7 @@ def agreement(planner: Planner, run: Run) -> Agreement:
     """
     planner.project.check_run(run.experiment, run.method, run.seed)
     experiment, plan, training = planner.project.experiment(run), planner.project.plan(run), planner.training
-    if experiment.task != "continue":
+    if experiment.answers:
         raise UserError(
             f"config key 'experiments.{run.experiment}.task': sites train on texts to continue; set continue"
         )
