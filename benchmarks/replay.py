@@ -18,8 +18,9 @@ from pathlib import Path
 
 from favor.foundation.errors import UserError
 from favor.running.invalidation.definitions import Module
-from favor.running.invalidation.fingerprint import EXEMPT, PRELOADED, SourceCode
+from favor.running.invalidation.fingerprint import PRELOADED, SourceCode
 from favor.running.invalidation.reader import read_module
+from favor.running.invalidation.statements import EXEMPT
 
 ROOT = Path(__file__).resolve().parents[1]
 CODE = ("src/favor", "workflow/scripts")

@@ -19,12 +19,16 @@ from pathlib import Path
 from favor.config.files import check_files, read_files
 from favor.config.resolve import resolve
 from favor.encoders.settings import EMBEDDED_MINILM
-from favor.forecast.printing import CHECKOUT, add_arguments, print_estimate
 from favor.foundation.errors import UserError
+from favor.foundation.registry import PACKAGE_ROOT
 from favor.plan import Planner
 from favor.sites import commands as sites
 from favor.voice import commands as voice
 
+# The checkout, or in an installed package what stands for it.
+CHECKOUT = (
+    PACKAGE_ROOT.parent if (PACKAGE_ROOT.parent / "Snakefile").is_file() else PACKAGE_ROOT / "favor" / "_workflow"
+)
 HELP = {
     "init": "look at a table or folder of posts and write a configuration for it",
     "plan": "print jobs, hours, memory, disk, traffic, and what differences can be found, before anything is started",
@@ -55,7 +59,7 @@ def _values(arguments: argparse.Namespace) -> dict[str, str | bool]:
     other_versions = getattr(arguments, "rerun_other_versions", False)
     named = {
         "corpus_path": arguments.corpus_path,
-        "results": arguments.results,
+        "results": getattr(arguments, "results", None),
         "rerun_other_versions": other_versions,
     }
     return {key: value for key, value in named.items() if value}
@@ -190,7 +194,7 @@ def parser() -> argparse.ArgumentParser:
     init.add_argument("--output", type=Path, help="the configuration to write (named after the data)")
     form = "the form of its dates, such as %%d.%%m.%%Y, where it cannot be told"
     init.add_argument("--date-format", help=form)
-    add_arguments(commands.add_parser("plan", help=HELP["plan"], description=HELP["plan"]))
+    _add_plan(commands.add_parser("plan", help=HELP["plan"], description=HELP["plan"]))
     _add_compare(commands.add_parser("compare", help=HELP["compare"], description=HELP["compare"]))
     _add_score(commands.add_parser("score", help=HELP["score"], description=HELP["score"]))
     voice.add_voice(commands.add_parser("voice", help=HELP["voice"], description=HELP["voice"]))
@@ -212,6 +216,15 @@ def parser() -> argparse.ArgumentParser:
             other = "make results again that other versions of libraries have made"
             command.add_argument("--rerun-other-versions", action="store_true", help=other)
     return found
+
+
+def _add_plan(command: argparse.ArgumentParser) -> None:
+    command.add_argument("configfile", nargs="+", help="configuration; later files go over earlier ones")
+    command.add_argument("--corpus-path", help="raw corpus; any file that exists, because planning does not read it")
+    like = "results, or RESULTS/EXPERIMENT, of a finished run whose variances give the power"
+    command.add_argument("--like", metavar="FOLDER", help=like)
+    command.add_argument("--no-probe", action="store_true", help="do not measure this machine, and say no hours of it")
+    command.add_argument("--json", action="store_true", help="print JSON")
 
 
 def _add_compare(command: argparse.ArgumentParser) -> None:
@@ -242,7 +255,9 @@ def main() -> None:
             command.run(arguments.data, arguments.output, CHECKOUT, arguments.date_format)
             return
         if arguments.command == "plan":
-            print_estimate(arguments)
+            from favor.forecast.printing import print_estimate  # Here, because it loads what computes variances.
+
+            print_estimate(planner_of(arguments), arguments)
             return
         if arguments.command == "compare":
             from favor.report.groups.command import run as compare  # Here, because it loads what reads results.

@@ -10,7 +10,8 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
-from favor.running.invalidation.fingerprint import EXEMPT, SourceCode
+from favor.running.invalidation.fingerprint import SourceCode
+from favor.running.invalidation.statements import EXEMPT
 
 # The runs whose jobs are traced, with the scripts that each is there for.
 TRACED = {

@@ -6,18 +6,10 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from favor.config.files import read_files
-from favor.config.resolve import resolve
 from favor.forecast.estimate import estimate
 from favor.forecast.power import power_lines, power_of, variances
 from favor.forecast.probe import hour_lines, hours_here
-from favor.foundation.registry import PACKAGE_ROOT
 from favor.plan import Planner
-
-# The checkout, or in an installed package what stands for it.
-CHECKOUT = (
-    PACKAGE_ROOT.parent if (PACKAGE_ROOT.parent / "Snakefile").is_file() else PACKAGE_ROOT / "favor" / "_workflow"
-)
 
 
 def lines(found: Mapping[str, Any], hours: Iterable[tuple[str, str]] = ()) -> list[str]:
@@ -38,25 +30,8 @@ def lines(found: Mapping[str, Any], hours: Iterable[tuple[str, str]] = ()) -> li
     return [f"{name.ljust(width)}  {value:>14}" for name, value in rows]
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that `print_estimate` reads."""
-    parser.add_argument("configfile", nargs="+", help="configuration; later files go over earlier ones")
-    parser.add_argument("--corpus-path", help="raw corpus; any file that exists, because planning does not read it")
-    parser.add_argument(
-        "--like",
-        metavar="FOLDER",
-        help="results, or RESULTS/EXPERIMENT, of a finished run whose variances give the power",
-    )
-    parser.add_argument("--no-probe", action="store_true", help="do not measure this machine, and say no hours of it")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-
-
-def print_estimate(arguments: argparse.Namespace) -> None:
-    """Plan the configuration of the named files; print its costs and power. Raises ``UserError`` where it is wrong."""
-    config = read_files(arguments.configfile)
-    if arguments.corpus_path:
-        config["corpus_path"] = arguments.corpus_path
-    planner = Planner(resolve(config), CHECKOUT)
+def print_estimate(planner: Planner, arguments: argparse.Namespace) -> None:
+    """Print what a plan costs and what it can tell apart, as the arguments of ``favor plan`` say."""
     known = variances(arguments.like, list(planner.config.experiments))
     found, power = estimate(planner), power_of(planner, known)
     here = {} if arguments.no_probe else hours_here(planner, found["tokens"])

@@ -93,6 +93,14 @@ def test_a_statement_that_only_checks_what_is_there_says_nothing(project, statem
     assert (project.taken() != before) == changes
 
 
+def test_a_field_that_may_hold_anything_is_written_in_two_ways(project) -> None:
+    section, taken = "from pydantic import BaseModel\nclass A(BaseModel):\n    x: dict[str, {}]\nA()\n", []
+    for imports, written in (("from typing import Any\n", "Any"), ("", "object"), ("", "int")):
+        project.write("script.py", imports + section.format(written))
+        taken.append(project.taken())
+    assert taken[0] == taken[1] != taken[2]
+
+
 # Every way to write a use of favor.ground.add.
 USES = {
     "from import": "from favor.ground import add\nadd(1, 2)",

@@ -11,9 +11,9 @@ import pytest
 from tests.workflow.traced import TRACED
 
 from favor.foundation.registry import CORPUS_READERS, ENCODER_KINDS, JUDGES, METRIC_FAMILIES, TABLES
-from favor.running.invalidation.fingerprint import EXEMPT, SourceCode
+from favor.running.invalidation.fingerprint import SourceCode
 from favor.running.invalidation.source_index import modules_below
-from favor.running.invalidation.statements import CHECKS
+from favor.running.invalidation.statements import EXEMPT
 from favor.running.invalidation.wording import TEXT_ERRORS
 
 # What jobs take of exempt modules and is more than a call that returns nothing, and why no result is made of it.
@@ -284,14 +284,6 @@ def test_what_is_exempt_hands_nothing_to_a_job(repository) -> None:
     assert "favor.lm.checks.check_folder" in taken
     valued = {name for name in taken if returned(repository, name) not in ("None", "Iterator[None]", "NoReturn")}
     assert valued == TAKEN.keys()
-
-
-@pytest.mark.parametrize("module", sorted(CHECKS))
-def test_a_check_whose_call_says_nothing_returns_nothing(repository, module) -> None:
-    tree = ast.parse((repository / "src" / f"{module.replace('.', '/')}.py").read_text())
-    public = [node.name for node in tree.body if isinstance(node, ast.FunctionDef) and node.name[0] != "_"]
-    assert module in EXEMPT
-    assert {returned(repository, f"{module}.{name}") for name in public} == {"None"}
 
 
 def test_no_result_holds_the_words_of_an_error_that_are_left_out(repository) -> None:

@@ -22,32 +22,9 @@ from favor.foundation.errors import UserError
 from favor.running.invalidation.definitions import PACKAGE, SCRIPT, Definition, Import, Key, Module
 from favor.running.invalidation.reader import read_module
 from favor.running.invalidation.source_index import modules_below
-from favor.running.invalidation.statements import KEYS
+from favor.running.invalidation.statements import EXEMPT, KEYS
 from favor.running.invalidation.syntax import Name
 
-# Modules that cannot change a result, each with its reason.
-EXEMPT = {
-    "favor.foundation.errors": "the class of an error that ends the job",
-    "favor.foundation.names": "hints in the words of errors",
-    "favor.federation.upload_checks": "refusals of uploads, which leave them as they were",
-    "favor.lm.checks": "refusals of a base model, which leave it as it was",
-    "favor.running": "an empty package",
-    **dict.fromkeys(
-        (f"favor.running.{part}" for part in ("devices", "folder", "invalidation", "jobs")), "an empty package"
-    ),
-    "favor.running.folder.clock": "times of files, put right before any job starts",
-    "favor.running.invalidation.code_check": "ends a job whose code is not what was planned",
-    "favor.running.devices.leases": "which GPU a job uses, not what it computes there",
-    "favor.running.jobs.environment": "variables of the processes, set before any job starts",
-    "favor.running.jobs.job_log": "log and last words of a job",
-    "favor.running.folder.leftovers": "what killed jobs left, removed before any job starts",
-    "favor.running.folder.occupancy": "locks of the results folder",
-    "favor.running.folder.output_record": "which files in the results folder are the workflow's",
-    "favor.running.jobs.progress": "lines on the terminal and in the log",
-    "favor.running.folder.results_folder": "what a start does in the results folder before any job",
-    "favor.running.jobs.slurm_jobs": "which jobs are queued",
-    "favor.running.repairs.slurm_plugin": "how jobs are sent to Slurm",
-}
 # Definitions whose files beside the module are inputs of the jobs that read them.
 HANDED_OVER = {"favor.paper.values.FOLDER"}
 # What forked jobs find loaded: part of every job's code.

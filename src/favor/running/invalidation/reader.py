@@ -119,7 +119,7 @@ class _Reader:
                 self._fields(node, bound, silent)
         elif isinstance(node, list):
             for item in node:
-                if not (isinstance(item, ast.Pass) or self._module.only_checks(item)):
+                if not (isinstance(item, ast.Pass) or self._module.changes_nothing(item)):
                     self.read(item, bound, silent)
                     self._parts.append(",")
         elif node is not None:
@@ -145,6 +145,8 @@ class _Reader:
         self._parts.append("" if silent and isinstance(node.value, str) else f"{node.value!r};")
 
     def _Name(self, node: ast.Name, bound: Scope, _silent: bool) -> None:
+        if self._declaring and node.id == "Any":  # pydantic takes all of either
+            node = ast.copy_location(ast.Name("object", ast.Load()), node)
         self._parts.append(f"{self._written(node.id, bound)};")
         if isinstance(node.ctx, ast.Load) and node.id not in bound:
             self._use((node.id,))

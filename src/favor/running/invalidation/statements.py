@@ -16,8 +16,29 @@ COLUMN = (f"{PACKAGE}.foundation.tables", "Column")
 KEYS = {f"{PACKAGE}.settings.section": {"key": 1, "section": 1, "required": 0}}
 # What gives a script its settings: every value stands in the rule's parameter, so that it takes no default of theirs.
 HANDING = Import(f"{PACKAGE}.running.jobs.job", "job")
-# Modules whose functions refuse what they are given or leave it as it was: a statement that calls one says nothing.
-CHECKS = {f"{PACKAGE}.federation.upload_checks", f"{PACKAGE}.lm.checks"}
+# Modules that cannot change a result, each with its reason. A statement that only calls a function of one says nothing.
+EXEMPT = {
+    "favor.foundation.errors": "the class of an error that ends the job",
+    "favor.foundation.names": "hints in the words of errors",
+    "favor.federation.upload_checks": "refusals of uploads, which leave them as they were",
+    "favor.lm.checks": "refusals of a base model, which leave it as it was",
+    "favor.running": "an empty package",
+    **dict.fromkeys(
+        (f"favor.running.{part}" for part in ("devices", "folder", "invalidation", "jobs")), "an empty package"
+    ),
+    "favor.running.folder.clock": "times of files, put right before any job starts",
+    "favor.running.invalidation.code_check": "ends a job whose code is not what was planned",
+    "favor.running.devices.leases": "which GPU a job uses, not what it computes there",
+    "favor.running.jobs.environment": "variables of the processes, set before any job starts",
+    "favor.running.jobs.job_log": "log and last words of a job",
+    "favor.running.folder.leftovers": "what killed jobs left, removed before any job starts",
+    "favor.running.folder.occupancy": "locks of the results folder",
+    "favor.running.folder.output_record": "which files in the results folder are the workflow's",
+    "favor.running.jobs.progress": "lines on the terminal and in the log",
+    "favor.running.folder.results_folder": "what a start does in the results folder before any job",
+    "favor.running.jobs.slurm_jobs": "which jobs are queued",
+    "favor.running.repairs.slurm_plugin": "how jobs are sent to Slurm",
+}
 # Modules that look for code in these ways, and why none of it is missed.
 FOLLOWED_OTHERWISE = {
     "favor.foundation.registry": "a rule names the plug-in that its job loads",
@@ -146,13 +167,13 @@ class Statements:
         """Whether ``name`` is what gives a script its settings."""
         return HANDING in self.imports.get(name, ())
 
-    def only_checks(self, node: object) -> bool:
-        """Whether a statement calls a check of what is there, and nothing else."""
+    def changes_nothing(self, node: object) -> bool:
+        """Whether a statement calls a function that cannot change a result, and nothing else."""
         value = node.value if isinstance(node, ast.Expr) else None
         if not (isinstance(value, ast.Call) and isinstance(value.func, ast.Name)):
             return False
         effects = sum(isinstance(one, ast.Call | ast.NamedExpr | ast.Await) for one in ast.walk(value)) - 1
-        return not effects and any(target.module in CHECKS for target in self.imports.get(value.func.id, ()))
+        return not effects and any(target.module in EXEMPT for target in self.imports.get(value.func.id, ()))
 
     def declares_columns(self, name: str) -> bool:
         """Whether ``name`` is the class of declared table columns here."""
