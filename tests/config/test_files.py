@@ -59,6 +59,13 @@ def test_a_missing_file_is_named(tmp_path) -> None:
         check_files([tmp_path / "no.yaml"])
 
 
+@pytest.mark.parametrize("posts", ["posts.csv", ""])
+def test_posts_in_the_place_of_a_configuration_lead_to_init(tmp_path, posts) -> None:
+    (tmp_path / "posts.csv").write_text("author,text\n")
+    with pytest.raises(UserError, match=f"holds no configuration.*'favor init {tmp_path / posts}' writes one"):
+        check_files([tmp_path / posts])
+
+
 def test_what_only_the_values_show_is_one_line_too(tmp_path) -> None:
     path = tmp_path / "c.yaml"
     path.write_text("a: 1\nb: { <<: 3 }\n")

@@ -74,6 +74,8 @@ def _is_json(text: str) -> bool:
 @contextmanager
 def _one_line(path: Path) -> Iterator[None]:
     """Raise what reading YAML of ``path`` raises as a ``UserError``."""
+    if path.is_dir() or path.suffix in (".csv", ".tsv", ".jsonl", ".parquet"):
+        raise UserError(f"{path}: holds no configuration; if it holds posts, 'favor init {path}' writes one for them")
     try:
         yield
     except OSError as error:
