@@ -69,6 +69,7 @@ class FigureSpec:
     place: int = 100
 
 
+@cache
 def asked(figure: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return (inputs, metric families) that a figure's file asks for, without importing it.
 
@@ -77,6 +78,7 @@ def asked(figure: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(_written(figure, "inputs", ())), tuple(_written(figure, "scores", ()))
 
 
+@cache
 def asked_optionally(figure: str) -> tuple[str, ...]:
     """Return the metric families that a figure reads where the experiment has them, without importing its file."""
     return tuple(_written(figure, "optional", ()))

@@ -41,6 +41,7 @@ class Tables:
         self.paths = project.paths
         config = project.config
         self.specs = _specs(config.experiments, False) | _specs(config.sweeps, True)
+        self._needs = {family: METRIC_FAMILIES.constant(family, "NEEDS") for family in METRIC_FAMILIES.names()}
 
     def sweeps_of(self, experiment: str) -> list[Sweep]:
         """Return the sweeps that an experiment is a point of."""
@@ -206,8 +207,7 @@ class Tables:
 
     def computable(self, experiment: str) -> list[str]:
         """Return the metric families that an experiment can compute: those whose ``NEEDS`` it has."""
-        needs = {family: METRIC_FAMILIES.constant(family, "NEEDS") for family in METRIC_FAMILIES.names()}
-        return [family for family, key in needs.items() if not key or self._configured(experiment, key)]
+        return [family for family, key in self._needs.items() if not key or self._configured(experiment, key)]
 
     def _configured(self, experiment: str, key: str) -> bool:
         """Return whether an experiment has a value for a dotted key, such as studies.judges."""
