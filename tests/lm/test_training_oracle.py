@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -90,6 +91,7 @@ def oracle(model_folder, lora, task, settings, alignment=None) -> tuple[dict[str
     steps = [step for step in steps for _ in range(max(1, task.inner_steps))]
     reference = task.anchor
     counter, losses, cosines, norms = 0, [], [], []
+    noted, rates = {n: torch.zeros_like(p) for n, p in factors.items()}, 0.0
     for number, step in enumerate(steps):
         everything = settings.supervised == "all"
         first = {i: 0 if everything else task.pieces[i].response_start for group in step for i in group}
@@ -137,6 +139,11 @@ def oracle(model_folder, lora, task, settings, alignment=None) -> tuple[dict[str
         else:
             scale = (len(steps) - number) / (len(steps) - warmup)
         optimiser.param_groups[0]["lr"] = settings.learning_rate * scale
+        if task.correction is not None:
+            rates += scale
+            for n, p in factors.items():
+                noted[n] += scale * p.grad
+                p.grad += task.correction[n]
         optimiser.step()
         if task.inner_steps and (number + 1) % task.inner_steps == 0:
             with torch.no_grad():
@@ -145,6 +152,8 @@ def oracle(model_folder, lora, task, settings, alignment=None) -> tuple[dict[str
         cosines.append(np.mean(step_cosines) if step_cosines else math.nan)
     if task.inner_steps:
         norms = {n: reference[n] - task.anchor[n] for n in reference}  # how far the reference point moved
+    if task.correction is not None:
+        norms = {n: total / rates for n, total in noted.items()}
     return {n: t.detach().clone() for n, t in get_peft_model_state_dict(model).items()}, losses, cosines, norms
 
 
@@ -264,6 +273,31 @@ def test_inner_steps_move_the_reference_point(base, model_folder, random_state, 
         assert_close(result.state, state)
         assert_close(result.displacement, moved)
         assert algebra.squared_norm(result.displacement) > 1e-2
+
+
+@pytest.mark.parametrize("warmup_counts_from", [0, 1])
+def test_corrected_steps_agree(warmup_counts_from, base, model_folder, random_state, random_pieces, lora) -> None:
+    settings = SETTINGS.model_copy(update={"warmup_counts_from": warmup_counts_from, "clip_norm": 0.05})
+    added = {name: 0.01 * tensor for name, tensor in random_state(77, lora).items()}
+    tasks = make_tasks(random_state, random_pieces, lora, correction=added)
+    alone = train(base, lora, tasks, settings, clients_per_stack=1)
+    for task, result, one in zip(tasks, train(base, lora, tasks, settings), alone, strict=True):
+        state, _, _, mean = oracle(model_folder, lora, task, settings)
+        assert_close(result.state, state)
+        assert_close(one.state, result.state)
+        for gradient in (result.gradient, one.gradient):
+            assert_close(gradient, mean, rtol=1e-3, atol=2e-5)
+        # Clipping sees the client's own gradient, and holds it alone.
+        assert max(row["gradient_norm"] for row in result.log) > 0.05
+        assert 0.01 < algebra.squared_norm(mean) ** 0.5 <= 0.05
+    # A correction of nothing is none, to the byte; neighbours in a stack do not see each other's.
+    zero = {name: torch.zeros_like(tensor) for name, tensor in added.items()}
+    plain = train(base, lora, make_tasks(random_state, random_pieces, lora), settings)
+    same = train(base, lora, make_tasks(random_state, random_pieces, lora, correction=zero), settings)
+    mixed = train(base, lora, [replace(tasks[0], correction=None), *tasks[1:]], settings)
+    assert all(algebra.equal(left.state, right.state) for left, right in zip(plain, same, strict=True))
+    assert mixed[0].gradient is None
+    assert algebra.equal(mixed[0].state, plain[0].state)
 
 
 def test_width_of_execution_changes_nothing(base, random_state, random_pieces) -> None:

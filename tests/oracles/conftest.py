@@ -33,6 +33,7 @@ class Result:
     displacement: dict[str, np.ndarray] | None = None
     weight: float | None = None
     gate: dict[str, np.ndarray] | None = None
+    gradient: dict[str, np.ndarray] | None = None
 
 
 @dataclass
@@ -69,7 +70,9 @@ class Quadratic:
         mixture = getattr(stage, "mixture", None)
         kind, weight = (mixture.kind if mixture else None), client.weight
         u = float(client.gate["u"][0]) if client.gate else 0.0
-        for _ in range(math.ceil(client.epochs * self.steps)):
+        correction = client.state.correction() if getattr(client, "state", None) else None
+        total, taken = {k: np.zeros_like(v) for k, v in values.items()}, math.ceil(client.epochs * self.steps)
+        for _ in range(taken):
             for _ in range(max(1, inner)):
                 slope, weight = 0.0, (1 / (1 + math.exp(-u)) if kind == "token" else weight)
                 for key in values:
@@ -88,6 +91,9 @@ class Quadratic:
                         gradient = gradient + 2 * objective.proximal * (at - client.anchor[key] - moved[key])
                     if objective.alignment:
                         gradient = gradient + objective.alignment * (at - self.targets[client.name][key])
+                    total[key] = total[key] + gradient
+                    if correction is not None:
+                        gradient = gradient + correction[key]
                     values[key] = values[key] - self.rate * gradient
                 if kind == "learned":
                     weight = min(1.0, max(0.0, weight - mixture.rate * slope))
@@ -98,7 +104,8 @@ class Quadratic:
                     moved[key] = moved[key] + stage.upload_scale * (values[key] - client.anchor[key] - moved[key])
         state = {k: v + (0 if offset is None else offset[k]) for k, v in values.items()}
         gate = {"u": np.array([u])} if kind == "token" else None
-        return Result(client.name, state, values, moved if inner else None, None if gate else weight, gate)
+        mean = None if correction is None else {k: v / taken for k, v in total.items()}
+        return Result(client.name, state, values, moved if inner else None, None if gate else weight, gate, mean)
 
 
 def tensors(a, b) -> dict[str, np.ndarray]:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from favor.federation.exchange import next_shared, parted
 from favor.federation.method import POOLED, PersonalStage, SharedStage
 from favor.federation.schedule import last_participation
-from favor.federation.server import mean_of_others, update
+from favor.federation.server import mean_of_others
 from favor.federation.stages import (
     StageClient,
     State,
@@ -36,9 +37,8 @@ class Simulation:
     clients: dict[str, State]
     uploads: list[dict[str, dict[str, np.ndarray]]]
     memory: State
-    endpoints: dict[str, State]
+    left: dict[str, dict[str, State]]
     personal: dict[str, dict[str, State]]
-    gates: dict[str, State]
     adapters: dict[str, dict[str, np.ndarray]]
 
 
@@ -77,21 +77,20 @@ def simulate(
     uploads: list[dict[str, dict[str, np.ndarray]]] = []
     first_adapter = as_arrays(initial)
     memory: State = {} if resumed is None else resumed.memory
-    endpoints: dict[str, State] = {} if resumed is None else dict(resumed.endpoints)
-    gates: dict[str, State] = {} if resumed is None else dict(resumed.gates)
+    left: dict[str, dict[str, State]] = {} if resumed is None else dict(resumed.left)
     adapters: dict[str, dict[str, np.ndarray]] = {} if resumed is None else dict(resumed.adapters)
     personal: dict[str, dict[str, State]] = {} if resumed is None else dict(resumed.personal)
     parts = {name: sum(name in cohort for cohort in cohorts) for name in clients}
     shared, stage = plan.shared, plan.personal
     for number, cohort in enumerate(cohorts if plan.shared is not None else ()):
         now = server[-1]
-        begin_at = {"first": first_adapter, "members": len(adapters), "gates": gates}
-        taking_part = shared_clients(cohort, number, now, shared, endpoints, None, parts, **begin_at)
+        begin_at = {"first": first_adapter, "members": len(adapters)}
+        taking_part = shared_clients(cohort, number, now, shared, left, None, parts, **begin_at)
         trained = solver(taking_part, shared, "shared")
-        uploads.append({result.name: upload(result, now, shared) for result in trained})
-        left = {result.name: ended(result) for result in trained}
-        endpoints |= {name: found["endpoint"] for name, found in left.items()}
-        gates |= {name: found["gate"] for name, found in left.items() if "gate" in found}
+        states = {client.name: client.state for client in taking_part}
+        uploads.append({result.name: upload(result, now, shared, states[result.name]) for result in trained})
+        left |= {result.name: ended(result, states[result.name]) for result in trained}
+        endpoints = {name: found["endpoint"] for name, found in left.items() if "endpoint" in found}
         if plan.personal is not None and plan.personal.start in ("endpoint", "own"):
             begin: dict[str, State] = {}
             for name in cohort:
@@ -109,7 +108,7 @@ def simulate(
         if shared.server.kind == "members":
             adapters |= received
             received, shares = adapters, dict.fromkeys(adapters, 1.0)
-        after, memory = update(shared.server, now, memory, received, shares, server_learning_rate)
+        after, memory = next_shared(shared, now, memory, received, shares, server_learning_rate)
         server.append(after)
     if plan.personal is not None and plan.personal.start == "final":
         begin = dict.fromkeys(clients, server[-1])
@@ -120,18 +119,18 @@ def simulate(
         begin = dict.fromkeys(names, server[0])
         for result in solver(personal_clients(dict.fromkeys(names, 0), begin, stage), stage, "personal"):
             personal[result.name] = kept(result, begin[result.name], stage)
-    seen = {*last_participation(cohorts), *endpoints}
+    seen = {*last_participation(cohorts), *left}
     final: dict[str, State] = {}
     for name in clients:
         if plan.inference == "endpoint" and name in seen:
-            own = endpoints[name]
+            own = left[name]["endpoint"]
             final[name] = with_final(own, server[-1], shared.uploads) if plan.global_half == "final" else own
             if shared.mixture is not None:
                 others = mean_of_others(server[-1], own, len(adapters))
-                weight = 1 / (1 + np.exp(-gates[name]["u"][0]))
+                weight = 1 / (1 + np.exp(-left[name]["gate"]["u"][0]))
                 final[name] = {key: weight * own[key] + (1 - weight) * others[key] for key in own}
         elif plan.inference == "personal" and (name in personal or POOLED in personal):
             final[name] = generates(personal.get(name) or personal[POOLED], stage)
         elif plan.inference not in ("base", "prompted") and not (plan.never_sampled == "dropped" and name not in seen):
-            final[name] = server[-1]
-    return Simulation(server, final, uploads, memory, endpoints, personal, gates, adapters)
+            final[name] = parted(server[-1])[0]
+    return Simulation(server, final, uploads, memory, left, personal, adapters)

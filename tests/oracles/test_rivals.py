@@ -162,7 +162,7 @@ def test_fedalt_sends_its_adapter_and_trains_beside_the_mean_of_the_others(two) 
     # gate by -0.1 * a (1 - a) = -0.025 times 8 numbers of -1.05 * (0.05 + 0.15): 0.042.
     # y beside 0.05: at -0.05, gradient 2.95: v = -0.15 - 0.1475; its gate by -0.025 * 8 * 2.95 * -0.2 = 0.118.
     assert {name: numbers(part)["A"] for name, part in done.uploads[1].items()} == {"x": 0.1025, "y": -0.2975}
-    assert [float(done.gates[name]["u"][0]) for name in "xy"] == pytest.approx([0.042, 0.118], abs=1e-6)
+    assert [float(done.left[name]["gate"]["u"][0]) for name in "xy"] == pytest.approx([0.042, 0.118], abs=1e-6)
     assert [numbers(state)["A"] for state in done.server[1:]] == [-0.05, -0.0975]
     # x generates beside y's last adapter: sigmoid(0.042) = 0.5104985; 0.5104985 * 0.4 - 0.2975.
     assert numbers(done.clients["x"])["A"] == -0.0933006
@@ -326,7 +326,7 @@ def test_fedalt_with_an_open_gate_is_local(problem) -> None:
     solver, start = problem
     plan = plan_of("fedalt")
     none = simulate(plan, [], NAMES, start, solver)
-    opened = dataclasses.replace(none, gates={name: {"u": np.array([60.0])} for name in NAMES})
+    opened = dataclasses.replace(none, left={name: {"gate": {"u": np.array([60.0])}} for name in NAMES})
     done = simulate(plan, ROUNDS, NAMES, start, solver, resumed=opened)
     for name in NAMES:
         parts = sum(name in cohort for cohort in ROUNDS)
@@ -420,7 +420,7 @@ def test_ffa_lora_with_both_factors_is_fedavg(problem) -> None:
 def test_flexlora_of_one_client_keeps_its_product(problem) -> None:
     solver, start = problem
     done = simulate(plan_of("flexlora"), [["client_001"]], ["client_001"], start, solver)
-    end = done.endpoints["client_001"]
+    end = done.left["client_001"]["endpoint"]
     np.testing.assert_allclose(done.server[-1][B] @ done.server[-1][A], end[B] @ end[A], atol=1e-6)
 
 
@@ -442,7 +442,7 @@ def test_nothing_is_aliased_and_unsampled_clients_are_untouched(method, problem)
     done = simulate(plan_of(method), [["client_001", "client_002"]], NAMES, start, solver)
     kept = {key: np.array(value) for key, value in done.server[-1].items()}
     for name in ("client_001", "client_002"):
-        for part in (done.uploads[0][name], done.endpoints[name]):
+        for part in (done.uploads[0][name], done.left[name]["endpoint"]):
             for key in part:
                 assert not np.shares_memory(part[key], done.server[-1][key])
                 assert not np.shares_memory(part[key], start[key])

@@ -71,6 +71,7 @@ rule train_shared:
         **asks("train_shared", costs.shared_work, costs.base_model),
     params:
         cfg=training.shared_settings,
+        code=lambda w: code("train_shared", *training.state_code(w)),
     script:
         "../scripts/train_shared.py"
 
@@ -142,6 +143,7 @@ rule aggregate:
         **asks("aggregate", work=costs.adapter_work),
     params:
         cfg=training.aggregation_settings,
+        code=lambda w: code("aggregate", *training.state_code(w)),
     script:
         "../scripts/aggregate.py"
 

@@ -1,8 +1,9 @@
 """Aggregate the uploads of one round into the shared adapter of the next; note what crossed to get there."""
 
 from favor.federation.boundary import round_traffic
+from favor.federation.exchange import next_shared
 from favor.federation.method import SharedStage
-from favor.federation.server import step, update
+from favor.federation.server import step
 from favor.federation.settings import Aggregation
 from favor.federation.tables import TRAFFIC
 from favor.federation.uploads import cohort_sum, mean_of_sum, read_sum, read_uploads
@@ -26,7 +27,7 @@ with job(snakemake, Aggregation) as settings:
         if stage.server.kind == "members":
             header["members"] = str(len(uploads.deltas))
         if stage.privacy is None:
-            state, kept = update(stage.server, shared, memory, uploads.deltas, uploads.weights, rate)
+            state, kept = next_shared(stage, shared, memory, uploads.deltas, uploads.weights, rate)
         else:
             total = cohort_sum(uploads, stage, int(snakemake.wildcards.seed), round_number)
             state, kept = step(stage.server, shared, memory, mean_of_sum(total, 0.0, stage), rate)

@@ -37,9 +37,6 @@ with job(snakemake, SharedTraining) as settings:
     received, about = read_safetensors(snakemake.input.adapter)
     shared, frozen = split(received)
     first = read_safetensors(snakemake.input.first[0])[0] if snakemake.input.first else None
-    packs = read_packs(snakemake.input.previous)
-    previous = {name: parts["endpoint"] for name, parts in packs.items()}
-    gates = {name: parts["gate"] for name, parts in packs.items() if "gate" in parts}
     targets = {}
     if snakemake.input.style:
         vectors = read_row_groups(snakemake.input.style[0], SOURCE_EMBEDDINGS, "client", names)
@@ -54,28 +51,29 @@ with job(snakemake, SharedTraining) as settings:
         round_number,
         shared,
         stage,
-        previous,
+        read_packs(snakemake.input.previous),
         targets,
         settings.participations,
         first=first,
         members=int(about.get("members", 0)),
-        gates=gates,
     )
     what = f"{snakemake.wildcards.track}, seed {seed}, round {round_number}"
     cut = cut_of(snakemake.input.requests, names)
     results = run_stage(base, clients, texts, stage, settings, "shared", seed, what, cut=cut)
 
     header = {"seed": str(seed), "round": str(round_number), "track": snakemake.wildcards.track}
-    uploads = {}
-    for result in results:
-        sent = rounded(upload(result, shared, stage), stage.upload_bits, seed, round_number, result.name)
+    uploads, kept = {}, {}
+    for client, result in zip(clients, results, strict=True):
+        given = upload(result, shared, stage, client.state)
+        sent = rounded(given, stage.upload_bits, seed, round_number, result.name)
         uploads[result.name] = {stage.content: sent}
+        if result.name in settings.keep_endpoints:
+            kept[result.name] = ended(result, client.state)
     weights = {}
     if stage.weighting == "words":
         # The allocation, not the texts: where it is not enforced, clients train on more than it gives them.
         allocation = read_parquet(snakemake.input.allocation, ALLOCATION).set_index("client")["allocated_words"]
         weights = {f"words of {name}": str(int(allocation[name])) for name in names}
-    kept = {result.name: ended(result) for result in results if result.name in settings.keep_endpoints}
     write_pack(snakemake.output.upload, uploads, {"kind": "upload", **header, **weights})
     write_pack(snakemake.output.endpoints, kept, {"kind": "shared endpoints", **header})
     write_parquet(training_log(results, clients, "shared"), snakemake.output.training_log, TRAINING_LOG)

@@ -12,6 +12,7 @@ import pandas as pd
 from favor.federation.method import SharedStage
 from favor.federation.packs import pack_shapes
 from favor.federation.settings import RunBoundary
+from favor.federation.state_rule import STATE
 from favor.federation.tables import TRAFFIC
 from favor.foundation.parquet import read_parquet
 from favor.foundation.tensors import safetensors_bytes, safetensors_header, safetensors_shapes, safetensors_types
@@ -61,7 +62,9 @@ def run_boundary(run: RunBoundary, texts: pd.DataFrame, results: str) -> pd.Data
     frames = [read_parquet(path, TRAFFIC) for path in run.traffic]
     rows: list[tuple[int, str, str, str, str, int]] = []
     if run.final:
-        size = _adapter_bytes(run.final, SharedStage.of(run.stage).sends if run.stage else None)
+        sends = SharedStage.of(run.stage).sends if run.stage else _whole
+        # Who only generates needs no state of the server.
+        size = _adapter_bytes(run.final, lambda name: sends(name) and not name.startswith(STATE))
         path = _relative(run.final, results)
         rows += [(len(frames), DOWN, "final adapter", client, path, size) for client in run.recipients]
     if run.pooled:
@@ -79,6 +82,10 @@ def run_boundary(run: RunBoundary, texts: pd.DataFrame, results: str) -> pd.Data
     rows += [(len(frames), STAYS, part, client, path, size) for (client, part), (path, size) in stays.items()]
     frames.append(pd.DataFrame(rows, columns=TRAFFIC.names))
     return pd.concat(frames, ignore_index=True).assign(seed=run.seed, method=run.method)
+
+
+def _whole(_name: str) -> bool:
+    return True
 
 
 def _adapter_bytes(path: str, sent: Callable[[str], bool] | None) -> int:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from favor.federation.exact import joined
+from favor.federation.exchange import parted
 from favor.federation.gates import gate_values
 from favor.federation.method import POOLED, Inference
 from favor.federation.packs import State, read_packs
@@ -99,7 +100,7 @@ def client_adapters(files: Iterable[str], clients: Sequence[str], how: Inference
     own = {client: client_adapter(parts, how, final, members) for client, parts in packs.items() if parts}
     rest = own.get(POOLED)
     if rest is None and final is not None:
-        rest = ClientAdapter(from_arrays(joined(final)))
+        rest = ClientAdapter(from_arrays(joined(parted(final)[0])))
     dropped = how.never_sampled == "dropped"
     return {client: own.get(client, rest) for client in clients if client in own or not dropped}
 

@@ -162,6 +162,7 @@ def run_stage(
                 weight=client.weight,
                 weight_rate=mixture.rate if mixture is not None else 0.0,
                 gate=None if client.gate is None else _tensors(client.gate),
+                correction=None if client.state is None else _tensors(client.state.correction()),
                 inner_steps=outer[0],
                 outer_rate=outer[1],
                 trained=trained,

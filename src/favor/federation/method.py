@@ -26,6 +26,7 @@ from favor.federation.kinds import MORE_THAN_ADAPTERS, READS_EACH, WITHOUT_RATE,
 from favor.federation.method_names import PAPER, Method
 from favor.federation.privacy import Privacy
 from favor.federation.server_rule import ServerRule
+from favor.federation.state_rule import StateRule
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest, number_hint
 from favor.foundation.registry import METHODS, row_method
@@ -35,6 +36,8 @@ if TYPE_CHECKING:  # jobs load this file too, and read no configuration
 
 Sampling = Literal["coverage_first", "uniform"]
 POOLED = "pooled"  # the one client of the centralised reference
+# Values of a shared stage that name its track whatever they are; a plug point that a stage leaves alone does not.
+_IN_EVERY_DIGEST = {"objective", "epochs", "upload_scale", "sampling", "weighting", "start", "inner_steps", "spread"}
 ROW_KEYS = ("method", "title", "generation")  # keys of a row that are not hyper-parameters of its method
 
 
@@ -71,7 +74,8 @@ class SharedStage:
     with the mean of the other clients' (:func:`favor.federation.server.mean_of_others`), which is held fixed.
     ``privacy``: uploads are clipped and their sum gets noise. ``aggregation`` "sum_only": the server reads the sum of a
     round's uploads and no upload. ``upload_bits``: of every number that is sent, 32, 16 or 8
-    (:mod:`favor.federation.rounding`).
+    (:mod:`favor.federation.rounding`). ``state``: server and clients keep numbers beside the adapter, by which clients
+    correct their steps.
     """
 
     objective: Objective = field(default_factory=Objective)
@@ -90,6 +94,7 @@ class SharedStage:
     privacy: Privacy | None = None
     aggregation: Literal["uploads", "sum_only"] = "uploads"
     upload_bits: int = 32
+    state: StateRule | None = None
 
     def __post_init__(self) -> None:
         if self.upload_bits != 32 and self.content != "delta":
@@ -99,7 +104,14 @@ class SharedStage:
                 f"the server rule '{self.server.kind}' reads every upload; it goes with 'aggregation: uploads' and "
                 "without 'federation.privacy'"
             )
+        if self.state is not None and (self.privacy or self.aggregation == "sum_only"):
+            raise ValueError(
+                "its server is sent a change of every client's state too; it goes with 'aggregation: uploads' and "
+                "without 'federation.privacy'"
+            )
         whole = self.trains.whole and self.uploads.whole
+        if self.state is not None and (not whole or self.server.kind in READS_EACH):
+            raise ValueError("a state is of whole adapters whose mean the server takes")
         if self.mixture is not None and (self.mixture.kind != "token" or self.server.kind != "members"):
             raise ValueError("the mixture of a shared stage is a gate per token beside the server rule 'members'")
         if self.server.kind == "members" and (not whole or self.inner_steps or self.start != "own"):
@@ -109,14 +121,14 @@ class SharedStage:
         if self.server.kind in ("svd", "exact") and not whole:
             raise ValueError(f"the server rule '{self.server.kind}' needs both factors of every layer")
         if self.hands_out_more and (self.inner_steps or self.start == "own"):
-            raise ValueError(f"the server rule '{self.server.kind}' is for clients that start from A_t alone")
+            raise ValueError("a server that hands out more than an adapter is for clients that start from A_t alone")
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> SharedStage:
         """Return the stage with these plain values, as :func:`plan_values` gives them."""
         parts = {"objective": Objective, "trains": Factors, "uploads": Factors, "server": ServerRule}
         given = {name: part(**values[name]) for name, part in parts.items()}
-        optional = {"mixture": Mixture, "privacy": Privacy}
+        optional = {"mixture": Mixture, "privacy": Privacy, "state": StateRule}
         given |= {name: part(**values[name]) for name, part in optional.items() if values[name] is not None}
         return cls(**{**values, **given})
 
@@ -127,17 +139,19 @@ class SharedStage:
     @property
     def content(self) -> str:
         """What an upload is called in the record of the boundary."""
+        if self.state is not None:
+            return "delta and change of state"
         return "personal adapter" if self.server.kind == "members" else "delta"
 
     @property
     def hands_out_more(self) -> bool:
         """Whether the file of the shared adapter holds more than an adapter."""
-        return self.server.kind in MORE_THAN_ADAPTERS
+        return self.server.kind in MORE_THAN_ADAPTERS or self.state is not None
 
     @property
     def carries(self) -> bool:
         """Whether a client's next participation starts with something of its own."""
-        return self.start == "own" or not self.uploads.whole
+        return self.start == "own" or not self.uploads.whole or self.state is not None
 
     @property
     def track(self) -> str:
@@ -146,10 +160,9 @@ class SharedStage:
         Methods whose shared stages are equal (FedAvg and Ditto, FedProx and FAVoR) share one trajectory, which is
         trained once. A server that remembers is named first.
         """
-        # Plug points that a stage leaves alone are not in its digest, so a new one renames no track that is there.
         values = dataclasses.asdict(self)
         plain = SharedStage()
-        for name in ("trains", "uploads", "server", "begin", "mixture", "privacy", "aggregation", "upload_bits"):
+        for name in values.keys() - _IN_EVERY_DIGEST:
             if getattr(self, name) == getattr(plain, name):
                 del values[name]
         digest = hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:6]
@@ -302,7 +315,7 @@ class Plan:
             raise ValueError("generates with a shared adapter but has no shared stage")
         if self.shared is not None and self.shared.hands_out_more and (self.inference != "server" or self.personal):
             raise ValueError(
-                f"the server rule '{self.shared.server.kind}' goes with the final shared adapter and no personal stage"
+                "a server that hands out more than an adapter goes with the final shared adapter and no personal stage"
             )
         mixture = self.generates.mixture
         if self.gating == "dynamic" and (mixture is None or mixture.kind != "similarity"):
@@ -417,13 +430,21 @@ def complete(plan: Plan, experiment: Experiment) -> Plan:
                 f"its server rule '{shared.server.kind}' takes no mean that 'federation.robust' could stand for; "
                 "leave one of them out"
             )
+        if federation.robust is not None and shared.state is not None:
+            raise ValueError(
+                "its clients send a change of their state too, which 'federation.robust' does not combine; leave one "
+                "of them out"
+            )
+        if shared.state is not None and not hasattr(METHODS.load(shared.state.method), "STATE"):
+            raise ValueError(f"its state is that of '{shared.state.method}', whose file assigns no STATE; add it")
         asked = federation.privacy
         private = None
         if asked is not None:
             private = Privacy(asked.clip, asked.noise_multiplier, federation.clients_per_round)
         shared = dataclasses.replace(
             shared,
-            weighting="uniform" if members else federation.weighting,
+            weighting="uniform" if members or shared.state else federation.weighting,
+            state=shared.state and dataclasses.replace(shared.state, clients=experiment.clients),
             privacy=private,
             aggregation=federation.aggregation,
             upload_bits=federation.upload_bits,

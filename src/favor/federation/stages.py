@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from favor.federation.exchange import ClientState, parted
 from favor.federation.factors import Factors
 from favor.federation.method import PersonalStage, SharedStage
 from favor.federation.packs import State
@@ -29,6 +30,7 @@ class StageClient:
     ``start`` is the adapter the stage begins with; with ``residual`` it is held fixed and a residual is trained on top.
     ``anchor`` is A_t, of the proximal term and of a mixture, whose gate per token sees the mean of the others there.
     ``weight`` is the local adapter's in a learned mixture, ``gate`` the vectors of one per token (empty: zeros).
+    ``state``: what the server and the client keep beside the adapter, where the stage declares it.
     ``round_number`` names the client's random streams.
     """
 
@@ -40,6 +42,7 @@ class StageClient:
     target: np.ndarray | None = None
     weight: float | None = None
     gate: State | None = None
+    state: ClientState | None = None
 
 
 class Trained(Protocol):
@@ -51,6 +54,7 @@ class Trained(Protocol):
     displacement: LoraState | None
     weight: float | None
     gate: LoraState | None
+    gradient: LoraState | None
 
 
 def shared_clients(
@@ -58,22 +62,27 @@ def shared_clients(
     round_number: int,
     shared: State,
     stage: SharedStage,
-    previous: Mapping[str, State] | None = None,
+    kept: Mapping[str, Mapping[str, State]] | None = None,
     targets: Mapping[str, np.ndarray] | None = None,
     participations: Mapping[str, int] | None = None,
     first: State | None = None,
     members: int = 0,
-    gates: Mapping[str, State] | None = None,
 ) -> list[StageClient]:
     """Return the clients of a shared stage: at A_t, or (``start`` "own") where their last participation ended.
 
-    ``previous``: the clients' last endpoints. Tensors that are not uploaded are always a client's own. ``first``: the
-    initial adapter, where a client's first participation begins there. For a mixture: ``members``, the clients whose
-    mean A_t is, and ``gates``, what a client's last participation left of its gate.
+    ``shared``: A_t, with the server's state beside it where the stage has one. ``kept``: the parts that clients kept of
+    their last participation (:func:`ended`). Tensors that are not uploaded are always a client's own. ``first``: the
+    initial adapter, where a client's first participation begins there. ``members``: the clients whose mean A_t is.
     """
+    server: State = {}
+    if stage.state is not None:
+        shared, server = parted(shared)
+
+    def left(name: str, part: str) -> State | None:
+        return (kept or {}).get(name, {}).get(part)
 
     def start(name: str) -> State:
-        own = (previous or {}).get(name)
+        own = left(name, "endpoint")
         if own is None and stage.begin == "initial":
             assert first is not None
             return first
@@ -89,9 +98,10 @@ def shared_clients(
             round_number,
             start(name),
             _epochs(stage, name, participations),
-            shared if stage.mixture is None else mean_of_others(shared, (previous or {}).get(name), members),
+            shared if stage.mixture is None else mean_of_others(shared, left(name, "endpoint"), members),
             (targets or {}).get(name),
-            gate=None if stage.mixture is None else (gates or {}).get(name, {}),
+            gate=None if stage.mixture is None else left(name, "gate") or {},
+            state=None if stage.state is None else ClientState(stage.state, shared, server, left(name, "state") or {}),
         )
         for name in names
     ]
@@ -104,13 +114,18 @@ def _epochs(stage: SharedStage | PersonalStage, client: str, participations: Map
     return float(stage.epochs) / parts
 
 
-def upload(result: Trained, shared: State, stage: SharedStage) -> dict[str, np.ndarray]:
+def upload(
+    result: Trained, shared: State, stage: SharedStage, state: ClientState | None = None
+) -> dict[str, np.ndarray]:
     """Return what a client sends: its scaled delta (Eq. shared_delta), or how far pFedMe's outer steps moved.
 
     A server that keeps the mean of its members' adapters is sent the adapter itself. Where the stage has ``privacy``,
-    what is sent is clipped.
+    what is sent is clipped. Of the ``state`` that the client trained with it sends the change.
     """
     sent = _upload(result, shared, stage)
+    if state is not None:
+        assert result.gradient is not None
+        sent |= state.change(result.gradient)
     return sent if stage.privacy is None else clipped(sent, stage.privacy.clip)
 
 
@@ -176,8 +191,14 @@ def kept(
     return parts
 
 
-def ended(result: Trained) -> dict[str, Mapping[str, np.ndarray]]:
-    """Return the parts of a shared result that the client keeps: its endpoint, and its gate per token if it has one."""
+def ended(result: Trained, state: ClientState | None = None) -> dict[str, Mapping[str, np.ndarray]]:
+    """Return the parts of a shared result that the client keeps: its endpoint, and its gate per token if it has one.
+
+    Of a client with a ``state`` that is its own after the stage alone: nobody generates with its endpoint.
+    """
+    if state is not None:
+        assert result.gradient is not None
+        return {"state": state.after(result.gradient)}
     parts: dict[str, Mapping[str, np.ndarray]] = {"endpoint": as_arrays(result.state)}
     if result.gate is not None:
         parts["gate"] = as_arrays(result.gate)

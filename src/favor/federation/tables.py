@@ -26,7 +26,7 @@ TRAFFIC = Table(
     (
         ROUND,
         Column("direction", STRING, "", "client_to_server or server_to_client"),
-        Column("content", STRING, "", "delta, personal adapter or shared adapter"),
+        Column("content", STRING, "", "delta, delta and change of state, personal adapter or shared adapter"),
         CLIENT,
         Column("file", STRING, "", "file it was in, relative to the results folder"),
         BYTES,
@@ -45,8 +45,8 @@ BOUNDARY = Table(
             "content",
             STRING,
             "",
-            "delta, personal adapter, word count, text, shared or final adapter; of what stays: residual, endpoint, "
-            "adapter, gate, ...",
+            "delta, delta and change of state, personal adapter, word count, text, shared or final adapter; of what "
+            "stays: residual, endpoint, adapter, gate, state, ...",
         ),
         CLIENT,
         Column("file", STRING, "", "file it was in, relative to the results folder"),

@@ -144,7 +144,7 @@ class Accounts:
         if plan.shared is not None:
             schedule = self.training.rounds(run.experiment, run.seed, plan.shared.sampling)
             participations = sum(map(len, schedule))
-            found.up += participations * _share(plan.shared)
+            found.up += participations * _share(plan.shared) * (1 if plan.shared.state is None else 2)
             found.down += participations * _share(plan.shared)
             found.down += sum(
                 len(cohort) * self.training.beside(run, plan.shared, number) for number, cohort in enumerate(schedule)
@@ -152,7 +152,7 @@ class Accounts:
         if plan.personal is not None and plan.personal.start == "pooled":
             found.down += len(self.training.clients(run.experiment))
         share = 1.0 if plan.shared is None else _share(plan.shared)
-        if plan.shared is not None:
+        if plan.shared is not None and plan.shared.state is None:
             share += self.training.beside(run, plan.shared, self.project.experiment(run).federation.rounds)
         found.down += share * len(self.records.final_recipients(run, plan))
 

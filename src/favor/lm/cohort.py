@@ -17,6 +17,23 @@ from favor.lm.stack import Component, LoraStack
 from favor.lm.tasks import ClientResult, ClientTask, LogRow, Plan
 
 
+class Correction:
+    """What one client adds to its gradients, and their mean without it, each step's weighted by its rate."""
+
+    def __init__(self, added: torch.Tensor) -> None:
+        self.added, self.total, self.rates = added, torch.zeros_like(added), 0.0
+
+    def apply(self, gradient: torch.Tensor, rate: float) -> None:
+        """Note a step's ``gradient`` [factors], and correct it in place."""
+        self.total.add_(gradient, alpha=rate)
+        self.rates += rate
+        gradient.add_(self.added)
+
+    def mean(self) -> torch.Tensor:
+        """Return the mean gradient of the steps so far."""
+        return self.total / self.rates
+
+
 class Cohort:
     """K clients' trained values as rows of flat tensors: [K, factors + projection head + gate per token].
 
@@ -76,6 +93,9 @@ class Cohort:
             self.mixture = LearnedMixture(stack.layout, [task.weight or 0.0 for task in tasks], self.device)
         self.displacements: list[torch.Tensor | None] = [
             torch.zeros(self.size, device=self.device) if task.inner_steps else None for task in tasks
+        ]
+        self.corrections = [
+            None if task.correction is None else Correction(self._shared(task.correction)) for task in tasks
         ]
         if any(task.inner_steps and task.anchor is None for task in tasks):
             raise ValueError("inner steps need an anchor")
@@ -167,6 +187,9 @@ class Cohort:
         norm = float(torch.linalg.vector_norm(gradient))
         if self.settings.clip_norm > 0:
             gradient *= min(1.0, self.settings.clip_norm / (norm + 1e-6))
+        correction = self.corrections[position]
+        if correction is not None:
+            correction.apply(gradient[: self.size], rate)
         self.optimisers[position].step(self.values[position], gradient, rate, mask)
         displacement = self.displacements[position]
         if displacement is not None and anchor is not None and self.optimisers[position].steps % task.inner_steps == 0:
@@ -221,6 +244,8 @@ class Cohort:
             displacement = None if moved is None else self.stack.layout.unflatten(moved)
             weight = None if self.mixture is None else self.mixture.weights[position]
             gate = None if self.gate is None else self.gate.unflatten(self.gate_values[position])
+            correction = self.corrections[position]
+            gradient = None if correction is None else self.stack.layout.unflatten(correction.mean())
             log = self.logs[position]
-            results.append(ClientResult(plan.task.name, state, residual, log, displacement, weight, gate))
+            results.append(ClientResult(plan.task.name, state, residual, log, displacement, weight, gate, gradient))
         return results

@@ -39,9 +39,11 @@ def clients_in(memory: int, size: int, task: ClientTask) -> int:
 def bytes_per_client(size: int, task: ClientTask) -> int:
     """Return what a client like ``task`` holds in a stack: so many float32 vectors of ``size`` numbers.
 
-    They are values, gradients and two moments; a frozen offset and its sum with the values; a companion.
+    They are values, gradients and two moments; a frozen offset and its sum with the values; a companion; a correction
+    and a sum of gradients.
     """
-    return 4 * size * (4 + 2 * (task.offset is not None) + (task.companion is not None))
+    beside = 2 * (task.offset is not None) + (task.companion is not None) + 2 * (task.correction is not None)
+    return 4 * size * (4 + beside)
 
 
 class Room:

@@ -28,6 +28,8 @@ class ClientTask:
       companion + trained, or, with ``weight`` a, (1 - a) * companion + a * trained, where every optimiser step moves a
       by -``weight_rate`` * dL/da within 0..1 (APFL). With ``gate``, vectors u by module (empty: zeros), a is
       sigmoid(u x) at every token of every module, and u is trained with the adapter (FedALT).
+    - ``correction``: what is added to the gradient of the factors at every step, after clipping and before the
+      optimiser (SCAFFOLD's c - c_i); None: nothing.
     - ``trained``: the names of the tensors that are trained, the others keeping the values of ``start``; None: all.
     - ``validation``: pieces that are read and not trained on, before the first step and after every pass (none: no
       reading), with their ``validation_gates`` where ``gates`` are; ``patience``: the passes without a lower loss on
@@ -52,6 +54,7 @@ class ClientTask:
     weight: float | None = None
     weight_rate: float = 0.0
     gate: LoraState | None = None
+    correction: LoraState | None = None
     validation: Sequence[Piece] = ()
     validation_gates: np.ndarray | None = None
     patience: int | None = None
@@ -62,8 +65,9 @@ class ClientResult:
     """What a stage trained: the adapter in effect, the trained part (equal to it without an offset), and the log.
 
     ``displacement``: how far the anchor moved (tasks with inner steps; else None). ``weight``: the trained adapter's
-    share of a mixture, ``gate``: the vectors of a gate per token (tasks that have one). The log has one row an
-    optimiser step with the columns of the table ``training_log`` except stage and round.
+    share of a mixture, ``gate``: the vectors of a gate per token, ``gradient``: the mean gradient of the factors, each
+    step's weighted by its rate, clipped and not corrected (tasks that have these). The log has one row an optimiser
+    step with the columns of the table ``training_log`` except stage and round.
     """
 
     name: str
@@ -73,6 +77,7 @@ class ClientResult:
     displacement: LoraState | None = None
     weight: float | None = None
     gate: LoraState | None = None
+    gradient: LoraState | None = None
 
 
 @dataclass(frozen=True)

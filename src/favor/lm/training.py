@@ -75,15 +75,16 @@ def train(
     on it, unless the task has ``patience``. The learning rate follows the planned steps also where a stage ends early.
 
     With a ``checkpoint`` the one task goes on behind the pass that is saved there, if one is, and every pass is saved.
-    The result is that of a training that was never stopped. It is not for mixtures and inner steps.
+    The result is that of a training that was never stopped. It is not for mixtures, inner steps and corrections.
 
     Raises ``UserError``, naming the client: a stage that would train nothing (no supervised token, no step at a rate
     over zero, no gradient that reaches the adapter), a loss that is not finite, memory that does not suffice.
     """
     if len({task.name for task in tasks}) != len(tasks):
         raise ValueError("client names of one call must differ")
-    if checkpoint and (len(tasks) > 1 or tasks[0].inner_steps or tasks[0].companion is not None):
-        raise ValueError("a checkpoint holds one client without inner steps and mixtures")
+    parts = (tasks[0].companion, tasks[0].correction)
+    if checkpoint and (len(tasks) > 1 or tasks[0].inner_steps or parts != (None, None)):
+        raise ValueError("a checkpoint holds one client without inner steps, mixtures and corrections")
     plans = sorted((make_plan(task, settings) for task in tasks), key=lambda plan: -len(plan.steps))
     for plan in plans:
         _check_rates(plan, settings)

@@ -35,8 +35,10 @@ class Records:
         return unique(file for run in self._homes(key) for file in self._round_traffic(run))
 
     def _kept_bundles(self, run: Run) -> list[str]:
-        keeps = self.project.plan(run).inference in ("endpoint", "personal")
-        return self.training.bundles(run) if keeps else []
+        plan = self.project.plan(run)
+        if plan.inference in ("endpoint", "personal"):
+            return self.training.bundles(run)
+        return [] if plan.shared is None else self.training.kept_states(run, plan.shared)
 
     def kept_bundles(self, key: InExperiment) -> list[str]:
         """Return the bundles of everything that stays on the clients of an experiment."""

@@ -11,7 +11,7 @@ from favor.federation.kinds import MOMENTS
 from favor.federation.method import PersonalStage, SharedStage, plan_values
 from favor.federation.schedule import batches, last_participation
 from favor.foundation.errors import UserError
-from favor.foundation.registry import ROBUST_RULES
+from favor.foundation.registry import METHODS, ROBUST_RULES
 from favor.plan.handing import Parameter, canonical, handed
 from favor.plan.keys import AfterRound, Batch, InExperiment, InRound, InSeed, InTrack, Run
 from favor.plan.participation import Participation
@@ -124,9 +124,11 @@ class SharedTraining(Participation):
     def beside(self, key: InSeed, stage: SharedStage, number: int) -> int:
         """Return how many adapters' numbers a server hands out beside the shared adapter at the start of a round.
 
-        FedEx-LoRA's residuals are those of all rounds before, each of a cohort less one; large ones count a bit more
-        than they are, because their rank ends at that of the layers.
+        A state is one, from the second round on. FedEx-LoRA's residuals are those of all rounds before, each of a
+        cohort less one; large ones count a bit more than they are, because their rank ends at that of the layers.
         """
+        if stage.state is not None:
+            return min(number, 1)
         if stage.server.kind != "exact":
             return 0
         return sum(len(cohort) - 1 for cohort in self.rounds(key.experiment, key.seed, stage.sampling)[:number])
@@ -238,6 +240,18 @@ class SharedTraining(Participation):
         """Return the initial adapter, where a client's first participation in a shared stage begins there."""
         stage = self.stage(key)
         return [self.server_adapter(key, stage, 0)] if stage.begin == "initial" else []
+
+    def state_code(self, key: InTrack) -> list[str]:
+        """Return what declares the state that a track's server and clients keep, where they do."""
+        state = self.stage(key).state
+        return [] if state is None else [f"{METHODS.module(state.method)}:STATE"]
+
+    def kept_states(self, run: InSeed, stage: SharedStage) -> list[str]:
+        """Return the bundles with the state that every client keeps at the end, where the stage has one."""
+        if stage.state is None:
+            return []
+        last = self.last_rounds(run.experiment, run.seed, stage.sampling)
+        return unique(self.endpoint(run, stage, client, number) for client, number in sorted(last.items()))
 
     def shared_settings(self, key: Batch) -> Parameter:
         """Return what a job of a shared stage reads of the configuration."""

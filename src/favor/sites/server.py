@@ -17,9 +17,10 @@ import pandas as pd
 from favor.corpora.tables import CLIENT_TEXTS
 from favor.federation.boundary import round_traffic, run_boundary
 from favor.federation.combining import combined
+from favor.federation.exchange import declared_shapes, next_shared, parted
 from favor.federation.method import Inference
 from favor.federation.packs import State
-from favor.federation.server import step, update
+from favor.federation.server import step
 from favor.federation.settings import Robust, RunBoundary
 from favor.federation.tables import BOUNDARY, TRAFFIC
 from favor.federation.uploads import Uploads, cohort_sum, mean_of_sum, read_uploads
@@ -114,6 +115,8 @@ def hand_out(folder: ServerFolder, kind: str, number: int, cohort: Sequence[str]
     """
     agreed, stage = folder.agreed, stages(folder.agreed)[0]
     shared, header = read_safetensors(folder.state(number))
+    if kind == "final":  # who only generates needs no state of the server
+        shared = dict(parted(shared)[0])
     sent = {name: value for name, value in shared.items() if stage.sends(name)}
     about = {"kind": "shared adapter", "seed": str(agreed["seed"]), "round": str(number)}
     write_safetensors(sent, place / ADAPTER, about)
@@ -125,7 +128,7 @@ def hand_out(folder: ServerFolder, kind: str, number: int, cohort: Sequence[str]
         "taken": {client: earlier for earlier in range(number) for client in folder.uploads(earlier)},
         "agreement": agreed,
         "digests": {**folder.digests, "adapter": file_digest(place / ADAPTER)},
-        "declares": {name: list(value.shape) for name, value in sent.items()},
+        "declares": declared_shapes(stage, sent),
     }
     write_signed(content, folder.key(), place / MANIFEST)
 
@@ -215,7 +218,7 @@ def _aggregate(folder: ServerFolder, number: int, agreed: Agreement) -> None:
         header["members"] = str(len(uploads.deltas))
     means = _means(folder, uploads, number, agreed)
     if means is None:
-        state, kept = update(stage.server, shared, memory, uploads.deltas, uploads.weights, rate)
+        state, kept = next_shared(stage, shared, memory, uploads.deltas, uploads.weights, rate)
     else:
         state, kept = step(stage.server, shared, memory, means, rate)
     if stage.server.moments:

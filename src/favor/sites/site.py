@@ -202,12 +202,10 @@ def train(arguments: argparse.Namespace) -> None:
             raise UserError(f"{arguments.round}: round {later[0]} was trained already; rounds go forward only")
         before = site.kept(last, "endpoints") if stage.carries else {}
         target, participations = site.about(stage)
-        endpoints = {name: before["endpoint"]} if before else {}
-        gates = {name: before["gate"]} if "gate" in before else {}
-        about = ([name], number, shared, stage, endpoints, target, participations)
-        clients = shared_clients(*about, site.first, int(manifest["members"]), gates)
-        result = site.run(clients, stage, "shared")
-        site.keep(number, "endpoints", ended(result))
+        about = ([name], number, shared, stage, {name: before}, target, participations)
+        clients = shared_clients(*about, site.first, int(manifest["members"]))
+        result, state = site.run(clients, stage, "shared"), clients[0].state
+        site.keep(number, "endpoints", ended(result, state))
         if personal is not None and personal.chained:
             carried = site.kept(last, "personal")
             start = compose(carried) if carried else site.first if personal.begin == "initial" else shared
@@ -215,7 +213,7 @@ def train(arguments: argparse.Namespace) -> None:
             weights = {name: carried_weight(carried)} if learned else {}
             site.keep(number, "personal", site.run_personal(personal, number, start, shared, weights))
         words = int(read_parquet(site.path / "allocation.parquet", ALLOCATION)["allocated_words"].iloc[0])
-        given = rounded(upload(result, shared, stage), stage.upload_bits, site.seed, number, name)
+        given = rounded(upload(result, shared, stage, state), stage.upload_bits, site.seed, number, name)
         write_upload(sent, name, given, manifest, site.digests, words, secret_key(site.path / "key"))
     elif safetensors_header(sent)["manifest"] != manifest_digest(manifest):
         raise UserError(f"{arguments.round}: round {number} was trained by another manifest; a round is trained once")
