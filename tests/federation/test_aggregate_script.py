@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 from tests.experiments import experiment
 
+from favor.federation.exchange import next_shared
 from favor.federation.factors import Factors
 from favor.federation.method import SharedStage, load_method, plan_values
 from favor.federation.packs import write_pack
 from favor.federation.privacy import Privacy
-from favor.federation.server import update
 from favor.federation.server_rule import ServerRule
+from favor.federation.state_rule import STATE, StateRule
 from favor.federation.tables import TRAFFIC
 from favor.federation.uploads import read_uploads
 from favor.foundation.errors import UserError
@@ -29,6 +30,7 @@ STAGES = {
     "momentum of B": SharedStage(trains=Factors("B"), server=ServerRule("momentum", 1.0, 0.9)),
     "svd": SharedStage(server=ServerRule("svd")),
     "exact": SharedStage(server=ServerRule("exact")),
+    "state": SharedStage(state=StateRule("scaffold", 5)),
 }
 
 
@@ -42,8 +44,12 @@ class Files(SimpleNamespace):
 def deltas(number, stage) -> dict[str, dict[str, dict[str, np.ndarray]]]:
     generator = np.random.default_rng(number)
     whole = {A: (2, 3), B: (4, 2)}
+    if stage.state is not None:
+        whole |= {STATE + name: shape for name, shape in whole.items()}
     return {
-        client: {"delta": {k: generator.normal(size=s).astype(np.float32) for k, s in whole.items() if stage.sends(k)}}
+        client: {
+            stage.content: {k: generator.normal(size=s).astype(np.float32) for k, s in whole.items() if stage.sends(k)}
+        }
         for client in ("client_001", "client_002")
     }
 
@@ -106,10 +112,10 @@ def test_three_rounds_through_files_are_those_in_memory(name, repository, tmp_pa
         after = {"memory": tmp_path / f"memory{number + 1}.safetensors"} if stage.server.moments else {}
         uploaded = [str(tmp_path / f"upload{number}.safetensors")]
         run_job(repository, tmp_path, number, stage, uploaded, rate=0.5, input=kept, output=after)
-        sent = {client: parts["delta"] for client, parts in uploads.items()}
+        sent = {client: parts[stage.content] for client, parts in uploads.items()}
         # What is broadcast: A_t or the half of it that is trained, and FedEx-LoRA's residuals.
         broadcast = safetensors_bytes({key: expected[key].shape for key in expected if stage.sends(key)})
-        expected, memory = update(stage.server, expected, memory, sent, dict.fromkeys(sent, 1.0), 0.5)
+        expected, memory = next_shared(stage, expected, memory, sent, dict.fromkeys(sent, 1.0), 0.5)
         found, header = read_safetensors(tmp_path / f"round{number + 1}.safetensors")
         assert header["round"] == str(number + 1)
         assert found.keys() == expected.keys()
@@ -132,7 +138,7 @@ def test_an_upload_that_is_not_finite_is_refused_whatever_the_server_does(stage,
     uploads = deltas(3, stage)
     write_pack(tmp_path / "upload", uploads, {"round": "3"})
     assert read_uploads([str(tmp_path / "upload")], stage, 3).deltas.keys() == uploads.keys()
-    uploads["client_002"]["delta"][B][3, 1] = bad
+    uploads["client_002"][stage.content][B][3, 1] = bad
     write_pack(tmp_path / "upload", uploads, {"round": "3"})
     words = "upload: round 3, client_002: tensor 'm.lora_B.weight' .* NaN or infinite .*; lower training.learning_rate"
     with pytest.raises(UserError, match=words):

@@ -15,6 +15,7 @@ from favor.federation.factors import Factors
 from favor.federation.method import SharedStage, load_method, plan_values
 from favor.federation.packs import write_pack
 from favor.federation.settings import RunBoundary
+from favor.federation.state_rule import StateRule
 from favor.federation.tables import BOUNDARY, TRAFFIC
 from favor.foundation.parquet import write_parquet
 from favor.foundation.tensors import safetensors_bytes, write_safetensors
@@ -113,6 +114,24 @@ def test_what_is_not_uploaded_is_not_broadcast_either(run, tmp_path) -> None:
     texts = pd.DataFrame({"client": ["client_001"], "prompt": [""], "training_text": ["a"]})
     record = run_boundary(made, texts, results)
     assert record.loc[record["content"] == "final adapter", "bytes"].tolist() == [4 * 8 + header]
+
+
+def test_a_state_crosses_both_ways_and_not_to_who_generates_alone(run, tmp_path) -> None:
+    made, results = run
+    stage = SharedStage(state=StateRule("scaffold", 3))
+    both = {**STATE, **{f"state/{name}": value for name, value in STATE.items()}}
+    adapter, uploads, own = (tmp_path / "results" / f"{name}.safetensors" for name in ("adapter", "uploads", "own"))
+    write_safetensors(both, adapter, {})
+    write_pack(uploads, {"client_001": {stage.content: both}}, {})
+    write_pack(own, {"client_001": {"state": STATE}}, {"round": "0"})
+    frame = round_traffic(0, str(adapter), [str(uploads)], results, sent=stage.sends)
+    once, twice = (len(safetensors.numpy.save(part, {"format": "pt"})) for part in (STATE, both))
+    assert frame[["content", "bytes"]].to_numpy().tolist() == [[stage.content, twice], ["shared adapter", twice]]
+    write_parquet(frame, made.traffic[0], TRAFFIC)
+    changes = {"traffic": made.traffic[:1], "final": str(adapter), "stage": plan_values(stage), "packs": [str(own)]}
+    record = run_boundary(made.model_copy(update=changes), pd.DataFrame({"training_text": []}), results)
+    assert record.loc[record["content"] == "final adapter", "bytes"].tolist() == [once]
+    assert record.loc[record["direction"] == STAYS, ["content", "bytes"]].to_numpy().tolist() == [["state", once]]
 
 
 def test_pooling_hands_over_the_texts_and_gives_everyone_the_adapter(run, tmp_path) -> None:

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from favor.federation.method import needs_shared
-from favor.forecast.account import Accounts
+from favor.forecast.account import Account, Accounts
 from favor.foundation.errors import UserError
 from favor.plan.keys import PersonalBatch, Run, SweepTable
 
@@ -233,6 +233,49 @@ def test_rivals_share_fedavgs_track_and_servers_with_moments_keep_them(plan) -> 
         "fedyogi": "yogi",
     }
     assert {name for kept, name in memory.values() if not kept} == {"task"}
+
+
+def test_a_state_goes_on_from_the_last_round_that_a_client_answered(plan) -> None:
+    def change(config) -> None:
+        section = config["experiments"]["micro"]
+        section["methods"], section["tables"] = {"scaffold": {}, "fedavg": {}}, []
+        del section["studies"]
+        section["federation"] |= {"answers": 0.5, "clients_per_job": 1, "rounds": 5, "clients_per_round": 3}
+
+    planner = plan(change=change)
+    training, run = planner.training, Run("micro", "1", "scaffold")
+    plans = planner.project.plans("micro")
+    stage = plans["scaffold"].shared
+    rounds, drawn = training.rounds("micro", "1", "coverage_first"), training.drawn("micro", "1", "coverage_first")
+    assert rounds != drawn
+    last: dict[str, str] = {}
+    for number, cohort in enumerate(rounds):
+        for job in training.round_jobs(run, stage, number):
+            (client,) = training.shared_clients(job)
+            assert training.kept_endpoints(job) == cohort
+            assert training.previous_endpoints(job) == [last[name] for name in (client,) if name in last]
+        last |= {client: training.endpoint(run, stage, client, number) for client in cohort}
+    # What stays of it is in the record of the boundary; its equations are in the code of its own jobs alone.
+    packs = {each["method"]: each["packs"] for each in planner.records.boundary_settings(run)["runs"]}
+    assert sorted(packs["scaffold"]) == sorted(last.values())
+    assert packs["fedavg"] == []
+    job = SharedBatch("micro", "1", stage.track, "0", "0")
+    assert training.state_code(job) == ["favor.federation.methods.scaffold:STATE"]
+    assert training.state_code(dataclasses.replace(job, track=plans["fedavg"].shared.track)) == []
+    # Twice an adapter up; down once in round 0, then twice, and once to everybody who generates.
+    sizes, everybody = [len(cohort) for cohort in rounds], len(training.clients("micro"))
+
+    def account(other) -> Account:
+        def without(config) -> None:
+            change(config)
+            del config["experiments"]["micro"]["methods"][other]
+
+        only = plan(change=without)
+        return Accounts(only.project, only.training, only.records, only.evaluation).of("micro")
+
+    assert account("fedavg").up == 2 * sum(sizes)
+    assert account("fedavg").down == sizes[0] + 2 * sum(sizes[1:]) + everybody
+    assert account("scaffold").up == sum(sizes)
 
 
 @dataclasses.dataclass(frozen=True)

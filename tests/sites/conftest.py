@@ -23,7 +23,7 @@ from favor.foundation.parquet import read_parquet
 from favor.plan import Planner
 from favor.plan.keys import InExperiment, Run
 
-METHODS = ("favor", "ditto", "fedsa_lora", "apfl", "flexlora", "fedalt", "feddpa", "fedadam")
+METHODS = ("favor", "ditto", "fedsa_lora", "apfl", "flexlora", "fedalt", "feddpa", "fedadam", "scaffold")
 CLIENTS = ("client_001", "client_002", "client_003")
 
 

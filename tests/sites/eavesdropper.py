@@ -34,7 +34,8 @@ def secrets(site, stage, author) -> Iterator[tuple[str, bytes]]:
     public = {value.tobytes() for value in read_safetensors(site / "initial.safetensors")[0].values()}
     for path in sorted(site.glob("rounds/*/*.safetensors")):
         for part, state in read_packs([path])[client].items():
-            for name, value in {} if part == "companion" else state.items():  # A_t, which the server sent
+            # A_t is what the server sent; a state is the sum of its changes, which were uploaded.
+            for name, value in {} if part in ("companion", "state") else state.items():
                 content = np.asarray(value).tobytes()
                 # Whoever knows A_t and an upload knows what of the endpoint was uploaded.
                 known = part == "endpoint" and stage.sends(name)

@@ -15,6 +15,7 @@ TABLE = TableSpec(
         "fedadam",
         "fedyogi",
         "fedprox",
+        "scaffold",
         "flexlora",
         "fedex_lora",
         "ffa_lora",
