@@ -162,3 +162,13 @@ def test_equal_texts_of_all_authors_have_no_interval_to_speak_of(three_authors) 
         assert found["common_similarity", end] == found["common_overlap", end] == pytest.approx(1.0)
         assert found["common_auc", end] == 0.0
         assert found["common_auc", f"other_prompt_{end}"] == pytest.approx(0.5)
+
+
+def test_of_one_author_no_interval_is_known(three_authors) -> None:
+    """All outputs of a alone: one cluster of three, whose draws never differ."""
+    texts = {client: [f"{client} one two three", f"{client} four five six"] for client in CLIENTS}
+    inputs = with_common(three_authors, texts, {"a": [0, 100], "b": [90, 100], "c": [180, 170]})
+    made = inputs.common_generations
+    found = values(replace(inputs, common_generations=made.assign(passed=made["client"] == "a"), _cache={}))
+    assert found["common_accuracy", ""] == 0.5
+    assert np.isnan([found["common_accuracy", "low"], found["common_accuracy", "high"]]).all()

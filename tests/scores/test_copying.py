@@ -90,3 +90,27 @@ def test_intervals_are_over_authors_whose_outputs_go_together(three_authors, sco
     assert found == pytest.approx([0.5 - half, 0.5 + half], abs=0.03)  # slopes over draws of three, not derivatives
     # no output copies another client: no interval of a width
     assert [score_value(scores, "copy5_rate", f"others_{end}") for end in ("low", "high")] == [0, 0]
+
+
+def test_authors_without_an_output_do_not_narrow_an_interval(three_authors, score_value) -> None:
+    """A's outputs copy 4 of their 6 5-grams, b's 2, and c's failed: .5 with an error of .167, and t of one is 12.7."""
+    copied = {"a": "a1 a2 a3 a4 a5 a6 a7 a8", "b": "b1 b2 b3 b4 b5 b6", "c": "c1"}
+    ends = {"a": " x y", "b": " x y z w", "c": ""}
+    made = three_authors.generations
+    inputs = replace(
+        three_authors,
+        generations=made.assign(
+            text=[copied[client] + ends[client] for client in made["client"]],
+            passed=made["passed"] & (made["client"] != "c"),
+        ),
+        client_texts=pd.DataFrame(copied.items(), columns=["client", "training_text"]),
+        _cache={},
+    )
+    scores = copying.score(inputs, Draws(draws=5000))
+    assert score_value(scores, "copy5_rate") == pytest.approx(0.5)
+    assert [score_value(scores, "copy5_rate", end) for end in ("low", "high")] == [0, 1]  # .5 -+ 2.1, within 0 and 1
+    alone = replace(inputs, generations=inputs.generations.assign(passed=made["client"] == "a"), _cache={})
+    scores = copying.score(alone, Draws(draws=200))
+    low = scores[(scores["method"] == "m") & (scores["metric"] == "copy5_rate") & (scores["variant"] == "low")]
+    assert low["value"].isna().all()
+    assert low["note"].tolist() == ["needs outputs of two authors"]

@@ -226,3 +226,21 @@ def test_failures_are_wrong_and_unseen_encoders_stand_by_their_mean(inputs_maker
             6,
             8,
         ]
+
+
+def test_intervals_count_the_authors_who_have_outputs(inputs_maker) -> None:
+    """Of ten authors two answer, one output each: a at 10 degrees from itself and b at 5, which both are right.
+
+    Wilson's lower limit of 2 of 2 is 1 / (1 + t^2 / 2), with t = 12.706 of one degree of freedom. Failed outputs are
+    outputs: the other measure has ten authors, t = 2.262, and 2 of 10 right.
+    """
+    own = {name: [place * 36.0] for place, name in enumerate("abcdefghij")}
+    made = {name: [own[name][0] + 5] if name in "ab" else [None] for name in own}
+    scores = voice_kept.score(inputs_maker(train=own, gold=own, generated=made), FEW)
+    low = by_method(scores, "kept_author_accuracy", "score_low")["m"]
+    assert low == pytest.approx(1 / (1 + 12.706**2 / 2), rel=1e-3)
+    assert 0.03 < by_method(scores, f"kept_{voice_kept.FAILURES_WRONG}", "score_low")["m"] < 0.1
+    alone = voice_kept.score(inputs_maker(train=own, gold=own, generated=made | {"b": [None]}), FEW)
+    rows = alone[(alone["method"] == "m") & (alone["metric"] == "kept_author_accuracy")].set_index("variant")
+    assert rows.loc[["", "score_low", "low"], "value"].isna().all()
+    assert rows.loc["", "note"] == "needs outputs of two authors"

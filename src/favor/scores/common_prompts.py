@@ -11,7 +11,7 @@ import pandas as pd
 from scipy.sparse import csr_matrix
 
 from favor.scores.copying import word_list
-from favor.scores.inputs import Run, ScoreInputs, read_encoders
+from favor.scores.inputs import Run, ScoreInputs, authors_of, read_encoders
 from favor.scores.metric import ALL_SEEDS, CONTROLS, Metric, Score, scores_frame
 from favor.scores.prototypes import correct, predict, prototypes
 from favor.scores.settings import CommonPrompts
@@ -159,15 +159,16 @@ def score(inputs: ScoreInputs, settings: CommonPrompts) -> pd.DataFrame:
                 scores += _controls(inputs, run, encoder)
         for run in inputs.common_runs:
             scores += _score_run(inputs, run, encoder, prototype, counts, draws)
-    return scores_frame([*scores, *_intervals(draws, counts)])
+    return scores_frame([*scores, *_intervals(inputs, draws, counts)])
 
 
-def _intervals(draws: Draws, counts: np.ndarray) -> Iterator[Score]:
+def _intervals(inputs: ScoreInputs, draws: Draws, counts: np.ndarray) -> Iterator[Score]:
+    authors = authors_of(inputs.common_runs)
     for (method, encoder, metric, variant), seeds in draws.items():
         mean = np.mean([values for values, _ in seeds], axis=0)
         # One text for all authors has similarity 1 and AUC 0 by construction, which are no shares of trials.
         of_outputs = metric == "common_accuracy"  # the others are of pairs
-        ends = interval(mean, counts.shape[1], RATE if of_outputs else None, None if of_outputs else counts)
+        ends = interval(mean, authors[method], RATE if of_outputs else None, None if of_outputs else counts)
         for name, value in zip(("low", "high"), ends, strict=True):
             note = _TOO_FEW if math.isnan(value) else ""
             n = sum(size for _, size in seeds)

@@ -31,8 +31,8 @@ def word_list(text: str, words: str = "paper") -> list[str]:
     return [word.lower() for word in document_words(words).split(text.replace("’", "'"))]
 
 
-# (method, metric, variant) -> its means in every draw of authors and the outputs behind them, a pair per seed.
-Drawn = dict[tuple[str, str, str], list[tuple[np.ndarray, int]]]
+# (method, metric, variant) -> per seed its means in every draw of authors, and the author of every output behind them.
+Drawn = dict[tuple[str, str, str], list[tuple[np.ndarray, np.ndarray]]]
 
 
 def score(inputs: ScoreInputs, settings: Draws) -> pd.DataFrame:
@@ -78,7 +78,7 @@ def _score_run(inputs: ScoreInputs, known: KnownTexts, run: Run, counts: np.ndar
             value = sum(found_values) / n if n else float("nan")
             note = "no output passed the filter" if not len(whole) else f"no output has {length} words"
             means = mean_draws(np.asarray(found_values, dtype=float), author, counts)
-            drawn.setdefault((run.method, metric.name, variant), []).append((means, n))
+            drawn.setdefault((run.method, metric.name, variant), []).append((means, author))
             yield Score(run.seed, run.method, "", metric.name, variant, value, n, "" if n else note)
 
 
@@ -87,8 +87,9 @@ def _intervals(drawn: Drawn, counts: np.ndarray) -> Iterator[Score]:
     for (method, metric, variant), seeds in drawn.items():
         # A share of 5-grams and a length are no shares of trials.
         bounds = RATE if metric == "copy5" else None
-        ends = interval(np.mean([means for means, _ in seeds], axis=0), counts.shape[1], bounds, counts)
+        authors = np.concatenate([author for _, author in seeds])
+        ends = interval(np.mean([means for means, _ in seeds], axis=0), len(np.unique(authors)), bounds, counts)
         for name, value in zip(("low", "high"), np.clip(ends, *least_and_most[metric]), strict=True):
             note = "needs outputs of two authors" if math.isnan(value) else ""
-            n = sum(size for _, size in seeds)
+            n = len(authors)
             yield Score(ALL_SEEDS, method, "", metric, f"{variant}_{name}".lstrip("_"), float(value), n, note)

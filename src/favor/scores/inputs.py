@@ -284,6 +284,14 @@ class ScoreInputs:
         return gold.vectors[[position[item] for item in run.survivors["prompt_id"]]]
 
 
+def authors_of(runs: Sequence[Run], failed: bool = False) -> dict[str, int]:
+    """Return by method how many authors have an output under any seed that passed the filter, or ``failed`` too."""
+    found: dict[str, set[str]] = {}
+    for run in runs:
+        found.setdefault(run.method, set()).update((run.items if failed else run.survivors)["client"])
+    return {method: len(authors) for method, authors in found.items()}
+
+
 def load_prompts(prompts: Mapping[int, Path]) -> pd.DataFrame:
     """Read the prompts of every seed into one frame with a column seed."""
     parts = [read_parquet(path, PROMPTS).assign(seed=seed) for seed, path in sorted(prompts.items())]

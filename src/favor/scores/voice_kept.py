@@ -15,7 +15,7 @@ from scipy.stats import rankdata
 
 from favor.foundation.vectors import unit_rows
 from favor.foundation.words import document_words
-from favor.scores.inputs import Run, ScoreInputs, read_encoders
+from favor.scores.inputs import Run, ScoreInputs, authors_of, read_encoders
 from favor.scores.metric import ALL_SEEDS, CONTROLS, SOURCE, UNSEEN, Metric, Score, scores_frame
 from favor.scores.prototypes import correct, margins, predict, prototypes
 from favor.scores.settings import Resampled
@@ -106,6 +106,8 @@ def score(inputs: ScoreInputs, settings: Resampled) -> pd.DataFrame:
     counts = observed_and_resampled(len(inputs.clients), settings.seed, settings.draws)
     scores: list[Score] = []
     survivors, outputs = Counter[str](), Counter[str]()
+    clusters, everyone = authors_of(inputs.runs), authors_of(inputs.runs, failed=True)
+    shared = authors_of(inputs.common_runs)
     for run in inputs.runs:
         survivors[run.method] += len(run.survivors)
         outputs[run.method] += len(run.items)
@@ -135,8 +137,11 @@ def score(inputs: ScoreInputs, settings: Resampled) -> pd.DataFrame:
         without = _without_pairs(inputs) if np.isnan(means["gold"]["generated_source_auc"][0]) else ""
         for method, n in survivors.items():
             counted = dict.fromkeys((*OWN_PROMPTS, *COMMON_PROMPTS), n) | {FAILURES_WRONG: outputs[method]}
-            scores += _rows(method, encoder, means, len(inputs.clients), counted, without)
-            scores += _distinct(method, encoder, means[method]["generated_auc"], counts, n)
+            # Of a method's intervals the clusters are the authors who have an output.
+            present = dict.fromkeys(OWN_PROMPTS, clusters[method]) | {FAILURES_WRONG: everyone[method]}
+            present |= dict.fromkeys(COMMON_PROMPTS, shared.get(method, 0))
+            scores += _rows(method, encoder, means, len(inputs.clients), counted, present, without)
+            scores += _distinct(method, encoder, means[method]["generated_auc"], clusters[method], counts, n)
     return scores_frame(scores)
 
 
@@ -261,6 +266,7 @@ def _rows(
     means: Mapping[str, Mapping[str, np.ndarray]],
     authors: int,
     counted: Mapping[str, int],
+    present: Mapping[str, int],
     without: str,
 ) -> Iterator[Score]:
     measures = (
@@ -276,11 +282,11 @@ def _rows(
         end = COMMON_PROMPTS.get(measure, measure)
         ceiling, missing = means["gold"][end], np.full_like(means["gold"][end], np.nan)
         own, bounds = means[method].get(measure, missing), BOUNDS[end]
-        shares = {"": kept_share(own, nothing[end], ceiling, authors, bounds, "own continuations and nothing")}
+        shares = {"": kept_share(own, nothing[end], ceiling, present[measure], bounds, "own continuations and nothing")}
         if BASE in means:
             floor = means[BASE].get(measure, missing)
             names = "own continuations and the base model"
-            shares["over_base"] = kept_share(own, floor, ceiling, authors, bounds, names)
+            shares["over_base"] = kept_share(own, floor, ceiling, present[measure], bounds, names)
         for variant, share in shares.items():
             for name, value in _values(variant, share).items():
                 note = _note(share, value, measure in COMMON_PROMPTS and method in CONTROLS)
@@ -289,9 +295,11 @@ def _rows(
                 yield Score(ALL_SEEDS, method, encoder, f"kept_{measure}", name, value, counted[measure], note)
 
 
-def _distinct(method: str, encoder: str, draws: np.ndarray, counts: np.ndarray, n: int) -> Iterator[Score]:
+def _distinct(
+    method: str, encoder: str, draws: np.ndarray, authors: int, counts: np.ndarray, n: int
+) -> Iterator[Score]:
     note = "" if np.isfinite(draws[0]) else "needs two authors and an author with outputs of two prompts"
-    ends = interval(draws, counts.shape[1], RATE, counts)
+    ends = interval(draws, authors, RATE, counts)
     for name, value in zip(("", "low", "high"), (float(draws[0]), *ends), strict=True):
         why = note or ("" if np.isfinite(value) else "no draw of authors has a value")
         yield Score(ALL_SEEDS, method, encoder, "distinct_auc", name, value, n, why)

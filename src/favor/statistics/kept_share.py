@@ -99,6 +99,8 @@ def kept_share(
     else:
         of_top, of_bottom = (Limits(*student_limits(draws, clusters)) for draws in (top, bottom))
     ends = ratio_limits(top, bottom, of_top, of_bottom)
+    if math.isnan(ends.low) and clusters < 2:
+        return KeptShare(nan, nan, nan, *seen, reason="needs outputs of two authors")
     if math.isnan(ends.low):
         span = f"{bottom[0]:+.3f}, 95 % interval [{of_bottom.low:.3f}, {of_bottom.high:.3f}]"
         return KeptShare(nan, nan, nan, *seen, reason=f"{apart} are not apart: {span}")

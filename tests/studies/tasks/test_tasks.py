@@ -82,6 +82,27 @@ def test_a_method_without_an_output_says_why() -> None:
     assert set(own["note"]) == {"under some seed no output passed the filter"}
 
 
+def test_authors_without_an_output_do_not_narrow_an_interval() -> None:
+    """Of four authors, at right angles, a and b answer: margins are 4/3 of cosines, and gains .158 and .173.
+
+    Their mean has the standard error .015 / 2, and one degree of freedom, t = 12.7. Of one author nothing is known.
+    """
+    angles = {"a": 0, "b": 90, "c": 180, "d": 270}
+    single = {name: [angle] for name, angle in angles.items()}
+    rows = [(name, f"{name}-1-1", "draft", "Student", direction(angle + 30)) for name, angle in angles.items()]
+    drafts = {"e": pd.DataFrame(rows, columns=["client", "item", "kind", "topic", "embedding"])}
+
+    def ends(a, b) -> list[float]:
+        inputs = make_inputs(single, single, {"a": [a], "b": [b], "c": [None], "d": [None]})
+        table = task_scores(inputs, drafts, "", 7, 2000)
+        return [value(table, "voice_gained", end) for end in ("low", "high")]
+
+    low, high = ends(10, 95)
+    apart = 4 / 3 * (cosine(95, 90) - cosine(10, 0))
+    assert high - low == pytest.approx(2 * 12.706 * apart / 2, rel=0.1)
+    assert np.isnan(ends(10, None)).all()
+
+
 def requests(**changes) -> pd.DataFrame:
     """Two clients with three test documents of two passages and one training document; answers of 30 tokens."""
     rows = [

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from favor.foundation.vectors import unit_rows
-from favor.scores.inputs import Run, ScoreInputs
+from favor.scores.inputs import Run, ScoreInputs, authors_of
 from favor.scores.metric import ALL_SEEDS, Metric, Score, scores_frame
 from favor.scores.prototypes import margins, prototypes
 from favor.statistics.bootstrap import interval, mean_draws, observed_and_resampled
@@ -42,7 +42,7 @@ def task_scores(
     in all others voice is measured. Variants: "", and ``low`` and ``high``, the 95 % interval over authors, who keep
     their outputs of all seeds (``seed`` and ``draws`` of the bootstrap).
     """
-    counts = observed_and_resampled(len(inputs.clients), seed, draws)
+    counts, authors = observed_and_resampled(len(inputs.clients), seed, draws), authors_of(inputs.runs)
     scores: list[Score] = []
     for encoder in inputs.encoders:
         measure = _content if encoder == semantic else _voice
@@ -54,7 +54,7 @@ def task_scores(
             found.setdefault(run.method, []).append(own)
         for method, seeds in found.items():
             texts = sum(len(run.survivors) for run in inputs.runs if run.method == method)
-            scores += _scores(method, encoder, seeds, texts, counts, encoder == semantic)
+            scores += _scores(method, encoder, seeds, (texts, authors[method]), counts, encoder == semantic)
     return scores_frame(scores)
 
 
@@ -87,17 +87,23 @@ def _voice(inputs: ScoreInputs, drafts: pd.DataFrame, encoder: str, run: Run) ->
 
 
 def _scores(
-    method: str, encoder: str, seeds: list[dict[str, np.ndarray]], texts: int, counts: np.ndarray, content: bool
+    method: str,
+    encoder: str,
+    seeds: list[dict[str, np.ndarray]],
+    sizes: tuple[int, int],
+    counts: np.ndarray,
+    content: bool,
 ) -> Iterator[Score]:
+    texts, authors = sizes
     whole = all(seeds)
     for name in ("content_kept", "content_by_chance") if content else ("voice_gained",):
         ends = [np.nan] * 3
         if whole:
             draws = np.mean([own[name] for own in seeds], axis=0)
             bounds = (-1.0, 1.0) if content else None
-            ends = [float(draws[0]), *interval(draws, counts.shape[1], bounds, counts)]
+            ends = [float(draws[0]), *interval(draws, authors, bounds, counts)]
         for variant, value in zip(("", "low", "high"), ends, strict=True):
             note = "" if np.isfinite(value) else "under some seed no output passed the filter"
             if whole and note:
-                note = "no draw of authors has a value"
+                note = "needs outputs of two authors"
             yield Score(ALL_SEEDS, method, encoder, name, variant, value, texts, note)
