@@ -4,8 +4,6 @@ It starts Snakemake with the options that everybody needs, and prints jobs, warn
 Snakemake says besides is in its log. For all other options, call ``snakemake`` itself.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

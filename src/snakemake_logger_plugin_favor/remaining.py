@@ -1,7 +1,5 @@
 """The time that a whole run still needs, from how long its jobs take."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path

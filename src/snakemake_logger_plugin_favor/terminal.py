@@ -3,8 +3,6 @@
 Everything that Snakemake says is in its own log, below ``.snakemake/log``.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import sys

@@ -1,7 +1,5 @@
 """Tells, without loading anything, which optional encoders have no weights on this machine."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from pathlib import Path

@@ -4,8 +4,6 @@ Names that must exist elsewhere, impossible combinations, and values that follow
 workflow is parsed, once every section is valid by itself, so it reads no model and no corpus.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The whole configuration."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from favor.config.experiments import Experiment

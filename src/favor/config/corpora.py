@@ -1,7 +1,5 @@
 """What a corpus takes from its reader, and what can be wrong with its keys."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from favor.corpora.dates import names_days

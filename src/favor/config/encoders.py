@@ -1,7 +1,5 @@
 """What can be wrong with the keys of an encoder or an assistant classifier."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from favor.encoders.settings import Assistant, Encoder

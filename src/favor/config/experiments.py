@@ -1,7 +1,5 @@
 """Experiments: rows of methods on one corpus and base model, how they are trained, and how they are measured."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any, Literal
 

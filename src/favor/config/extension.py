@@ -1,7 +1,5 @@
 """Corpora and experiments that extend another: a study names what it changes, and nothing else."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Mapping
 from typing import Any

@@ -3,8 +3,6 @@
 That loader takes the last of two equal keys, runs Python tags, and reads 010 as 8 and 1:30 as 90, all in silence.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """The user's own files and folders that a configuration names."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from favor.config.configuration import Configuration

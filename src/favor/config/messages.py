@@ -1,7 +1,5 @@
 """What pydantic finds wrong with a configuration, as one sentence that names the key and the remedy."""
 
-from __future__ import annotations
-
 import datetime
 import types
 import typing

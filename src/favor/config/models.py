@@ -1,7 +1,5 @@
 """What can be wrong with the keys of a base model and of generation."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from favor.foundation.errors import UserError

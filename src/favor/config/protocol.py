@@ -4,8 +4,6 @@
 differs. A key set in the configuration overrides its protocol; docs/protocols.md explains each key.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

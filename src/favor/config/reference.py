@@ -1,7 +1,5 @@
 """The reference of the configuration, made from its models: the JSON schema and the tables of config/README.md."""
 
-from __future__ import annotations
-
 import json
 import re
 import typing

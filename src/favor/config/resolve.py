@@ -3,8 +3,6 @@
 Everything here runs while the workflow is parsed, before any job, so it reads no model and no corpus.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Mapping

@@ -4,8 +4,6 @@ The paper's main split is "medium non-IID long-tail, target/realised Gini 0.25/0
 The authors' release builds it as here with alpha 0.7, a total equal to what is available and shuffle seed 2027.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping, Sequence
 

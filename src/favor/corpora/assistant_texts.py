@@ -1,7 +1,5 @@
 """Texts by assistants and texts by people: what an assistant classifier is trained on."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from pathlib import Path
 

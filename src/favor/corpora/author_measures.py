@@ -4,8 +4,6 @@ Measured of every author who is large enough for a role, and reported; an author
 configuration bounds (the paper names no such filter).
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping

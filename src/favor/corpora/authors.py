@@ -1,7 +1,5 @@
 """Per-author totals, with tokens under the base model's own tokenizer (the paper's "at least 30K tokens")."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

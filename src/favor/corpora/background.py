@@ -1,7 +1,5 @@
 """The background authors: text for a small base model made from scratch, chosen before any tokenizer exists."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from pathlib import Path
 

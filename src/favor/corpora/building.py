@@ -5,8 +5,6 @@ Posts pass through once: cleaned text goes to a temporary file beside the output
 order. The full Blog Authorship Corpus (681,288 posts, 800 MB) needs 335 MB of memory.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import tempfile

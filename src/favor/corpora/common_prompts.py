@@ -4,8 +4,6 @@ Holding the prompt fixed over writers is how homogenisation is measured elsewher
 with Language Models Reduce Content Diversity?", ICLR).
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Collection, Iterable, Mapping
 from itertools import zip_longest

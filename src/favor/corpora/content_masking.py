@@ -4,8 +4,6 @@ What an n-gram model of such text knows is an author's grammar, as LambdaG's aut
 and Graner 2021). Without a tagger, a content word is known by its capital and its ending. The list is English.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Whether training has seen a text: its near duplicates, and runs of words that it shares with texts trained on."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Dates of posts, as sources write them, as days."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache

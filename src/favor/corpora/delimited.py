@@ -1,7 +1,5 @@
 """Reading delimited text (CSV) strictly and as a stream: a broken row stops the run and is named."""
 
-from __future__ import annotations
-
 import csv
 import re
 import sys

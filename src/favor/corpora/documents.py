@@ -1,7 +1,5 @@
 """The ``documents`` table written and read in row groups, so that a whole corpus never stands in memory."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Held-out texts of any authors of a roster: of those who take part in an experiment, and of those who do not."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Benchmarks' files: objects of one JSON list of gigabytes, one after the other, and what is in an object."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Letters and words of many texts at once: to count them is what takes longest of reading a corpus."""
 
-from __future__ import annotations
-
 import string
 from collections.abc import Sequence
 

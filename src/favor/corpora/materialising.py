@@ -1,7 +1,5 @@
 """The clients' own texts: every document by split, and the part of the training documents within the allocation."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 

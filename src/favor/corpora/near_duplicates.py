@@ -4,8 +4,6 @@ Candidates share a band of their MinHash signatures (by the library ``rensa``), 
 exactly, so the signatures decide what is missed and never what is found.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from itertools import islice

@@ -5,8 +5,6 @@ heart, shortened in places: Jane Austen, Sense and Sensibility (1811), chapter 2
 chapter 12. Whoever has a corpus in another language gives sentences of its own (``evaluation.likelihood.neutral``).
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from favor.foundation.errors import UserError

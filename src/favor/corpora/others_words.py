@@ -5,8 +5,6 @@ author's own long dialogue in quotation marks is a quotation, and a short verse 
 of a post is that of its characters, white space aside, that lie in any span. The paper looks for none of this.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence

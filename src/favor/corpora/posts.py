@@ -1,7 +1,5 @@
 """What a corpus reader yields: one raw post, before any cleaning."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, Protocol

@@ -1,7 +1,5 @@
 """Whose profile is it: benchmarks of personalisation give a profile of texts per question, and often no name."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Sequence

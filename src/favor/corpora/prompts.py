@@ -3,8 +3,6 @@
 The paper: "96-token prefixes of held-out posts (192 tokens on Mythos-Reddit), generations capped at 220 new tokens".
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from pathlib import Path
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 Each is one rate of a text, made of the features of :mod:`favor.corpora.style_features` where it has them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

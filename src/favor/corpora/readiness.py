@@ -1,7 +1,5 @@
 """Whether the experiments on a corpus can be run, in one page of text; it names doubtful authors alone."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path

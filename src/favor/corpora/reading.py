@@ -1,7 +1,5 @@
 """Opening a corpus reader by its name: one file of ``favor/corpora/readers`` or ``favor/exports`` is one reader."""
 
-from __future__ import annotations
-
 from typing import cast
 
 from favor.corpora.posts import Reader

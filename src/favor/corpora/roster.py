@@ -4,8 +4,6 @@ The paper samples "a style-diverse 50-author roster" of authors with at least 30
 on authors disjoint from it and from each other.
 """
 
-from __future__ import annotations
-
 import sys
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

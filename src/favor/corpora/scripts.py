@@ -1,7 +1,5 @@
 """Unicode scripts of a corpus: how many letters and posts of each, and how many posts no word was found in."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from functools import cache

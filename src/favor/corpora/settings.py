@@ -4,8 +4,6 @@ A job is handed the class that holds what it reads, and nothing else. :class:`Co
 :class:`Prompts` are what a configuration file has; they inherit the parts that jobs read.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints

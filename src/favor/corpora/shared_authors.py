@@ -1,7 +1,5 @@
 """Authors who are one author: accounts that share several long identical posts."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import combinations
 

@@ -1,7 +1,5 @@
 """Opening a source file: plain, gzip or zip, as bytes or text, with one clear line for each way it can be broken."""
 
-from __future__ import annotations
-
 import codecs
 import gzip
 import io

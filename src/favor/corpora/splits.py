@@ -1,7 +1,5 @@
 """80/10/10 train, validation and test partitions of each author's documents (paper, Data preprocessing)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 

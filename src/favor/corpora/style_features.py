@@ -4,8 +4,6 @@ Two sets stand apart, because published numbers hang on each: :func:`style_featu
 style-diverse, and :func:`function_word_rates` with :func:`structure_rates`, the stylometric verifier of the scores.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

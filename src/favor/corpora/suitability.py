@@ -1,7 +1,5 @@
 """Who can be a client: authors whose held-out posts give the prompts, and who have the texts, that experiments need."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Literal

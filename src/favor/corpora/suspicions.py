@@ -3,8 +3,6 @@
 The log of ``build_documents`` names the first post or author of each; the page of ``check`` counts them and names none.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable

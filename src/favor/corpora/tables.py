@@ -1,7 +1,5 @@
 """Tables of corpora and clients: from documents to prompts."""
 
-from __future__ import annotations
-
 from favor.foundation.columns import (
     AUTHOR,
     CLIENT,

@@ -1,7 +1,5 @@
 """Rows of a CSV, JSONL or Parquet table as plain strings, for the readers that take any of the three."""
 
-from __future__ import annotations
-
 import datetime
 import json
 import math

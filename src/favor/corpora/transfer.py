@@ -1,7 +1,5 @@
 """Human texts of a corpus's clients for encoders trained elsewhere: for prototypes, and held out."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """The files of an export: of a folder, of a zip, or one file alone. Nothing is unpacked to the disk."""
 
-from __future__ import annotations
-
 import json
 import re
 import zipfile

@@ -1,7 +1,5 @@
 """Which format an export is of."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from favor.exports.files import Files

@@ -1,7 +1,5 @@
 """What a format yields, a message or post at a time, and how these become the posts of a corpus."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections import Counter

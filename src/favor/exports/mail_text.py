@@ -1,7 +1,5 @@
 """A mail's own words: without quoted mail, forwarded mail and signatures, which no standard marks."""
 
-from __future__ import annotations
-
 import re
 
 from favor.exports.items import Cut

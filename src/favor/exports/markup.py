@@ -1,7 +1,5 @@
 """Text of HTML: what a person wrote in it, and what the person quotes."""
 
-from __future__ import annotations
-
 import re
 from html.parser import HTMLParser
 

@@ -1,7 +1,5 @@
 """An archive of Mastodon, or its outbox.json alone."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from favor.corpora.posts import ReaderSettings

@@ -4,8 +4,6 @@ An author is an address. A mail is its text parts without attachments; of altern
 person wrote in it.
 """
 
-from __future__ import annotations
-
 import mailbox
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """An archive of Medium: one HTML file per post in posts/, as a zip or folder. Responses are posts as well."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from html import unescape

@@ -1,7 +1,5 @@
 """What short posts of social networks have that is not said by their writer: addressees, links, repeated posts."""
 
-from __future__ import annotations
-
 import re
 
 from favor.exports.items import Cut, tidy

@@ -1,7 +1,5 @@
 """An export of Substack: posts.csv and one HTML file per post in posts/, a zip or folder. Its author is not named."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -1,7 +1,5 @@
 """Chats of Telegram as JSON: one chat at the top of result.json, or many in its list. Authors are Telegram's ids."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

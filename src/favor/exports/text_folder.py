@@ -6,8 +6,6 @@ lines, or TOML between lines "+++". It is no part of the post, and neither are q
 ``columns`` names its keys of date and topic where they differ. As an export it is one person's, in folders or not.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections import Counter

@@ -1,7 +1,5 @@
 """An archive of X (Twitter), a zip or folder: tweets in data/tweets.js and further parts, or in an old tweet.js."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from html import unescape

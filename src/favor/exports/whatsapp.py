@@ -5,8 +5,6 @@ settings gives day, month and year in the order of the dates, whatever stands be
 marked in these files.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta

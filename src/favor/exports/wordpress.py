@@ -1,7 +1,5 @@
 """A blog of WordPress as its WXR file (XML). Authors are its accounts; comments are other people's."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from xml.parsers import expat

@@ -1,7 +1,5 @@
 """What a figure draws: the tables it asked for, and how its experiment's methods are called."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

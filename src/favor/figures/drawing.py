@@ -1,7 +1,5 @@
 """How every figure is drawn: fonts, colours that the colour-blind can tell apart, and files with the same bytes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager

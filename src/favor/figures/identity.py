@@ -1,7 +1,5 @@
 """One colour, marker and place per method, the same in every figure: hue says the family, hollow says a variant."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

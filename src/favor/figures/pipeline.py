@@ -1,7 +1,5 @@
 """The workflow's steps from raw corpora to the report, and which of them are expensive."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from pathlib import Path
 from typing import Any

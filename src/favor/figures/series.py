@@ -1,7 +1,5 @@
 """Points of a sweep that form several series: a panel per method and metric, a line per series."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

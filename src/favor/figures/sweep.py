@@ -1,7 +1,5 @@
 """Metrics over the points of a sweep: a line per method, with intervals or the spread over seeds."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

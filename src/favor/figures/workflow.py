@@ -3,8 +3,6 @@
 After the paper's workflow figure (fig:favor_overview) and Algorithm 1.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

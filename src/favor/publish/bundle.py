@@ -3,8 +3,6 @@
 The same files give the same bytes. Nothing is packed before everything was searched (:mod:`favor.publish.scan`).
 """
 
-from __future__ import annotations
-
 import datetime
 import gzip
 import hashlib

@@ -4,8 +4,6 @@ Every function returns candidates. A candidate that is not text does no harm, be
 private is found in it.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import contextlib

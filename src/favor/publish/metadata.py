@@ -5,8 +5,6 @@ RO-Crate 1.2 (https://www.researchobject.org/ro-crate/specification/1.2) is what
 checksums and no size, because a size may equal an author's number by chance.
 """
 
-from __future__ import annotations
-
 import datetime
 import hashlib
 import io

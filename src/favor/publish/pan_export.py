@@ -1,7 +1,5 @@
 """Exports a run's generated-to-source pairs as PAN's verification task has them: truth.jsonl and answers.jsonl."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """Exports a run in the artefact layout of the paper's public release: seven files for its validator, and a README."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

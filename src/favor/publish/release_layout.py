@@ -1,7 +1,5 @@
 """What the layout of the paper's public release has a place for. All of it is known before anything is trained."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

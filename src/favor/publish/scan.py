@@ -5,8 +5,6 @@ but for the pixels of a heat map within a drawing.
 Findings name file and kind, and quote nothing.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import html

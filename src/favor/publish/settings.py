@@ -1,7 +1,5 @@
 """The settings of what is published, and what its jobs read."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pydantic import JsonValue

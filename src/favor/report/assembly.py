@@ -1,7 +1,5 @@
 """Gathers what the workflow made into one report."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The last lines of a run on the terminal: what was made, the headline, what is missing, what to open, what is next."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 Nothing here names an author or quotes a text: clients are anonymous (client_001 onwards).
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

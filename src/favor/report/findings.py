@@ -4,8 +4,6 @@ One measure answers the question: the share of all outputs that style encoders a
 are those that no method was trained with, where the experiment has any; outputs that failed the filter are wrong ones.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ It quotes texts, so it is made of generated authors, and of real ones where the 
 holds it.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

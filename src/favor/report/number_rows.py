@@ -1,7 +1,5 @@
 """The numbers of the running text as a table of the report."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Our tables beside the paper's: differences, and whether the methods come in the same order."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -4,8 +4,6 @@ The document inputs the tables' own LaTeX files and the figures' own PDF files; 
 page. It needs Debian's texlive-latex-recommended alone. Same content, same bytes: no dates, no identifiers, no paths.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

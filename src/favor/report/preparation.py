@@ -1,7 +1,5 @@
 """Data preparation in numbers: what was kept and why not, who took which role, how much each client may learn from."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``provenance.json`` and ``provenance.html`` beside the report, written when a run ends."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The settings of tables and report, and what the report and the gallery print."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, JsonValue

@@ -1,7 +1,5 @@
 """What jobs ask of Slurm and of the processor. Nothing here changes a result beyond floating-point rounding."""
 
-from __future__ import annotations
-
 from pydantic import SerializerFunctionWrapHandler, model_serializer
 
 from favor.settings.section import Count, Positive, Section, key

@@ -1,7 +1,5 @@
 """The settings of what outputs are measured with: one class per metric family that has any, and what its jobs read."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field

@@ -4,8 +4,6 @@ Neighbours differ in one author, whose uploads are all zero in one of them. Coho
 amplification by sampling is claimed.
 """
 
-from __future__ import annotations
-
 import math
 
 

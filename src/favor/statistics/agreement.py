@@ -1,7 +1,5 @@
 """Agreement between raters who each put every item into one category."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from favor.foundation.errors import UserError

@@ -1,7 +1,5 @@
 """How well an attack does: exposure of a secret, true positives at few false ones, privacy loss between two normals."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import log_ndtr
 from scipy.stats import chi2, rankdata

@@ -4,8 +4,6 @@
 is the author of each row of ``values`` [n, d]. Results are arrays [draws, d].
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 

@@ -4,8 +4,6 @@ A draw takes C clusters with replacement; ``counts`` [draws, C] says how often e
 both methods of a comparison, which pairs them. A statistic with ``counts`` of ones is the observed value.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

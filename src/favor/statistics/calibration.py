@@ -1,7 +1,5 @@
 """Scores of a verifier as likelihood ratios: logistic regression, and what the ratios cost."""
 
-from __future__ import annotations
-
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 

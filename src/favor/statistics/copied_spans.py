@@ -1,7 +1,5 @@
 """Which word sequences of a text stand in the texts of several authors, and how long the longest of them is."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 All of them depend on how long and how many the texts are: give them texts of one length, and compare sets of one size.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """How much of a coordinate's variance authors explain within topics, and how much topics explain: omega squared."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """95 % limits of counts and ranks whose distribution is known: no resampling, right with few authors too."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.stats import beta, chi2
 

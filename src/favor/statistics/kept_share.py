@@ -1,7 +1,5 @@
 """Ratios with limits: where a score lies between nothing and a ceiling, and how much is left of a variance."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import NamedTuple

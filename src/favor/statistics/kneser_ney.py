@@ -5,8 +5,6 @@ its counts in dictionaries. Here every n-gram of the collection has a number, so
 the models of all authors read a text at once. ``tests/statistics/test_kneser_ney.py`` holds both against each other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Paired tests on matched outputs: McNemar's exact test, Wilcoxon's signed-rank test, Holm's correction."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

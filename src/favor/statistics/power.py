@@ -7,8 +7,6 @@ author can differ by, because differences of 0 show nothing, and equal sums coun
 authors the sign-flip test itself is asked, beyond ``COUNTED`` the paired t-test, which finds nearly as much.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

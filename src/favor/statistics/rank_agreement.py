@@ -1,7 +1,5 @@
 """Whether measures rank the same things alike, and what difference a sample of authors can show."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The settings of resampling."""
 
-from __future__ import annotations
-
 from favor.settings.section import Section, Seed, key
 
 

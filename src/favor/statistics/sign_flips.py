@@ -5,8 +5,6 @@ all 2^N patterns of signs in which the sum is as far from 0 as the one observed,
 2 / 2^N, and no distribution is assumed.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

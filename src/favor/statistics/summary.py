@@ -1,7 +1,5 @@
 """Means and sample standard deviations over training seeds."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 KEYS = ["method", "encoder", "metric", "variant"]

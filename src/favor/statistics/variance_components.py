@@ -1,7 +1,5 @@
 """How much of the variance of vectors lies between authors, between prompts and so on, and in what is left."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

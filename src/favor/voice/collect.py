@@ -1,7 +1,5 @@
 """``favor voice collect``: one writer's own texts from exports, as a table of documents."""
 
-from __future__ import annotations
-
 import argparse
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """``favor score``: how near texts are to an author, without a run and without a GPU."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

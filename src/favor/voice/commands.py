@@ -1,7 +1,5 @@
 """The subcommands of ``favor voice``: their options, and the module that runs each."""
 
-from __future__ import annotations
-
 import argparse
 from importlib import import_module
 from pathlib import Path

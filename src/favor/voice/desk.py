@@ -1,7 +1,5 @@
 """``favor voice page``: a page on this machine that scores texts against a voice, and writes in it."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from base64 import b64encode

@@ -1,7 +1,5 @@
 """What a voice is trained to answer: neutral drafts of a writer's passages, or instructions, by the base model."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """``favor voice export``: a folder that takes a personal adapter elsewhere, with what whoever runs it must know."""
 
-from __future__ import annotations
-
 import argparse
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The folder of one writer's voice: what is recorded of it, and the models that write in it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

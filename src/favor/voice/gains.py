@@ -1,7 +1,5 @@
 """What an adapter knows of its writer, read without generating: how much likelier texts are than under the base."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Which habits of writing differ between texts and an author, with limits, and what other authors do."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence

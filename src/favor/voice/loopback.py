@@ -1,7 +1,5 @@
 """A server of one page on this machine's loopback, for whoever holds a token."""
 
-from __future__ import annotations
-
 import json
 import secrets
 import sys

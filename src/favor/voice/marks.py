@@ -1,7 +1,5 @@
 """Where habits stand in a text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Masking personal data in a writer's texts: mail addresses, accounts, long numbers, and people whom exports name."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence

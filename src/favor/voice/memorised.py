@@ -1,7 +1,5 @@
 """What a personal adapter has memorised: spans of training texts in what it writes, and texts told by their loss."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

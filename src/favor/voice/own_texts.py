@@ -1,7 +1,5 @@
 """One writer's texts for training: read with their dates and writing prompts, cleaned, and split."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The page of ``favor score``: places, habits, and the texts with what is copied and what an assistant would say."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from favor.foundation.html import render

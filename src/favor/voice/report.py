@@ -1,7 +1,5 @@
 """``favor voice report``: one page that says how near a personal adapter comes to its writer, and at what price."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Mapping, Sequence

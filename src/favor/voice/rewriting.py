@@ -1,7 +1,5 @@
 """``favor voice rewrite``: a draft in the words of every model of a voice, and what rewriting keeps and gains."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Sequence

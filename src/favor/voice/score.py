@@ -1,7 +1,5 @@
 """How near texts are to one author, between the author's own held-out texts and other authors."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Where texts lie between other authors (0) and an author's own held-out texts (1), with limits."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import NamedTuple

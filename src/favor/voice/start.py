@@ -1,7 +1,5 @@
 """Where a personal adapter begins: a shared adapter of a finished run, or one in PEFT's format."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from pydantic import ValidationError

@@ -1,7 +1,5 @@
 """Tables of one writer's voice. All are private to the writer."""
 
-from __future__ import annotations
-
 from favor.foundation.columns import DOCUMENT, PROMPT_ID, SPLIT, TEXT
 from favor.foundation.tables import FLOAT, INT32, STRING, Column, Table
 

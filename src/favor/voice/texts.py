@@ -1,7 +1,5 @@
 """Texts of one author or of several, from files, folders and tables."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``favor voice train``: one writer's texts become a personal adapter, by the stage that trains a client alone."""
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import math

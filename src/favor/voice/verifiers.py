@@ -1,7 +1,5 @@
 """The verifiers of a voice: margins of passages for one author, by an encoder, by stylometry and by grammar."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory

@@ -1,7 +1,5 @@
 """The finding of ``favor score`` in words, for the screen and for its page."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

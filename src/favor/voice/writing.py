@@ -1,7 +1,5 @@
 """``favor voice write``: one beginning, continued by every model of a voice."""
 
-from __future__ import annotations
-
 import argparse
 import json
 

@@ -3,8 +3,6 @@
 Plain, .gz or .zip; read as a stream, so the whole corpus (681,288 posts, 800 MB) needs no memory to speak of.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -5,8 +5,6 @@ both at once, some are in East Asian encodings and some hold NULs. So they are s
 elements by a tolerant expression and never parsed as XML, and every post is decoded by itself.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 import zipfile

@@ -4,8 +4,6 @@ A file ``train_questions.json``, ``dev_questions.json`` or ``test_questions.json
 of a profile is a post. Questions name no user: :class:`favor.corpora.profiles.Owners` says whose a profile is.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterator, Mapping

@@ -4,8 +4,6 @@ One file of a configuration (``train``, ``val`` or ``test`` as Parquet, JSON Lin
 Each document of a profile is a post, and so is the output of a row.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path

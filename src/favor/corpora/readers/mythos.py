@@ -4,8 +4,6 @@ The public release carries prompts, URLs and lengths, not the stories; the user 
 JSONL or Parquet) with the columns ``author``, ``prompt`` and ``text`` (the story), optionally ``topic``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

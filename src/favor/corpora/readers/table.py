@@ -3,8 +3,6 @@
 The corpus key ``columns`` gives the file's own names where they differ, such as ``{author: user, text: body}``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """How much text each client may learn from: available, asked for, allocated."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

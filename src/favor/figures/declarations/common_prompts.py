@@ -1,7 +1,5 @@
 """One prompt, many authors: how alike their continuations are, and what tells them apart."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

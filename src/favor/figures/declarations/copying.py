@@ -1,7 +1,5 @@
 """What outputs share word for word with training texts: the own author's, and other clients'."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How distinct a method's authors are against how faithful they are, by the unseen encoders and by the methods' own."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

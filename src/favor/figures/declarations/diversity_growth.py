@@ -1,7 +1,5 @@
 """How the variety of a set of texts grows with its authors: every method beside human text."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

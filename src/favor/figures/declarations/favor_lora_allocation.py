@@ -3,8 +3,6 @@
 After the paper's fig:favor_lora_allocation, drawn from our own adapters.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

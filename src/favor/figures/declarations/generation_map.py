@@ -1,7 +1,5 @@
 """Authors' generations against their own texts in the plane where those texts vary most: homogenisation to look at."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

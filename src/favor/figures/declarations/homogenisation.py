@@ -1,7 +1,5 @@
 """Homogenisation at a glance: how much of the spread between authors every method leaves, and which habits go."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

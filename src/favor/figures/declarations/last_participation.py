@@ -1,7 +1,5 @@
 """Accuracy by the round in which a client last took part: those who left early received least from the federation."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Which client's adapter knows whose texts: gains of every adapter on every author's texts, a map per method."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

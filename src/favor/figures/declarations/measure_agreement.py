@@ -1,7 +1,5 @@
 """How alike the style measures rank the methods: every pair of measures."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

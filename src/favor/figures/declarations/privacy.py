@@ -1,7 +1,5 @@
 """What each attack of the privacy audit finds, by what the attacker has, and how far planted secrets show."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The result in one figure: how much voice every method keeps, by three measures."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Style retention against utility: how much of the voice is left, and how near the text is to what the author meant."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

@@ -3,8 +3,6 @@
 After the paper's fig:signature_space_discriminability, drawn from our own effect sizes.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

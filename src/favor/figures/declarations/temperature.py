@@ -1,7 +1,5 @@
 """Scores over the temperature of sampling: a line per method, from its rows that differ in generation alone."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

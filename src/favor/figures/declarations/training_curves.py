@@ -1,7 +1,5 @@
 """Training curves: the shared stage over the rounds, the personal stage, and what was trained before them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

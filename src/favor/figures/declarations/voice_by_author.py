@@ -1,7 +1,5 @@
 """Who loses most: every author's loss of voice under two methods, over the author's distance from the group's mean."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Voice kept against the bytes that a method's clients send."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

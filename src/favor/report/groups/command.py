@@ -1,7 +1,5 @@
 """``favor compare``: two groups' results in one table, and paired where prompts are equal."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Two groups' numbers in one table, and paired differences of the methods that both have."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

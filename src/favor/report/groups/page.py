@@ -1,7 +1,5 @@
 """The page of ``favor compare``: what came out, both groups' rows in one table, and what differs besides."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any

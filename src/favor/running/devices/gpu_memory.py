@@ -1,7 +1,5 @@
 """A GPU whose memory runs out: how that is recognised, and batches that are halved until they fit."""
 
-from __future__ import annotations
-
 import gc
 import sys
 from collections.abc import Callable, Iterator, Sequence

@@ -4,8 +4,6 @@ Snakemake counts how many GPU jobs run at once; which device each of them takes 
 kernel releases when a job ends, however it ends.
 """
 
-from __future__ import annotations
-
 import fcntl
 import math
 import os

@@ -5,8 +5,6 @@ stops the workflow; an old output that is newer than now stays newer than an inp
 as up to date.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import time

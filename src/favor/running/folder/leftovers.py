@@ -5,8 +5,6 @@ truncated output is renamed, so that the workflow sees it missing and makes it a
 leaves a temporary file, which is removed. Only outputs on record and temporary names of the workflow are touched.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

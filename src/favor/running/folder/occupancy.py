@@ -6,8 +6,6 @@ second held knows that Snakemake's own lock, which stays behind after a SIGKILL,
 one has replaced stops before it works. Jobs of a cluster do neither: its queue tells of them.
 """
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import os

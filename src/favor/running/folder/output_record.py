@@ -4,8 +4,6 @@ The main process writes the outputs of a plan into the record before the first j
 SIGKILL, and jobs, wherever they run, write nothing to it. Only one main process works in a results folder at a time.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The results folder: which folders it may be, and what a start does in it before the first job."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ These differ from machine to machine and from run to run, so they stand beside t
 equal reports. Snakemake measures each job (its benchmark files).
 """
 
-from __future__ import annotations
-
 import os
 import platform
 import shlex

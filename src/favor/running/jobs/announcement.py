@@ -1,7 +1,5 @@
 """What the workflow says before any job."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """The environment that jobs inherit from the workflow."""
 
-from __future__ import annotations
-
 import logging
 import os
 import re

@@ -3,8 +3,6 @@
 The conda environment of a rule that names none is that of training, generation and scoring, as of most.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol

@@ -8,8 +8,6 @@ Argument: the name of the socket (of Linux's abstract ones, which no file stands
 libraries are imported. It serves its own user, and ends when its standard input does; jobs under way go on then.
 """
 
-from __future__ import annotations
-
 import atexit
 import gc
 import importlib

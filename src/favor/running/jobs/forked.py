@@ -7,8 +7,6 @@ the processor's time, missed what a job of under a second used, and the peak bet
 forked starts as ever.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import secrets

@@ -1,7 +1,5 @@
 """What every workflow script does around its work: it takes its configuration and threads from the rule, and logs."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What a job says: its log, live lines, and one clear line on a user's error. Nothing here reaches a result."""
 
-from __future__ import annotations
-
 import errno
 import os
 import signal

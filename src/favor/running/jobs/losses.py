@@ -3,8 +3,6 @@
 The file is a log to Snakemake: a results folder made before losses were kept stays as it is and trains nothing again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Memory of a processor's tensors: kept by the process from one step to the next."""
 
-from __future__ import annotations
-
 import ctypes
 
 # mallopt's parameters in glibc's malloc.h, and the largest threshold that every version takes.

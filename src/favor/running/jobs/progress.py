@@ -1,7 +1,5 @@
 """Live progress of long work: one line every few seconds on the terminal and in the job's log."""
 
-from __future__ import annotations
-
 import sys
 import time
 

@@ -1,7 +1,5 @@
 """Slurm jobs of a folder: what an earlier Snakemake, which is gone, left running there."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import time

@@ -5,8 +5,6 @@ when one of them ends. Another that was still planning then found no folder for 
 could one of two that ended together.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from contextlib import suppress

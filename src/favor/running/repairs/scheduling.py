@@ -5,8 +5,6 @@ ready, and every job that ends adds a look of its own. Each has a thread, and ta
 jobs always waited, there were 130 looks per second after 148 jobs, for a sixth of a processor core.
 """
 
-from __future__ import annotations
-
 from threading import Timer
 from typing import Any
 

@@ -12,8 +12,6 @@
 Any other version is left as it is.
 """
 
-from __future__ import annotations
-
 import subprocess
 import time
 from collections.abc import Awaitable, Callable

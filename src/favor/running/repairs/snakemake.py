@@ -1,7 +1,5 @@
 """Repairs of Snakemake itself, applied while the workflow is parsed; the Slurm plug-in's are its own module's."""
 
-from __future__ import annotations
-
 from favor.running.repairs.locks import keep_to_own_locks
 from favor.running.repairs.scheduling import look_again_once
 

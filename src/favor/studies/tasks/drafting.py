@@ -1,7 +1,5 @@
 """How a base model makes what a voice is asked from an author's passages, and what of it is refused."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Requests of an experiment's clients: what the untouched base makes of their passages."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """What a voice is asked, by task, and how the base model makes what it is asked from a writer's own passage."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass

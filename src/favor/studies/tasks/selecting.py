@@ -1,7 +1,5 @@
 """Which requests of held-out passages become prompts. No torch."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 import numpy as np
