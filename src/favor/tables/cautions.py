@@ -1,16 +1,10 @@
 """Names an encoder that does not separate the writers' own texts, before its scores."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from favor.paper.names import encoder_name
-from favor.tables.specs import TableSpec
-
-if TYPE_CHECKING:  # read while the workflow is parsed
-    import pandas as pd
+from favor.tables.specs import Roles, Scores, TableSpec
 
 # Families of which a table without encoders of its own prints those that were scored.
 _IN_EVERY_SPACE = {"author_retrieval", "measure_agreement", "topics", "transfer", "verification"}
@@ -33,7 +27,7 @@ def prints_style(spec: TableSpec) -> bool:
     return _in_every_space(spec) or bool(_named(spec))
 
 
-def sentences(retrieval: pd.DataFrame, encoders: Collection[str], titles: Mapping[str, str]) -> list[str]:
+def sentences(retrieval: Scores, encoders: Collection[str], titles: Mapping[str, str]) -> list[str]:
     """Return a sentence per encoder that does not separate the writers' own texts, of ``encoders`` (keys).
 
     ``retrieval``: scores of the family ``author_retrieval``; ``titles``: printed names, by key.
@@ -47,9 +41,7 @@ def sentences(retrieval: pd.DataFrame, encoders: Collection[str], titles: Mappin
     ]
 
 
-def cautioned(
-    spec: TableSpec, retrieval: pd.DataFrame, roles: Mapping[str, str], titles: Mapping[str, str]
-) -> TableSpec:
+def cautioned(spec: TableSpec, retrieval: Scores, roles: Roles, titles: Mapping[str, str]) -> TableSpec:
     """Return a table whose caption begins with the sentences on its encoders; ``roles``: keys by role."""
     encoders = {roles.get(name, name) for name in _named(spec)}
     if _in_every_space(spec):

@@ -3,14 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import pandas as pd
-
 from favor.paper.names import short_method_name, unmarked
 from favor.scores.validation import AUTHOR_LOSS, LOSS
 from favor.tables.cells import printed
-from favor.tables.derived import missing
+from favor.tables.derived import missing, score_of
 from favor.tables.settings import PointLabel
-from favor.tables.specs import Column, Derived, Row, TableSpec
+from favor.tables.specs import Column, Derived, Roles, Row, Scores, TableSpec
 
 CHOSEN = "chosen"
 
@@ -23,7 +21,7 @@ class Choice:
     reason: str = ""
 
 
-def choices(scores: pd.DataFrame, points: Sequence[PointLabel]) -> dict[str, Choice]:
+def choices(scores: Scores, points: Sequence[PointLabel]) -> dict[str, Choice]:
     """Return the choice of every row that has validation losses at some point, by row.
 
     scores: table ``sweep_scores``, of which no other metric than the validation losses is read. The point of the lowest
@@ -57,9 +55,7 @@ def chosen_points(found: Mapping[str, Choice], display: Mapping[str, str]) -> st
     return "; ".join(told) or "none, as no row has validation losses in its training logs"
 
 
-def with_choice(
-    spec: TableSpec, scores: pd.DataFrame, points: Sequence[PointLabel], display: Mapping[str, str]
-) -> TableSpec:
+def with_choice(spec: TableSpec, scores: Scores, points: Sequence[PointLabel], display: Mapping[str, str]) -> TableSpec:
     """Return ``spec`` with validation losses beside its scores, the chosen ones marked, and a sentence that says so.
 
     A table whose rows are methods has one more column, another one for each method that its columns name. A table of
@@ -83,19 +79,16 @@ def with_choice(
 
 
 def _column(found: Mapping[str, Choice], named: str, header: str) -> Column:
-    def derive(row: Row, scores: pd.DataFrame, _roles: Mapping[str, str]) -> Derived:
+    def derive(row: Row, scores: Scores, _roles: Roles) -> Derived:
         method = named or row.method
-        own = scores[(scores["metric"] == LOSS) & (scores["method"] == method)]
-        if own.empty:
-            return missing(f"{short_method_name(method)} is not run here")
-        values = dict(zip(own["variant"], own["value"].astype(float), strict=True))
-        notes = dict(zip(own["variant"], own["note"], strict=True))
-        if notes[""]:
-            return missing(str(notes[""]))
-        text, low, high = (printed(values[variant], 3) for variant in ("", "low", "high"))
-        text += "" if notes["low"] else f" [{low}, {high}]"
+        absent = f"{short_method_name(method)} is not run here"
+        value, _, note = score_of(scores, LOSS, "", absent, method=method)
+        if note:
+            return missing(note)
+        (low, _, alone), (high, _, _) = (score_of(scores, LOSS, end, method=method) for end in ("low", "high"))
+        text = printed(value, 3) + ("" if alone else f" [{printed(low, 3)}, {printed(high, 3)}]")
         mark = f" ({CHOSEN})" if method in found and found[method].point == row.point else ""
-        return Derived(text + mark, values[""])
+        return Derived(text + mark, value)
 
     return Column(header, derive=derive, compared=False)
 

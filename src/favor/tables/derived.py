@@ -1,21 +1,14 @@
 """Cells that are not a mean of one metric: ranges, and how many evaluators agree. Used by table specifications."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from favor.paper.names import encoder_name
-from favor.tables.specs import Derived, Row
-
-if TYPE_CHECKING:  # read while the workflow is parsed
-    import numpy as np
-    import pandas as pd
+from favor.tables.cells import DASH
+from favor.tables.escape import minus
+from favor.tables.specs import Derive, Derived, Roles, Row, Scores
 
 EXTERNAL = ("minilm", "styledistance", "stylometry")  # evaluators that trained no method, in the paper's order
-DASH = "–"
 
 
 @dataclass(frozen=True)
@@ -32,29 +25,38 @@ def missing(reason: str) -> Derived:
     return Derived(DASH, reason=reason)
 
 
-def row_values(scores: pd.DataFrame, metric: str, variant: str = "") -> np.ndarray:
+def score_of(scores: Scores, metric: str, variant: str = "", absent: str = "", **keys: str) -> tuple[float, int, str]:
+    """Return value, n and note of a metric's first score with these ``keys`` (method, encoder).
+
+    Where there is none, the note is ``absent``, or that the metric was not scored.
+    """
+    for key, wanted in {"metric": metric, "variant": variant, **keys}.items():
+        scores = scores[scores[key] == wanted]
+    if scores.empty:
+        return math.nan, 0, absent or f"{metric} was not scored"
+    value, n, note = scores[["value", "n", "note"]].iloc[0]
+    return float(value), int(n), str(note)
+
+
+def row_values(scores: Scores, metric: str, variant: str = "") -> list[float]:
     """Return every value of a metric, over seeds and methods."""
     rows = scores[(scores["metric"] == metric) & (scores["variant"] == variant)]
-    values: np.ndarray = rows["value"].to_numpy(dtype=float)
-    return values
+    return [float(value) for value in rows["value"]]
 
 
-def audit_column(metric: str, decimals: int, percent: bool = False) -> Callable[..., Derived]:
+def audit_column(metric: str, decimals: int, percent: bool = False) -> Derive:
     """Return what computes a column of the human audit, which pools all seeds: the one score of the row's method.
 
     Behind it stand its limits, where it has any. Beside the overall count of annotators a reason says how many of those
     asked have answered, and how many attention checks each has passed.
     """
 
-    def derive(row: Row, scores: pd.DataFrame, _roles: Mapping[str, str]) -> Derived:
-        found = scores[(scores["method"] == row.method) & (scores["metric"] == metric)]
-        if found.empty:
-            return missing(f"{row.label} is not part of the audit")
-        value, count, note = found.loc[found["variant"] == "", ["value", "n", "note"]].iloc[0]
+    def derive(row: Row, scores: Scores, _roles: Roles) -> Derived:
+        absent = f"{row.label} is not part of the audit"
+        value, count, note = score_of(scores, metric, "", absent, method=row.method)
         if note:
-            return missing(str(note))
-        by_variant = found.set_index("variant")["value"].to_dict()
-        ends = [float(by_variant.get(end, math.nan)) for end in ("low", "high")]
+            return missing(note)
+        ends = [score_of(scores, metric, end, method=row.method)[0] for end in ("low", "high")]
         remarks = []
         if metric == "audit_annotators":
             if value < count:
@@ -65,23 +67,23 @@ def audit_column(metric: str, decimals: int, percent: bool = False) -> Callable[
             ]
             if each:
                 remarks.append(f"attention checks passed: {', '.join(each)}")
-        text, low, high = (f"{each:.{decimals}{'%' if percent else 'f'}}".replace("-", "−") for each in (value, *ends))
+        text, low, high = (f"{each:.{decimals}{'%' if percent else 'f'}}" for each in (value, *ends))
         text += "" if math.isnan(ends[0]) else f" [{low}, {high}]"
-        return Derived(text, float(value), "; ".join(remarks))
+        return Derived(minus(text), value, "; ".join(remarks))
 
     return derive
 
 
-def spread(scores: pd.DataFrame, metric: str) -> Derived:
+def spread(scores: Scores, metric: str) -> Derived:
     """Return the smallest and the largest value of a count over seeds and methods, as one where they are equal."""
     values = row_values(scores, metric)
-    if not len(values):
+    if not values:
         return missing(f"{metric} was not scored")
-    low, high = (f"{value:.0f}" for value in (values.min(), values.max()))
+    low, high = (f"{value:.0f}" for value in (min(values), max(values)))
     return Derived(low if low == high else f"{low}–{high}")
 
 
-def agreement(scores: pd.DataFrame, roles: Mapping[str, str], left: str, right: str) -> Agreement:
+def agreement(scores: Scores, roles: Roles, left: str, right: str) -> Agreement:
     """Compare the mean generated-source AUC over seeds of two methods in every external evaluator's space."""
     supporting, absent = [], []
     for role in EXTERNAL:

@@ -4,17 +4,11 @@ The family writes a difference of every two rows once, as the left row's variant
 and "_p"; a further variant stands before it, as in "common_minus:{right}".
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from favor.tables.cells import SAME, printed
 from favor.tables.derived import missing
-from favor.tables.specs import Derived, Row
-
-if TYPE_CHECKING:  # read while the workflow is parsed
-    import pandas as pd
+from favor.tables.specs import Derive, Derived, Roles, Row, Scores
 
 
 def signed(value: float, decimals: int) -> str:
@@ -22,15 +16,13 @@ def signed(value: float, decimals: int) -> str:
     return printed(value, decimals).replace("-", "−")
 
 
-def minus(
-    metric: str, rival: str, encoder: str = "", variant: str = "", decimals: int = 3
-) -> Callable[[Row, pd.DataFrame, Mapping[str, str]], Derived]:
+def minus(metric: str, rival: str, encoder: str = "", variant: str = "", decimals: int = 3) -> Derive:
     """Return what computes a column: the row's value minus that of the row ``rival``, p over what the column prints.
 
     encoder: role or key, "" for a metric of none.
     """
 
-    def derive(row: Row, scores: pd.DataFrame, roles: Mapping[str, str]) -> Derived:
+    def derive(row: Row, scores: Scores, roles: Roles) -> Derived:
         if row.method == rival:
             return missing("the method that the others are compared with")
         own = scores[(scores["metric"] == metric) & (scores["encoder"] == roles.get(encoder, encoder))]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from favor.foundation.errors import UserError
 from favor.foundation.registry import METRIC_FAMILIES, TABLES
@@ -98,6 +98,11 @@ class Derived:
     reason: str = ""
 
 
+Scores: TypeAlias = "pd.DataFrame"  # rows of the table ``scores``
+Roles: TypeAlias = Mapping[str, str]  # encoder key by role
+Derive: TypeAlias = Callable[[Row, Scores, Roles], Derived]
+
+
 @dataclass(frozen=True)
 class Column:
     """One column: a metric of the scores table, for the row's method and encoder unless the column names its own."""
@@ -114,7 +119,7 @@ class Column:
     fixed: Mapping[str, str] = field(default_factory=dict)  # text by row label instead of a score
     wide: bool = False  # holds sentences, which wrap
     # Computes the cell from the row, the scores and the encoder key by role.
-    derive: Callable[[Row, pd.DataFrame, Mapping[str, str]], Derived] | None = None
+    derive: Derive | None = None
     paper: str = ""  # the column's name in the paper's table where it differs from ``label``
     statistic: Statistic | None = None  # of a comparison instead of a score
     setting: str = ""  # of the row's method, as it ran (favor.plan.record.run_check)
@@ -210,7 +215,7 @@ class TableSpec:
     over_points: bool = False
     spread: str = ""
     every_metric: bool = False
-    row_source: Callable[[pd.DataFrame], tuple[Row, ...]] | None = None
+    row_source: Callable[[Scores], tuple[Row, ...]] | None = None
     remarks: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -9,7 +9,8 @@ import pandas as pd
 from favor.figures.drawing import BLUE, GREY, ORANGE, VERMILION, drawing, save, say
 from favor.figures.identity import Methods
 from favor.figures.specs import FigureSpec
-from favor.tables.privacy import ATTACKS, VIEWS, methods_of, score_of
+from favor.tables.derived import score_of
+from favor.tables.privacy import ATTACKS, VIEWS, methods_of
 
 AUC_COLUMNS = ["panel", "method", "attack", "view", "value", "low", "high"]
 # Of what an attacker has: uploads, what secure aggregation leaves, what is published.
@@ -57,7 +58,7 @@ def _aucs(scores: pd.DataFrame, method: str) -> list[tuple[str, float, float, fl
     for attack, name, views in ATTACKS:
         for view in views:
             value, low, high = (
-                score_of(scores, method, f"{name}_auc", f"{view}{end}")[0] for end in ("", "_low", "_high")
+                score_of(scores, f"{name}_auc", f"{view}{end}", method=method)[0] for end in ("", "_low", "_high")
             )
             if not math.isnan(value):
                 found.append((f"{attack}\n{VIEWS[view]}", value, low, high))

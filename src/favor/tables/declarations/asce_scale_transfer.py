@@ -1,44 +1,36 @@
 """Style encoders trained on fewer authors: the same outputs in each one's space, and authors of another corpus."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 from favor.scores.metric import SOURCE
 from favor.tables.cells import printed
-from favor.tables.derived import missing
-from favor.tables.specs import Column, Derived, Row, TableSpec, one_panel
-
-if TYPE_CHECKING:  # read while the workflow is parsed
-    import pandas as pd
+from favor.tables.derived import missing, score_of
+from favor.tables.specs import Column, Derive, Derived, Roles, Row, Scores, TableSpec, one_panel
 
 METHODS = {"favor": "FAVoR", "ditto": "Ditto", "fedavg": "FedAvg"}
 
 
-def checkpoint_rows(scores: pd.DataFrame) -> tuple[Row, ...]:
+def checkpoint_rows(scores: Scores) -> tuple[Row, ...]:
     """Return a row for every number of authors that an encoder was trained on."""
     numbers = scores.loc[scores["metric"] == "encoder_authors", "value"]
     return tuple(Row((f"{number:.0f}",)) for number in sorted(set(numbers)))
 
 
-def _together(row: Row, scores: pd.DataFrame, metric: str, variant: str = "") -> tuple[float, str]:
+def _together(row: Row, scores: Scores, metric: str, variant: str = "") -> tuple[float, str]:
     """Return a value of all encoders of a row together and, where it is missing, why."""
-    together = scores[(scores["method"] == SOURCE) & (scores["encoder"] == f"authors={row.label}")]
-    found = together[(together["metric"] == metric) & (together["variant"] == variant)]
-    return (float("nan"), f"{metric} was not scored") if found.empty else tuple(found[["value", "note"]].iloc[0])
+    value, _, note = score_of(scores, metric, variant, method=SOURCE, encoder=f"authors={row.label}")
+    return value, note
 
 
-def _examples(row: Row, scores: pd.DataFrame, roles: Mapping[str, str]) -> Derived:
+def _examples(row: Row, scores: Scores, roles: Roles) -> Derived:
     value, why = _together(row, scores, "encoder_examples")
     return missing(why) if why else Derived(f"{value:,.0f}", value)
 
 
-def _methods(metric: str) -> Callable[..., Derived]:
+def _methods(metric: str) -> Derive:
     """The mean over encoders and training seeds of a metric of every method."""
 
-    def derive(row: Row, scores: pd.DataFrame, roles: Mapping[str, str]) -> Derived:
+    def derive(row: Row, scores: Scores, roles: Roles) -> Derived:
         known = scores[(scores["metric"] == "encoder_authors") & (scores["value"] == float(row.label))]
         cells = scores[
             (scores["metric"] == metric) & (scores["variant"] == "") & scores["encoder"].isin(known["encoder"])
@@ -61,8 +53,8 @@ def _methods(metric: str) -> Callable[..., Derived]:
     return derive
 
 
-def _interval(metric: str) -> Callable[..., Derived]:
-    def derive(row: Row, scores: pd.DataFrame, roles: Mapping[str, str]) -> Derived:
+def _interval(metric: str) -> Derive:
+    def derive(row: Row, scores: Scores, roles: Roles) -> Derived:
         value, why = _together(row, scores, metric)
         if why:
             return missing(why)

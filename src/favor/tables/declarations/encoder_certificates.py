@@ -1,15 +1,8 @@
 """Encoders put to the test before anything is measured with them: STEL, STEL-or-Content, and the writers' own texts."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from favor.paper.names import encoder_name
 from favor.scores.metric import SOURCE
-from favor.tables.specs import Column, Panel, Row, TableSpec
-
-if TYPE_CHECKING:  # read while the workflow is parsed
-    import pandas as pd
+from favor.tables.specs import Column, Panel, Row, Scores, TableSpec
 
 DIMENSIONS = {
     "contraction": "Contrac-\ntions",
@@ -19,7 +12,7 @@ DIMENSIONS = {
 }
 
 
-def encoder_rows_of(scores: pd.DataFrame) -> tuple[Row, ...]:
+def encoder_rows_of(scores: Scores) -> tuple[Row, ...]:
     """Return a row for every encoder that was scored."""
     return tuple(
         Row((encoder_name(key),), SOURCE, key, ranked=False, encoder_place=0) for key in sorted(set(scores["encoder"]))

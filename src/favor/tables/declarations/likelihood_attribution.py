@@ -1,39 +1,29 @@
 """What every row's adapters know of their authors, read off unseen texts without generating."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+import math
 
 from favor.paper.names import METHODS
 from favor.tables.cells import SAME
-from favor.tables.derived import missing
+from favor.tables.derived import missing, score_of
 from favor.tables.differences import minus, signed
-from favor.tables.specs import Column, Derived, Panel, Row, TableSpec, method_rows
-
-if TYPE_CHECKING:  # read while the workflow is parsed
-    import pandas as pd
+from favor.tables.specs import Column, Derive, Derived, Panel, Roles, Row, Scores, TableSpec, method_rows
 
 RIVAL = "favor"  # the row that the others are compared with
 BY_CONSTRUCTION = "one model for all"  # what the note of an interval begins with where a row has one model
 
 
-def _cell(
-    metric: str, variant: str = "", decimals: int = 3, forgetting: bool = False, chance: bool = False
-) -> Callable[..., Derived]:
+def _cell(metric: str, variant: str = "", decimals: int = 3, forgetting: bool = False, chance: bool = False) -> Derive:
     """Return what computes a column: the score with its interval.
 
     forgetting: a negative value is marked. chance: the column is followed by what chance gives.
     """
 
-    def derive(row: Row, scores: pd.DataFrame, roles: Mapping[str, str]) -> Derived:
-        own = scores[(scores["metric"] == metric) & (scores["method"] == row.method)]
-        columns = zip(own["value"].astype(float), own["note"].astype(str), strict=True)
-        found = dict(zip(own["variant"].astype(str), columns, strict=True))
-        value, note = found.get(variant, (float("nan"), f"{metric} was not scored"))
+    def derive(row: Row, scores: Scores, _roles: Roles) -> Derived:
+        value, _, note = score_of(scores, metric, variant, method=row.method)
         if note:
             return missing(note)
-        (low, fixed), (high, _) = (found[f"{variant}_{end}".lstrip("_")] for end in ("low", "high"))
+        ends = (f"{variant}_{end}".lstrip("_") for end in ("low", "high"))
+        (low, _, fixed), (high, _, _) = (score_of(scores, metric, end, method=row.method) for end in ends)
         if low == high == value:
             fixed = fixed or SAME
         text = signed(value, decimals)
@@ -48,14 +38,10 @@ def _cell(
     return derive
 
 
-def _chance(metric: str, variant: str = "chance") -> Callable[..., Derived]:
-    def derive(row: Row, scores: pd.DataFrame, roles: Mapping[str, str]) -> Derived:
-        own = scores[
-            (scores["metric"] == metric) & (scores["variant"] == variant) & (scores["method"] == row.method)
-        ].dropna(subset="value")
-        if own.empty:
-            return missing(f"{metric} was not scored")
-        return Derived(signed(float(own["value"].iloc[0]), 3), float(own["value"].iloc[0]))
+def _chance(metric: str, variant: str = "chance") -> Derive:
+    def derive(row: Row, scores: Scores, _roles: Roles) -> Derived:
+        value, _, _ = score_of(scores, metric, variant, method=row.method)
+        return missing(f"{metric} was not scored") if math.isnan(value) else Derived(signed(value, 3), value)
 
     return derive
 

@@ -1,18 +1,11 @@
 """Which style measure to trust: whether they rank methods and authors alike, and what difference each could see."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
-
 from favor.paper.names import encoder_name
 from favor.scores.metric import SOURCE
 from favor.tables.cells import printed
-from favor.tables.derived import missing
-from favor.tables.specs import Column, Derived, Row, TableSpec, one_panel
-
-if TYPE_CHECKING:  # read while the workflow is parsed
-    import pandas as pd
+from favor.tables.derived import missing, score_of
+from favor.tables.escape import minus
+from favor.tables.specs import Column, Derive, Derived, Roles, Row, Scores, TableSpec, one_panel
 
 MEASURES = {
     "author_accuracy": "Author accuracy",
@@ -31,7 +24,7 @@ def space_name(encoder: str) -> str:
     return encoder_name(encoder) if encoder else "Adapters"
 
 
-def measure_rows(scores: pd.DataFrame) -> tuple[Row, ...]:
+def measure_rows(scores: Scores) -> tuple[Row, ...]:
     """Return a row for every measure in every encoder's space, the measures of a space together."""
     known = set(zip(scores["encoder"], scores["variant"], strict=True))
     return tuple(
@@ -42,19 +35,17 @@ def measure_rows(scores: pd.DataFrame) -> tuple[Row, ...]:
     )
 
 
-def _statistic(metric: str, decimals: int, interval: bool = False) -> Callable[..., Derived]:
-    def derive(row: Row, scores: pd.DataFrame, roles: Mapping[str, str]) -> Derived:
-        own = scores[(scores["encoder"] == row.encoder) & (scores["metric"] == metric)]
-        values = dict(zip(own["variant"], own["value"].astype(float), strict=True))
-        notes = dict(zip(own["variant"], own["note"], strict=True))
-        note = notes.get(row.metric, f"{metric} was not scored")
+def _statistic(metric: str, decimals: int, interval: bool = False) -> Derive:
+    def derive(row: Row, scores: Scores, _roles: Roles) -> Derived:
+        value, _, note = score_of(scores, metric, row.metric, encoder=row.encoder)
         if note:
-            return missing(str(note))
-        text = printed(values[row.metric], decimals)
+            return missing(note)
+        text = printed(value, decimals)
         if interval:
-            low, high = (printed(values[f"{row.metric}_{end}"], decimals) for end in ("low", "high"))
-            text += f" [{low}, {high}]"
-        return Derived(text.replace("-", "−"), values[row.metric])
+            names = (f"{row.metric}_{end}" for end in ("low", "high"))
+            low, high = (score_of(scores, metric, name, encoder=row.encoder)[0] for name in names)
+            text += f" [{printed(low, decimals)}, {printed(high, decimals)}]"
+        return Derived(minus(text), value)
 
     return derive
 

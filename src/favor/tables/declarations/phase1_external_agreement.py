@@ -1,25 +1,17 @@
 """How many external evaluators place FAVoR above Ditto."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
 from favor.tables.derived import agreement, missing
-from favor.tables.specs import Column, Derived, Row, TableSpec, one_panel
-
-if TYPE_CHECKING:  # read while the workflow is parsed
-    import pandas as pd
+from favor.tables.specs import Column, Derived, Roles, Row, Scores, TableSpec, one_panel
 
 
-def _support(row: Row, scores: pd.DataFrame, roles: Mapping[str, str]) -> Derived:
+def _support(row: Row, scores: Scores, roles: Roles) -> Derived:
     found = agreement(scores, roles, "favor", "ditto")
     if not found.compared:
         return missing(found.reason)
     return Derived(f"{len(found.supporting)}/{found.compared}", reason=found.reason)
 
 
-def _fraction(row: Row, scores: pd.DataFrame, roles: Mapping[str, str]) -> Derived:
+def _fraction(row: Row, scores: Scores, roles: Roles) -> Derived:
     found = agreement(scores, roles, "favor", "ditto")
     if not found.compared:
         return missing(found.reason)
@@ -27,7 +19,7 @@ def _fraction(row: Row, scores: pd.DataFrame, roles: Mapping[str, str]) -> Deriv
     return Derived(f"{share:.1f}", share, found.reason)
 
 
-def _names(row: Row, scores: pd.DataFrame, roles: Mapping[str, str]) -> Derived:
+def _names(row: Row, scores: Scores, roles: Roles) -> Derived:
     found = agreement(scores, roles, "favor", "ditto")
     if not found.compared:
         return missing(found.reason)

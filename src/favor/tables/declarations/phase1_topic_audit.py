@@ -1,34 +1,26 @@
 """Topics and same-topic negatives: what the verification protocol can draw on."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
 from favor.corpora.posts import UNKNOWN_TOPIC
 from favor.scores.metric import SOURCE
 from favor.tables.derived import agreement, missing, row_values, spread
-from favor.tables.specs import Column, Derived, Row, TableSpec, one_panel
-
-if TYPE_CHECKING:  # read while the workflow is parsed
-    import pandas as pd
+from favor.tables.specs import Column, Derived, Roles, Row, Scores, TableSpec, one_panel
 
 MINIMUM_AUTHORS = 3
 
 
-def _topics(scores: pd.DataFrame) -> pd.Series:
+def _topics(scores: Scores) -> dict[str, int]:
     rows = scores[scores["metric"] == "topic_authors"].sort_values(["value", "variant"], ascending=[False, True])
-    return rows.set_index("variant")["value"].astype(int)
+    return {str(topic): int(authors) for topic, authors in zip(rows["variant"], rows["value"], strict=True)}
 
 
 def _share(name: str, count: int, authors: int) -> Derived:
     return Derived(f"{name}{count}/{authors} ({count / authors:.1%})")
 
 
-def _value(row: Row, scores: pd.DataFrame, roles: Mapping[str, str]) -> Derived:
+def _value(row: Row, scores: Scores, roles: Roles) -> Derived:
     """Return the value of one audit item, by the row's printed name."""
     item, topics = row.label, _topics(scores)
-    authors = int(topics.sum())
+    authors = sum(topics.values())
     if item == "External-evaluator agreement":
         found = agreement(scores, roles, "favor", "ditto")
         if not found.compared:
@@ -36,24 +28,24 @@ def _value(row: Row, scores: pd.DataFrame, roles: Mapping[str, str]) -> Derived:
         return Derived(f"{len(found.supporting)}/{found.compared} support FAVoR > Ditto", reason=found.reason)
     if not authors:
         return missing("topics were not scored")
-    known = topics.drop(UNKNOWN_TOPIC, errors="ignore")
+    known = {topic: count for topic, count in topics.items() if topic != UNKNOWN_TOPIC}
     match item:
         case "Evaluation authors":
             return Derived(str(authors), float(authors))
         case "Topic source":
             return Derived("Metadata of the corpus, by author")
         case "Topics with ≥ 3 authors":
-            usable, every = ((counts >= MINIMUM_AUTHORS).sum() for counts in (known, topics))
+            usable, every = (sum(count >= MINIMUM_AUTHORS for count in each.values()) for each in (known, topics))
             return Derived(f"{usable} usable; {every} including all buckets")
         case "Largest topic bucket":
-            return _share(f"{topics.index[0]}: ", topics.iloc[0], authors)
+            return _share(f"{next(iter(topics))}: ", max(topics.values()), authors)
         case "indUnk bucket":
-            return _share("", int(topics.get(UNKNOWN_TOPIC, 0)), authors)
+            return _share("", topics.get(UNKNOWN_TOPIC, 0), authors)
         case "Dominant-topic fraction":
             mean, least = (row_values(scores, "dominant_topic_share", variant)[0] for variant in ("", "minimum"))
             return Derived(f"mean {mean:.1f}; min {least:.1f}")
         case "Effective hard-negative mode":
-            found_any = row_values(scores, "generated_negatives").sum() > 0
+            found_any = sum(row_values(scores, "generated_negatives")) > 0
             return Derived("Same-topic cross-author" if found_any else "None: no topic has two authors")
         case "Protocol A same-prompt feasible" | "Protocol C same-prompt feasible":
             return Derived("yes" if row_values(scores, "shared_prompts")[0] else "no")

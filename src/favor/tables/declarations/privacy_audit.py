@@ -1,20 +1,14 @@
 """What uploads and adapters give away: every attack of the privacy audit, by what the attacker has."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from favor.paper.names import method_name
-from favor.tables.derived import missing
-from favor.tables.privacy import ATTACKS, VIEWS, attack_column, methods_of, score_of, views_of
-from favor.tables.specs import Column, Derived, Row, TableSpec, one_panel
-
-if TYPE_CHECKING:  # read while the workflow is parsed
-    import pandas as pd
+from favor.tables.derived import missing, score_of
+from favor.tables.privacy import ATTACKS, NO_STATISTIC, VIEWS, attack_column, methods_of, views_of
+from favor.tables.specs import Column, Derived, Roles, Row, Scores, TableSpec, one_panel
 
 
-def audit_rows(scores: pd.DataFrame) -> tuple[Row, ...]:
+def audit_rows(scores: Scores) -> tuple[Row, ...]:
     """Return a row per audited method, attack and view."""
     return tuple(
         Row((method_name(method), attack, VIEWS[view]), method=method, group=f"{method} {attack}")
@@ -41,9 +35,9 @@ def _distinctive(row: Row) -> tuple[str, str] | None:
     return (metric, view) if (metric, view) == ("member_distinctive", "final") else None
 
 
-def _decisions(row: Row, scores: pd.DataFrame, roles: Mapping[str, str]) -> Derived:
+def _decisions(row: Row, scores: Scores, roles: Roles) -> Derived:
     metric, view = _statistic("auc")(row) or ("", "")
-    _, n, note = score_of(scores, row.method, metric, view)
+    _, n, note = score_of(scores, metric, view, NO_STATISTIC, method=row.method)
     return missing(note) if note else Derived(f"{n:,}", float(n))
 
 

@@ -1,21 +1,15 @@
 """What planted secrets and canary clients show: exposure in bits, and the empirical epsilon of a run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from favor.paper.names import method_name
 from favor.tables.privacy import VIEWS, attack_column, methods_of, views_of
-from favor.tables.specs import Column, Row, TableSpec, one_panel
-
-if TYPE_CHECKING:  # read while the workflow is parsed
-    import pandas as pd
+from favor.tables.specs import Column, Row, Scores, TableSpec, one_panel
 
 _SECRET, _CLIENT = "secret planted {} ×", "canary client"
 
 
-def canary_rows(scores: pd.DataFrame) -> tuple[Row, ...]:
+def canary_rows(scores: Scores) -> tuple[Row, ...]:
     """Return a row per audited method, view and number of repeats, and one for its canary clients."""
     rows = []
     for method in methods_of(scores, ("canary_exposure", "empirical_epsilon")):

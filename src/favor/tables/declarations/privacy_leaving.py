@@ -1,22 +1,16 @@
 """What the shared adapter says of authors who left, before they left and after it was made again without them."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from favor.paper.names import method_name
-from favor.tables.derived import missing
-from favor.tables.privacy import attack_column, methods_of, score_of
-from favor.tables.specs import Column, Derived, Row, TableSpec, one_panel
-
-if TYPE_CHECKING:  # read while the workflow is parsed
-    import pandas as pd
+from favor.tables.derived import missing, score_of
+from favor.tables.privacy import NO_STATISTIC, attack_column, methods_of
+from favor.tables.specs import Column, Derived, Roles, Row, Scores, TableSpec, one_panel
 
 WHEN = {"with them": "before", "made again without them": "after"}
 
 
-def leaving_rows(scores: pd.DataFrame) -> tuple[Row, ...]:
+def leaving_rows(scores: Scores) -> tuple[Row, ...]:
     """Return two rows per audited method: the adapter that those who left helped to make, and the one without them."""
     return tuple(
         Row((method_name(method), when), method=method, group=method)
@@ -29,8 +23,8 @@ def _statistic(metric: str) -> Callable[[Row], tuple[str, str]]:
     return lambda row: (metric, WHEN[row.stub[1]])
 
 
-def _authors(row: Row, scores: pd.DataFrame, roles: Mapping[str, str]) -> Derived:
-    _, n, note = score_of(scores, row.method, *_statistic("leaver_auc")(row))
+def _authors(row: Row, scores: Scores, roles: Roles) -> Derived:
+    _, n, note = score_of(scores, *_statistic("leaver_auc")(row), NO_STATISTIC, method=row.method)
     return missing(note) if note else Derived(f"{n:,}", float(n))
 
 

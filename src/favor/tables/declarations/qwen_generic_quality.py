@@ -1,51 +1,41 @@
 """Overall quality as a language model judges it, and FAVoR against each collaborative baseline."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
 from favor.tables.cells import printed
-from favor.tables.derived import missing
-from favor.tables.specs import Column, Derived, Row, TableSpec, method_rows, one_panel
-
-if TYPE_CHECKING:  # read while the workflow is parsed
-    import pandas as pd
+from favor.tables.derived import missing, score_of
+from favor.tables.specs import Column, Derived, Roles, Row, Scores, TableSpec, method_rows, one_panel
 
 REFERENCE = "favor"
 
 
-def _score(row: Row, scores: pd.DataFrame, metric: str, variant: str = "") -> tuple[float, str]:
+def _score(row: Row, scores: Scores, metric: str, variant: str = "") -> tuple[float, str]:
     """Return a value over all seeds and, where it is missing, why."""
-    rows = scores[(scores["method"] == row.method) & (scores["metric"] == metric) & (scores["variant"] == variant)]
-    if rows.empty:
-        return float("nan"), f"{row.label} was not judged"
-    return float(rows["value"].iloc[0]), str(rows["note"].iloc[0])
+    value, _, note = score_of(scores, metric, variant, f"{row.label} was not judged", method=row.method)
+    return value, note
 
 
-def _quality(row: Row, scores: pd.DataFrame, roles: Mapping[str, str]) -> Derived:
+def _quality(row: Row, scores: Scores, roles: Roles) -> Derived:
     value, why = _score(row, scores, "judge_overall", "pooled")
     return missing(why) if why else Derived(printed(value, 3), value)
 
 
-def _difference(row: Row, scores: pd.DataFrame, roles: Mapping[str, str]) -> Derived:
+def _difference(row: Row, scores: Scores, roles: Roles) -> Derived:
     value, why = _compared(row, scores, "")
     return missing(why) if why else Derived(printed(value, 3, signed=True), value)
 
 
-def _interval(row: Row, scores: pd.DataFrame, roles: Mapping[str, str]) -> Derived:
+def _interval(row: Row, scores: Scores, roles: Roles) -> Derived:
     (low, why), (high, _) = (_compared(row, scores, end) for end in ("low", "high"))
     if why:
         return missing(why)
     return Derived(f"[{printed(low, 3)}, {printed(high, 3)}]".replace("-", "−"))
 
 
-def _holm(row: Row, scores: pd.DataFrame, roles: Mapping[str, str]) -> Derived:
+def _holm(row: Row, scores: Scores, roles: Roles) -> Derived:
     value, why = _compared(row, scores, "p_holm")
     return missing(why) if why else Derived("<.001" if value < 0.001 else printed(value, 3), value)
 
 
-def _compared(row: Row, scores: pd.DataFrame, variant: str) -> tuple[float, str]:
+def _compared(row: Row, scores: Scores, variant: str) -> tuple[float, str]:
     if row.method == REFERENCE:
         return float("nan"), "the method that the others are compared with"
     found = _score(row, scores, "judge_difference", variant)
