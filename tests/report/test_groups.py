@@ -16,6 +16,7 @@ from favor import cli
 from favor.analysis.tables import GROUP_DIFFERENCES, GROUP_OUTPUTS, GROUP_ROWS
 from favor.corpora.tables import CLIENT_TEXTS, PROMPTS
 from favor.encoders.tables import GENERATION_EMBEDDINGS, SOURCE_EMBEDDINGS
+from favor.federation.method_names import PAPER
 from favor.federation.tables import GENERATIONS
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet, write_parquet
@@ -48,7 +49,8 @@ def settings(methods) -> dict:
         },
     }  # fmt: skip
     row = {"hyperparameters": {"epochs": 1}, "generation": {"temperature": 0}}
-    rows = {name: {**row, "plan": {"display": name.title()}} for name in methods}
+    titles = {name: PAPER[name].title if name in PAPER else name.title() for name in methods}
+    rows = {name: {**row, "plan": {"display": titles[name]}} for name in methods}
     return {"experiment": experiment, "words": "paper", "methods": rows}
 
 
@@ -275,6 +277,48 @@ def test_only_the_named_encoders_are_compared(folders, tmp_path) -> None:
     assert "no neutral one" in comparison_page(found)
     with pytest.raises(UserError, match="nothing is measured by encoder 'judge'; it has style"):
         read_group(poorer).within(["judge"])
+
+
+def test_semantic_similarity_goes_with_its_encoder(tmp_path) -> None:
+    """Whoever leaves out an encoder, whose weights may differ, leaves out what it says of likeness."""
+    sides = [
+        read_group(
+            results(tmp_path / name, B, change=lambda s: s["experiment"]["evaluation"].update(semantic_encoder="judge"))
+        )
+        for name in ("a", "b")
+    ]
+    for encoders, expected in ((["style"], False), (["judge", "style"], True)):
+        found = merge(*(side.within(encoders) for side in sides))
+        assert ("semantic_similarity" in set(found.differences["metric"])) is expected
+        assert "bertscore_f1" in set(found.differences["metric"])
+
+
+def test_a_row_is_named_by_what_runs_in_it(folders, tmp_path) -> None:
+    """B's row favor runs FedAvg, and "mine" of A and "theirs" of B run FAVoR: no two are printed alike."""
+
+    def other(found) -> None:
+        for row, title in (("favor", "FedAvg"), ("theirs", "FAVoR")):
+            found["methods"][row]["plan"]["display"] = title
+
+    found = merge(read_group(folders[0]), read_group(results(tmp_path / "b", B, change=other)))
+    shown = comparison_page(found)
+    for name in ("FAVoR in A, FedAvg (favor) in B", "Mine (mine)", "FAVoR (theirs)", ">Local-only<"):
+        assert name in shown, name
+    assert "FAVoR in A, FedAvg (favor) in B" in " ".join(findings(found))
+
+
+def test_outputs_that_one_run_lacks_are_counted_out(folders, tmp_path) -> None:
+    """In B an author got no outputs, as one that no round sampled and that is dropped: 20 of 24 are paired."""
+    fewer = tmp_path / "b"
+    shutil.copytree(folders[1], fewer)
+    for file in fewer.glob("seed*/favor/generations.parquet"):
+        frame = read_parquet(file, GENERATIONS)
+        write_parquet(frame[frame["client"] != "client_005"], file, GENERATIONS)
+    found = merge(read_group(folders[0]), read_group(fewer))
+    row = of(found, "favor", JUDGED)
+    assert (row["n"], row["authors"]) == (20, AUTHORS - 1)
+    assert row["b"] == pytest.approx(2 / 20)
+    assert "<td>20</td>" in comparison_page(found)
 
 
 def test_what_is_no_finished_experiment_is_one_line(folders, tmp_path) -> None:

@@ -95,8 +95,13 @@ def _judge(merged: Merged) -> str:
 
 
 def _names(merged: Merged) -> dict[str, str]:
-    display = {**merged.groups[1].display, **merged.groups[0].display}
-    return {method: method_name(method, display) for method in merged.rows["method"].unique()}
+    """Return by row the printed name of the method that runs in it, and of both where B's is another."""
+    found = {}
+    for row, own in merged.rows.groupby("method"):
+        names = {run: method_name(str(row), merged.groups[RUNS.index(run)].display) for run in sorted(set(own["run"]))}
+        apart = ", ".join(f"{name} in {run}" for run, name in names.items())
+        found[str(row)] = apart if len(set(names.values())) > 1 else next(iter(names.values()))
+    return found
 
 
 def _label(encoder: str, metric: str) -> str:
@@ -127,6 +132,7 @@ def _tested_rows(merged: Merged) -> Iterator[list[str]]:
             _interval(row, "delta", 3, True),
             p_text(row["p_holm"]).removeprefix("= "),
             verdict,
+            str(row["n"]),
         ]
 
 

@@ -14,11 +14,11 @@ import pandas as pd
 
 from favor.analysis.tables import GROUP_OUTPUTS
 from favor.corpora.tables import CLIENT_TEXTS
+from favor.federation.method_names import PAPER
 from favor.foundation.errors import UserError
 from favor.foundation.files import read_json, write_json
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.lm.settings import OutputFilter
-from favor.paper.names import METHODS
 from favor.report.content import digest
 from favor.scores import utility
 from favor.scores.inputs import OUTPUT_KEYS, Run, ScoreInputs
@@ -28,6 +28,7 @@ from favor.scores.voice_kept import FAILURES_WRONG
 RECORD, OUTPUTS = "group.json", "outputs.parquet"  # of a shared folder
 PASS_RATE = "pass_rate"
 REFERENCE = "gold"
+SEMANTIC = "semantic_similarity"
 # Of settings.json: what makes numbers comparable. The rest is how methods are trained, and how it is computed.
 _PROTOCOL = ("clients", "skip_clients", "withdrawn", "allocation")
 _SAME_RESULT = ("clients_per_job", "rows_per_batch")  # of the generation
@@ -43,7 +44,7 @@ class Group:
     name: as it is printed.
     protocol: what makes numbers comparable, nested: settings, and digests of authors, texts and prompts.
     settings: the other settings, nested.
-    display: printed name by method.
+    display: printed name by row, of rows that are not the method of their name in the paper.
     seen: the encoders that are no neutral judges of it: the one that methods are trained with, and that of meaning.
     outputs: the table ``group_outputs``.
     """
@@ -56,11 +57,16 @@ class Group:
     outputs: pd.DataFrame
 
     def within(self, encoders: Sequence[str]) -> Group:
-        """Return the group with the measures of ``encoders``, and those of none. Raises ``UserError`` without them."""
+        """Return the group with the measures of ``encoders``, and those of none. Raises ``UserError`` without them.
+
+        Semantic similarity is a measure of the semantic encoder.
+        """
         known = self.protocol["encoders"]
         if missing := [name for name in encoders if name not in known]:
             raise UserError(f"{self.name}: nothing is measured by encoder '{missing[0]}'; it has {', '.join(known)}")
         kept = self.outputs["encoder"].isin(["", *encoders])
+        if self.protocol["evaluation"]["semantic_encoder"] not in encoders:
+            kept &= self.outputs["metric"] != SEMANTIC
         protocol = {**self.protocol, "encoders": sorted(encoders)}
         return replace(self, protocol=protocol, outputs=self.outputs[kept].reset_index(drop=True))
 
@@ -157,7 +163,11 @@ def _measured(folder: Path, name: str) -> Group:
     }
     other = {key: experiment[key] for key in experiment if key not in (*protocol, "evaluation", *_NO_NUMBER)}
     rows = {key: {name: ran[name] for name in ("hyperparameters", "generation")} for key, ran in methods.items()}
-    display = {key: ran["plan"]["display"] for key, ran in methods.items() if key not in METHODS}
+    # Two rows may run one method, and a row may have the name of another method.
+    titles = {key: ran["plan"]["display"] for key, ran in methods.items()}
+    display = {
+        key: f"{title} ({key})" for key, title in titles.items() if key not in PAPER or PAPER[key].title != title
+    }
     seen = sorted({experiment["style_encoder"], evaluation["semantic_encoder"] or ""})
     return Group(name, protocol, {**other, "methods": rows}, display, seen, _outputs(inputs, authors, prompts))
 
