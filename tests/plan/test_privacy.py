@@ -183,7 +183,7 @@ def test_scores_read_every_audited_row_and_seed(plan) -> None:
     assert planner.privacy.inputs(Run("micro", "2", "favor"))["canary_uploads"] == []
 
 
-@pytest.mark.parametrize("row", ["fedalt", "fedex_lora"])
+@pytest.mark.parametrize("row", ["fedalt", "fedex_lora", "scaffold"])
 def test_a_row_whose_uploads_are_more_than_deltas_is_not_audited(plan, row) -> None:
     with pytest.raises(UserError, match=rf"studies\.privacy\.methods': '{row}' uploads no deltas of an adapter alone"):
         plan(change=audited({"methods": [row]}, methods={"fedavg": {}, row: {}}))

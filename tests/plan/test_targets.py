@@ -171,14 +171,15 @@ def test_the_cold_start(plan) -> None:
     assert len(compared) == 5
 
 
-def test_a_cold_start_needs_an_adapter_that_works_alone(plan) -> None:
+@pytest.mark.parametrize("row", ["fedex_lora", "scaffold"])
+def test_a_cold_start_needs_an_adapter_that_works_alone(row, plan) -> None:
     def change(config) -> None:
         experiments = config["experiments"]
-        experiments["cold_start_shared"]["methods"]["fedex_lora"] = {}
-        experiments["cold_start_8"]["cold_start"] = {"shared_from": "cold_start_shared", "row": "fedex_lora"}
+        experiments["cold_start_shared"]["methods"][row] = {}
+        experiments["cold_start_8"]["cold_start"] = {"shared_from": "cold_start_shared", "row": row}
 
     planner = plan(("config/blogtext.yaml", "config/studies/cold_start.yaml"), change)
-    with pytest.raises(UserError, match=r"cold_start\.row': 'fedex_lora' trains no shared adapter that works alone"):
+    with pytest.raises(UserError, match=rf"cold_start\.row': '{row}' trains no shared adapter that works alone"):
         planner.training.frozen_adapter(Run("cold_start_8", "2026", "cold_start"))
 
 

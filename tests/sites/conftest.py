@@ -78,6 +78,7 @@ def simulation(repository, model_folder, tmp_path_factory) -> Simulation:
         run = Run("micro", "1", method)
         peft = [] if method == "fedalt" else [planner.paths.peft_folder.of(run)]
         wanted += [*peft, *planner.training.adapters(run)]
+    wanted.append(planner.paths.generations.of(Run("micro", "1", "scaffold")))
     project.snakemake("--", *dict.fromkeys(wanted))
     roster = read_parquet(project.folder / "results/corpora/micro/roster.parquet", ROSTER)
     allocation = read_parquet(project.folder / "results/micro/clients/allocation.parquet", ALLOCATION)

@@ -32,10 +32,12 @@ def secrets(site, stage, author) -> Iterator[tuple[str, bytes]]:
         yield "target", style_targets(vectors, texts, [client])[client].tobytes()
         yield from (("vector of a text", np.asarray(each).tobytes()) for each in vectors["embedding"])
     public = {value.tobytes() for value in read_safetensors(site / "initial.safetensors")[0].values()}
+    states = False
     for path in sorted(site.glob("rounds/*/*.safetensors")):
         for part, state in read_packs([path])[client].items():
-            # A_t is what the server sent; a state is the sum of its changes, which were uploaded.
-            for name, value in {} if part in ("companion", "state") else state.items():
+            # A_t is what the server sent, and a client's first state is the change that it uploaded.
+            first, states = part == "state" and not states, states or part == "state"
+            for name, value in {} if part == "companion" or first else state.items():
                 content = np.asarray(value).tobytes()
                 # Whoever knows A_t and an upload knows what of the endpoint was uploaded.
                 known = part == "endpoint" and stage.sends(name)

@@ -11,8 +11,9 @@ from tests.sites.eavesdropper import overheard, secrets
 
 from favor.corpora.tables import CLIENT_TEXTS
 from favor.federation.boundary import STAYS
+from favor.federation.exchange import parted
 from favor.federation.packs import read_packs
-from favor.federation.tables import BOUNDARY
+from favor.federation.tables import BOUNDARY, GENERATIONS
 from favor.foundation.parquet import read_parquet
 from favor.foundation.tensors import read_safetensors
 from favor.plan.keys import InExperiment
@@ -77,3 +78,25 @@ def test_sites_end_in_the_bytes_of_the_simulation(method, simulation, federation
     for client in CLIENTS:
         assert len(list(secrets(made.site(client), stage, simulation.authors[client]))) > 100
         assert overheard(made.crossed, made.site(client), stage, simulation.authors[client]) == []
+
+
+def test_scaffold_begins_as_fedavg_and_everybody_generates_with_it(simulation) -> None:
+    # The clients of FedAdam are FedAvg's.
+    run, plain = simulation.run("scaffold"), simulation.run("fedadam")
+    training, plans = simulation.planner.training, simulation.planner.project.plans("micro")
+    for number, begins in enumerate((True, False, False)):
+        packs = []
+        for one in (run, plain):
+            files = training.round_uploads(one, plans[one.method].shared, number)
+            packs.append(read_packs(str(simulation.at(path)) for path in files))
+        for client, parts in packs[0].items():
+            delta, change = parted(parts["delta and change of state"])
+            assert equal(delta, packs[1][client]["delta"]) == begins
+            assert delta.keys() == change.keys()
+    made = read_parquet(simulation.at(simulation.planner.paths.generations.of(run)), GENERATIONS)
+    assert set(made["client"]) == set(CLIENTS)
+    record = read_parquet(simulation.at(simulation.planner.paths.boundary.of(InExperiment("micro"))), BOUNDARY)
+    stays = record[(record["method"] == "scaffold") & (record["direction"] == STAYS)]
+    assert dict(zip(stays["client"], stays["content"], strict=True)) == dict.fromkeys(
+        sorted(set().union(*training.rounds("micro", "1", "coverage_first"))), "state"
+    )
