@@ -49,6 +49,17 @@ def test_own_text_keeps_all_of_itself() -> None:
     assert (found.share, found.low, found.high) == (1.0, 1.0, 1.0)
 
 
+def test_what_is_all_right_as_own_text_is_may_still_be_less() -> None:
+    """Twelve authors, all right in both: Wilson's lower end is 1 / (1 + t^2 / 12) = .712, and 1 - .1 = .9.
+
+    (1 - .1 - r .9)^2 = (.288)^2 for the lower end, whose rates do not vary, and .9 = r (.9 - .288) for the upper.
+    """
+    right = np.ones(400)
+    found = kept_share(right, 0.1, right.copy(), 12, RATE)
+    low = 12 / (12 + student_t.ppf(0.975, 11) ** 2)
+    assert (found.share, found.low, found.high) == pytest.approx((1.0, (low - 0.1) / 0.9, 0.9 / (low - 0.1)))
+
+
 def test_a_floor_may_vary_too() -> None:
     score, ceiling = np.array([0.3, 0.2, 0.4, 0.2, 0.4]), np.array([0.5, 0.4, 0.4, 0.6, 0.6])
     still, moving = (kept_share(score, floor, ceiling, 1000) for floor in (np.full(5, 0.1), ceiling - 0.4))

@@ -40,7 +40,7 @@ class KeptShare:
 def ratio_limits(top: np.ndarray, bottom: np.ndarray, of_top: Limits, of_bottom: Limits) -> Limits:
     """Return the 95 % limits of ``top[0] / bottom[0]``; NaN where the interval of ``bottom`` reaches 0.
 
-    top, bottom: [1 + draws], the observed value first. of_top, of_bottom: their own limits.
+    top, bottom: [1 + draws], the observed value first; one array over itself is 1. of_top, of_bottom: their own limits.
 
     The interval holds every ratio r for which top - r bottom may be 0 (Fieller 1954): with a and b the distances of the
     limits of top and bottom from the values, and c the correlation of their draws, it ends at the roots of
@@ -49,7 +49,8 @@ def ratio_limits(top: np.ndarray, bottom: np.ndarray, of_top: Limits, of_bottom:
     """
     if not (of_bottom.low > 0 and math.isfinite(of_top.low)):
         return NOT_KNOWN
-    if np.array_equal(top, bottom, equal_nan=True):
+    # Two that are as good in every draw, as where all of both are right, are not the same by definition.
+    if top is bottom or (np.array_equal(top, bottom, equal_nan=True) and np.nanmin(top) < np.nanmax(top)):
         return Limits(1.0, 1.0)
     known = np.isfinite(top[1:]) & np.isfinite(bottom[1:])
     spreads = top[1:][known], bottom[1:][known]
@@ -89,7 +90,8 @@ def kept_share(
     absent = [name for name, value in values.items() if not np.isfinite(value)]
     if absent:
         return KeptShare(nan, nan, nan, *seen, reason=f"no value of the {', the '.join(absent)}")
-    top, bottom = score - known, ceiling - known
+    bottom = ceiling - known
+    top = bottom if score is ceiling else score - known
     if isinstance(floor, float) and bounds is not None:
         of_top, of_bottom = (
             Limits(*(end - floor for end in ends)) for ends in (own, interval(ceiling, clusters, bounds))
