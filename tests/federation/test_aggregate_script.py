@@ -30,7 +30,7 @@ STAGES = {
     "momentum of B": SharedStage(trains=Factors("B"), server=ServerRule("momentum", 1.0, 0.9)),
     "svd": SharedStage(server=ServerRule("svd")),
     "exact": SharedStage(server=ServerRule("exact")),
-    "state": SharedStage(state=StateRule("scaffold", 5)),
+    "state": SharedStage(state=StateRule("favor.federation.methods.scaffold", 5)),
 }
 
 

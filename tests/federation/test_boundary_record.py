@@ -118,7 +118,7 @@ def test_what_is_not_uploaded_is_not_broadcast_either(run, tmp_path) -> None:
 
 def test_a_state_crosses_both_ways_and_not_to_who_generates_alone(run, tmp_path) -> None:
     made, results = run
-    stage = SharedStage(state=StateRule("scaffold", 3))
+    stage = SharedStage(state=StateRule("favor.federation.methods.scaffold", 3))
     both = {**STATE, **{f"state/{name}": value for name, value in STATE.items()}}
     adapter, uploads, own = (tmp_path / "results" / f"{name}.safetensors" for name in ("adapter", "uploads", "own"))
     write_safetensors(both, adapter, {})

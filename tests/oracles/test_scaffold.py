@@ -200,10 +200,10 @@ def test_what_it_cannot_be_combined_with() -> None:
     ):
         with pytest.raises(UserError, match=words):
             load_method("scaffold", {}, experiment(federation=federation))
-    elsewhere = Plan("server", SharedStage(state=StateRule("fedavg")))
-    with pytest.raises(ValueError, match="state is that of 'fedavg', whose file assigns no STATE"):
+    elsewhere = Plan("server", SharedStage(state=StateRule("favor.federation.methods.fedavg")))
+    with pytest.raises(ValueError, match=r"that of favor\.federation\.methods\.fedavg, which assigns no STATE"):
         complete(elsewhere, experiment())
-    state = StateRule("scaffold")
+    state = StateRule("favor.federation.methods.scaffold")
     for stage in ({"trains": Factors("B")}, {"uploads": Factors("A")}, {"server": ServerRule("svd")}):
         with pytest.raises(ValueError, match="whole adapters whose mean the server takes"):
             SharedStage(state=state, **stage)

@@ -4,6 +4,7 @@ The server's is in the file of the shared adapter, so that a client receives bot
 in its upload, beside its delta. A state that nobody sent yet is zero.
 """
 
+import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -14,7 +15,6 @@ from favor.federation.packs import State
 from favor.federation.server import update
 from favor.federation.state_rule import STATE, StateEquations, StateRule
 from favor.foundation.lazy import LazyMapping
-from favor.foundation.registry import METHODS
 
 
 def parted(tensors: State) -> tuple[State, State]:
@@ -26,7 +26,7 @@ def parted(tensors: State) -> tuple[State, State]:
 
 def equations(rule: StateRule) -> StateEquations:
     """Return what the file of the rule's method declares."""
-    declared: StateEquations = METHODS.load(rule.method).STATE
+    declared: StateEquations = importlib.import_module(rule.module).STATE
     return declared
 
 

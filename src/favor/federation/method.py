@@ -435,8 +435,8 @@ def complete(plan: Plan, experiment: Experiment) -> Plan:
                 "its clients send a change of their state too, which 'federation.robust' does not combine; leave one "
                 "of them out"
             )
-        if shared.state is not None and not hasattr(METHODS.load(shared.state.method), "STATE"):
-            raise ValueError(f"its state is that of '{shared.state.method}', whose file assigns no STATE; add it")
+        if shared.state is not None and not hasattr(METHODS.load(shared.state.module.rsplit(".", 1)[1]), "STATE"):
+            raise ValueError(f"its state is that of {shared.state.module}, which assigns no STATE; add it")
         asked = federation.privacy
         private = None
         if asked is not None:

@@ -14,9 +14,9 @@ STATE = "state/"  # begins the name of a state's tensor, before that of the adap
 
 @dataclass(frozen=True)
 class StateRule:
-    """The state of a shared stage: ``STATE`` of the file ``method``, among ``clients`` in all, sampled or not."""
+    """The state of a shared stage: ``STATE`` of a method's ``module``, among ``clients`` in all, sampled or not."""
 
-    method: str
+    module: str
     clients: int = 0
 
 

@@ -11,7 +11,7 @@ from favor.federation.kinds import MOMENTS
 from favor.federation.method import PersonalStage, SharedStage, plan_values
 from favor.federation.schedule import batches, last_participation
 from favor.foundation.errors import UserError
-from favor.foundation.registry import METHODS, ROBUST_RULES
+from favor.foundation.registry import ROBUST_RULES
 from favor.plan.handing import Parameter, canonical, handed
 from favor.plan.keys import AfterRound, Batch, InExperiment, InRound, InSeed, InTrack, Run
 from favor.plan.participation import Participation
@@ -244,7 +244,7 @@ class SharedTraining(Participation):
     def state_code(self, key: InTrack) -> list[str]:
         """Return what declares the state that a track's server and clients keep, where they do."""
         state = self.stage(key).state
-        return [] if state is None else [f"{METHODS.module(state.method)}:STATE"]
+        return [] if state is None else [f"{state.module}:STATE"]
 
     def kept_states(self, run: InSeed, stage: SharedStage) -> list[str]:
         """Return the bundles with the state that every client keeps at the end, where the stage has one."""

@@ -32,4 +32,4 @@ class Hyperparameters:
 
 def plan(values: Hyperparameters) -> Plan:
     """Every client generates with the final shared adapter."""
-    return Plan("server", shared=SharedStage(epochs=values.epochs, state=StateRule("scaffold")))
+    return Plan("server", shared=SharedStage(epochs=values.epochs, state=StateRule(__name__)))

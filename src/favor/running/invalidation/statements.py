@@ -41,6 +41,7 @@ EXEMPT = {
 }
 # Modules that look for code in these ways, and why none of it is missed.
 FOLLOWED_OTHERWISE = {
+    "favor.federation.exchange": "a rule names the method whose state its job keeps",
     "favor.foundation.registry": "a rule names the plug-in that its job loads",
     "favor.lm.fused": "modules of transformers",
     "favor.running.jobs.job": "whether torch is loaded",
