@@ -37,6 +37,7 @@ def test_a_score_is_the_packages_own_log_likelihood_ratio() -> None:
     own = [[sentence for text in author for sentence in sentences_of(text)] for author in texts]
     lengths = [sum(map(len, sentences)) for sentences in own]
     expected = [[log_probability(sentences, sentences_of(text)) for sentences in own] for text in read]
+    likelihoods, unknown = np.array(expected), [[] for _ in range(AUTHORS)]  # of texts by the last author
     for draw in range(DRAWS):
         # The half without an author, shuffled, up to the size of a profile, is that author's reference.
         generator = numpy_generator(SEED, "LambdaG references", draw)
@@ -52,6 +53,13 @@ def test_a_score_is_the_packages_own_log_likelihood_ratio() -> None:
                 words += len(reference[-1])
             for row, text in enumerate(read):
                 for author in others:
-                    expected[row][author] -= log_probability(reference, sentences_of(text)) / DRAWS
+                    value = log_probability(reference, sentences_of(text))
+                    expected[row][author] -= value / DRAWS
+                    if row == AUTHORS - 1 and row in others:
+                        unknown[author].append(value)
     assert found == pytest.approx(np.array(expected), abs=1e-9)
+    # With its writer named, a text is read against the references that have no sentence of the writer's.
+    without = [likelihoods[-1, author] - np.mean(values) if values else np.nan for author, values in enumerate(unknown)]
+    assert np.isfinite(without[:-1]).sum() > 0
+    assert grammar.scores([Excerpt(read[-1], [], 0.0)], AUTHORS - 1)[0] == pytest.approx(without, abs=1e-9, nan_ok=True)
     assert (found.argmax(axis=1) == np.arange(AUTHORS)).mean() > 1 / AUTHORS

@@ -45,12 +45,12 @@ class LambdaG:
                 pool = generator.permutation(np.concatenate([places[author] for author in sorted(half)]))
                 enough = int(np.searchsorted(np.cumsum(sizes[pool]), wanted)) + 1
                 self._references.append((self._collection.fit(pool[:enough]), np.sort(others)))
-        self._draws = references
 
-    def scores(self, excerpts: Sequence[Excerpt]) -> np.ndarray:
+    def scores(self, excerpts: Sequence[Excerpt], writer: int | None = None) -> np.ndarray:
         """Return the scores [texts, authors]. Copied tokens count nothing; NaN where no token is left.
 
-        The end of a sentence counts with its last token.
+        The end of a sentence counts with its last token. ``writer``: an author whose sentences are in no reference, as
+        if nobody knew the author of these texts; NaN for authors of whom each reference has them.
         """
         parts = [(number, sentence) for number, each in enumerate(excerpts) for sentence in masked_sentences(each.text)]
         if not parts:
@@ -65,8 +65,11 @@ class LambdaG:
             return np.bincount(text, weights=weights * logarithms, minlength=len(excerpts))
 
         found = np.stack([total(model) for model in self._models], axis=1)
-        for model, authors in self._references:
-            found[:, authors] -= total(model)[:, None] / self._draws
+        references = [each for each in self._references if writer is None or writer in each[1]]
+        draws = np.bincount(np.concatenate([authors for _, authors in references]), minlength=len(self._models))
+        for model, authors in references:
+            found[:, authors] -= total(model)[:, None] / draws[authors]
+        found[:, draws == 0] = np.nan
         found[np.bincount(text, weights=weights, minlength=len(excerpts)) == 0] = np.nan
         return found
 
