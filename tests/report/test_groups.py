@@ -319,6 +319,10 @@ def test_outputs_that_one_run_lacks_are_counted_out(folders, tmp_path) -> None:
     assert (row["n"], row["authors"]) == (20, AUTHORS - 1)
     assert row["b"] == pytest.approx(2 / 20)
     assert "<td>20</td>" in comparison_page(found)
+    for file in fewer.glob("seed*/favor/generations.parquet"):
+        frame = read_parquet(file, GENERATIONS)
+        write_parquet(frame[frame["client"] == "client_000"], file, GENERATIONS)
+    assert "nan" not in comparison_page(merge(read_group(folders[0]), read_group(fewer)))
 
 
 def test_what_is_no_finished_experiment_is_one_line(folders, tmp_path) -> None:

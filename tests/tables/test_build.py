@@ -306,6 +306,18 @@ def test_an_interval_stands_behind_a_score_of_all_seeds_together() -> None:
     assert cells.loc["Ditto", ["text", "reason"]].tolist() == ["–", "not apart"]
 
 
+def test_a_score_whose_interval_is_not_known_says_why() -> None:
+    column = Column("Share", "copy5_rate", interval=True)
+    spec = replace(table(column), sources=("copying",))
+    values = {"": 0.25, "low": float("nan"), "high": float("nan")}
+    scores = scores_frame(
+        Score(0, "favor", "", "copy5_rate", end, value, 96, "" if end == "" else "needs outputs of two authors")
+        for end, value in values.items()
+    )
+    cells = build_table(spec, scores, context("favor")).set_index("row")
+    assert cells.loc["FAVoR", ["text", "reason"]].tolist() == ["0.250", "no interval: needs outputs of two authors"]
+
+
 def test_a_score_that_every_draw_of_authors_gives_has_no_interval() -> None:
     column = Column("AUC", "common_auc", "style", interval=True)
     spec = replace(table(column), sources=("common_prompts",))

@@ -90,6 +90,6 @@ def _intervals(drawn: Drawn, counts: np.ndarray) -> Iterator[Score]:
         authors = np.concatenate([author for _, author in seeds])
         ends = interval(np.mean([means for means, _ in seeds], axis=0), len(np.unique(authors)), bounds, counts)
         for name, value in zip(("low", "high"), np.clip(ends, *least_and_most[metric]), strict=True):
-            note = "needs outputs of two authors" if math.isnan(value) else ""
+            note = "needs outputs of two authors, and some under every seed" if math.isnan(value) else ""
             n = len(authors)
             yield Score(ALL_SEEDS, method, "", metric, f"{variant}_{name}".lstrip("_"), float(value), n, note)

@@ -265,6 +265,8 @@ class _Index:
             limits = [end["mean"] for end in ends if end is not None]
             if limits == [value, value]:
                 text, same = minus(text), SAME
+            elif any(map(math.isnan, limits)):
+                text, same = minus(text), f"no interval: {next(str(end['note']) for end in ends if end is not None)}"
             elif limits or method not in CONTROLS:  # what chance gives is exact: it has none
                 low, high = (printed(limit, decimals) for limit in limits)
                 text = minus(f"{text} [{low}, {high}]")

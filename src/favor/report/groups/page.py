@@ -1,5 +1,6 @@
 """The page of ``favor compare``: what came out, both groups' rows in one table, and what differs besides."""
 
+import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,10 @@ def findings(merged: Merged) -> list[str]:
     """Return what came out, in sentences: one verdict per method of both groups."""
     tested = _tested(merged)
     if tested.empty:
-        return ["No method is in both runs, so nothing is paired: intervals of A and B do not say which is better."]
+        return [
+            "No row has outputs of two authors in both runs, so nothing is tested: intervals of A and B do not say "
+            "which is better."
+        ]
     names = _names(merged)
     said = {"A is above B": [], "B is above A": [], "no difference was found": []}  # type: dict[str, list[str]]
     for row in tested.to_dict("records"):
@@ -117,8 +121,10 @@ def _measures(merged: Merged) -> list[tuple[str, str]]:
 
 
 def _interval(row: Mapping[Any, Any], value: str, decimals: int, signed: bool = False) -> str:
-    ends = (minus(printed(row[end], decimals)) for end in ("low", "high"))
-    return f"{minus(printed(row[value], decimals, signed))} [{', '.join(ends)}]"
+    """Return a value with its interval, which outputs of one author have not."""
+    shown = minus(printed(row[value], decimals, signed))
+    ends = [minus(printed(row[end], decimals)) for end in ("low", "high") if not math.isnan(row[end])]
+    return f"{shown} [{', '.join(ends)}]" if ends else shown
 
 
 def _tested_rows(merged: Merged) -> Iterator[list[str]]:
