@@ -23,16 +23,15 @@ from favor.corpora.tables import CLIENT_TEXTS
 from favor.foundation.parquet import read_parquet
 from favor.voice.desk import Desk, Models, Remembered
 from favor.voice.folder import VoiceFolder
-from favor.voice.habits import HABITS
+from favor.voice.habits import HABITS, stretches
 from favor.voice.loopback import LARGEST, make_server
-from favor.voice.marks import stretches
 
 
 @pytest.fixture
 def address(trained) -> Iterator[str]:
     """Address of a page of jane's voice with a light encoder; its server."""
     own = read_parquet(trained / "texts.parquet", CLIENT_TEXTS)["text"].tolist()
-    desk = Desk("jane", own, CONTRAST, Remembered(Trigrams()), Models(VoiceFolder(trained)), "seven writers")
+    desk = Desk("jane", own, CONTRAST, "seven writers", "", Remembered(Trigrams()), Models(VoiceFolder(trained)))
     server, where = make_server(desk.page(), desk.policy, {"score": desk.score, "write": desk.write})
     Thread(target=server.serve_forever, daemon=True).start()
     yield where

@@ -10,12 +10,7 @@ from favor.scores.inputs import ScoreInputs
 
 with job(snakemake, PanExport) as settings:
     encoder = snakemake.wildcards.encoder
-    inputs = ScoreInputs.load(
-        [Path(snakemake.input.generations)],
-        {settings.seed: Path(snakemake.input.prompts)},
-        {encoder: Path(snakemake.input.embeddings)},
-        {encoder: (Path(snakemake.input.sources), Path(snakemake.input.golds))},
-    )
+    inputs = ScoreInputs.of_job(snakemake.input, [settings.seed], [encoder])
     export = pan_export(inputs, encoder, settings.method, settings.seed)
     if export.note:
         print(f"export of {settings.method}, seed {settings.seed}: {export.note}", file=sys.stderr)

@@ -1,7 +1,5 @@
 """Count correct outputs by the round of a client's last participation."""
 
-from pathlib import Path
-
 from favor.analysis.participation import by_last_round
 from favor.analysis.settings import Participation
 from favor.analysis.tables import PARTICIPATION
@@ -11,12 +9,7 @@ from favor.scores.inputs import ScoreInputs
 
 with job(snakemake, Participation) as settings:
     encoder = settings.style_encoder
-    inputs = ScoreInputs.load(
-        [Path(path) for path in snakemake.input.generations],
-        dict(zip(settings.seeds, map(Path, snakemake.input.prompts), strict=True)),
-        {encoder: Path(snakemake.input.embeddings)},
-        {encoder: (snakemake.input.sources, snakemake.input.golds)},
-    )
+    inputs = ScoreInputs.of_job(snakemake.input, settings.seeds, [encoder])
     last = {
         method: {int(seed): clients for seed, clients in seeds.items()}
         for method, seeds in settings.last_rounds.items()

@@ -7,7 +7,7 @@ and where they are not they find differences where there is none, so that Holm's
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Literal, get_args
 
 import numpy as np
@@ -40,34 +40,6 @@ _DECLARED = {metric.name: metric for metrics in _FAMILIES for metric in metrics}
 OUTPUT_METRICS = tuple(name for name, metric in _DECLARED.items() if metric.per_output)
 FIXED_METRICS = tuple(metric.name for metric in cold_start.METRICS if metric.per_output)  # of texts set aside
 VERIFICATION_DRAWS = {"generated_source_auc": auc_draws, "generated_source_eer": eer_draws}
-
-
-@dataclass(frozen=True)
-class PairedRow:
-    """One row: observed values, the signed difference (positive favours the left) with its interval, and p-values.
-
-    ``p`` is the sign-flip test's; ``p_exact`` McNemar's (accuracy) or Wilcoxon's (other per-output metrics), NaN for
-    AUC and EER. ``n`` counts matched outputs, ``pairs`` the verification pairs of the left method (0 elsewhere).
-    ``note`` says why the values are NaN.
-    """
-
-    left_method: str
-    right_method: str
-    encoder: str
-    metric: str
-    clusters: str
-    left: float
-    right: float
-    delta: float
-    low: float
-    high: float
-    p: float
-    p_exact: float
-    n: int
-    pairs: int
-    draws: int
-    cluster_count: int
-    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -155,12 +127,13 @@ def _compare_pair(
     if not any(first.keep.any() for first, _ in _common(inputs, left, right)):
         nothing = Comparison(nan, nan, nan, nan, nan, nan, 0)
         note = "no output survives in both methods"
-        rows = [
-            replace(_row(left, right, encoder, metric, clusters, nothing, nan, 0, 0, 0), note=note)
+        return pd.DataFrame(
+            _row(
+                (left, right), encoder, metric, clusters, nothing, p_exact=nan, n=0, pairs=0, cluster_count=0, note=note
+            )
             for metric, encoders in metrics.items()
             for encoder in encoders
-        ]
-        return pd.DataFrame(map(asdict, rows))
+        )
     found = []
     outputs = sorted(
         {encoder for metric in metrics for encoder in metrics[metric] if _has_outputs(inputs, metric, encoder)}
@@ -210,8 +183,9 @@ def compare_outputs(
             exact = mcnemar_exact(first == 1.0, second == 1.0)
         else:
             exact = wilcoxon_signed_rank(first, second)
-        rows.append(_row(left, right, encoder, metric, clusters, result, exact, len(table), 0, number))
-    return pd.DataFrame(map(asdict, rows))
+        counted = {"p_exact": exact, "n": len(table), "pairs": 0, "cluster_count": number}
+        rows.append(_row((left, right), encoder, metric, clusters, result, **counted))
+    return pd.DataFrame(rows)
 
 
 def compare_verification(
@@ -229,19 +203,13 @@ def compare_verification(
     """
     matched = _matched(inputs, left, right)
     n = sum(int(pair[0].keep.sum()) for pair in matched)
-    rows: list[PairedRow] = []
+    rows = []
     for encoder in encoders:
         sides = []
         for side in (0, 1):
             parts = [(pair[side].run.seed, _pairs(inputs, pair[side], encoder)) for pair in matched]
-            sides.append(
-                (
-                    np.concatenate([part.scores for _, part in parts]),
-                    np.concatenate([part.positive for _, part in parts]),
-                    np.concatenate([np.full(len(part), run_seed) for run_seed, part in parts]),
-                    np.concatenate([part.left for _, part in parts]),
-                )
-            )
+            columns = ((own.scores, own.positive, np.full(len(own), run_seed), own.left) for run_seed, own in parts)
+            sides.append(tuple(map(np.concatenate, zip(*columns, strict=True))))
         index, number = _cluster_index(sides[0][2], sides[0][3], clusters)
         other, _ = _cluster_index(sides[1][2], sides[1][3], clusters)
         counts, outputs = observed_and_resampled(number, seed, draws), np.bincount(index, minlength=number)
@@ -252,8 +220,9 @@ def compare_verification(
             )
             p = sign_flip_p(linear_shares(first - second, counts, outputs), seed)
             result = compare(first, second, number, counts, p, _higher(metric))
-            rows.append(_row(left, right, encoder, metric, clusters, result, float("nan"), n, len(sides[0][0]), number))
-    return pd.DataFrame(map(asdict, rows))
+            counted = {"p_exact": math.nan, "n": n, "pairs": len(sides[0][0]), "cluster_count": number}
+            rows.append(_row((left, right), encoder, metric, clusters, result, **counted))
+    return pd.DataFrame(rows)
 
 
 def _higher(metric: str) -> bool:
@@ -298,18 +267,13 @@ def _cluster_index(seeds: np.ndarray, clients: np.ndarray, clusters: Clusters) -
 
 
 def _row(
-    left: str,
-    right: str,
-    encoder: str,
-    metric: str,
-    clusters: str,
-    result: Comparison,
-    exact: float,
-    n: int,
-    pairs: int,
-    number: int,
-) -> PairedRow:
+    pair: tuple[str, str], encoder: str, metric: str, clusters: str, result: Comparison, **counted: float | str
+) -> dict[str, object]:
+    """Return a row of the table ``comparisons``, but for what its tests share.
+
+    ``counted``: p_exact, n (matched outputs), pairs (verification pairs of the left method) and cluster_count.
+    """
     known = not math.isnan(result.left) and not math.isnan(result.right)
+    names = {"left_method": pair[0], "right_method": pair[1], "encoder": encoder, "metric": metric}
     note = "" if known else "no pairs of both classes among the matched outputs"
-    values = {"p_exact": exact, "n": n, "pairs": pairs, "cluster_count": number, "note": note}
-    return PairedRow(left, right, encoder, metric, clusters, **{**asdict(result), **values})
+    return {**names, "clusters": clusters, **asdict(result), "note": note, **counted}

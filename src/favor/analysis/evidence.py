@@ -46,7 +46,7 @@ def all_pairs(inputs: ScoreInputs, seed: int, draws: int) -> pd.DataFrame:
     survivors, written = ({run.method: np.zeros(len(inputs.clients)) for run in inputs.runs} for _ in range(2))
     for run in inputs.runs:
         for counted, items in ((survivors, run.survivors), (written, run.items)):
-            counted[run.method] += np.bincount(_places(inputs, items), minlength=len(inputs.clients))
+            counted[run.method] += np.bincount(inputs.places(items["client"]), minlength=len(inputs.clients))
         for measure, drawn in _run_draws(inputs, run, counts):
             values.setdefault(measure, {}).setdefault(run.method, []).append(drawn)
     for method in values.get((next(iter(inputs.unseen), ""), FAILURES_WRONG), {}):
@@ -74,7 +74,7 @@ def _run_draws(inputs: ScoreInputs, run: Run, counts: np.ndarray) -> Iterator[tu
     if survivors.empty:  # every output is a wrong one
         yield from (((encoder, FAILURES_WRONG), np.zeros(len(counts))) for encoder in inputs.encoders)
         return
-    places = _places(inputs, survivors)
+    places = inputs.places(survivors["client"])
     for encoder in inputs.encoders:
         for metric, drawn in measure_draws(inputs, encoder, run, counts).items():
             yield (encoder, metric), drawn
@@ -86,15 +86,10 @@ def _run_draws(inputs: ScoreInputs, run: Run, counts: np.ndarray) -> Iterator[tu
             macro_f1_draws(places, np.searchsorted(inputs.clients, predicted), counts),
         )
         source = verification.source_pairs(vectors, run, inputs.sources(encoder, "gold", run.seed))
-        left = np.searchsorted(inputs.clients, source.left.astype(str))
+        left = inputs.places(source.left)
         yield (encoder, "generated_source_eer"), eer_draws(source.scores, source.positive, left, counts)
     for metric, numbers in _output_numbers(inputs, run):
         yield ("", metric), mean_draws(numbers, places, counts)
-
-
-def _places(inputs: ScoreInputs, items: pd.DataFrame) -> np.ndarray:
-    """Return the place among the clients of every output's author, [n]."""
-    return np.searchsorted(inputs.clients, items["client"].to_numpy(dtype=str))
 
 
 def _output_numbers(inputs: ScoreInputs, run: Run) -> Iterator[tuple[str, np.ndarray]]:

@@ -237,7 +237,7 @@ def _score_run(
     true = survivors["client"].to_numpy(dtype=object)
     right = correct(true, predict(vectors, prototype, inputs.clients))
     accuracy = float(right.mean()) if len(right) else float("nan")
-    places = np.searchsorted(inputs.clients, true.astype(str))
+    places = inputs.places(true)
     keep("common_accuracy", "", mean_draws(right.astype(np.float64), places, counts), len(right))
     yield _row(run, encoder, "common_accuracy", "", accuracy, len(right), "no output passed the filter")
     first = (survivors["sample"] == 0).to_numpy()

@@ -71,7 +71,7 @@ def _spreads(inputs: ScoreInputs, runs: Mapping[str, list[Run]], encoder: str, c
             [inputs.vectors(encoder, run) for run in own if len(run.survivors)] or [np.zeros((0, 1))]
         )
         frame = pd.concat([run.survivors for run in own])
-        by_post = post_means(vectors, _places(inputs, frame), inputs.posts(frame))
+        by_post = post_means(vectors, inputs.places(frame["client"]), inputs.posts(frame))
         variances[method] = between_variance(*by_post, counts).sum(axis=1)
         numbers[method] = len(frame)
     authors = len(inputs.clients)
@@ -86,7 +86,7 @@ def _habits(inputs: ScoreInputs, runs: Mapping[str, list[Run]], words: int, coun
     train = inputs.client_texts[inputs.client_texts["training_text"] != ""]
     train = train[_long_enough(train["training_text"], cut, length)]
     features = habits_of([cut.cut(text, length) for text in train["training_text"]])
-    reference, sizes = author_means(features, _places(inputs, train), len(inputs.clients))
+    reference, sizes = author_means(features, inputs.places(train["client"]), len(inputs.clients))
     counts = counts * (sizes > 0)  # an author without a training text of the length has no reference
     reference = np.nan_to_num(reference)
     variances, slopes, numbers = {}, {}, {}
@@ -97,7 +97,7 @@ def _habits(inputs: ScoreInputs, runs: Mapping[str, list[Run]], words: int, coun
             parts.append(frame[_long_enough(frame["text"], cut, length)])
         frame = pd.concat(parts)
         values = habits_of([cut.cut(text, length) for text in frame["text"]])
-        by_post = post_means(values, _places(inputs, frame), inputs.posts(frame))
+        by_post = post_means(values, inputs.places(frame["client"]), inputs.posts(frame))
         variances[method] = between_variance(*by_post, counts)
         slopes[method], numbers[method] = mean_slope(*by_post, reference, counts), len(frame)
     human, authors = variances["gold"], int((sizes > 0).sum())
@@ -138,10 +138,6 @@ def _left(variance: np.ndarray, human: np.ndarray, authors: int) -> tuple[float,
 def _value(slope: np.ndarray, authors: int, counts: np.ndarray) -> tuple[float, float, float]:
     """Return the slope with its limits."""
     return float(slope[0]), *(interval(slope, authors, counts=counts) if authors >= FEWEST else NOT_KNOWN)
-
-
-def _places(inputs: ScoreInputs, frame: pd.DataFrame) -> np.ndarray:
-    return np.searchsorted(inputs.clients, frame["client"].to_numpy(dtype=object).astype(str))
 
 
 def _with_interval(

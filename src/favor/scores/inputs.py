@@ -159,6 +159,32 @@ class ScoreInputs:
             unseen,
         )
 
+    @staticmethod
+    def of_job(files: Any, seeds: Sequence[int], encoders: Sequence[str], **settings: Any) -> ScoreInputs:
+        """Read the inputs of a job by their names in its rule, as far as the rule has them.
+
+        Prompts stand in the order of ``seeds``; embeddings, sources and golds in that of ``encoders``. ``settings``:
+        filter, words, bertscore and unseen.
+        """
+
+        def paths(name: str) -> list[Path]:
+            found = files.get(name, [])
+            return [Path(path) for path in ([found] if isinstance(found, str) else found)]
+
+        return ScoreInputs.load(
+            paths("generations"),
+            dict(zip(seeds, paths("prompts"), strict=True)),
+            dict(zip(encoders, paths("embeddings"), strict=True)),
+            dict(zip(encoders, zip(paths("sources"), paths("golds"), strict=True), strict=True)),
+            utility=next(iter(paths("utility")), None),
+            client_texts=next(iter(paths("texts")), None),
+            assistant=next(iter(paths("assistant")), None),
+            common_generations=paths("common_generations"),
+            common_embeddings=dict(zip(encoders, paths("common_embeddings"), strict=False)),
+            scores=paths("scores"),
+            **settings,
+        )
+
     @property
     def encoders(self) -> list[str]:
         """Encoder names, sorted."""
@@ -260,6 +286,10 @@ class ScoreInputs:
             known = self.prompts.set_index("prompt_id")["gold_text"]
             return [str(known[item]) for item in run.survivors["text_item"]]
         return _texts(self.generations, run)
+
+    def places(self, authors: pd.Series | np.ndarray) -> np.ndarray:
+        """Return the place of each author among ``clients`` [n]."""
+        return np.searchsorted(self.clients, np.asarray(authors, dtype=object).astype(str))
 
     def posts(self, frame: pd.DataFrame) -> np.ndarray:
         """Document id of the post behind every row of a run's items [n]: the prompt's, or in a control the text's.

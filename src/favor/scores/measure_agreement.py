@@ -73,7 +73,7 @@ def output_measures(inputs: ScoreInputs, encoder: str, run: Run) -> dict[str, np
             beaten = np.searchsorted(other, own, "left") + np.searchsorted(other, own, "right")
             own_auc[place] = beaten.mean() / 2 / len(other)
     similarity = vectors @ prototype.T if len(vectors) else np.zeros((0, len(prototype)))
-    own_place = _places(inputs, authors)
+    own_place = inputs.places(authors)
     return {
         "author_accuracy": correct(authors, predict(vectors, prototype, inputs.clients)).astype(np.float64)
         if len(authors)
@@ -98,7 +98,7 @@ def score(inputs: ScoreInputs, settings: MeasureAgreement) -> pd.DataFrame:
     for encoder in read_encoders(inputs, settings.encoders):
         for run in inputs.runs:
             authors, posts = (
-                _places(inputs, run.survivors["client"].to_numpy(dtype=object)),
+                inputs.places(run.survivors["client"]),
                 inputs.posts(run.survivors),
             )
             for measure, values in output_measures(inputs, encoder, run).items():
@@ -222,7 +222,3 @@ def _interval(
     for end, value in zip(("", "_low", "_high"), (float(draws[0]), *ends), strict=True):
         shown = value if known else float("nan")
         yield Score(ALL_SEEDS, SOURCE, encoder, metric, f"{name}{suffix}{end}", shown, n, "" if known else note)
-
-
-def _places(inputs: ScoreInputs, authors: np.ndarray) -> np.ndarray:
-    return np.searchsorted(inputs.clients, authors.astype(str))

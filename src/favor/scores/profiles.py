@@ -246,7 +246,7 @@ def _unread(grammar: LambdaG, authors: int) -> str:
 
 def _fit(inputs: ScoreInputs, verifier: str, run: Run, common: bool, scores: np.ndarray, reason: str) -> Fit:
     kept = np.isfinite(scores).all(axis=1)
-    own = np.searchsorted(inputs.clients, run.survivors["client"].astype(str))[kept]
+    own = inputs.places(run.survivors["client"])[kept]
     return Fit(
         inputs.clients, verifier, run, common, kept, scores[kept], own, np.full(scores[kept].shape, np.nan), reason
     )

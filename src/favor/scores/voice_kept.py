@@ -7,7 +7,7 @@ ceiling are means over seeds, so every row has the seed ``ALL_SEEDS``. One boots
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pandas as pd
@@ -158,10 +158,10 @@ def measure_draws(inputs: ScoreInputs, encoder: str, run: Run, counts: np.ndarra
         return dict.fromkeys(("generated_source_auc", "generated_auc"), np.full(len(counts), np.nan)) | found
     generated = generated_pairs(vectors, run)
     source = source_pairs(vectors, run, inputs.sources(encoder, "gold", run.seed))
-    left, other = _places(generated.left, inputs.clients), _places(generated.right, inputs.clients)
+    left, other = inputs.places(generated.left), inputs.places(generated.right)
     return {
         **found,
-        "generated_source_auc": auc_draws(source.scores, source.positive, _places(source.left, inputs.clients), counts),
+        "generated_source_auc": auc_draws(source.scores, source.positive, inputs.places(source.left), counts),
         "generated_auc": pair_auc_draws(generated.scores, left, other, counts),
     }
 
@@ -174,7 +174,7 @@ def _failures_wrong(inputs: ScoreInputs, encoder: str, run: Run, counts: np.ndar
     if len(survivors):
         guesses = predict(inputs.vectors(encoder, run), prototype, inputs.clients)
         right[run.items["passed"].to_numpy()] = correct(survivors, guesses)
-    return mean_draws(right, _places(run.items["client"].to_numpy(dtype=object), inputs.clients), counts)
+    return mean_draws(right, inputs.places(run.items["client"]), counts)
 
 
 def prototype_draws(
@@ -187,7 +187,7 @@ def prototype_draws(
     if not len(authors):
         names = ("author_accuracy", "target_similarity", "author_margin")
         return dict.fromkeys(names, np.full(len(counts), np.nan))
-    index, prototype = _places(authors, inputs.clients), prototypes(inputs.sources(encoder, "train"), inputs.clients)
+    index, prototype = inputs.places(authors), prototypes(inputs.sources(encoder, "train"), inputs.clients)
     right, similarity = correct(authors, predict(vectors, prototype, inputs.clients)), vectors @ prototype.T
     return {
         "author_accuracy": mean_draws(right.astype(np.float64), index, counts),
@@ -208,7 +208,7 @@ def author_losses(inputs: ScoreInputs, encoder: str) -> pd.DataFrame:
     for method in dict.fromkeys(run.method for run in inputs.runs):
         parts = []
         for run in (run for run in inputs.runs if run.method == method and len(run.survivors)):
-            index = _places(run.survivors["client"].to_numpy(dtype=object), inputs.clients)
+            index = inputs.places(run.survivors["client"])
             own = margins(inputs.vectors(encoder, run) @ prototype.T, index)
             parts.append(pd.Series(own, index=run.survivors["client"].to_numpy(dtype=object)))
         if parts:
@@ -245,10 +245,6 @@ def _losses(inputs: ScoreInputs, encoder: str, counts: np.ndarray) -> Iterator[S
             note = "" if np.isfinite(value) else f"an author has no output or no {cause}, or all are alike"
             for variant, number in zip(("", "low", "high"), (value, *ends), strict=True):
                 yield Score(ALL_SEEDS, method, encoder, metric, variant, number, int(known.sum()), note)
-
-
-def _places(authors: np.ndarray, clients: Sequence[str]) -> np.ndarray:
-    return np.searchsorted(clients, authors.astype(str))
 
 
 def _without_pairs(inputs: ScoreInputs) -> str:

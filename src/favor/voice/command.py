@@ -11,11 +11,10 @@ from typing import Any
 from favor.encoders.base import TextEncoder, load_encoder
 from favor.foundation.files import write_text
 from favor.running.jobs.environment import quiet_libraries
-from favor.voice.contrast import GENRE, NAME, embedded_contrast
-from favor.voice.page import score_page
+from favor.voice.contrast import contrast_of
 from favor.voice.score import VoiceScore, score_voice
-from favor.voice.texts import read_author, read_authors, read_texts
-from favor.voice.words import lines
+from favor.voice.texts import read_author, read_texts
+from favor.voice.words import lines, score_page
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -29,15 +28,16 @@ def run(arguments: argparse.Namespace) -> None:
         found = read_texts(path)
         texts |= {name if len(arguments.texts) == 1 else f"{path}: {name}": text for name, text in found.items()}
     author = read_author(arguments.author)
-    contrast = embedded_contrast() if arguments.contrast is None else read_authors(arguments.contrast)
+    contrast = contrast_of(arguments.contrast)
     print(f"favor: reading {len(texts)} texts by {arguments.encoder}, stylometry and grammar", file=sys.stderr)
-    score = score_voice(texts, author, contrast, style_encoder(arguments.encoder))
-    if arguments.contrast is None:
-        score.notes.insert(0, GENRE)
-    name = NAME if arguments.contrast is None else str(arguments.contrast)
+    score = score_voice(texts, author, contrast.authors, style_encoder(arguments.encoder))
+    if contrast.genre:
+        score.notes.insert(0, contrast.genre)
     if arguments.page is not None:
-        write_text(score_page(score, str(arguments.author), name, arguments.encoder), arguments.page)
-    print(as_json(score, name, arguments.encoder) if arguments.json else "\n".join(lines(score, name)))
+        write_text(score_page(score, str(arguments.author), contrast.name, arguments.encoder), arguments.page)
+    print(
+        as_json(score, contrast.name, arguments.encoder) if arguments.json else "\n".join(lines(score, contrast.name))
+    )
 
 
 def style_encoder(name: str) -> TextEncoder:

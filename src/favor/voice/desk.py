@@ -22,17 +22,15 @@ from favor.running.jobs.progress import Progress
 from favor.studies.tasks.requests import Request
 from favor.tables.style import page
 from favor.voice.command import style_encoder
-from favor.voice.contrast import GENRE, NAME, embedded_contrast
+from favor.voice.contrast import contrast_of
 from favor.voice.folder import VoiceFolder, VoiceModels, open_models
-from favor.voice.habits import HABITS
+from favor.voice.habits import HABITS, stretches
 from favor.voice.language import check_language
 from favor.voice.loopback import serve
-from favor.voice.marks import stretches
-from favor.voice.page import place_on_axis
 from favor.voice.rewriting import rewritten
 from favor.voice.score import score_voice
-from favor.voice.texts import read_author, read_authors
-from favor.voice.words import VERIFIERS, number, share_text, summary
+from favor.voice.texts import read_author
+from favor.voice.words import WORDING, summary
 from favor.voice.writing import written
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -54,13 +52,9 @@ def run(arguments: argparse.Namespace) -> None:
         )
     if arguments.author is not None:
         own, name = read_author(arguments.author), str(arguments.author)
-    contrast = embedded_contrast() if arguments.contrast is None else read_authors(arguments.contrast)
-    check_language(own, contrast)
-    desk = Desk(
-        name, own, contrast, Remembered(style_encoder(arguments.encoder)), models,
-        NAME if arguments.contrast is None else str(arguments.contrast),
-        GENRE if arguments.contrast is None else "",
-    )  # fmt: skip
+    contrast = contrast_of(arguments.contrast)
+    check_language(own, contrast.authors)
+    desk = Desk(name, own, *contrast, Remembered(style_encoder(arguments.encoder)), models)
     serve(desk.page(), desk.policy, {"score": desk.score, "write": desk.write}, arguments.port)
 
 
@@ -104,10 +98,10 @@ class Desk:
         author: str,
         own: Sequence[str],
         contrast: Mapping[str, Sequence[str]],
+        contrast_name: str,
+        genre: str,
         encoder: TextEncoder,
         models: Models | None,
-        contrast_name: str = "",
-        genre: str = "",
     ) -> None:
         self.author, self.own, self.contrast, self.encoder, self.models = author, own, contrast, encoder, models
         self.contrast_name, self.genre = contrast_name, genre
@@ -151,8 +145,7 @@ class Desk:
         counts = {each: round(HABITS[each].events(text)) for each in marked}
         return render(
             _TEMPLATES, "desk_score.html", score=found, text=found.texts[0], summary=summary(found), genre=self.genre,
-            verifiers=VERIFIERS, share_text=share_text, number=number, place=place_on_axis, counts=counts,
-            stretches=parts,
+            counts=counts, stretches=parts, **WORDING,
         )  # fmt: skip
 
     def write(self, asked: Mapping[str, Any]) -> Markup:

@@ -37,8 +37,7 @@ def run(arguments: argparse.Namespace) -> None:
             f"whoever has the folder can write as {record.author} does; add --consent mine if you are {record.author} "
             "and agree"
         )
-    if not folder.losses.is_file():
-        raise UserError(f"{folder.path}: the training has not ended; run the same 'favor voice train' again")
+    folder.check_trained(folder.losses)
     if target.exists() and not (target.is_dir() and (not any(target.iterdir()) or (target / CARD).is_file())):
         raise UserError(f"{target}: is there already and is no export of a voice; give a new folder")
     states, lora = import_peft([folder.adapter(OWN)])

@@ -47,61 +47,21 @@ class VoiceRecord(Section):
         return REQUESTS.get(self.task)
 
 
-@dataclass(frozen=True)
 class VoiceFolder:
     """The files of a voice, all of them private to the writer."""
 
-    path: Path
-
-    @property
-    def record(self) -> Path:
-        """What it is trained from (:class:`VoiceRecord`)."""
-        return self.path / "voice.json"
-
-    @property
-    def texts(self) -> Path:
-        """Table ``client_texts``."""
-        return self.path / "texts.parquet"
-
-    @property
-    def base(self) -> Path:
-        """The base model, where it was dequantised from a GGUF file."""
-        return self.path / BASE
-
-    @property
-    def drafts(self) -> Path:
-        """Table ``voice_drafts`` of a voice that rewrites or is instructed."""
-        return self.path / "drafts.parquet"
-
-    @property
-    def checkpoint(self) -> Checkpoint:
-        """The last whole pass of a training that has not ended."""
-        return Checkpoint(self.path / "pass.safetensors")
-
-    @property
-    def log(self) -> Path:
-        """Table ``training_log``."""
-        return self.path / "training_log.parquet"
-
-    @property
-    def continuations(self) -> Path:
-        """Table ``voice_continuations``."""
-        return self.path / "continuations.parquet"
-
-    @property
-    def losses(self) -> Path:
-        """Table ``voice_losses`` of the writer's own texts."""
-        return self.path / "losses.parquet"
-
-    @property
-    def report(self) -> Path:
-        """The page of ``favor voice report``."""
-        return self.path / "report.html"
-
-    @property
-    def summary(self) -> Path:
-        """What that page found, without a text."""
-        return self.path / "report.json"
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.record = path / "voice.json"  # what it is trained from (:class:`VoiceRecord`)
+        self.texts = path / "texts.parquet"  # table ``client_texts``
+        self.base = path / BASE  # the base model, where it was dequantised from a GGUF file
+        self.drafts = path / "drafts.parquet"  # table ``voice_drafts`` of a voice that rewrites or is instructed
+        self.checkpoint = Checkpoint(path / "pass.safetensors")  # the last whole pass of a training that has not ended
+        self.log = path / "training_log.parquet"  # table ``training_log``
+        self.continuations = path / "continuations.parquet"  # table ``voice_continuations``
+        self.losses = path / "losses.parquet"  # table ``voice_losses`` of the writer's own texts
+        self.report = path / "report.html"  # the page of ``favor voice report``
+        self.summary = path / "report.json"  # what that page found, without a text
 
     def adapter(self, model: str) -> Path:
         """Return the folder of the adapter "shared" or "own", in PEFT's format."""
@@ -119,6 +79,11 @@ class VoiceFolder:
         except ValidationError:
             raise UserError(f"{self.record}: of another version; delete {self.path} and train again") from None
 
+    def check_trained(self, last: Path) -> None:
+        """Check that a training made the file that it makes ``last``. Raises ``UserError``."""
+        if not last.is_file():
+            raise UserError(f"{self.path}: the training has not ended; run the same 'favor voice train' again")
+
     def write_record(self, record: VoiceRecord) -> None:
         """Write the record."""
         write_json(record.model_dump(mode="json"), self.record)
@@ -135,8 +100,7 @@ class VoiceModels:
 
 def open_models(folder: VoiceFolder, record: VoiceRecord, context_needed: int = 0) -> VoiceModels:
     """Load a trained voice. Raises ``UserError`` where it is not trained to its end."""
-    if not (folder.adapter(OWN) / CONFIGURATION).is_file():
-        raise UserError(f"{folder.path}: the training has not ended; run the same 'favor voice train' again")
+    folder.check_trained(folder.adapter(OWN) / CONFIGURATION)
     places = [folder.adapter(name) for name in (SHARED, OWN) if (folder.adapter(name) / CONFIGURATION).is_file()]
     found, lora = import_peft(places)
     states: dict[str, Any] = {BASE: None, **found}

@@ -19,19 +19,17 @@ from favor.foundation.parquet import read_parquet
 from favor.lm.batches import Piece
 from favor.tables.style import page
 from favor.voice import command
-from favor.voice.contrast import GENRE, NAME, embedded_contrast
+from favor.voice.contrast import Contrast, contrast_of
 from favor.voice.folder import BASE, OWN, SHARED, VoiceFolder, VoiceModels, VoiceRecord, open_models
 from favor.voice.gains import CONTRAST, NEUTRAL, Gains, gains
 from favor.voice.language import check_language
 from favor.voice.memorised import Audit, Copying, audit, audit_lines, copying, copying_lines, pieces_of, read_losses
-from favor.voice.page import place_on_axis
 from favor.voice.rewriting import DRAFT, Content, content_kept, voice_gained, with_drafts
 from favor.voice.score import VoiceScore, passages, score_voice
 from favor.voice.share import Measured
 from favor.voice.tables import VOICE_CONTINUATIONS, VOICE_LOSSES
-from favor.voice.texts import read_authors
 from favor.voice.training import validation_lines
-from favor.voice.words import VERIFIERS, number, share_text
+from favor.voice.words import VERIFIERS, WORDING, share_text
 
 TEXTS_EACH, NEUTRAL_TEXTS, NEUTRAL_WORDS = 3, 12, 60  # of a contrast author; neutral passages and their length
 SAMPLES = 3
@@ -67,21 +65,19 @@ def run(arguments: argparse.Namespace) -> None:
     """Measure the voice that a command line names; print the findings, write the page and ``report.json``."""
     folder = VoiceFolder(arguments.voice)
     record = folder.read_record()
-    contrast = embedded_contrast() if arguments.contrast is None else read_authors(arguments.contrast)
-    name = NAME if arguments.contrast is None else str(arguments.contrast)
-    if not folder.losses.is_file():
-        raise UserError(f"{folder.path}: the training has not ended; run the same 'favor voice train' again")
+    contrast = contrast_of(arguments.contrast)
+    folder.check_trained(folder.losses)
     texts = read_parquet(folder.texts, CLIENT_TEXTS)
-    check_language(texts["text"].tolist(), contrast)
+    check_language(texts["text"].tolist(), contrast.authors)
     models = open_models(folder, record)
     made = read_parquet(folder.continuations, VOICE_CONTINUATIONS)
-    print(f"favor: reading held-out texts and {len(contrast)} other authors", file=sys.stderr, flush=True)
-    others = read_losses(models, _others(models, contrast), "other authors")
+    print(f"favor: reading held-out texts and {len(contrast.authors)} other authors", file=sys.stderr, flush=True)
+    others = read_losses(models, _others(models, contrast.authors), "other authors")
     own = read_parquet(folder.losses, VOICE_LOSSES)
     losses = pd.concat([own, others], ignore_index=True)
     encoder = command.style_encoder(arguments.encoder)
     rewrites = record.task == "rewrite"
-    near = scores(with_drafts(made) if rewrites else made, texts, contrast, encoder)
+    near = scores(with_drafts(made) if rewrites else made, texts, contrast.authors, encoder)
     found = VoiceReport(
         list(validation_lines(read_parquet(folder.log, TRAINING_LOG))),
         near,
@@ -96,7 +92,7 @@ def run(arguments: argparse.Namespace) -> None:
     steps = advice(found, embedded=arguments.contrast is None)
     target = arguments.page or folder.report
     write_json(summary(found, record, told), folder.summary)
-    write_text(_page(found, record, texts, made, told, steps, name, arguments.encoder), target)
+    write_text(_page(found, record, texts, made, told, steps, contrast, arguments.encoder), target)
     print("\n".join([*told, *(f"To do: {step}" for step in steps), f"Page: {target}"]))
 
 
@@ -242,7 +238,7 @@ def _page(
     made: pd.DataFrame,
     told: Sequence[str],
     steps: Sequence[str],
-    contrast: str,
+    contrast: Contrast,
     encoder: str,
 ) -> str:
     whole = texts.set_index("document_id")["text"]
@@ -257,10 +253,10 @@ def _page(
     own_score = found.scores.get(OWN)
     body = render(
         Path(__file__).parent / "templates", "report.html",
-        found=found, record=record, told=told, steps=steps, contrast=contrast, encoder=encoder, samples=samples,
+        found=found, record=record, told=told, steps=steps, encoder=encoder, samples=samples,
+        contrast=contrast.name, genre=contrast.genre,
         counts=texts.groupby("split")["words"].agg(["size", "sum"]).to_dict("index"), models=MODELS,
         habits=[] if own_score is None or isinstance(own_score, str) else own_score.habits,
-        verifiers=VERIFIERS, share_text=share_text, number=number, place=place_on_axis,
-        genre=GENRE if contrast == NAME else "",
+        **WORDING,
     )  # fmt: skip
     return page(f"The voice of {record.author}", body)

@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,11 +47,16 @@ def run(arguments: argparse.Namespace) -> None:
         )
     draft = "\n\n".join(read_texts(arguments.draft).values())
     found = rewritten(open_models(folder, record), draft)
-    if arguments.json:
+    print_texts(found, arguments.json)
+
+
+def print_texts(found: Mapping[str, str], as_json: bool, begun: str = "") -> None:
+    """Print every model's text, behind what it was ``begun`` with, or as JSON."""
+    if as_json:
         print(json.dumps(found, indent=1, ensure_ascii=False))
         return
     for model, text in found.items():
-        print(f"--- {model}\n{text}\n")
+        print(f"--- {model}\n{begun}{text}\n")
 
 
 def rewritten(models: VoiceModels, draft: str) -> dict[str, str]:

@@ -2,12 +2,16 @@
 
 import math
 from collections.abc import Iterator
+from pathlib import Path
 
+from favor.foundation.html import render
 from favor.statistics.kept_share import KeptShare
 from favor.tables.escape import minus
+from favor.tables.style import page
 from favor.voice.habits import HabitRate
 from favor.voice.score import TextScore, VoiceScore
 
+_AXIS = (-0.5, 1.5)  # shares beyond are drawn at its ends
 VERIFIERS = {"encoder": "style encoder", "stylometry": "stylometry", "grammar": "grammar (LambdaG)"}
 
 
@@ -85,3 +89,22 @@ def lines(score: VoiceScore, contrast: str) -> Iterator[str]:
     if left_out:
         yield f"Not scored: {', '.join(left_out[:3])}{f' and {len(left_out) - 3} more' if len(left_out) > 3 else ''}."
     yield from (f"Note: {note}" for note in score.notes)
+
+
+def place_on_axis(share: float) -> float:
+    """Return where a share stands on the axis, in percent of its length."""
+    low, high = _AXIS
+    return 100 * (min(max(share, low), high) - low) / (high - low)
+
+
+# What the templates of all pages about a score take.
+WORDING = {"verifiers": VERIFIERS, "share_text": share_text, "number": number, "place": place_on_axis}
+
+
+def score_page(score: VoiceScore, author: str, contrast: str, encoder: str) -> str:
+    """Return the HTML page: places, habits, and the texts with what is copied. One file, nothing fetched."""
+    body = render(
+        Path(__file__).parent / "templates", "score.html",
+        score=score, author=author, contrast=contrast, encoder=encoder, summary=summary(score), **WORDING,
+    )  # fmt: skip
+    return page("How near the texts are to the author", body)

@@ -1,7 +1,6 @@
 """``favor voice write``: one beginning, continued by every model of a voice."""
 
 import argparse
-import json
 
 from favor.corpora.cleaning import clean_text
 from favor.federation.gates import language_model_text
@@ -11,6 +10,7 @@ from favor.inference.generation import GenerationRequest, generate
 from favor.inference.sampling import Sampling
 from favor.studies.tasks.requests import Request
 from favor.voice.folder import VoiceFolder, VoiceModels, open_models
+from favor.voice.rewriting import print_texts
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -27,11 +27,7 @@ def run(arguments: argparse.Namespace) -> None:
         record.request,
     )  # fmt: skip
     begun = "" if record.request is not None else clean_text(arguments.prompt)
-    if arguments.json:
-        print(json.dumps(found, indent=1, ensure_ascii=False))
-        return
-    for model, text in found.items():
-        print(f"--- {model}\n{begun}{text}\n")
+    print_texts(found, arguments.json, begun)
 
 
 def written(

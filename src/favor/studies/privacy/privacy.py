@@ -216,14 +216,7 @@ def _top(
         yield Measured(f"{name}_top1", view, len(hits), found.mean(keepdims=True), chance, limits=limits)
     else:
         yield Measured(f"{name}_top1", view, 0, np.array([]))
-    decisions = [
-        Group(
-            frame["score"].to_numpy(),
-            (frame["client"] == frame["candidate"]).to_numpy(),
-            frame["client"].map(clients).to_numpy(dtype=np.int64),
-        )
-        for frame in groups
-    ]
+    decisions = _groups([frame.assign(positive=frame["client"] == frame["candidate"]) for frame in groups], clients)
     yield _measured(f"{name}_auc", view, decisions, _auc, counts, seed)
 
 

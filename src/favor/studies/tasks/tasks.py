@@ -49,7 +49,7 @@ def task_scores(
         found: dict[str, list[dict[str, np.ndarray]]] = {}
         for run in inputs.runs:
             values = measure(inputs, drafts[encoder], encoder, run)
-            index = np.searchsorted(inputs.clients, run.survivors["client"].to_numpy(dtype=str))
+            index = inputs.places(run.survivors["client"])
             own = {name: mean_draws(value, index, counts) for name, value in values.items()} if len(index) else {}
             found.setdefault(run.method, []).append(own)
         for method, seeds in found.items():
@@ -81,7 +81,7 @@ def _voice(inputs: ScoreInputs, drafts: pd.DataFrame, encoder: str, run: Run) ->
     if not len(run.survivors):
         return {}
     authors = prototypes(inputs.sources(encoder, "train"), inputs.clients)
-    index = np.searchsorted(inputs.clients, run.survivors["client"].to_numpy(dtype=str))
+    index = inputs.places(run.survivors["client"])
     after, before = inputs.vectors(encoder, run) @ authors.T, _asked(drafts, run) @ authors.T
     return {"voice_gained": margins(after, index) - margins(before, index)}
 
