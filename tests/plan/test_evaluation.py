@@ -91,7 +91,7 @@ def test_comparisons_are_those_that_the_experiment_has(plan) -> None:
     declared = planner.tables.specs[key.label].comparisons.pairs
     assert settings["pairs"] == [list(pair) for pair in declared if set(pair) <= rows]
     assert len(settings["pairs"]) < len(declared)
-    assert len(planner.evaluation.compared_embeddings(key)) == len(settings["encoders"])
+    assert planner.evaluation.compared_encoders(key) == settings["encoders"]
     assert planner.tables.comparisons(key) == ["results/demo/statistics/phase1-ablation-paired-tests.parquet"]
     assert planner.tables.comparisons(Table("demo", "main_federated_results")) == []
 
@@ -101,9 +101,10 @@ def test_an_absent_encoder_is_named_once_and_planned_nowhere(plan, capsys) -> No
     announce(planner.project.absent.values(), ())
     assert capsys.readouterr().err.count("warning: left out: STAR (/no/star) is not on this machine.") == 1
     key = Run("demo", "2026", "favor")
-    files = [*planner.evaluation.embeddings(key), *planner.evaluation.sources(key), *planner.targets.everything()]
+    embeddings = planner.paths.generation_embeddings.each(encoder=planner.project.spaces)(key)
+    files = [*embeddings, *planner.evaluation.sources(key), *planner.targets.everything()]
     assert not [path for path in files if "star" in path]
-    assert "results/demo/embeddings/stylometry.parquet" in planner.evaluation.embeddings(key)
+    assert "results/demo/embeddings/stylometry.parquet" in embeddings
     # Tables may be published, so they show no folder.
     assert planner.tables.context("demo").absences["star"] == "STAR is not on this machine"
 

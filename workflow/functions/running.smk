@@ -5,7 +5,8 @@ from favor.running.devices.leases import WIDTHS, limit_gpu_jobs
 from favor.running.invalidation import announcing, provenance
 from favor.running.jobs import forked
 from favor.running.jobs.filled_rules import fill_in
-from favor.running.repairs.snakemake import repair_snakemake
+from favor.running.repairs.locks import keep_to_own_locks
+from favor.running.repairs.scheduling import look_again_once
 from favor.running.repairs.slurm_plugin import repair as repair_slurm
 
 # Told to jobs beside the rules: what fitted a GPU, which changes no result, and the code that was planned.
@@ -56,7 +57,8 @@ if workflow.is_main_process:
         if hasattr(handler, "describe"):
             handler.describe(results / "benchmarks", project.track_titles())
     forked.fork_local_jobs(workflow, planner.config.fork_jobs, results)
-    repair_snakemake()
+    look_again_once()
+    keep_to_own_locks()
     try:
         limit_gpu_jobs(workflow)
     except UserError as error:

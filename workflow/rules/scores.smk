@@ -8,7 +8,7 @@ rule score:
         prompts=evaluation.prompts,
         sources=evaluation.sources,
         golds=paths.gold_embeddings.each(encoder=project.spaces),
-        embeddings=evaluation.embeddings,
+        embeddings=paths.generation_embeddings.each(encoder=project.spaces),
         utility=paths.utility,
         common_generations=evaluation.family_common_generations,
         common_embeddings=evaluation.family_common_embeddings,

@@ -8,7 +8,9 @@ rule compare_methods:
         prompts=evaluation.prompts,
         sources=evaluation.compared_sources,
         golds=paths.gold_embeddings.each(encoder=evaluation.compared_encoders),
-        embeddings=evaluation.compared_embeddings,
+        embeddings=paths.generation_embeddings.each(
+            encoder=evaluation.compared_encoders
+        ),
         utility=paths.utility,
         assistant=evaluation.assistant_scores,
     output:
@@ -26,7 +28,7 @@ rule compare_all:
         prompts=evaluation.prompts,
         sources=evaluation.sources,
         golds=paths.gold_embeddings.each(encoder=project.spaces),
-        embeddings=evaluation.embeddings,
+        embeddings=paths.generation_embeddings.each(encoder=project.spaces),
         utility=paths.utility,
         assistant=evaluation.assistant_scores,
     output:

@@ -56,7 +56,7 @@ rule score_tasks:
         prompts=evaluation.prompts,
         sources=evaluation.sources,
         golds=paths.gold_embeddings.each(encoder=project.spaces),
-        embeddings=evaluation.embeddings,
+        embeddings=paths.generation_embeddings.each(encoder=project.spaces),
         drafts=paths.draft_embeddings.each(encoder=project.spaces),
     output:
         scores=paths.scores.where(family="tasks"),

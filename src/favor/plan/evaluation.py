@@ -12,7 +12,6 @@ from favor.foundation.errors import UserError
 from favor.foundation.registry import FIGURES, METRIC_FAMILIES
 from favor.plan.handing import Parameter, Settings, canonical, handed, parameter, pick, plain
 from favor.plan.keys import InExperiment, OfFamily, Run, Table
-from favor.plan.paths import Template
 from favor.plan.project import Project, alternatives
 from favor.plan.tables import RETRIEVAL, Tables
 from favor.plan.training import Training
@@ -140,7 +139,7 @@ class Evaluation:
     def family_common_embeddings(self, key: OfFamily) -> list[str]:
         """Return the same in every space."""
         spaces = self.project.encoders_of(key.experiment) if self._reads_common(key) else []
-        return self._in_spaces(self.paths.common_embeddings, key, spaces)
+        return [self.paths.common_embeddings.of(key, encoder=encoder) for encoder in spaces]
 
     def family_scores(self, key: OfFamily) -> list[str]:
         """Return the scores of other families that a metric family reads (its ``READS``), which can be computed."""
@@ -185,10 +184,6 @@ class Evaluation:
     def sources(self, key: InExperiment) -> list[str]:
         """Return the clients' human texts in every space of an experiment."""
         return [self.project.sources(key, encoder) for encoder in self.project.encoders_of(key.experiment)]
-
-    def embeddings(self, key: InExperiment) -> list[str]:
-        """Return every output in every space."""
-        return self._in_spaces(self.paths.generation_embeddings, key, self.project.encoders_of(key.experiment))
 
     def style_sources(self, key: InExperiment) -> str:
         """Return the clients' human texts in the style space."""
@@ -310,10 +305,6 @@ class Evaluation:
         """Return the clients' human texts in the spaces that a table's paired tests read."""
         return [self.project.sources(key, encoder) for encoder in self.compared_encoders(key)]
 
-    def compared_embeddings(self, key: Table) -> list[str]:
-        """Return every output in these spaces."""
-        return self._in_spaces(self.paths.generation_embeddings, key, self.compared_encoders(key))
-
     def comparison_settings(self, key: Table) -> Parameter:
         """Return what the paired tests behind a table depend on."""
         experiment, encoders = self.project.experiment(key), self.compared_encoders(key)
@@ -385,7 +376,3 @@ class Evaluation:
                 words=self.project.words(key),
             )
         )
-
-    @staticmethod
-    def _in_spaces(kind: Template, key: InExperiment, encoders: list[str]) -> list[str]:
-        return [kind.of(key, encoder=encoder) for encoder in encoders]

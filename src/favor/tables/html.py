@@ -68,9 +68,9 @@ def html_table(
     )
 
 
-def html_document(spec: TableSpec, cells: pd.DataFrame, note: str = "") -> str:
+def html_document(spec: TableSpec, cells: pd.DataFrame) -> str:
     """Return a self-contained HTML document with this one table."""
-    return page(spec.title, Markup("<h1>{}</h1>\n{}").format(spec.title, html_table(spec, cells, note).rstrip("\n")))
+    return page(spec.title, Markup("<h1>{}</h1>\n{}").format(spec.title, html_table(spec, cells).rstrip("\n")))
 
 
 def _rows(

@@ -98,10 +98,10 @@ class VoiceModels:
     states: Mapping[str, LoraState | None]
 
 
-def open_models(folder: VoiceFolder, record: VoiceRecord, context_needed: int = 0) -> VoiceModels:
+def open_models(folder: VoiceFolder, record: VoiceRecord) -> VoiceModels:
     """Load a trained voice. Raises ``UserError`` where it is not trained to its end."""
     folder.check_trained(folder.adapter(OWN) / CONFIGURATION)
     places = [folder.adapter(name) for name in (SHARED, OWN) if (folder.adapter(name) / CONFIGURATION).is_file()]
     found, lora = import_peft(places)
     states: dict[str, Any] = {BASE: None, **found}
-    return VoiceModels(open_base(record.model, lora, context_needed), lora, states)
+    return VoiceModels(open_base(record.model, lora), lora, states)
