@@ -1,5 +1,5 @@
 # From a raw corpus to documents, splits, disjoint author roles, allocations and prompts.
-# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script: functions/running.smk.
+# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script and this file: functions/running.smk.
 
 from favor.corpora.settings import (
     AuthorMeasuring,
@@ -13,8 +13,6 @@ from favor.corpora.settings import (
 rule make_demo_corpus:
     output:
         paths.raw_corpus,
-    conda:
-        "../../envs/data.yaml"
     params:
         cfg=preparation.demo_corpus_settings,
     script:
@@ -28,8 +26,6 @@ rule build_documents:
         documents=paths.documents,
         dropped=paths.dropped,
         scripts=paths.scripts,
-    conda:
-        "../../envs/data.yaml"
     resources:
         **asks("build_documents", streamed=True),
     params:
@@ -45,8 +41,6 @@ rule split_documents:
         documents=paths.documents,
     output:
         splits=paths.splits,
-    conda:
-        "../../envs/data.yaml"
     params:
         cfg=preparation.split_settings,
     script:
@@ -59,8 +53,6 @@ rule find_near_duplicates:
         splits=paths.splits,
     output:
         near_duplicates=paths.near_duplicates,
-    conda:
-        "../../envs/data.yaml"
     params:
         cfg=project.of_corpus(NearDuplicates),
     script:
@@ -72,8 +64,6 @@ rule select_background:
         documents=paths.documents,
     output:
         background=paths.background,
-    conda:
-        "../../envs/data.yaml"
     params:
         cfg=preparation.background_settings,
     script:
@@ -86,8 +76,6 @@ rule count_tokens:
         tokenizer=preparation.corpus_tokenizer,
     output:
         authors=paths.authors,
-    conda:
-        "../../envs/data.yaml"
     params:
         cfg=preparation.token_settings,
     script:
@@ -102,8 +90,6 @@ rule measure_authors:
         near_duplicates=lambda w: project.near_duplicates(w.corpus),
     output:
         measures=paths.author_measures,
-    conda:
-        "../../envs/data.yaml"
     params:
         cfg=project.of_corpus(AuthorMeasuring),
     script:
@@ -119,8 +105,6 @@ rule measure_suitability:
         near_duplicates=preparation.copies,
     output:
         suitability=paths.suitability,
-    conda:
-        "../../envs/data.yaml"
     params:
         cfg=preparation.suitability_settings,
         studies=preparation.study_needs,
@@ -140,8 +124,6 @@ rule assign_roles:
     output:
         roster=paths.roster,
         overlap=paths.overlap,
-    conda:
-        "../../envs/data.yaml"
     params:
         cfg=project.of_corpus(RoleAssignment),
     script:
@@ -156,8 +138,6 @@ rule allocate_texts:
     output:
         texts=paths.texts,
         allocation=paths.allocation,
-    conda:
-        "../../envs/data.yaml"
     params:
         cfg=preparation.allocation_settings,
     script:
@@ -172,8 +152,6 @@ rule leave_out_withdrawn:
         table=paths.remaining_table,
     wildcard_constraints:
         table="texts|allocation|embeddings/[^/]+",
-    conda:
-        "../../envs/data.yaml"
     params:
         cfg=project.of_experiment(Withdrawals),
     script:
@@ -190,8 +168,6 @@ rule select_prompts:
         prompts=paths.prompts,
     wildcard_constraints:
         experiment=tasks.doing("continue"),
-    conda:
-        "../../envs/data.yaml"
     params:
         cfg=preparation.prompt_settings,
     script:
@@ -208,8 +184,6 @@ rule select_common_prompts:
         near_duplicates=preparation.copied_posts,
     output:
         prompts=paths.common_prompts,
-    conda:
-        "../../envs/data.yaml"
     resources:
         **asks("select_common_prompts", streamed=True),
     params:
@@ -231,8 +205,6 @@ rule check_corpus:
         author_measures=paths.author_measures,
     output:
         page=paths.corpus_check,
-    conda:
-        "../../envs/data.yaml"
     resources:
         **asks("check_corpus", streamed=True),
     params:
@@ -247,7 +219,5 @@ rule check:
         preparation.checks,
     output:
         page=paths.check,
-    conda:
-        "../../envs/data.yaml"
     script:
         "../scripts/check.py"

@@ -1,5 +1,5 @@
 # Studies in which people read what the methods wrote. Items and pages quote texts: they are not for publication.
-# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script: functions/running.smk.
+# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script and this file: functions/running.smk.
 
 from favor.plan.handing import hands
 from favor.studies.settings import AuditPage
@@ -12,8 +12,6 @@ rule prepare_2afc:
         texts=project.texts,
     output:
         audit=paths.audit_items,
-    conda:
-        "../../envs/report.yaml"
     params:
         cfg=studies.drawn_settings,
     script:
@@ -27,8 +25,6 @@ rule make_2afc_page:
         page=paths.audit_page,
     wildcard_constraints:
         annotator=r"[1-9]\d*",
-    conda:
-        "../../envs/report.yaml"
     params:
         cfg=hands(AuditPage, studies.audit),
     script:
@@ -42,8 +38,6 @@ rule score_2afc:
     output:
         votes=paths.audit_votes,
         scores=paths.scores.where(family="human_2afc"),
-    conda:
-        "../../envs/report.yaml"
     params:
         cfg=studies.vote_settings,
     script:

@@ -1,5 +1,5 @@
 # The publication bundle, made when asked for: snakemake release.
-# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script: functions/running.smk.
+# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script and this file: functions/running.smk.
 
 
 rule release:
@@ -12,8 +12,6 @@ rule release:
         project=publication.project_files(),
     output:
         archive=paths.release,
-    conda:
-        "../../envs/report.yaml"
     params:
         cfg=publication.release_settings,
         code=code("release", *publication.release_code()),

@@ -1,5 +1,5 @@
 # Sweeps: the scores of several experiments side by side, and the tables and figures over them.
-# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script: functions/running.smk.
+# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script and this file: functions/running.smk.
 
 
 rule collect_sweep:
@@ -7,8 +7,6 @@ rule collect_sweep:
         scores=sweeps.scores,
     output:
         scores=paths.sweep_scores,
-    conda:
-        "../../envs/report.yaml"
     params:
         cfg=sweeps.score_settings,
     script:
@@ -33,8 +31,6 @@ rule make_sweep_table:
             subcategory="{sweep}",
             labels=tables.labels,
         ),
-    conda:
-        "../../envs/report.yaml"
     params:
         cfg=sweeps.table_settings,
         code=lambda w: code("make_sweep_table", *tables.code(w.label)),
@@ -47,8 +43,6 @@ rule draw_sweep:
         scores=paths.sweep_scores,
     output:
         expand(paths.sweep_figure, kind=("svg", "pdf", "csv"), allow_missing=True),
-    conda:
-        "../../envs/report.yaml"
     params:
         cfg=sweeps.figure_settings,
         code=lambda w: code("draw_sweep", *sweeps.family_code(w)),

@@ -1,5 +1,5 @@
 # Tables, figures and the report.
-# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script: functions/running.smk.
+# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script and this file: functions/running.smk.
 
 from favor.plan.figures import OVERVIEWS
 
@@ -24,8 +24,6 @@ rule make_table:
         ),
     wildcard_constraints:
         label=r"(?!qualitative-appendix\.)[a-z][a-z0-9_-]*",
-    conda:
-        "../../envs/report.yaml"
     params:
         cfg=tables.table_settings,
         code=lambda w: code("make_table", *tables.code(w.label)),
@@ -41,8 +39,6 @@ rule make_excerpts:
         cells=paths.table.where(kind="parquet", label="qualitative-appendix"),
         tex=paths.table.where(kind="tex", label="qualitative-appendix"),
         html=paths.table.where(kind="html", label="qualitative-appendix"),
-    conda:
-        "../../envs/report.yaml"
     params:
         cfg=tables.excerpt_settings,
         code=code("make_excerpts", *tables.code("qualitative-appendix")),
@@ -60,6 +56,8 @@ rule make_gallery:
     output:
         gallery=paths.gallery,
         sample=paths.gallery_sample,
+    conda:
+        "../../envs/models.yaml"
     params:
         cfg=evaluation.gallery_settings,
     script:
@@ -81,8 +79,6 @@ rule draw_figure:
         drawn=paths.figure.where(kind="csv"),
     wildcard_constraints:
         figure=figures.names,
-    conda:
-        "../../envs/report.yaml"
     params:
         cfg=figures.settings,
         code=lambda w: code("draw_figure", figures.code(w)),
@@ -93,8 +89,6 @@ rule draw_figure:
 rule draw_overview:
     output:
         expand(paths.overview, figure=OVERVIEWS, kind=("svg", "pdf")),
-    conda:
-        "../../envs/report.yaml"
     script:
         "../scripts/draw_overview.py"
 
@@ -105,8 +99,6 @@ rule write_numbers:
     output:
         numbers=paths.numbers,
         macros=paths.number_macros,
-    conda:
-        "../../envs/report.yaml"
     params:
         cfg=publication.number_settings,
     script:
@@ -140,8 +132,6 @@ rule report:
             )
             for kind, path in publication.report_files().items()
         },
-    conda:
-        "../../envs/report.yaml"
     params:
         cfg=lambda w: publication.report_settings(w, changes.accepted),
         code=code("report", *publication.report_code()),

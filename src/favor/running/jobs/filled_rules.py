@@ -1,6 +1,6 @@
 """What follows from the name of a rule's script, so that no rule says it: log, benchmark, resources, code.
 
-The conda environment of a rule that names none is that of training, generation and scoring, as of most.
+The conda environment of a rule that names none is that of its file: most are of training, generation and scoring.
 """
 
 from collections.abc import Callable
@@ -9,7 +9,8 @@ from typing import Any, Protocol
 
 from snakemake.io import strip_wildcard_constraints
 
-ENVIRONMENT = "../../envs/models.yaml"
+# Files of rules that load neither models nor encoders.
+ENVIRONMENTS = {"corpora": "data", **dict.fromkeys(("human_2afc", "release", "sweeps", "tables"), "report")}
 
 
 class Places(Protocol):
@@ -48,7 +49,8 @@ def fill_in(
         rule.resources.update(rule.ruleinfo.resources[1])
         rule.resources.update(given)
     if said.conda_env is None:
-        rule.conda_env = said.conda_env = ENVIRONMENT
+        environment = ENVIRONMENTS.get(Path(rule.snakefile).stem, "models")
+        rule.conda_env = said.conda_env = f"../../envs/{environment}.yaml"
     if not hasattr(rule.params, "code"):
         positional, named = said.params or ((), {})
         workflow.params(*positional, **named, code=code(stage))(said)
