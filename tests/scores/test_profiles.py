@@ -14,6 +14,7 @@ from favor.scores.author_profiles import make_profiles
 from favor.scores.inputs import ScoreInputs
 from favor.scores.profiles import score
 from favor.scores.settings import ProfileVerification
+from favor.statistics.sign_flips import sign_flip_p
 
 SETTINGS = ProfileVerification(words=800, minimum_words=200, draws=50, order=4)
 
@@ -192,3 +193,28 @@ def test_equal_rows_differ_by_nothing() -> None:
     for metric in ("profile_accuracy", "profile_auc", "profile_ratio"):
         for end, value in (("", 0.0), ("_low", 0.0), ("_high", 0.0), ("_p", 1.0)):
             assert of(found, metric, "lambdag", f"minus:z{end}")["0.5"] == value
+
+
+def test_failed_outputs_weigh_in_a_difference_as_those_that_were_read() -> None:
+    """Three authors have one output that passed and four none: p is that of the authors' mean differences over all.
+
+    Seven authors are behind what was read of that row, and ten behind what counts failures as wrong.
+    """
+    inputs = voices()
+    made = inputs.generations
+    first = made.groupby(["method", "client"]).cumcount() == 0
+    failed = (made["method"] == "0.5") & (
+        (made["client"].isin(CLIENTS[:3]) & ~first) | made["client"].isin(CLIENTS[3:7])
+    )
+    changed = replace(inputs, generations=made.assign(passed=made["passed"] & ~failed), _cache={})
+    found = score(changed, SETTINGS.model_copy(update={"draws": 3000}))
+    rows = found[(found["encoder"] == "lambdag") & (found["metric"] == "profile_author_accuracy")]
+    accuracy = rows.pivot(index="variant", columns="method", values="value")
+    expected = sign_flip_p((accuracy["0.5"] - accuracy["0.0"]).to_numpy(), SETTINGS.seed)
+    p = of(found, "profile_accuracy", "lambdag", "minus:0.5_p")["0.0"]
+    assert p == pytest.approx(expected, rel=0.05)
+    counted = [
+        found[(found["metric"] == metric) & (found["encoder"] == "lambdag") & (found["variant"] == "minus:0.5")]["n"]
+        for metric in ("profile_accuracy", "profile_ratio")
+    ]
+    assert [numbers.tolist() for numbers in counted] == [[10], [6]]

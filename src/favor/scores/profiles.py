@@ -91,6 +91,11 @@ class Fit:
     reason: str = ""
 
     @property
+    def failures_wrong(self) -> str:
+        """The variant of measures over all outputs."""
+        return f"{COMMON}_{FAILURES_WRONG}" if self.common else FAILURES_WRONG
+
+    @property
     def right(self) -> np.ndarray:
         """Whether each output that is read fits its author best; the first author in roster order on a tie."""
         return correct(self.own, self.scores.argmax(axis=1)) if len(self.own) else np.zeros(0, dtype=bool)
@@ -143,14 +148,16 @@ def score(inputs: ScoreInputs, settings: ProfileVerification) -> pd.DataFrame:
         Score(ALL_SEEDS, SOURCE, "", "profile_trained", "", float(profiles.trained.sum() / words.sum()), authors),
     ]
     drawn: _Drawn = {}
-    read: dict[tuple[str, str, bool], np.ndarray] = {}
+    behind: dict[tuple[str, str, str], np.ndarray] = {}
     outputs: dict[tuple[str, str], list[pd.DataFrame]] = {}
     for fit in fits(inputs, profiles, settings):
         own = {(metric, variant): (draws, n) for metric, variant, draws, n in fit_draws(fit, counts)}
         for key, values in own.items():
             drawn.setdefault((fit.run.method, fit.verifier, *key), []).append(values)
-        place = fit.run.method, fit.verifier, fit.common
-        read[place] = read.get(place, 0) + np.bincount(fit.own, minlength=authors)
+        written = np.searchsorted(fit.clients, fit.run.items["client"].astype(str))
+        for variant, writers in ((COMMON * fit.common, fit.own), (fit.failures_wrong, written)):
+            place = fit.run.method, fit.verifier, variant
+            behind[place] = behind.get(place, 0) + np.bincount(writers, minlength=authors)
         if not fit.common and not fit.reason:
             outputs.setdefault((fit.run.method, fit.verifier), []).append(_of_outputs(fit))
         scores += _rows(fit, own)
@@ -161,12 +168,13 @@ def score(inputs: ScoreInputs, settings: ProfileVerification) -> pd.DataFrame:
         mean = np.mean([draws for draws, _ in seeds], axis=0)
         known = np.isfinite(mean[0]) and np.isfinite(mean[1:]).any()
         bounds = None if metric == "profile_ratio" else RATE
-        ends = interval(mean, authors, bounds) if known else (np.nan, np.nan)
+        present = int((behind[method, verifier, variant] > 0).sum())
+        ends = interval(mean, present, bounds) if known else (np.nan, np.nan)
         for name, value in zip(("low", "high"), ends, strict=True):
-            note = "" if known else "no value in some seed"
+            note = "needs outputs of two authors" if known and present < 2 else "" if known else "no value in some seed"
             n = sum(size for _, size in seeds)
             scores.append(Score(ALL_SEEDS, method, verifier, metric, f"{variant}_{name}".lstrip("_"), value, n, note))
-    return scores_frame([*scores, *_comparisons(drawn, read, counts, settings.seed), *_by_author(outputs)])
+    return scores_frame([*scores, *_comparisons(drawn, behind, counts, settings.seed), *_by_author(outputs)])
 
 
 def _of_outputs(fit: Fit) -> pd.DataFrame:
@@ -189,9 +197,9 @@ def _by_author(outputs: Mapping[tuple[str, str], list[pd.DataFrame]]) -> Iterato
 
 
 def _comparisons(
-    drawn: _Drawn, read: Mapping[tuple[str, str, bool], np.ndarray], counts: np.ndarray, seed: int
+    drawn: _Drawn, behind: Mapping[tuple[str, str, str], np.ndarray], counts: np.ndarray, seed: int
 ) -> Iterator[Score]:
-    """Yield the difference of every two rows; ``read``: how many outputs of each author a verifier read, by common."""
+    """Yield the difference of every two rows; ``behind``: how many outputs of each author are behind a variant."""
     means = {key: np.mean([draws for draws, _ in seeds], axis=0) for key, seeds in drawn.items()}
     methods = sorted({key[0] for key in drawn} - set(CONTROLS))
     for verifier, (metric, variant), common in product(sorted({key[1] for key in drawn}), TESTED, (False, True)):
@@ -200,7 +208,7 @@ def _comparisons(
             sides = means.get((left, verifier, metric, name)), means.get((right, verifier, metric, name))
             if sides[0] is None or sides[1] is None:
                 continue
-            outputs = read[left, verifier, common], read[right, verifier, common]
+            outputs = behind[left, verifier, name], behind[right, verifier, name]
             authors = int(((outputs[0] > 0) & (outputs[1] > 0)).sum())
             p = sign_flip_p(linear_shares(sides[0] - sides[1], counts, outputs[0] + outputs[1]), seed)
             result = compare(sides[0], sides[1], authors, counts, p)
@@ -286,7 +294,7 @@ def fit_draws(fit: Fit, counts: np.ndarray) -> Iterator[tuple[str, str, np.ndarr
         values = fit.right_of_all.astype(np.float64)
         yield (
             "profile_accuracy",
-            f"{common}_{FAILURES_WRONG}".lstrip("_"),
+            fit.failures_wrong,
             mean_draws(values, author, counts),
             len(clients),
         )
@@ -302,7 +310,7 @@ def fit_draws(fit: Fit, counts: np.ndarray) -> Iterator[tuple[str, str, np.ndarr
 def _rows(fit: Fit, draws: Mapping[tuple[str, str], tuple[np.ndarray, int]]) -> Iterator[Score]:
     """Yield the scores of one run by one verifier; ``draws``: those of :func:`fit_draws`, by metric and variant."""
     common = COMMON if fit.common else ""
-    wrong = f"{common}_{FAILURES_WRONG}".lstrip("_")
+    wrong = fit.failures_wrong
     found = {key: (float(values[0]), n) for key, (values, n) in draws.items()}
     if len(fit.own):
         names = np.array(fit.clients, dtype=object)
