@@ -43,6 +43,16 @@ def test_a_share_by_hand() -> None:
     assert (bounded.score_low, bounded.score_high) == interval(score, 1000, RATE)
 
 
+def test_a_ceiling_of_more_clusters_is_as_sure_as_it_was() -> None:
+    """A method that has outputs of three authors does not blur the range, which twelve authors span."""
+    score, ceiling = np.array([0.3, 0.2, 0.4, 0.2, 0.4]), np.array([0.5, 0.4, 0.4, 0.6, 0.6])
+    few = kept_share(score, 0.1, ceiling, 3)
+    assert "not apart" in few.reason
+    found = kept_share(score, 0.1, ceiling, 3, of_ceiling=12)
+    assert found.share == pytest.approx(0.5)
+    assert (found.score_low, found.score_high) == (few.score_low, few.score_high)
+
+
 def test_own_text_keeps_all_of_itself() -> None:
     ceiling = np.array([0.5, 0.4, 0.4, 0.6, 0.6])
     found = kept_share(ceiling, 0.1, ceiling, 1000, RATE)

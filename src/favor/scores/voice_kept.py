@@ -278,11 +278,15 @@ def _rows(
         end = COMMON_PROMPTS.get(measure, measure)
         ceiling, missing = means["gold"][end], np.full_like(means["gold"][end], np.nan)
         own, bounds = means[method].get(measure, missing), BOUNDS[end]
-        shares = {"": kept_share(own, nothing[end], ceiling, present[measure], bounds, "own continuations and nothing")}
+        shares = {
+            "": kept_share(
+                own, nothing[end], ceiling, present[measure], bounds, "own continuations and nothing", authors
+            )
+        }
         if BASE in means:
             floor = means[BASE].get(measure, missing)
             names = "own continuations and the base model"
-            shares["over_base"] = kept_share(own, floor, ceiling, present[measure], bounds, names)
+            shares["over_base"] = kept_share(own, floor, ceiling, present[measure], bounds, names, authors)
         for variant, share in shares.items():
             for name, value in _values(variant, share).items():
                 note = _note(share, value, measure in COMMON_PROMPTS and method in CONTROLS)

@@ -75,14 +75,15 @@ def kept_share(
     clusters: int,
     bounds: Bounds | None = None,
     apart: str = "references",
+    of_ceiling: int | None = None,
 ) -> KeptShare:
     """Return the share of arrays [1 + draws]: the observed value, then its value in every draw of ``clusters``.
 
     ``floor``: a number that is known, or an array. ``bounds``: of the score (:func:`favor.statistics.bootstrap
     .interval`). There is none where the 95 % interval of ceiling - floor reaches 0: a share of a range that may be
-    empty says nothing. ``apart`` names both in the reason.
+    empty says nothing. ``apart`` names both in the reason. ``of_ceiling``: clusters of the ceiling, where it has more.
     """
-    nan = math.nan
+    nan, below = math.nan, of_ceiling or clusters
     own = Limits(*interval(score, clusters, bounds))
     known = np.broadcast_to(np.asarray(floor, dtype=np.float64), ceiling.shape)
     seen = float(score[0]), *own, float(known[0]), float(ceiling[0])
@@ -93,11 +94,9 @@ def kept_share(
     bottom = ceiling - known
     top = bottom if score is ceiling else score - known
     if isinstance(floor, float) and bounds is not None:
-        of_top, of_bottom = (
-            Limits(*(end - floor for end in ends)) for ends in (own, interval(ceiling, clusters, bounds))
-        )
+        of_top, of_bottom = (Limits(*(end - floor for end in ends)) for ends in (own, interval(ceiling, below, bounds)))
     else:
-        of_top, of_bottom = (Limits(*student_limits(draws, clusters)) for draws in (top, bottom))
+        of_top, of_bottom = (Limits(*student_limits(*side)) for side in ((top, clusters), (bottom, below)))
     ends = ratio_limits(top, bottom, of_top, of_bottom)
     if math.isnan(ends.low) and clusters < 2:
         return KeptShare(nan, nan, nan, *seen, reason="needs outputs of two authors")
