@@ -11,6 +11,7 @@ from dataclasses import replace
 import pytest
 
 from favor.foundation.errors import UserError
+from favor.foundation.registry import METHODS as FILES
 from favor.foundation.registry import METRIC_FAMILIES, PACKAGE_ROOT
 from favor.paper.names import CONTROLS, METHODS
 from favor.paper.values import load_paper_values, paper_cell, paper_text
@@ -37,7 +38,7 @@ PAPER_POINTS = {
 def test_spec_is_whole(label) -> None:
     spec = printed_spec(label)
     assert all(
-        row.method in {*METHODS, *CONTROLS, SOURCE}
+        row.method in {*METHODS, *FILES.names(), *CONTROLS, SOURCE}
         or (not row.method and (row.metric or row.setting or spec.scored_only or spec.over_points))
         for row in spec.rows
     )
