@@ -214,6 +214,7 @@ def test_what_needs_a_federation_in_one_place_is_refused(simulation, tmp_path, f
     for change, method, line in (
         ({"aggregation": "sum_only"}, "fedsa_lora", "'sum_only' stands for cryptography"),
         ({"answers": 0.5}, "fedsa_lora", "real sites answer or do not"),
+        ({"ranks": [1, 2]}, "fedsa_lora", "all sites of a round are sent one adapter file; set null"),
         ({"attack": {"kind": "flip", "share": 0.25}}, "fedsa_lora", "attacks are simulated, not made by real sites"),
         ({"task": "rewrite"}, "fedsa_lora", "sites train on texts to continue"),
         ({}, "local_only", "its clients send nothing to a server"),

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from favor.federation.ranks import mean_share
 from favor.federation.tables import BOUNDARY, TRAINING_LOG
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.foundation.tensors import safetensors_shapes
@@ -20,8 +21,10 @@ with job(snakemake, Efficiency) as settings:
         seconds[key] = wall_seconds(run.benchmarks)
     shapes = [safetensors_shapes(path) for path in snakemake.input.adapters] or [{}] * len(settings.seeds)
     adapters = dict(zip(settings.seeds, shapes, strict=True))
-    parameters = {
-        (run.seed, run.method): trained_parameters(adapters[run.seed], run.trains, run.mixture) for run in settings.runs
-    }
+    parameters = {}
+    for run in settings.runs:
+        key = (run.seed, run.method)
+        whole = trained_parameters(adapters[run.seed], run.trains, run.mixture)
+        parameters[key] = whole * mean_share(run.ranks, run.seed, sorted(set(logs[key]["client"])))
     boundary = read_parquet(snakemake.input.boundary, BOUNDARY)
     write_parquet(efficiency_scores(boundary, logs, parameters, seconds), snakemake.output.scores, SCORES)

@@ -260,6 +260,8 @@ def _check_experiment(where: str, experiment: Experiment, config: Configuration)
         _check_privacy(f"{where}.federation", federation, experiment.clients)
     if federation.upload_bits != 32:
         _check_upload_bits(f"{where}.federation.upload_bits", experiment)
+    if federation.ranks is not None:
+        _check_ranks(f"{where}.federation.ranks", experiment)
     if federation.robust is not None:
         _check_robust(f"{where}.federation", experiment)
     if federation.attack is not None:
@@ -341,6 +343,22 @@ def _check_upload_bits(where: str, experiment: Experiment) -> None:
         refuse(where, "attackers send a multiple of an update, which whole numbers do not hold; set 32, or drop attack")
     if experiment.studies.privacy is not None:
         refuse(where, "the audit of 'studies.privacy' reads uploads of 32 bits; set 32, or drop the audit")
+
+
+def _check_ranks(where: str, experiment: Experiment) -> None:
+    federation = experiment.federation
+    assert federation.ranks is not None
+    largest, rank = max(federation.ranks), experiment.lora.rank
+    if largest != rank:
+        refuse(where, f"the largest is {largest}, and the server's adapter has 'lora.rank: {rank}'; make them equal")
+    if federation.privacy is not None:
+        refuse(where, "the server fills up uploads with what no 'privacy' clipped; set null, or drop privacy")
+    if federation.aggregation == "sum_only":
+        refuse(where, "uploads of several shapes have no sum; set null, or drop sum_only")
+    if federation.robust is not None:
+        refuse(where, "a robust rule compares uploads number by number, which needs one rank; set null, or drop robust")
+    if experiment.studies.privacy is not None:
+        refuse(where, "the audit of 'studies.privacy' reads uploads of one rank; set null, or drop the audit")
 
 
 def _check_attack(where: str, experiment: Experiment) -> None:

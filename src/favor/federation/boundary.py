@@ -11,6 +11,7 @@ import pandas as pd
 
 from favor.federation.method import SharedStage
 from favor.federation.packs import pack_shapes
+from favor.federation.ranks import rank_of, shape_at
 from favor.federation.settings import RunBoundary
 from favor.federation.state_rule import STATE
 from favor.federation.tables import TRAFFIC
@@ -44,12 +45,16 @@ def round_traffic(
     """Return the ``traffic`` table of one round: the adapter sent to its clients, the deltas sent back.
 
     ``weighted``: each upload also says how many words its client has, one number. ``sent``: whether the tensor of a
-    name is uploaded; the others are A_0's, or a client's own, so that they are not broadcast either.
+    name is uploaded; the others are A_0's, or a client's own, so that they are not broadcast either. A client is sent
+    the shared adapter at the rank of its upload.
     """
-    broadcast = _adapter_bytes(adapter, sent)
+    whole = _sent_shapes(adapter, sent)
     rows = []
     for path in uploads:
+        shapes = pack_shapes(path)
         for (client, part), size in pack_bytes(path).items():
+            own = shapes[client, part]
+            broadcast = safetensors_bytes({name: own.get(name, shape) for name, shape in whole.items()})
             rows.append((round_number, UP, part, client, _relative(path, results), size))
             rows.append((round_number, DOWN, "shared adapter", client, _relative(adapter, results), broadcast))
             if weighted:
@@ -62,11 +67,20 @@ def run_boundary(run: RunBoundary, texts: pd.DataFrame, results: str) -> pd.Data
     frames = [read_parquet(path, TRAFFIC) for path in run.traffic]
     rows: list[tuple[int, str, str, str, str, int]] = []
     if run.final:
-        sends = SharedStage.of(run.stage).sends if run.stage else _whole
+        stage = SharedStage.of(run.stage) if run.stage else None
         # Who only generates needs no state of the server.
-        size = _adapter_bytes(run.final, lambda name: sends(name) and not name.startswith(STATE))
+        whole = {
+            name: shape
+            for name, shape in _sent_shapes(run.final, stage.sends if stage else None).items()
+            if not name.startswith(STATE)
+        }
         path = _relative(run.final, results)
-        rows += [(len(frames), DOWN, "final adapter", client, path, size) for client in run.recipients]
+        for client in run.recipients:
+            own = whole
+            if stage is not None and stage.ranks is not None:
+                rank = rank_of(stage.ranks, run.seed, client)
+                own = {name: shape_at(name, shape, rank) for name, shape in whole.items()}
+            rows.append((len(frames), DOWN, "final adapter", client, path, safetensors_bytes(own)))
     if run.pooled:
         trained = texts[texts["training_text"] != ""]
         lengths = (trained["prompt"] + trained["training_text"]).map(lambda text: len(text.encode("utf-8")))
@@ -84,13 +98,8 @@ def run_boundary(run: RunBoundary, texts: pd.DataFrame, results: str) -> pd.Data
     return pd.concat(frames, ignore_index=True).assign(seed=run.seed, method=run.method)
 
 
-def _whole(_name: str) -> bool:
-    return True
-
-
-def _adapter_bytes(path: str, sent: Callable[[str], bool] | None) -> int:
-    shapes = safetensors_shapes(path)
-    return safetensors_bytes({name: shape for name, shape in shapes.items() if sent is None or sent(name)})
+def _sent_shapes(path: str, sent: Callable[[str], bool] | None) -> dict[str, tuple[int, ...]]:
+    return {name: shape for name, shape in safetensors_shapes(path).items() if sent is None or sent(name)}
 
 
 def _round_of(path: str) -> int:

@@ -1,5 +1,6 @@
 """What each client generates with: its own adapter, a gated pair (FedDPA), the shared adapter, or the base alone."""
 
+import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from favor.federation.exchange import parted
 from favor.federation.gates import gate_values
 from favor.federation.method import POOLED, Inference
 from favor.federation.packs import State, read_packs
+from favor.federation.ranks import as_received, at_rank
 from favor.federation.server import mean_of_others
 from favor.federation.stages import compose, with_final
 from favor.foundation.errors import UserError
@@ -30,7 +32,8 @@ class ClientAdapter:
     """One client's adapter; with ``companion`` its output is gate * companion + (1 - gate) * state.
 
     ``gate`` is NaN without a mixture of one weight; ``references`` [m, d] and their ``coefficient`` are set where the
-    gate follows the prompt, the vectors ``token_gate`` where it follows every token.
+    gate follows the prompt, the vectors ``token_gate`` where it follows every token. ``rank``: the client's own, up to
+    which ``state`` is not zero; None: that of ``state``.
     """
 
     state: LoraState
@@ -39,6 +42,7 @@ class ClientAdapter:
     references: np.ndarray | None = None
     coefficient: float = math.nan
     token_gate: LoraState | None = None
+    rank: int | None = None
 
 
 def client_adapter(
@@ -97,12 +101,29 @@ def client_adapters(files: Iterable[str], clients: Sequence[str], how: Inference
     packs = read_packs(path for path in paths if path not in shared)
     final, header = read_safetensors(shared[0]) if shared else (None, {})
     members = int(header.get("members", 0))
-    own = {client: client_adapter(parts, how, final, members) for client, parts in packs.items() if parts}
-    rest = own.get(POOLED)
-    if rest is None and final is not None:
-        rest = ClientAdapter(from_arrays(joined(parted(final)[0])))
+    seed = int(header.get("seed", 0))
+    sent = {} if final is None else as_received(final, how.ranks, seed, {**dict.fromkeys(clients), **packs})
+    own = {client: client_adapter(parts, how, sent.get(client), members) for client, parts in packs.items() if parts}
+    pooled = own.get(POOLED)
+    # Clients that are sent one adapter share it.
+    rest = {id(state): ClientAdapter(from_arrays(joined(parted(state)[0]))) for state in sent.values()}
+    chosen = {client: own.get(client, pooled or rest.get(id(sent.get(client)))) for client in clients}
+    if how.ranks is not None:
+        chosen = _filled(chosen, max(how.ranks))
     dropped = how.never_sampled == "dropped"
-    return {client: own.get(client, rest) for client in clients if client in own or not dropped}
+    return {client: adapter for client, adapter in chosen.items() if client in own or not dropped}
+
+
+def _filled(adapters: Mapping[str, ClientAdapter | None], rank: int) -> dict[str, ClientAdapter | None]:
+    """Return adapters of several ranks as ones of ``rank``, which are computed together; each keeps its own."""
+    made = {
+        id(adapter): dataclasses.replace(
+            adapter, state=from_arrays(at_rank(adapter.state, rank)), rank=_rank(adapter.state)
+        )
+        for adapter in adapters.values()
+        if adapter is not None
+    }
+    return {client: None if adapter is None else made[id(adapter)] for client, adapter in adapters.items()}
 
 
 def generating(adapters: Mapping[str, ClientAdapter | None], lora: Lora) -> Lora:
@@ -111,8 +132,12 @@ def generating(adapters: Mapping[str, ClientAdapter | None], lora: Lora) -> Lora
     return _at_rank_of(states[0], lora) if states else lora
 
 
+def _rank(state: LoraState) -> int:
+    return len(next(state[name] for name in state if ".lora_A." in name))
+
+
 def _at_rank_of(state: LoraState, lora: Lora) -> Lora:
-    rank = len(next(state[name] for name in state if ".lora_A." in name))
+    rank = _rank(state)
     return lora if rank == lora.rank else lora.model_copy(update={"rank": rank, "alpha": lora.scaling * rank})
 
 
@@ -195,7 +220,8 @@ def exported(adapter: ClientAdapter, lora: Lora) -> tuple[LoraState, Lora]:
     A gate per token is not a plain adapter; the planner refuses its export.
     """
     if adapter.companion is None:
-        return adapter.state, _at_rank_of(adapter.state, lora)
+        own = adapter.state if adapter.rank is None else from_arrays(at_rank(adapter.state, adapter.rank))
+        return own, _at_rank_of(own, lora)
     if adapter.token_gate is not None:
         raise ValueError("a gate per token cannot be exported as one adapter")
     joined = concatenate_rank(adapter.companion, adapter.state, adapter.gate)

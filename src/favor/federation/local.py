@@ -4,6 +4,7 @@ The same driver runs shared and personal stages; what differs is data (:mod:`fav
 a job are handed to the engine together, which trains them stacked over one frozen base model.
 """
 
+import dataclasses
 import sys
 from collections.abc import Callable, Sequence
 
@@ -14,6 +15,7 @@ import torch
 from favor.federation.gates import ClientGate, language_model_tokens
 from favor.federation.method import POOLED, PersonalStage, SharedStage
 from favor.federation.packs import State
+from favor.federation.ranks import at_rank, rank_of
 from favor.federation.settings import StagePieces, StageTraining
 from favor.federation.stages import StageClient
 from favor.federation.tables import TRAINING_LOG
@@ -21,6 +23,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.seeds import derive_seed, numpy_generator
 from favor.lm.base import BaseModel
 from favor.lm.batches import Piece, cut_pieces
+from favor.lm.lora import LoraState, from_arrays
 from favor.lm.resuming import Checkpoint
 from favor.lm.settings import WeightedAlignment
 from favor.lm.tasks import ClientResult, ClientTask
@@ -118,15 +121,23 @@ def run_stage(
     one client is saved after every pass, and goes on (:func:`favor.lm.training.train`). ``cut``: what makes pieces of
     texts, where they are not continued as they stand. Every random stream is named by
     (seed, name, round, client): neither the method nor the packing of clients into jobs changes a draw.
+
+    With ``stage.ranks`` a client starts, is anchored and ends at its own rank. It is trained with zeros up to the
+    largest, so that all are stacked: where a row of A and its column of B are zero, so are their gradients.
     """
     objective = stage.objective
     residual = isinstance(stage, PersonalStage) and stage.residual
     tasks = []
-    converted: dict[int, dict[str, torch.Tensor]] = {}
+    converted: dict[tuple[int, int | None], dict[str, torch.Tensor]] = {}
+    ranks = {client.name: rank_of(stage.ranks, seed, client.name) for client in clients} if stage.ranks else {}
 
-    def tensors(state: State) -> dict[str, torch.Tensor]:
+    def tensors(state: State, client: str) -> dict[str, torch.Tensor]:
         # Clients that hold the same adapter (all anchors of a round) share one copy.
-        return converted.setdefault(id(state), _tensors(state))
+        key = id(state), ranks.get(client)
+        if key not in converted:
+            own = at_rank(at_rank(state, ranks[client]), settings.lora.rank) if ranks else state
+            converted[key] = _tensors(own)
+        return converted[key]
 
     mixture = stage.mixture
     outer = (stage.inner_steps, stage.upload_scale) if isinstance(stage, SharedStage) else (0, 0.0)
@@ -135,8 +146,8 @@ def run_stage(
     if isinstance(stage, SharedStage) and not stage.trains.whole:
         trained = frozenset(stage.trains.of(clients[0].start))
     for client in clients:
-        start = tensors(client.start)
-        anchor = tensors(client.anchor) if client.anchor is not None else None
+        start = tensors(client.start, client.name)
+        anchor = tensors(client.anchor, client.name) if client.anchor is not None else None
         pieces = client_pieces(base, texts, client.name, settings, cut)
         unseen = validation_pieces(base, texts, client.name, settings, seed, cut)
         mixed, gates, unseen_gates = None, None, None
@@ -213,7 +224,17 @@ def run_stage(
             print(
                 f"{result.name}: the alignment loss had no effect, because the stage has only one step", file=sys.stderr
             )
-    return results
+    return [_cut(result, ranks[result.name]) for result in results] if ranks else results
+
+
+def _cut(result: ClientResult, rank: int) -> ClientResult:
+    """Return a result at the client's rank."""
+
+    def own(state: LoraState) -> LoraState:
+        return from_arrays(at_rank(state, rank))
+
+    moved = None if result.displacement is None else own(result.displacement)
+    return dataclasses.replace(result, state=own(result.state), residual=own(result.residual), displacement=moved)
 
 
 def training_log(results: Sequence[ClientResult], clients: Sequence[StageClient], name: str) -> pd.DataFrame:

@@ -25,6 +25,7 @@ from favor.federation.factors import Factors
 from favor.federation.kinds import MORE_THAN_ADAPTERS, READS_EACH, WITHOUT_RATE, Gate, Generator, Start
 from favor.federation.method_names import PAPER, Method
 from favor.federation.privacy import Privacy
+from favor.federation.ranks import FILLING
 from favor.federation.server_rule import ServerRule
 from favor.federation.state_rule import StateRule
 from favor.foundation.errors import UserError
@@ -75,7 +76,8 @@ class SharedStage:
     ``privacy``: uploads are clipped and their sum gets noise. ``aggregation`` "sum_only": the server reads the sum of a
     round's uploads and no upload. ``upload_bits``: of every number that is sent, 32, 16 or 8
     (:mod:`favor.federation.rounding`). ``state``: server and clients keep numbers beside the adapter, by which clients
-    correct their steps.
+    correct their steps. ``ranks``: those that clients draw theirs from (:mod:`favor.federation.ranks`); None: all have
+    the shared adapter's.
     """
 
     objective: Objective = field(default_factory=Objective)
@@ -95,6 +97,7 @@ class SharedStage:
     aggregation: Literal["uploads", "sum_only"] = "uploads"
     upload_bits: int = 32
     state: StateRule | None = None
+    ranks: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.upload_bits != 32 and self.content != "delta":
@@ -209,7 +212,7 @@ class PersonalStage:
     ``spread``: ``epochs`` is the total over a client's participations, each of which gets an equal part.
     ``residual`` stores the result as a residual relative to the endpoint (Eq. residual_pack).
     ``mixture``: the round-start global adapter is mixed in. ``begin`` "initial": what a client carries over begins at
-    the initial adapter, not at A_t.
+    the initial adapter, not at A_t. ``ranks``: as of :class:`SharedStage`.
     """
 
     start: Start
@@ -219,6 +222,7 @@ class PersonalStage:
     spread: bool = False
     mixture: Mixture | None = None
     begin: Literal["server", "initial"] = "server"
+    ranks: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.mixture is not None and self.mixture.kind == "token":
@@ -238,7 +242,7 @@ class PersonalStage:
 
 @dataclass(frozen=True)
 class Inference:
-    """What generation reads of a :class:`Plan` beside the adapters: its fields of the same names, and its mixture."""
+    """What generation reads of a :class:`Plan` beside the adapters: fields of the same names, and of its stages."""
 
     inference: Generator
     gating: Literal["static", "dynamic"] = "static"
@@ -246,6 +250,7 @@ class Inference:
     mixture: Mixture | None = None
     global_half: Literal["last_round", "final"] = "last_round"
     uploads: Factors = field(default_factory=Factors)
+    ranks: tuple[int, ...] | None = None
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Inference:
@@ -304,7 +309,8 @@ class Plan:
         stage = self.personal or self.shared
         mixture = stage.mixture if stage is not None else None
         uploads = self.shared.uploads if self.shared is not None else Factors()
-        return Inference(self.inference, self.gating, self.never_sampled, mixture, self.global_half, uploads)
+        ranks = stage.ranks if stage is not None else None
+        return Inference(self.inference, self.gating, self.never_sampled, mixture, self.global_half, uploads, ranks)
 
     def __post_init__(self) -> None:
         if (self.inference == "prompted") != (self.prompting is not None):
@@ -404,6 +410,21 @@ def _check_attacked(shared: SharedStage | None, kind: str) -> None:
         raise ValueError("its shared stage aligns with a client's own style, which a hijack has not; leave it out")
 
 
+def _check_ranks(plan: Plan) -> None:
+    """Refuse ranks per client where adapters of one rank are needed. Raises ``ValueError``."""
+    if plan.shared is not None and plan.shared.server.kind not in FILLING:
+        what = f"its server rule '{plan.shared.server.kind}'"
+    elif plan.shared is not None and plan.shared.state is not None:
+        what = "its state of server and clients"
+    elif plan.generates.mixture is not None:
+        what = "its mixture of two adapters"
+    elif plan.personal is not None and plan.personal.start in ("frozen", "random"):
+        what = "its start at another experiment's adapter"
+    else:
+        return
+    raise ValueError(f"{what} needs adapters of one rank; set 'federation.ranks: null', or move it elsewhere")
+
+
 def complete(plan: Plan, experiment: Experiment) -> Plan:
     """Return ``plan`` with what the experiment decides: the server's weights, unsampled clients, passes, the budget.
 
@@ -419,6 +440,9 @@ def complete(plan: Plan, experiment: Experiment) -> Plan:
     shared, personal = plan.shared, plan.personal
     if federation.attack is not None:
         _check_attacked(shared, federation.attack.kind)
+    ranks = None if federation.ranks is None else tuple(federation.ranks)
+    if ranks is not None:
+        _check_ranks(plan)
     if shared is not None:
         members = shared.server.kind == "members"
         if shared.server.kind in WITHOUT_RATE and shared.server.rate * federation.server_learning_rate != 1:
@@ -448,7 +472,10 @@ def complete(plan: Plan, experiment: Experiment) -> Plan:
             privacy=private,
             aggregation=federation.aggregation,
             upload_bits=federation.upload_bits,
+            ranks=ranks,
         )
+    if personal is not None and personal.start != "pooled":
+        personal = dataclasses.replace(personal, ranks=ranks)
     if personal is not None and personal.epochs is None:
         exposure = federation.rounds * federation.clients_per_round / experiment.clients * federation.answers
         personal = dataclasses.replace(personal, epochs=exposure)

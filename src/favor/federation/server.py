@@ -6,6 +6,7 @@ import numpy as np
 
 from favor.federation.exact import exact_mean
 from favor.federation.packs import State
+from favor.federation.ranks import filled
 from favor.federation.server_rule import ServerRule
 from favor.foundation.lazy import LazyMapping
 from favor.foundation.seeds import numpy_generator
@@ -33,11 +34,13 @@ def update(
 ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
     """Return (the next shared adapter, the server's moments after it) under ``rule``, which states the equations.
 
-    ``deltas``: the uploads of the round by client; for "members" the last adapter of every client that took part.
+    ``deltas``: the uploads of the round by client, those of a lower rank than the shared adapter's filled up
+    (:mod:`favor.federation.ranks`); for "members" the last adapter of every client that took part.
     ``memory``: the moments that the last round returned, ``m/<tensor>`` and, for "adam" and "yogi", ``v/<tensor>``;
     empty before the first round, and for rules without moments.
     """
     rate = rule.rate * server_learning_rate
+    deltas = {client: filled(own, shared) for client, own in deltas.items()}
     if rule.kind == "members":
         shares = _shares(deltas, weights)
         return {key: _mean(deltas, shares, key).astype(np.float32) for key in sorted(shared)}, {}
@@ -134,8 +137,9 @@ def _nearest_product(
 
 
 def delta(endpoint: State, shared: State, scale: float = 1.0) -> dict[str, np.ndarray]:
-    """Return the upload ``scale`` * (endpoint - A_t), tensor by tensor (Eq. shared_delta)."""
-    return {key: (scale * (endpoint[key] - shared[key])).astype(np.float32) for key in sorted(shared)}
+    """Return the upload ``scale`` * (endpoint - A_t), tensor by tensor (Eq. shared_delta), at the endpoint's rank."""
+    begun = {key: shared[key][tuple(map(slice, endpoint[key].shape))] for key in sorted(shared)}
+    return {key: (scale * (endpoint[key] - begun[key])).astype(np.float32) for key in begun}
 
 
 def mean_of_others(mean: State, own: State | None, members: int) -> State:

@@ -2,6 +2,8 @@
 
 from typing import Annotated, Any, Literal
 
+from pydantic import Field
+
 from favor.corpora.settings import Clients, PrefixLength, WordKind
 from favor.lm.settings import (
     Alignment,
@@ -126,6 +128,11 @@ class Federation(JobSize, Engine, ServerRate, Cohorts):
     )
     upload_bits: Literal[32, 16, 8] = key(
         32, "Bits of every number that a client uploads; fewer than 32 are rounded at random (docs/robustness.md)."
+    )
+    ranks: Annotated[list[Count], Field(min_length=1)] | None = key(
+        None,
+        "Ranks of which every client draws that of its adapters; a rank named twice is twice as likely. The largest "
+        "must be `lora.rank`, the server's (docs/robustness.md). null: everybody has that.",
     )
     answers: Similarity = key(
         1.0,

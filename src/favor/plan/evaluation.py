@@ -258,6 +258,7 @@ class Evaluation:
                     benchmarks=[benchmark for _, benchmark in jobs],
                     trains=plan.shared.trains if plan.shared and not plan.personal else Factors(),
                     mixture=stage.mixture.kind if stage and stage.mixture else "",
+                    ranks=list(stage.ranks) if stage and stage.ranks else [],
                 )
             )
         return canonical(Efficiency(seeds=self.project.experiment(key).seeds, runs=runs))

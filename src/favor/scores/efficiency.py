@@ -39,13 +39,14 @@ METRICS = tuple(
 def efficiency_scores(
     boundary: pd.DataFrame,
     logs: Mapping[tuple[int, str], pd.DataFrame],
-    parameters: Mapping[tuple[int, str], int],
+    parameters: Mapping[tuple[int, str], float],
     seconds: Mapping[tuple[int, str], float],
 ) -> pd.DataFrame:
     """Return the scores of every run (seed, method) that ``logs`` names (an empty log: a method that trains nothing).
 
-    ``boundary``: the table of that name. ``logs``: rows of ``training_log``. ``parameters``: how many a
-    client trains at a time. ``seconds``: wall time of the training jobs added up, NaN where it was not recorded.
+    ``boundary``: the table of that name. ``logs``: rows of ``training_log``. ``parameters``: how many a client trains
+    at a time, the mean over clients. ``seconds``: wall time of the training jobs added up, NaN where it was not
+    recorded.
     """
     scores: list[Score] = []
     for (seed, method), log in sorted(logs.items()):
@@ -103,7 +104,7 @@ def _traffic(rows: pd.DataFrame) -> dict[str, tuple[float, int, str]]:
     }
 
 
-def _training(log: pd.DataFrame, parameters: int) -> dict[str, tuple[float, int, str]]:
+def _training(log: pd.DataFrame, parameters: float) -> dict[str, tuple[float, int, str]]:
     return {
         "adapter_parameters": (float(parameters if len(log) else 0), len(log), ""),
         "optimiser_steps": (float(len(log)), len(log), ""),

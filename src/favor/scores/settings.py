@@ -286,7 +286,8 @@ class ValidationScoring(Section):
 class TrainedRun(Section):
     """A run and the files that say what it cost: training logs, and benchmarks of the same jobs.
 
-    ``trains``: which tensors it trains; ``mixture``: kind of its gate, "" for none.
+    ``trains``: which tensors it trains; ``mixture``: kind of its gate, "" for none; ``ranks``: those that clients draw
+    theirs from, none where they have one.
     """
 
     seed: int
@@ -295,6 +296,7 @@ class TrainedRun(Section):
     benchmarks: list[str]
     trains: Factors
     mixture: str
+    ranks: list[int]
 
 
 class Efficiency(Seeds):

@@ -103,6 +103,8 @@ def _federated(run: Run, plan: Plan, federation: Federation) -> SharedStage:
         raise UserError(f"{where}.federation.attack': attacks are simulated, not made by real sites; leave it out")
     if federation.answers < 1:
         raise UserError(f"{where}.federation.answers': real sites answer or do not; set 1 and close rounds --without")
+    if federation.ranks is not None:
+        raise UserError(f"{where}.federation.ranks': all sites of a round are sent one adapter file; set null")
     return plan.shared
 
 
