@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 from collections.abc import Callable, Iterator
 from importlib import resources
 from pathlib import Path
@@ -16,6 +17,10 @@ from selenium import webdriver
 # The same examples in every run, and no deadline: a busy machine is no failure.
 settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.load_profile("repeatable")
+
+
+# A shell has Ctrl-C ignored for what it runs in the background, and tests press it: with "make test &" they would wait.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 # The files that take twenty seconds or more, the longest first, so that no worker ends alone with one of them.
