@@ -164,11 +164,11 @@ def test_a_hyper_parameter_of_a_shared_stage_reruns_its_track(project) -> None:
 @pytest.mark.parametrize(
     ("file", "old", "new", "rule"),
     [
-        # A planner that reverses a list: embeddings under the names of other encoders.
+        # A rule that reverses a list: embeddings under the names of other encoders.
         (
-            "src/favor/plan/evaluation.py",
-            "return [kind.of(key, encoder=encoder) for encoder in encoders]",
-            "return [kind.of(key, encoder=encoder) for encoder in reversed(encoders)]",
+            "workflow/rules/scores.smk",
+            "        embeddings=paths.generation_embeddings.each(encoder=project.spaces),\n",
+            "        embeddings=paths.generation_embeddings.each(encoder=lambda key: project.spaces(key)[::-1]),\n",
             "score",
         ),
         # Rules that swap two inputs, and two outputs.
