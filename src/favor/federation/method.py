@@ -212,7 +212,7 @@ class PersonalStage:
     ``spread``: ``epochs`` is the total over a client's participations, each of which gets an equal part.
     ``residual`` stores the result as a residual relative to the endpoint (Eq. residual_pack).
     ``mixture``: the round-start global adapter is mixed in. ``begin`` "initial": what a client carries over begins at
-    the initial adapter, not at A_t. ``ranks``: as of :class:`SharedStage`.
+    the initial adapter, not at A_t. ``ranks``: as in :class:`SharedStage`.
     """
 
     start: Start

@@ -70,7 +70,7 @@ def shared_clients(
 ) -> list[StageClient]:
     """Return the clients of a shared stage: at A_t, or (``start`` "own") where their last participation ended.
 
-    ``shared``: A_t, with the server's state beside it where the stage has one. ``kept``: the parts that clients kept of
+    ``shared``: A_t, and the server's state where the stage has one. ``kept``: the parts that clients kept of
     their last participation (:func:`ended`). Tensors that are not uploaded are always a client's own. ``first``: the
     initial adapter, where a client's first participation begins there. ``members``: the clients whose mean A_t is.
     """
