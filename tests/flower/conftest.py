@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -133,6 +134,8 @@ class Flower:
     def start_all(self) -> None:
         self.start("superlink")
         self.until(lambda: "Uvicorn running" in self.log("superlink"))
+        if "register" in self.commands:
+            assert self.start("register").wait(120) == 0, self.log("register")
         for name in SITES:
             self.start(name)
         for name in SITES:
@@ -155,7 +158,7 @@ def flower(repository, tmp_path) -> Iterator[Callable[..., Flower]]:
     """Makes the processes of a copy of a federation; they are killed at the end."""
     made: list[Flower] = []
 
-    def make(federation) -> Flower:
+    def make(federation, secured=False) -> Flower:
         folder = tmp_path / "project"
         shutil.copytree(federation, folder)
         shutil.copytree(repository / "bridges", folder / "bridges")
@@ -164,7 +167,7 @@ def flower(repository, tmp_path) -> Iterator[Callable[..., Flower]]:
             with socket.create_server(("127.0.0.1", 0)) as free:
                 ports.append(free.getsockname()[1])
         recorder = Recorder(tmp_path / "recorded", ports[0])
-        _, superlink, nodes, run = blocks(repository, "bash")[1]
+        _, superlink, nodes, run, keys, register = blocks(repository, "bash")[1]
         (config,) = blocks(repository, "toml")[1]
         (folder / "flwr").mkdir()
         (folder / "flwr" / "config.toml").write_text(config.replace("8000", str(ports[0])))
@@ -175,6 +178,17 @@ def flower(repository, tmp_path) -> Iterator[Callable[..., Flower]]:
             "bert": "exec " + bert.replace("9102", str(ports[2])),
             "run": f"exec {run}",
         }
+        if secured:
+            page = (repository / "docs" / "sites.md").read_text()
+            link, node, there = re.findall(
+                r"^\| (?:SuperLink|SuperNode|`config.toml`) \| `(.*?)`.* \|$", page, re.MULTILINE
+            )
+            subprocess.run(["bash", "-ec", keys], cwd=folder, check=True)
+            for name, options in {"superlink": link, **{name: node.replace("anna", name) for name in SITES}}.items():
+                commands[name] = commands[name].replace("--insecure", options)
+            toml = folder / "flwr" / "config.toml"
+            toml.write_text(toml.read_text().replace("insecure = true", there.replace("/home/me", str(folder))))
+            commands["register"] = f"set -e\n{register}"
         made.append(Flower(folder, commands, recorder))
         return made[0]
 

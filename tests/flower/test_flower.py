@@ -55,6 +55,28 @@ def test_flower_carries_the_bytes_of_the_walk_and_nothing_private(flower, prepar
         assert overheard(made.recorder.files, made.folder / name, stage, author) == []
 
 
+def test_with_certificates_and_keys_of_nodes_what_crosses_cannot_be_read(flower, in_round_two, by_files) -> None:
+    made = flower(in_round_two, secured=True)
+    made.start_all()
+    made.finish()
+    assert_same_end(made.folder, by_files)
+    upload = read_safetensors(made.folder / "server" / "uploads" / "1" / "client_001.safetensors")[0]
+    recorded = b"".join(path.read_bytes() for path in made.recorder.files)
+    assert len(recorded) > sum(value.nbytes for value in upload.values())
+    assert not [name for name, value in upload.items() if value.tobytes() in recorded]
+
+
+def test_a_node_without_a_known_key_is_turned_away(flower, in_round_two) -> None:
+    made = flower(in_round_two, secured=True)
+    made.commands["register"] = made.commands["register"].replace("flwr supernode register bert/node.pub here", "")
+    made.start("superlink")
+    made.until(lambda: "Uvicorn running" in made.log("superlink"))
+    assert made.start("register").wait(120) == 0
+    made.start("bert")
+    made.until(lambda: made.running["bert"].poll() is not None)
+    assert "SuperNode ID" not in made.log("bert")
+
+
 def test_a_node_that_is_killed_in_round_two_resumes(flower, in_round_two, by_files) -> None:
     made = flower(in_round_two)
     made.start_all()
