@@ -164,13 +164,30 @@ class Letters(TextEncoder):
 def test_content_and_voice_by_hand() -> None:
     """Two passages: one keeps its draft's content whole (cosine 1), one has none of it (0); crossed pairs: 0 and 1."""
     rows = [("own", "d0", "test", "aa", "a"), ("own", "d1", "test", "b", "a"), ("own", "d2", "train", "a", "c")]
-    made = pd.DataFrame(rows, columns=["model", "prompt_id", "split", "prompt_text", "text"])
+    made = pd.DataFrame(rows, columns=["model", "document_id", "split", "prompt_text", "text"])
     found = content_kept(made, Letters(), 1)["own"]
     assert found.kept.value == pytest.approx(0.5)
-    assert found.chance == pytest.approx(0.5)
+    assert found.kept.text() == "0.50 [–, –]"  # of two documents
+    assert (found.chance, found.documents) == (pytest.approx(0.5), 2)
+    # Another passage of one document is about the same.
+    more = pd.DataFrame([("own", "d1", "test", "c", "b")], columns=made.columns)
+    assert content_kept(pd.concat([made, more]), Letters(), 1)["own"].chance == pytest.approx((0 + 1 + 0 + 0) / 4)
     after, before = {"grammar": {"x": 0.9, "y": 0.5, "z": 1.0}}, {"grammar": {"x": 0.4, "y": 0.2}}
-    gained = voice_gained(after, before, 1)["grammar"]
+    gained = voice_gained(after, before, {"x": "d0", "y": "d1", "z": "d2"}, 1)["grammar"]
     assert gained.value == pytest.approx((0.5 + 0.3) / 2)  # z has no draft that is scored
+
+
+def test_intervals_of_rewriting_cover_where_passages_of_one_document_are_alike() -> None:
+    """Four documents of six passages, which share half of their variance."""
+    generator, held = np.random.default_rng(2), 0
+    documents = {f"d{document}.{passage}": f"d{document}" for document in range(4) for passage in range(6)}
+    for number in range(300):
+        moved = np.repeat(generator.normal(0.5, 0.2, 4), 6) + generator.normal(0, 0.2, 24)
+        before = dict.fromkeys(documents, 0.0)
+        after = dict(zip(documents, moved, strict=True))
+        found = voice_gained({"grammar": after}, {"grammar": before}, documents, number)["grammar"]
+        held += found.low <= 0.5 <= found.high
+    assert 0.92 <= held / 300 <= 0.99
 
 
 def score(passage_words, places, reason="") -> VoiceScore:
@@ -185,9 +202,9 @@ def score(passage_words, places, reason="") -> VoiceScore:
 
 def test_voice_gained_needs_two_places_of_one_kind() -> None:
     """.6 - .2 and .8 - .2 are .5 on average; not where a verifier tells nobody apart, nor over two lengths."""
-    drafts_score = score(50, {"x": 0.2, "y": 0.2})
+    drafts_score, documents = score(50, {"x": 0.2, "y": 0.2}), {"x": "d0", "y": "d1"}
     own = score(50, {"x": 0.6, "y": 0.8})
-    assert gained({"draft": drafts_score, "own": own}, 1)["own"]["grammar"].value == pytest.approx(0.5)
-    assert gained({"draft": score(50, {"x": 0.2}, "not apart"), "own": own}, 1) == {"own": {}}
-    assert gained({"draft": drafts_score, "own": score(80, {"x": 0.6})}, 1) == {}
-    assert gained({"draft": "too short", "own": own}, 1) == {}
+    assert gained({"draft": drafts_score, "own": own}, documents, 1)["own"]["grammar"].value == pytest.approx(0.5)
+    assert gained({"draft": score(50, {"x": 0.2}, "not apart"), "own": own}, documents, 1) == {"own": {}}
+    assert gained({"draft": drafts_score, "own": score(80, {"x": 0.6})}, documents, 1) == {}
+    assert gained({"draft": "too short", "own": own}, documents, 1) == {}

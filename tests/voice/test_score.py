@@ -21,7 +21,7 @@ from favor.scores.inputs import Sources
 from favor.scores.prototypes import margins, prototypes
 from favor.voice import command
 from favor.voice.contrast import embedded_contrast
-from favor.voice.score import VoiceScore, passage_length, passages, score_voice
+from favor.voice.score import VoiceScore, _spread, passage_length, passages, passages_by_text, score_voice
 from favor.voice.share import percentile, voice_share
 from favor.voice.verifiers import ByEncoder
 from favor.voice.words import lines
@@ -96,23 +96,64 @@ def test_the_margin_is_the_workflows() -> None:
     assert mine == pytest.approx(expected, abs=1e-6)
 
 
-def test_intervals_of_a_share_cover() -> None:
-    """Texts, own passages and contrast authors with means .6, 1 and 0: the true share is .6."""
+@pytest.mark.parametrize(("units", "own_texts", "size"), [(10, 14, 1), (60, 6, 10), (4, 60, 6)])
+def test_intervals_of_a_share_cover(units, own_texts, size) -> None:
+    """Texts, own passages and contrast authors with means .6, 1 and 0: the true share is .6.
+
+    Where there are fewer than ten units or own texts, each has ``size`` scores, which share half of their variance.
+    """
     generator = np.random.default_rng(5)
+
+    def drawn(mean, number) -> list[np.ndarray]:
+        alike = size if number < 10 else 1
+        shared = generator.normal(0, 0.3 * 0.5**0.5, number)
+        return [mean + part + generator.normal(0, 0.3 * 0.5**0.5, alike) for part in shared]
+
     covered = []
-    for number in range(400):
-        texts, own = generator.normal(0.6, 0.3, 10), generator.normal(1, 0.3, 14)
-        others = [generator.normal(mean, 0.2, 5) for mean in generator.normal(0, 0.2, 12)]
-        share = voice_share(texts, own, others, number)
+    for number in range(300):
+        others = [generator.normal(mean, 0.2, 5) for mean in generator.normal(0, 0.1, 20)]
+        share = voice_share(drawn(0.6, units), drawn(1, own_texts), others, number)
         covered.append(share.low <= 0.6 <= share.high)
-    assert 0.92 <= np.mean(covered) <= 0.99
+    assert 0.92 <= np.mean(covered) <= 0.995
 
 
 def test_no_share_where_own_texts_and_the_others_are_not_apart() -> None:
     values = np.linspace(-1, 1, 8)
-    found = voice_share(values, values, [values] * 5, 1)
+    found = voice_share(list(values[:, None]), list(values[:, None]), [values] * 5, 1)
     assert np.isnan(found.share)
     assert "not apart" in found.reason
+
+
+def test_no_share_of_too_few_documents_or_own_texts() -> None:
+    two, many, others = [np.zeros(5)] * 2, list(np.linspace(0, 1, 8)[:, None]), [np.zeros(3)] * 5
+    assert voice_share(two, many, others, 1, "they are of 2").reason == "they are of 2"
+    assert "needs 3 held-out texts of the author's own, and there are 2" in voice_share(many, two, others, 1).reason
+
+
+def test_texts_of_one_document_are_one_unit() -> None:
+    texts = {f"{n:02d}": written(STRANGER, "scored", n) for n in range(6)}
+    alone, apart, together = (
+        score_voice(texts, AUTHOR, CONTRAST, Trigrams(), documents=documents)
+        for documents in (None, {name: name for name in texts}, {name: name[1] in "01" for name in texts})
+    )
+    assert (alone.units, apart.units, together.units) == ("texts", "documents", "documents")
+    assert apart.shares == alone.shares
+    assert apart.habits == alone.habits
+    for share in together.shares.values():
+        assert share.reason == "they are of 2 documents, and an interval needs 3"
+        assert np.isnan(share.low)
+
+
+def test_own_passages_are_of_as_many_texts_as_there_are() -> None:
+    long = [" ".join(f"word{n}" for n in range(50 * size)) for size in (80, 1, 2)]
+    assert [len(own) for own in passages_by_text(long, 50)] == [80, 1, 2]
+    assert [len(own) for own in _spread(passages_by_text(long, 50))] == [57, 1, 2]
+
+
+def test_pieces_of_few_long_texts_are_said_to_be_no_texts() -> None:
+    book = "\n".join(AUTHOR)
+    assert any("pieces of the author's 1 texts" in note for note in scored_of([book]).notes)
+    assert not any("pieces" in note for note in scored_of(AUTHOR).notes)
 
 
 def test_passages_have_whole_words_and_one_length() -> None:

@@ -25,11 +25,11 @@ from favor.voice.gains import CONTRAST, NEUTRAL, Gains, gains
 from favor.voice.language import check_language
 from favor.voice.memorised import Audit, Copying, audit, audit_lines, copying, copying_lines, pieces_of, read_losses
 from favor.voice.rewriting import DRAFT, Content, content_kept, voice_gained, with_drafts
-from favor.voice.score import VoiceScore, passages, score_voice
-from favor.voice.share import Measured
+from favor.voice.score import VoiceScore, few_documents, passages, score_voice
+from favor.voice.share import UNITS, Measured
 from favor.voice.tables import VOICE_CONTINUATIONS, VOICE_LOSSES
 from favor.voice.training import validation_lines
-from favor.voice.words import VERIFIERS, WORDING, share_text
+from favor.voice.words import VERIFIERS, WORDING, number, share_text
 
 TEXTS_EACH, NEUTRAL_TEXTS, NEUTRAL_WORDS = 3, 12, 60  # of a contrast author; neutral passages and their length
 SAMPLES = 3
@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> None:
         copying(made, texts),
         audit(own, record.seed),
         content_kept(made, encoder, record.seed) if record.request is not None else {},
-        gained(near, record.seed) if rewrites else {},
+        gained(near, dict(zip(made["prompt_id"], made["document_id"], strict=True)), record.seed) if rewrites else {},
         record.request.given if record.request is not None else "",
     )
     told = findings(found)
@@ -111,23 +111,31 @@ def scores(
     for model, own in held_out.groupby("model"):
         written = dict(zip(own["prompt_id"], own["text"], strict=True))
         try:
-            found[str(model)] = score_voice(written, author, contrast, encoder)
+            found[str(model)] = score_voice(
+                written,
+                author,
+                contrast,
+                encoder,
+                documents=dict(zip(own["prompt_id"], own["document_id"], strict=True)),
+            )
         except UserError as error:
             found[str(model)] = str(error)
     return {model: found[model] for model in MODELS if model in found}
 
 
-def gained(near: Mapping[str, VoiceScore | str], seed: int) -> dict[str, dict[str, Measured]]:
+def gained(
+    near: Mapping[str, VoiceScore | str], documents: Mapping[str, str], seed: int
+) -> dict[str, dict[str, Measured]]:
     """Return by model how much of the voice rewriting adds to its drafts, by verifier; ``near``: :func:`scores`.
 
-    It is known where both have a place by that verifier, read in passages of one length.
+    ``documents``: by prompt. It is known where both have a place by that verifier, read in passages of one length.
     """
     drafts = near.get(DRAFT)
     if drafts is None or isinstance(drafts, str):
         return {}
     before = _places(drafts)
     return {
-        model: voice_gained(_places(score), before, seed)
+        model: voice_gained(_places(score), before, documents, seed)
         for model, score in near.items()
         if model != DRAFT and not isinstance(score, str) and score.passage_words == drafts.passage_words
     }
@@ -174,8 +182,9 @@ def findings(found: VoiceReport) -> list[str]:
         told.append(f"How near {MODELS[model]} writes (0 other authors, 1 you): {shares}.")
     for model, kept in found.content.items():
         told.append(
-            f"Content of the {found.given} that {MODELS[model]} keeps: cosine {kept.kept.text()}; of two passages that "
-            f"have nothing to do with each other {kept.chance:.2f}, of the {found.given} itself 1."
+            f"Content of the {found.given} that {MODELS[model]} keeps: cosine {kept.kept.text()}; of passages of two "
+            f"documents {number(kept.chance)}, of the {found.given} itself 1."
+            + (f" No limits: {few_documents(kept.documents)}." if kept.documents < UNITS else "")
         )
     for model, by_verifier in found.gained.items():
         values = ", ".join(f"{VERIFIERS[name]} {value.text()}" for name, value in by_verifier.items())

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -18,7 +19,7 @@ from favor.studies.tasks.drafting import ask, passages_of
 from favor.studies.tasks.requests import REQUESTS, Request
 from favor.voice.folder import VoiceFolder, VoiceModels, open_models
 from favor.voice.memorised import PROMPTS, unseen
-from favor.voice.share import DRAWS, Measured, measured
+from favor.voice.share import DRAWS, UNITS, Measured, measured
 from favor.voice.tables import VOICE_CONTINUATIONS
 from favor.voice.texts import read_texts
 
@@ -27,13 +28,14 @@ DRAFT = "draft"  # stands for the drafts among models
 
 @dataclass(frozen=True)
 class Content:
-    """Cosine of a sentence encoder to the draft, the mean over passages: of a rewriting, and of another passage's.
+    """Cosine of a sentence encoder to the draft, the mean over passages: of a rewriting, and of another document's.
 
-    ``chance`` is what no content in common has; 1 would be the draft itself.
+    ``chance`` is what no content in common has; 1 would be the draft itself. ``documents``: that passages are of.
     """
 
     kept: Measured
     chance: float
+    documents: int
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -98,36 +100,48 @@ def with_drafts(made: pd.DataFrame) -> pd.DataFrame:
 
 
 def content_kept(made: pd.DataFrame, encoder: TextEncoder, seed: int) -> dict[str, Content]:
-    """Return what every model keeps of what it is given; ``made``: the table ``voice_continuations``."""
+    """Return what every model keeps of what it is given; ``made``: the table ``voice_continuations``.
+
+    Documents are drawn, each with all of its passages.
+    """
     found = {}
     for model, own in made[made["split"] == "test"].groupby("model"):
         drafts, texts = (_vectors(encoder, own[column].tolist()) for column in ("prompt_text", "text"))
-        cosines = drafts @ texts.T
-        others = cosines[~np.eye(len(own), dtype=bool)]
-        draws = _means(np.diag(cosines), seed, "content kept")
-        found[str(model)] = Content(measured(draws, len(own)), float(others.mean()) if len(others) else float("nan"))
+        cosines, document = drafts @ texts.T, own["document_id"].to_numpy()
+        others = cosines[document[:, None] != document]
+        chance = float(others.mean()) if len(others) else float("nan")
+        kept = _mean(np.diag(cosines), document, seed, "content kept")
+        found[str(model)] = Content(kept, chance, len(set(document)))
     return found
 
 
 def voice_gained(
-    shares: dict[str, dict[str, float]], drafts: dict[str, dict[str, float]], seed: int
+    shares: dict[str, dict[str, float]],
+    drafts: dict[str, dict[str, float]],
+    documents: Mapping[str, str],
+    seed: int,
 ) -> dict[str, Measured]:
     """Return by verifier how far rewriting moves texts from the others (0) to the writer (1), the mean over texts.
 
     ``shares``, ``drafts``: by verifier the place of every text, by its name, as rewritten and as a draft.
+    ``documents``: that texts are of, by their names; they are drawn, each with all of its texts.
     """
     found: dict[str, Measured] = {}
     for verifier, own in shares.items():
         before = drafts.get(verifier, {})
-        moved = np.array([share - before[name] for name, share in own.items() if name in before])
-        if len(moved):
-            found[verifier] = measured(_means(moved, seed, "voice gained"), len(moved))
+        both = [name for name in own if name in before]
+        if both:
+            moved = np.array([own[name] - before[name] for name in both])
+            found[verifier] = _mean(moved, np.array([documents[name] for name in both]), seed, "voice gained")
     return found
 
 
-def _means(values: np.ndarray, seed: int, name: str) -> np.ndarray:
-    counts = observed_and_resampled(len(values), derive_seed(seed, name), DRAWS)
-    return mean_draws(values, np.arange(len(values)), counts)
+def _mean(values: np.ndarray, document: np.ndarray, seed: int, name: str) -> Measured:
+    """Return the mean of ``values`` [n] over the documents [n] that they are of: of fewer than ``UNITS`` no limits."""
+    number, cluster = len(set(document)), np.unique(document, return_inverse=True)[1]
+    if number < UNITS:
+        return Measured(float(values.mean()), math.nan, math.nan)
+    return measured(mean_draws(values, cluster, observed_and_resampled(number, derive_seed(seed, name), DRAWS)), number)
 
 
 def _vectors(encoder: TextEncoder, texts: Sequence[str]) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -25,6 +26,7 @@ LENGTHS = (160, 120, 80, 50)  # words of a passage: the longest that every text 
 CONTRAST_WORDS = 600  # of each contrast author at least
 FEWEST_AUTHORS = 4  # of contrast
 OWN_PASSAGES, OTHERS_PASSAGES = 60, 6  # held out at most, of the author and of each contrast author
+FEWEST_TEXTS = 6  # of an author, below which they are cut in pieces
 PIECE = 400  # words at most of a piece of a long text
 COPIED_SHARE = 0.25  # of a text's words, above which it says nothing of the voice
 UNLIKE = 0.01  # share of human passages that lie as far from everybody as a text of another genre
@@ -64,8 +66,8 @@ class TextScore:
 class VoiceScore:
     """What :func:`score_voice` finds. ``shares``: of all scored texts together, by verifier.
 
-    ``units``: what the intervals are over, "texts" or, of fewer than three texts, "passages". ``phrases``: phrases of
-    assistants per 1,000 words of the texts, of the author, and of the contrast.
+    ``units``: what the intervals are over: "texts" or, of fewer than three texts, "passages"; "documents" where texts
+    are parts of them. ``phrases``: phrases of assistants per 1,000 words of the texts, the author and the contrast.
     """
 
     texts: list[TextScore]
@@ -107,13 +109,16 @@ def score_voice(
     contrast: Mapping[str, Sequence[str]],
     encoder: TextEncoder,
     seed: int = SEED,
+    documents: Mapping[str, str] | None = None,
 ) -> VoiceScore:
     """Return how near each of ``texts`` and all together are to ``author``.
 
     Half of the author's texts, drawn by ``seed``, make the profile, and so of every contrast author; the other halves
     are ceiling and floor. All are read in passages of one length. A text that shares a quarter of its words with the
-    author's texts, in sequences of ten words or more, is copied and not scored. Raises ``UserError`` where there is
-    less text than a number needs, and says how much is missing, and where author and contrast differ in language.
+    author's texts, in sequences of ten words or more, is copied and not scored. ``documents``: which document each
+    text is of, by name, where several may be of one; intervals are over documents then. Raises ``UserError`` where
+    there is less text than a number needs, and says how much is missing, and where author and contrast differ in
+    language.
     """
     notes: list[str] = []
     own, others = list(author), _checked(author, contrast, notes)
@@ -130,9 +135,12 @@ def score_voice(
     verifiers = make_verifiers(encoder, profiles, seed)
     if "grammar" not in verifiers:
         notes.append("Grammar (LambdaG) is left out: its list of function words is English, and these texts are not.")
+    own_texts = _spread(passages_by_text(halves[AUTHOR][1], length))
     held = [
-        passages(rest, length)[: OTHERS_PASSAGES if place else OWN_PASSAGES] for place, (_, rest) in enumerate(halves)
+        [passage for text in own_texts for passage in text],
+        *(passages(rest, length)[:OTHERS_PASSAGES] for _, rest in halves[1:]),
     ]
+    ends = np.cumsum([len(text) for text in own_texts])[:-1]
     parts = {name: passages([text], length) for name, text in scored.items()}
     references = {
         name: _Reference(
@@ -154,18 +162,31 @@ def score_voice(
         )
         for name, each in read.items()
     ]
-    units = "texts" if len(scored) >= UNITS else "passages"
+    units = "documents" if documents else "texts" if len(scored) >= UNITS else "passages"
+    by_document: dict[str, list[str]] = {}
+    for name in scored:
+        by_document.setdefault((documents or {}).get(name, name), []).append(name)
+    why = {"few": few_documents(len(by_document))} if documents else {}
     shares = {}
-    for name, own_margins in margins.items():
-        values = [each.mean() for each in own_margins.values()] if units == "texts" else [*own_margins.values()]
-        scores = np.array(values) if units == "texts" else np.concatenate(values)
-        shares[name] = voice_share(scores, references[name].own, references[name].others, seed)
+    for name, by_text in margins.items():
+        scores = [np.array([by_text[text].mean() for text in inside]) for inside in by_document.values()]
+        if units == "passages":
+            scores = [*np.concatenate([*by_text.values()])[:, None]]
+        reference = references[name]
+        shares[name] = voice_share(scores, np.split(reference.own, ends), reference.others, seed, **why)
+    if len(own) < FEWEST_TEXTS:
+        notes.append(
+            f"Intervals take pieces of the author's {len(own)} texts for texts: how texts differ is not in them. Give "
+            f"{FEWEST_TEXTS} texts or more."
+        )
     if any(far.values()):
         notes.append(_far_note("genre, topic or language", [name for name, is_far in far.items() if is_far]))
     if few := [name for name, text in scored.items() if language.few(text)]:
         notes.append(_far_note("language (few function words)", few))
     groups = list(scored.values()), own, [list(group) for group in others.values()]
-    pieces = groups[0] if units == "texts" else [piece for own_parts in parts.values() for piece in own_parts]
+    pieces = ["\n\n".join(scored[text] for text in inside) for inside in by_document.values()]
+    if units == "passages":
+        pieces = [piece for own_parts in parts.values() for piece in own_parts]
     return VoiceScore(
         found,
         shares,
@@ -193,16 +214,33 @@ def passages(texts: Sequence[str], words: int) -> list[str]:
 
     Texts shorter than a passage are joined with those after them.
     """
-    found: list[str] = []
+    return [passage for own in passages_by_text(texts, words) for passage in own]
+
+
+def passages_by_text(texts: Sequence[str], words: int) -> list[list[str]]:
+    """Return :func:`passages` of each text apart, or of short ones that are joined; of no whole passage nothing."""
+    found: list[list[str]] = []
     waiting = ""
     for text in texts:
         rest = f"{waiting}\n{text}" if waiting else text
         starts = [start for start, _ in WORDS.spans(rest)]
         whole = len(starts) // words
         starts = [*starts[::words], len(rest)] if whole else []
-        found += [rest[starts[number] : starts[number + 1]].rstrip() for number in range(whole)]
+        found += [[rest[starts[number] : starts[number + 1]].rstrip() for number in range(whole)]] * bool(whole)
         waiting = rest if not whole else ""
     return found
+
+
+def _spread(texts: Sequence[list[str]]) -> list[list[str]]:
+    """Return ``OWN_PASSAGES`` of all passages at most, the first ones of as many texts as there are."""
+    places = sorted((place, number) for number, text in enumerate(texts) for place in range(len(text)))[:OWN_PASSAGES]
+    kept = Counter(number for _, number in places)
+    return [text[: kept[number]] for number, text in enumerate(texts) if kept[number]]
+
+
+def few_documents(documents: int) -> str:
+    """Return why passages of so many documents have no interval."""
+    return f"they are of {documents} document{'s' * (documents > 1)}, and an interval needs {UNITS}"
 
 
 def _checked(
@@ -247,9 +285,9 @@ def _reasons(texts: Sequence[TextScore]) -> str:
 def _halves(texts: Sequence[str], seed: int, author: str) -> tuple[list[str], list[str]]:
     """Part an author's texts in two halves of about as many words: profile and held-out text.
 
-    A text stands in one half, but where an author has fewer than six, which are cut in pieces first.
+    A text stands in one half, but where an author has fewer than ``FEWEST_TEXTS``, which are cut in pieces first.
     """
-    pieces = list(texts) if len(texts) >= 6 else [piece for text in texts for piece in _pieces(text)]
+    pieces = list(texts) if len(texts) >= FEWEST_TEXTS else [piece for text in texts for piece in _pieces(text)]
     profile: list[str] = []
     rest: list[str] = []
     sizes = [0, 0]

@@ -22,25 +22,39 @@ DRAWS = 2000
 UNITS = 3  # texts or passages that an interval is over, at least
 
 
-def voice_share(texts: np.ndarray, own: np.ndarray, others: Sequence[np.ndarray], seed: int) -> KeptShare:
+def voice_share(
+    texts: Sequence[np.ndarray],
+    own: Sequence[np.ndarray],
+    others: Sequence[np.ndarray],
+    seed: int,
+    few: str = f"an interval needs {UNITS} passages of 50 words; give a longer text, or several",
+) -> KeptShare:
     """Return (mean of texts - floor) / (ceiling - floor) with its 95 % interval.
 
-    ``texts`` [units]: one score per text, or per passage of a single one. ``own`` [passages]: the author's held-out
-    passages, whose mean is the ceiling. ``others``: the passages of each contrast author, the mean of whose means is
-    the floor. Texts, own passages and contrast authors are drawn independently. Student's degrees of freedom are those
-    of the smallest of the three groups. There is no share of fewer than ``UNITS`` scores, nor where floor and ceiling
-    are not apart.
+    ``texts``: the scores of each unit: of a document one per text that is of it, of a passage its own. ``own``: the
+    held-out passages of each of the author's texts, the mean of all of which is the ceiling. ``others``: the passages
+    of each contrast author, the mean of whose means is the floor. Units, own texts and contrast authors are drawn
+    independently, each whole, because passages of one text are alike. Student's degrees of freedom are those of the
+    smallest of the three groups. There is no share of fewer than ``UNITS`` units (``few`` says why) or own texts, nor
+    where floor and ceiling are not apart.
     """
-    groups = texts, own, np.array([passages.mean() for passages in others])
+    groups = texts, own, [passages.mean(keepdims=True) for passages in others]
+    scores = [np.concatenate(group) for group in groups]
+    reason = ""
     if len(texts) < UNITS:
-        nan, seen = math.nan, [float(group.mean()) for group in groups]
-        reason = f"an interval needs {UNITS} passages of 50 words; give a longer text, or several"
+        reason = few
+    elif len(own) < UNITS:
+        reason = f"an interval needs {UNITS} held-out texts of the author's own, and there are {len(own)}; give more"
+    if reason:
+        nan, seen = math.nan, [float(values.mean()) for values in scores]
         return KeptShare(nan, nan, nan, seen[0], nan, nan, seen[2], seen[1], reason)
     score, ceiling, floor = (
         mean_draws(
-            values, np.arange(len(values)), observed_and_resampled(len(values), derive_seed(seed, "voice", name), DRAWS)
+            values,
+            np.repeat(np.arange(len(group)), [len(each) for each in group]),
+            observed_and_resampled(len(group), derive_seed(seed, "voice", name), DRAWS),
         )
-        for name, values in zip(("texts", "ceiling", "floor"), groups, strict=True)
+        for name, group, values in zip(("texts", "ceiling", "floor"), groups, scores, strict=True)
     )
     return kept_share(score, floor, ceiling, min(map(len, groups)), apart="the author's own texts and the others'")
 
