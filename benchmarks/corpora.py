@@ -61,7 +61,7 @@ def _rows(generator: random.Random, sentences: list[str], rows: int) -> Iterator
 def measure_ours(path: Path, folder: Path) -> int:
     """Build the documents as the workflow does; return the documents kept."""
     from favor.corpora.building import build_documents
-    from favor.corpora.reading import open_reader
+    from favor.corpora.posts import open_reader
     from favor.corpora.settings import Cleaning
 
     counts = build_documents(

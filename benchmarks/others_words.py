@@ -22,11 +22,11 @@ from sklearn.metrics import roc_auc_score
 from favor.corpora.building import build_documents
 from favor.corpora.documents import stream_documents
 from favor.corpora.others_words import KINDS, measure_others_words
-from favor.corpora.reading import open_reader
+from favor.corpora.posts import open_reader
 from favor.corpora.settings import Cleaning, Splitting
 from favor.corpora.splits import split_documents
+from favor.encoders.kinds.stylometry import fit_stylometry
 from favor.encoders.settings import Stylometry
-from favor.encoders.stylometry import fit_stylometry
 from favor.foundation.seeds import numpy_generator
 from favor.foundation.vectors import unit_rows
 from favor.foundation.words import document_words

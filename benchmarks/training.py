@@ -23,10 +23,9 @@ from sides import compare, share, timed
 
 from favor.config.models import PROJECTIONS
 from favor.lm.base import BaseModel
-from favor.lm.batches import Piece
 from favor.lm.lora import LoraState, initial_state
 from favor.lm.settings import Lora, Optimisation
-from favor.lm.tasks import ClientTask
+from favor.lm.tasks import ClientTask, Piece
 from favor.lm.training import train
 
 LORA = Lora(target_modules=PROJECTIONS)

@@ -159,7 +159,7 @@ def test_the_reader_reads(extended) -> None:
     code = r"""
 from pathlib import Path
 from favor.corpora.posts import ReaderSettings
-from favor.corpora.reading import open_reader
+from favor.corpora.posts import open_reader
 Path("posts.txt").write_text("ann\tOnce.\nbob\tTwice.\n")
 print([(post.author, post.text) for post in open_reader("tabbed").read(Path("posts.txt"), ReaderSettings())])
 """
@@ -171,7 +171,7 @@ def test_the_export_is_found_and_is_a_corpus(extended) -> None:
 import json
 from pathlib import Path
 from favor.corpora.posts import ReaderSettings
-from favor.corpora.reading import open_reader
+from favor.corpora.posts import open_reader
 from favor.voice.collect import collect
 posts = [{"slug": "a", "html": "<p>Mine.</p><blockquote>Not.</blockquote>", "status": "published"}]
 posts.append({"slug": "b", "html": "<p>Not yet.</p>", "status": "draft"})

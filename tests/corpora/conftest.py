@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from favor.corpora.building import build_documents
-from favor.corpora.reading import open_reader
+from favor.corpora.posts import open_reader
 from favor.corpora.settings import Cleaning
 
 HEADER = ("id", "gender", "age", "topic", "sign", "date", "text")

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from favor.corpora.allocation import allocate, gini, missed_targets, rank_weights
-from favor.corpora.materialising import ClientTexts, materialise
+from favor.corpora.allocation import ClientTexts, allocate, gini, materialise, missed_targets, rank_weights
 from favor.corpora.settings import Allocation, Splitting
 from favor.corpora.splits import split_documents
 from favor.corpora.tables import ALLOCATION, CLIENT_TEXTS

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from favor.corpora.posts import RawPost, ReaderSettings
-from favor.corpora.reading import open_reader
+from favor.corpora.posts import RawPost, ReaderSettings, open_reader
 from favor.foundation.errors import UserError
 
 HEADER = "id,gender,age,topic,sign,date,text\n"

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from favor.corpora import json_lists
-from favor.corpora.posts import RawPost, ReaderSettings
-from favor.corpora.reading import open_reader
+from favor.corpora.posts import RawPost, ReaderSettings, open_reader
 from favor.foundation.errors import UserError
 
 

@@ -7,8 +7,7 @@ import pytest
 
 from favor.corpora.assistant_texts import classifier_texts
 from favor.corpora.building import build_documents
-from favor.corpora.posts import ReaderSettings
-from favor.corpora.reading import open_reader
+from favor.corpora.posts import ReaderSettings, open_reader
 from favor.corpora.scripts import letters_beyond_ascii
 from favor.corpora.settings import Cleaning
 from favor.corpora.tables import DOCUMENTS, SCRIPTS

@@ -7,7 +7,7 @@ import re
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from favor.corpora.letter_counts import count_letters_and_words
+from favor.corpora.scripts import count_letters_and_words
 from favor.foundation.words import document_words
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from favor.corpora.posts import RawPost, ReaderSettings
-from favor.corpora.reading import open_reader
+from favor.corpora.posts import RawPost, ReaderSettings, open_reader
 from favor.foundation.errors import UserError
 
 ROWS = {

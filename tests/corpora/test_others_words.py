@@ -11,7 +11,7 @@ from favor.corpora.building import build_documents
 from favor.corpora.copies import runs_in_order, word_digests, word_runs
 from favor.corpora.documents import DocumentWriter
 from favor.corpora.others_words import KINDS, covered_share, marked_spans, measure_others_words
-from favor.corpora.reading import open_reader
+from favor.corpora.posts import open_reader
 from favor.corpora.settings import Cleaning
 from favor.foundation.errors import UserError
 from favor.foundation.words import compared_spans, compared_words

@@ -9,8 +9,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from favor.corpora.assignment import Measured
 from favor.corpora.readiness import readiness
+from favor.corpora.roster import Measured
 from favor.corpora.settings import (
     AuthorFilters,
     Background,

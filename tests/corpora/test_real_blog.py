@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from favor.corpora.building import build_documents
 from favor.corpora.documents import author_totals, stream_documents
-from favor.corpora.reading import open_reader
+from favor.corpora.posts import open_reader
 from favor.corpora.settings import Cleaning, Splitting
 from favor.corpora.splits import split_documents
 

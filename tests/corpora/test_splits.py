@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from favor.corpora.background import choose_background
+from favor.corpora.authors import choose_background
 from favor.corpora.documents import DocumentWriter
 from favor.corpora.settings import Background, Splitting
 from favor.corpora.splits import split_documents, split_sizes

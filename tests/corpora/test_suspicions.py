@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from favor.corpora.building import build_documents
-from favor.corpora.reading import open_reader
+from favor.corpora.posts import open_reader
 from favor.corpora.settings import Cleaning
 from favor.corpora.suspicions import Suspicions
 from favor.foundation.errors import UserError

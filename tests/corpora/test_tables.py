@@ -12,8 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from favor.corpora.posts import RawPost, ReaderSettings
-from favor.corpora.reading import open_reader
+from favor.corpora.posts import RawPost, ReaderSettings, open_reader
 from favor.foundation.errors import UserError
 from favor.foundation.registry import CORPUS_READERS
 

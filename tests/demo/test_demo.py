@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from favor.corpora.building import build_documents
-from favor.corpora.reading import open_reader
+from favor.corpora.posts import open_reader
 from favor.corpora.settings import Cleaning, DemoCorpus, Splitting
 from favor.corpora.splits import split_documents
 from favor.corpora.tables import DOCUMENTS

@@ -9,7 +9,7 @@ import torch
 from pytorch_metric_learning.losses import ArcFaceLoss
 from torch.nn import functional
 
-from favor.encoders.arcface import ArcFaceHead, margin_logits
+from favor.encoders.asce_training import ArcFaceHead, margin_logits
 
 
 def test_logits_by_hand() -> None:

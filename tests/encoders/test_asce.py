@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 import torch
 
-from favor.encoders.asce import StyleNetwork, load_asce
 from favor.encoders.asce_training import _epoch_batches, choose_texts, train_asce
 from favor.encoders.backbones import make_small_backbone, mean_pool
 from favor.encoders.base import load_encoder
+from favor.encoders.kinds.asce import StyleNetwork, load_asce
 from favor.encoders.settings import AsceTraining, SmallBackbone
 from favor.foundation.errors import UserError
 

@@ -9,8 +9,8 @@ import pytest
 
 from favor.corpora.style_features import STRUCTURE, VERIFIER_WORDS, function_word_rates, structure_rates
 from favor.encoders.base import load_encoder
+from favor.encoders.kinds.stylometry import fit_stylometry
 from favor.encoders.settings import Stylometry
-from favor.encoders.stylometry import fit_stylometry
 from favor.foundation.errors import UserError
 
 SETTINGS = Stylometry(character_features=300, word_features=100)

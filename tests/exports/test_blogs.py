@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from favor.corpora.posts import ReaderSettings
-from favor.corpora.reading import open_reader
+from favor.corpora.posts import ReaderSettings, open_reader
 from favor.exports.formats import open_export
 from favor.exports.items import Item
 from favor.exports.markup import html_text

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from favor.corpora.posts import ReaderSettings
-from favor.corpora.reading import open_reader
+from favor.corpora.posts import ReaderSettings, open_reader
 from favor.exports.formats import open_export
 from favor.exports.items import Item, sittings
 from favor.foundation.errors import UserError

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from favor.corpora.posts import ReaderSettings
-from favor.corpora.reading import open_reader
+from favor.corpora.posts import ReaderSettings, open_reader
 from favor.exports.files import Files
 from favor.exports.items import Item
 from favor.exports.mail_text import own_words

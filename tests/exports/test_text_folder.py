@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from favor.corpora.building import build_documents
-from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, ReaderSettings
-from favor.corpora.reading import open_reader
+from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, ReaderSettings, open_reader
 from favor.corpora.settings import Cleaning
 from favor.corpora.tables import DOCUMENTS
 from favor.exports.files import Files

@@ -6,7 +6,7 @@ import pandas as pd
 
 from favor.corpora.tables import CLIENT_TEXTS
 from favor.federation.canaries import CARRIER, candidates, carrying, planted, repeats_by_client, secret
-from favor.lm.batches import cut_pieces
+from favor.lm.tasks import cut_pieces
 from favor.lm.tokenizer import train_tokenizer
 
 

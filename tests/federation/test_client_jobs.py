@@ -21,8 +21,7 @@ from favor.encoders.tables import SOURCE_EMBEDDINGS
 from favor.federation.schedule import client_names, schedule_frame
 from favor.federation.tables import SCHEDULE, TRAINING_LOG
 from favor.foundation.errors import UserError
-from favor.foundation.parquet import read_parquet, write_parquet
-from favor.foundation.row_groups import write_row_groups
+from favor.foundation.parquet import read_parquet, write_parquet, write_row_groups
 from favor.foundation.tensors import write_safetensors
 from favor.lm.configuration import load_configuration
 from favor.lm.lora import initial_state

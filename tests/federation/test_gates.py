@@ -18,9 +18,9 @@ from favor.federation.packs import write_pack
 from favor.federation.settings import StagePieces
 from favor.foundation.errors import UserError
 from favor.inference.generation import generate, last_token_states
-from favor.lm.batches import cut_pieces
 from favor.lm.lora import export_peft
 from favor.lm.settings import Lora, Training
+from favor.lm.tasks import cut_pieces
 
 MIXTURE = Mixture(coefficient=0.5, references=2)
 CFG = StagePieces(prefix_tokens=3, training=Training(max_length=12))

@@ -18,11 +18,10 @@ from favor.federation.settings import TextChoice
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator
 from favor.inference.generation import last_token_states
-from favor.lm.batches import Piece
 from favor.lm.lora import export_peft, gate_name, target_layers
 from favor.lm.mixture import GateLayout
 from favor.lm.settings import Lora, Optimisation
-from favor.lm.tasks import ClientTask
+from favor.lm.tasks import ClientTask, Piece
 from favor.lm.training import train
 from favor.scores.likelihood import attributed, reading
 

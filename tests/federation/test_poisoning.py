@@ -27,13 +27,12 @@ from favor.federation.server import step
 from favor.federation.settings import Robust
 from favor.federation.stages import as_arrays, shared_clients, upload
 from favor.foundation.errors import UserError
-from favor.foundation.parquet import read_parquet
+from favor.foundation.parquet import read_parquet, read_row_groups
 from favor.foundation.registry import ROBUST_RULES
-from favor.foundation.row_groups import read_row_groups
 from favor.foundation.tensors import read_safetensors, write_safetensors
 from favor.inference.likelihood import Question, log_likelihoods
-from favor.lm.batches import Piece
 from favor.lm.lora import from_arrays, initial_state
+from favor.lm.tasks import Piece
 from favor.plan.keys import Run
 
 CLIENTS = client_names(4)

@@ -26,13 +26,13 @@ from favor.federation.local import run_stage
 from favor.federation.method import Inference, Objective, PersonalStage, SharedStage, load_method, plan_values
 from favor.federation.packs import write_pack
 from favor.federation.ranks import as_received, at_rank, mean_share, rank_of
-from favor.federation.rounding import rounded
 from favor.federation.schedule import client_names, cohorts
 from favor.federation.server import delta, update
 from favor.federation.server_rule import ServerRule
 from favor.federation.settings import RunBoundary
 from favor.federation.stages import StageClient, as_arrays, shared_clients, upload
 from favor.federation.tables import TRAFFIC
+from favor.federation.uploads import rounded
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet
 from favor.foundation.tensors import write_safetensors

@@ -12,13 +12,12 @@ from tests.experiments import experiment
 from tests.federation.test_aggregate_script import STAGES, deltas, run_job
 
 from favor.config.resolve import resolve
-from favor.federation import rounding
+from favor.federation import uploads
 from favor.federation.boundary import UP
 from favor.federation.method import SharedStage, load_method, plan_values
 from favor.federation.packs import write_pack
-from favor.federation.rounding import restored, rounded, sent_types
 from favor.federation.tables import TRAFFIC
-from favor.federation.uploads import read_uploads
+from favor.federation.uploads import read_uploads, restored, rounded, sent_types
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet
 from favor.foundation.seeds import numpy_generator
@@ -52,7 +51,7 @@ def test_a_draw_next_to_one_overflows_no_integer(bits, monkeypatch) -> None:
         def random(self, shape) -> np.ndarray:
             return np.full(shape, np.nextafter(1.0, 0.0))
 
-    monkeypatch.setattr(rounding, "numpy_generator", lambda *_: NextToOne())
+    monkeypatch.setattr(uploads, "numpy_generator", lambda *_: NextToOne())
     assert sent([1.0, -1.0], bits)[KEY].tolist() == [2 ** (bits - 1) - 1, 2 - 2 ** (bits - 1)]
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from favor.federation.targets import style_targets
+from favor.federation.local import style_targets
 from favor.foundation.errors import UserError
 
 

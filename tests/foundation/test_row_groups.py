@@ -12,8 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from favor.foundation.errors import UserError
-from favor.foundation.parquet import read_parquet, write_parquet
-from favor.foundation.row_groups import read_row_groups, write_row_groups
+from favor.foundation.parquet import read_parquet, read_row_groups, write_parquet, write_row_groups
 from favor.foundation.tables import INT32, STRING, VECTOR, Column, Table
 
 TABLE = Table(

@@ -18,9 +18,8 @@ from favor.foundation.errors import UserError
 from favor.inference import decoding, generation
 from favor.inference.generation import GenerationRequest, generate, last_token_states
 from favor.inference.sampling import Sampling
-from favor.lm.lora import export_peft, initial_state
+from favor.lm.lora import concatenate_rank, export_peft, initial_state
 from favor.lm.settings import Lora
-from favor.lm.states import concatenate_rank
 
 LORA = Lora(rank=3, alpha=6, dropout=0.05, target_modules=PROJECTIONS)
 NEW = 24

@@ -10,7 +10,7 @@ import torch
 
 from favor.inference import likelihood
 from favor.inference.likelihood import Question, answer
-from favor.lm.batches import Piece
+from favor.lm.tasks import Piece
 
 
 def merged(base, state, lora) -> torch.nn.Module:

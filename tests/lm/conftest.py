@@ -11,8 +11,8 @@ import torch
 
 from favor.config.models import PROJECTIONS
 from favor.lm.base import BaseModel, load_base
-from favor.lm.batches import Piece
 from favor.lm.settings import Lora
+from favor.lm.tasks import Piece
 from favor.lm.tokenizer import train_tokenizer
 
 SENTENCES = [
@@ -83,7 +83,7 @@ def random_state(base) -> Callable[..., dict[str, torch.Tensor]]:
 @pytest.fixture
 def random_pieces() -> Callable[..., list[Piece]]:
     """A function (seed, count, longest) -> pieces of random tokens and unequal lengths."""
-    from favor.lm.batches import Piece
+    from favor.lm.tasks import Piece
 
     def make(seed, count, longest=24) -> list[Piece]:
         generator = np.random.default_rng(seed)

@@ -16,12 +16,12 @@ from tests.lm.conftest import SENTENCES
 
 from favor.foundation.errors import UserError
 from favor.inference.generation import GenerationRequest, generate
+from favor.lm.attention import Packing, packed_attention
 from favor.lm.base import load_base
-from favor.lm.batches import Piece, cut_pieces
 from favor.lm.lora import export_peft, initial_state, target_layers
-from favor.lm.packing import Packing, packed_attention
 from favor.lm.settings import Lora, Optimisation
 from favor.lm.stack import Component, LoraStack
+from favor.lm.tasks import Piece, cut_pieces
 from favor.lm.tokenizer import train_tokenizer
 from favor.lm.training import ClientTask, train
 

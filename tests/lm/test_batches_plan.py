@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from favor.foundation.errors import UserError
-from favor.lm.batches import Piece, cut_pieces, plan_steps, stage_steps
 from favor.lm.settings import Optimisation
-from favor.lm.tasks import ClientTask, make_plan, predicted_tokens
+from favor.lm.tasks import ClientTask, Piece, cut_pieces, make_plan, plan_steps, predicted_tokens, stage_steps
 
 
 @given(some.integers(0, 300), some.integers(1, 30), some.integers(2, 40))

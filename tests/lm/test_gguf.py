@@ -19,11 +19,10 @@ from favor.foundation.gguf import read_header
 from favor.inference.generation import GenerationRequest, generate
 from favor.inference.likelihood import Question, answer
 from favor.lm.base import BaseModel, load_base
-from favor.lm.batches import Piece
 from favor.lm.gguf import dequantise
 from favor.lm.lora import state_shapes
 from favor.lm.settings import Lora, Optimisation
-from favor.lm.tasks import ClientTask
+from favor.lm.tasks import ClientTask, Piece
 from favor.lm.training import train
 
 REAL = Path(__file__).resolve().parents[2] / "resources" / "SmolLM2-135M-Instruct.Q4_1.gguf"

@@ -14,6 +14,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.lazy import LazyMapping
 from favor.foundation.tensors import safetensors_bytes
 from favor.lm.lora import (
+    concatenate_rank,
     export_peft,
     from_arrays,
     initial_state,
@@ -22,7 +23,6 @@ from favor.lm.lora import (
 )
 from favor.lm.settings import Lora
 from favor.lm.stack import Component, LoraStack
-from favor.lm.states import concatenate_rank
 
 A = "base_model.model.layer.lora_A.weight"
 B = "base_model.model.layer.lora_B.weight"

@@ -11,11 +11,10 @@ import torch
 
 from favor.config.models import PROJECTIONS
 from favor.inference.generation import GenerationRequest, generate
-from favor.lm.lora import PEFT_PREFIX, factor_name, gate_name, target_layers
+from favor.lm.lora import PEFT_PREFIX, concatenate_rank, factor_name, gate_name, target_layers
 from favor.lm.mixture import GateLayout
 from favor.lm.settings import Lora, Optimisation
 from favor.lm.stack import Component, LoraStack
-from favor.lm.states import concatenate_rank
 from favor.lm.tasks import ClientTask, make_plan
 from favor.lm.training import train
 

@@ -20,10 +20,10 @@ from transformers import (
 )
 
 from favor.foundation.errors import UserError
-from favor.lm import grouped, packing
+from favor.lm import attention, grouped
+from favor.lm.attention import Packing, packed_attention
 from favor.lm.dropout import DropoutMasks, MaskEntry
 from favor.lm.grouped import Needed, Runs
-from favor.lm.packing import Packing, packed_attention
 from favor.lm.settings import Lora
 from favor.lm.stack import Component, LoraStack
 
@@ -126,7 +126,7 @@ def test_what_a_gpu_s_kernel_is_asked_for(monkeypatch, window, heads) -> None:
     monkeypatch.setattr(torch.nn.attention.varlen, "varlen_attn", attended_by_hand)
     query, key, value = (torch.randn(1, count, 24, 16) for count in (4, heads, heads))
     given = (query, key, value, Packing((9, 3, 12), CPU), 0.3, window)
-    torch.testing.assert_close(packing._varlen(*given), packing._piecewise(*given), rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(attention._varlen(*given), attention._piecewise(*given), rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_what_a_gpu_s_kernel_is_asked_for(monkeypatch, window, heads) -> None:
 def test_cards_and_heads_that_the_kernel_takes(monkeypatch, capability, size, dtype, flash) -> None:
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
     states = SimpleNamespace(device=torch.device("cuda"), is_cuda=True, dtype=dtype, shape=(1, 2, 5, size))
-    assert packing._flashes(states, states) is flash
+    assert attention._flashes(states, states) is flash
 
 
 @pytest.mark.parametrize(("capability", "groupable"), [((8, 9), False), ((9, 0), True)])

@@ -16,11 +16,9 @@ from favor.foundation.errors import UserError
 from favor.lm import cohort, passes
 from favor.lm.alignment import HeadLayout, head_dropout, pooling_scales, project
 from favor.lm.base import BaseModel
-from favor.lm.batches import Piece
-from favor.lm.lora import initial_state
+from favor.lm.lora import concatenate_rank, initial_state
 from favor.lm.settings import Lora, Optimisation, WeightedAlignment
-from favor.lm.states import concatenate_rank
-from favor.lm.tasks import ClientTask
+from favor.lm.tasks import ClientTask, Piece
 from favor.lm.training import train
 from favor.running.jobs.progress import Progress
 

@@ -14,10 +14,9 @@ from torch import nn
 
 from favor.config.models import PROJECTIONS
 from favor.lm.alignment import HeadLayout, head_dropout
-from favor.lm.batches import plan_steps
 from favor.lm.dropout import draw_mask
 from favor.lm.settings import Lora, Optimisation, WeightedAlignment
-from favor.lm.tasks import ClientTask
+from favor.lm.tasks import ClientTask, plan_steps
 from favor.lm.training import count_steps, train
 
 SETTINGS = Optimisation(

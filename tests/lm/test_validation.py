@@ -13,11 +13,10 @@ from torch import nn
 
 from favor.config.models import PROJECTIONS
 from favor.lm import training
+from favor.lm.lora import concatenate_rank
 from favor.lm.settings import Lora, Optimisation, WeightedAlignment
-from favor.lm.states import concatenate_rank
-from favor.lm.tasks import ClientTask, make_plan
+from favor.lm.tasks import ClientTask, EarlyStopping, make_plan
 from favor.lm.training import train
-from favor.lm.validation import EarlyStopping
 
 SETTINGS = Optimisation(
     supervised="response", warmup_counts_from=1, learning_rate=5e-3, micro_batch=2, accumulation=2, max_length=32

@@ -22,8 +22,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.tensors import write_safetensors
 from favor.inference.generation import generate
 from favor.inference.likelihood import Question, log_likelihoods
-from favor.lm.base import load_base
-from favor.lm.frozen import add_frozen
+from favor.lm.base import add_frozen, load_base
 from favor.lm.lora import export_peft, from_arrays
 from favor.lm.settings import Optimisation
 from favor.lm.tasks import ClientTask

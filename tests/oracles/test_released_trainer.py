@@ -17,10 +17,9 @@ from favor.config.models import PROJECTIONS
 from favor.config.protocol import SWITCHES
 from favor.federation.server import delta
 from favor.federation.stages import as_arrays
-from favor.lm.batches import cut_pieces, plan_steps
 from favor.lm.lora import initial_state
 from favor.lm.settings import Lora, Optimisation
-from favor.lm.tasks import ClientTask
+from favor.lm.tasks import ClientTask, cut_pieces, plan_steps
 from favor.lm.training import train
 
 RELEASED = {switch.key: switch.released for switch in SWITCHES}

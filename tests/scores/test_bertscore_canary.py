@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from favor.foundation.errors import UserError
-from favor.scores.bertscore import BertScorer
-from favor.scores.bertscore_canary import check_canary
+from favor.scores.bertscore import BertScorer, check_canary
 
 
 class Fixed:

@@ -16,8 +16,7 @@ from transformers import RobertaConfig, RobertaModel, RobertaTokenizer
 from favor.encoders.base import load_encoder
 from favor.foundation.errors import UserError
 from favor.scores import utility as family
-from favor.scores.bertscore import BertScorer, encode_text
-from favor.scores.bertscore_table import bertscores
+from favor.scores.bertscore import BertScorer, bertscores, encode_text
 from favor.scores.settings import BertScore, BertScoreModel, Utility
 from favor.scores.utility import published_baseline
 from favor.scores.utility_table import utility

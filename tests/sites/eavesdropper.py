@@ -8,8 +8,8 @@ import numpy as np
 
 from favor.corpora.tables import CLIENT_TEXTS
 from favor.encoders.tables import SOURCE_EMBEDDINGS
+from favor.federation.local import style_targets
 from favor.federation.packs import read_packs
-from favor.federation.targets import style_targets
 from favor.foundation.parquet import read_parquet
 from favor.foundation.tensors import read_safetensors
 

@@ -22,10 +22,9 @@ from tests.sites.eavesdropper import overheard
 from favor.corpora.tables import CLIENT_TEXTS
 from favor.federation.method import SharedStage
 from favor.federation.packs import read_pack, write_pack
-from favor.federation.rounding import rounded
 from favor.federation.server import step
 from favor.federation.tables import TRAFFIC
-from favor.federation.uploads import cohort_sum, mean_of_sum, read_uploads
+from favor.federation.uploads import cohort_sum, mean_of_sum, read_uploads, rounded
 from favor.foundation.parquet import read_parquet
 from favor.foundation.tensors import read_safetensors, write_safetensors
 from favor.sites import uploads as site_uploads

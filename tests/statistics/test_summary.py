@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from favor.statistics.summary import seed_summary
+from favor.tables.build import seed_summary
 
 
 def test_by_hand() -> None:

@@ -15,9 +15,9 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from favor.inference.likelihood import Question, answer
 from favor.lm.base import load_base
-from favor.lm.batches import Piece
 from favor.lm.gguf_adapter import read_gguf_deltas
 from favor.lm.peft_import import import_peft
+from favor.lm.tasks import Piece
 from favor.voice.export import UNKNOWN, base_licence, card, modelfile
 from favor.voice.folder import VoiceFolder
 

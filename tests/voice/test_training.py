@@ -23,12 +23,11 @@ from favor.foundation.seeds import derive_seed
 from favor.foundation.tensors import write_safetensors
 from favor.inference.likelihood import Question, answer
 from favor.lm.base import load_base
-from favor.lm.batches import cut_pieces
 from favor.lm.cohort import Cohort
 from favor.lm.lora import export_peft, initial_state
 from favor.lm.peft_import import import_peft
 from favor.lm.settings import Lora, Optimisation
-from favor.lm.tasks import ClientTask
+from favor.lm.tasks import ClientTask, cut_pieces
 from favor.lm.training import train
 from favor.voice.memorised import Audit, Copying, audit, audit_lines, copying, copying_lines
 from favor.voice.own_texts import own_texts

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from favor.corpora.tables import CLIENT_TEXTS, PROMPTS
-from favor.federation.answering import answering
+from favor.federation.local import answering
 from favor.federation.tables import GENERATIONS, REQUESTS, TRAINING_LOG
 from favor.foundation.parquet import read_parquet
 from favor.inference.chat import ChatTokens

@@ -1,8 +1,7 @@
 """Give every author one role: client, style encoder A or B, background, or none; show that no two roles overlap."""
 
-from favor.corpora.assignment import Measured, assign_roles
-from favor.corpora.background import check_background
-from favor.corpora.roster import measure_overlap
+from favor.corpora.authors import check_background
+from favor.corpora.roster import Measured, assign_roles, measure_overlap
 from favor.corpora.settings import RoleAssignment
 from favor.corpora.tables import NEAR_DUPLICATES, OVERLAP, ROSTER
 from favor.foundation.parquet import read_parquet, write_parquet

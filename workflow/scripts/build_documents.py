@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from favor.corpora.building import build_documents
-from favor.corpora.posts import ReaderSettings
-from favor.corpora.reading import open_reader
+from favor.corpora.posts import ReaderSettings, open_reader
 from favor.corpora.settings import DocumentBuilding
 from favor.running.jobs.job import job
 from favor.running.jobs.progress import Progress

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from favor.corpora.assignment import Measured
 from favor.corpora.readiness import readiness
+from favor.corpora.roster import Measured
 from favor.corpora.settings import Readiness
 from favor.corpora.tables import AUTHOR_MEASURES, DROPPED
 from favor.foundation.files import write_text

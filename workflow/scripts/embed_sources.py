@@ -9,8 +9,7 @@ from favor.corpora.tables import CLIENT_TEXTS
 from favor.encoders.base import load_encoder
 from favor.encoders.settings import Encoding
 from favor.encoders.tables import SOURCE_EMBEDDINGS
-from favor.foundation.parquet import read_parquet
-from favor.foundation.row_groups import write_row_groups
+from favor.foundation.parquet import read_parquet, write_row_groups
 from favor.running.jobs.job import job
 from favor.running.jobs.progress import Progress
 

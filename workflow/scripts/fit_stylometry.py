@@ -4,8 +4,8 @@ from pathlib import Path
 
 from favor.corpora.documents import stream_documents
 from favor.corpora.tables import ROSTER, SPLITS
+from favor.encoders.kinds.stylometry import fit_stylometry
 from favor.encoders.settings import Stylometry
-from favor.encoders.stylometry import fit_stylometry
 from favor.foundation.parquet import read_parquet
 from favor.running.jobs.job import job
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from favor.corpora.common_prompts import client_prompts
 from favor.corpora.tables import COMMON_PROMPTS, PROMPTS
-from favor.federation.continuing import adapted_requests, answers
-from favor.federation.inference import client_adapters, foreign_adapters, generating
+from favor.federation.inference import adapted_requests, answers, client_adapters, foreign_adapters, generating
 from favor.federation.method import Inference
 from favor.federation.settings import GenerationJob
 from favor.federation.tables import GATES, GENERATIONS

@@ -8,7 +8,7 @@ import pandas as pd
 
 from favor.corpora.common_prompts import client_prompts
 from favor.corpora.tables import CLIENT_TEXTS, COMMON_PROMPTS, PROMPTS
-from favor.federation.continuing import answers
+from favor.federation.inference import answers
 from favor.federation.method import Prompting
 from favor.federation.prompting import prompted_requests
 from favor.federation.settings import PromptedGeneration

@@ -3,8 +3,7 @@
 from favor.corpora.tables import CLIENT_TEXTS
 from favor.federation.poisoning import hijacked
 from favor.federation.settings import Hijack
-from favor.foundation.parquet import read_parquet
-from favor.foundation.row_groups import write_row_groups
+from favor.foundation.parquet import read_parquet, write_row_groups
 from favor.running.jobs.job import job
 
 with job(snakemake, Hijack) as settings:

@@ -8,8 +8,7 @@ import sys
 
 from favor.corpora.tables import CLIENT_TEXTS
 from favor.federation.tables import REQUESTS
-from favor.foundation.parquet import read_parquet
-from favor.foundation.row_groups import write_row_groups
+from favor.foundation.parquet import read_parquet, write_row_groups
 from favor.lm.base import open_base
 from favor.running.jobs.job import job
 from favor.studies.settings import RequestMaking

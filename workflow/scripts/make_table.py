@@ -13,13 +13,12 @@ from favor.running.jobs.job import job
 from favor.scores.metric import scores_frame
 from favor.scores.tables import SCORES
 from favor.tables.build import build_table
-from favor.tables.cautions import cautioned
 from favor.tables.cell_table import TABLE_CELLS
 from favor.tables.every_metric import panels_of_scores
 from favor.tables.html import html_document
 from favor.tables.labels import printed_spec
 from favor.tables.latex import latex_table
-from favor.tables.remarks import EvaluationPosts, with_remarks
+from favor.tables.remarks import EvaluationPosts, cautioned, with_remarks
 from favor.tables.settings import PrintedTable
 
 with job(snakemake, PrintedTable) as settings:

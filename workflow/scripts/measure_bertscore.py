@@ -11,7 +11,7 @@ import pandas as pd
 from favor.federation.tables import GENERATIONS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
-from favor.scores.bertscore_table import bertscores
+from favor.scores.bertscore import bertscores
 from favor.scores.inputs import load_prompts
 from favor.scores.settings import BertScoring
 from favor.scores.tables import BERTSCORE

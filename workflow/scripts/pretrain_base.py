@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from favor.corpora.background import check_background
+from favor.corpora.authors import check_background
 from favor.corpora.documents import stream_documents
 from favor.corpora.tables import AUTHORS
 from favor.foundation.parquet import read_parquet

@@ -6,7 +6,7 @@ Where there are too few the table is empty: ``favor check`` says so on its page,
 import sys
 from pathlib import Path
 
-from favor.corpora.background import choose_background
+from favor.corpora.authors import choose_background
 from favor.corpora.settings import Background
 from favor.corpora.shortage import ShortageError
 from favor.corpora.tables import AUTHORS

@@ -6,17 +6,14 @@ lease(snakemake)  # before torch is imported
 
 from favor.corpora.tables import CLIENT_TEXTS
 from favor.encoders.tables import SOURCE_EMBEDDINGS
-from favor.federation.answering import cut_of
 from favor.federation.gates import ClientGate
-from favor.federation.local import run_stage, training_log
+from favor.federation.local import cut_of, run_stage, style_targets, training_log
 from favor.federation.method import POOLED, PersonalStage
 from favor.federation.packs import Place, State, places_of, read_packs, write_pack
 from favor.federation.settings import PersonalTraining
 from favor.federation.stages import carried_weight, compose, kept, personal_clients
 from favor.federation.tables import TRAINING_LOG
-from favor.federation.targets import style_targets
-from favor.foundation.parquet import read_parquet, write_parquet
-from favor.foundation.row_groups import read_row_groups
+from favor.foundation.parquet import read_parquet, read_row_groups, write_parquet
 from favor.foundation.tensors import read_safetensors
 from favor.lm.base import open_base
 from favor.lm.lora import from_arrays

@@ -6,23 +6,19 @@ lease(snakemake)  # before torch is imported
 
 from favor.corpora.tables import ALLOCATION, CLIENT_TEXTS
 from favor.encoders.tables import SOURCE_EMBEDDINGS
-from favor.federation.answering import cut_of
 from favor.federation.canaries import planted
 from favor.federation.exact import split
-from favor.federation.local import run_stage, training_log
+from favor.federation.local import cut_of, run_stage, style_targets, training_log
 from favor.federation.method import SharedStage
 from favor.federation.packs import read_packs, write_pack
-from favor.federation.rounding import rounded
 from favor.federation.schedule import batches
 from favor.federation.settings import SharedTraining
 from favor.federation.stages import ended, shared_clients, upload
 from favor.federation.tables import SCHEDULE, TRAINING_LOG
-from favor.federation.targets import style_targets
-from favor.foundation.parquet import read_parquet, write_parquet
-from favor.foundation.row_groups import read_row_groups
+from favor.federation.uploads import rounded
+from favor.foundation.parquet import read_parquet, read_row_groups, write_parquet
 from favor.foundation.tensors import read_safetensors
-from favor.lm.base import open_base
-from favor.lm.frozen import add_frozen
+from favor.lm.base import add_frozen, open_base
 from favor.lm.lora import from_arrays
 from favor.running.jobs.job import job
 

@@ -1,7 +1,6 @@
 """Tables of what is computed from the scores of several runs."""
 
-from favor.foundation.columns import CLIENT, METHOD, SAMPLE, SEED
-from favor.foundation.tables import BOOLEAN, FLOAT, INT32, INT64, STRING, Column, Table
+from favor.foundation.tables import BOOLEAN, CLIENT, FLOAT, INT32, INT64, METHOD, SAMPLE, SEED, STRING, Column, Table
 
 COMPARISONS = Table(
     "comparisons",

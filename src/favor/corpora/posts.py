@@ -1,12 +1,13 @@
-"""What a corpus reader yields: one raw post, before any cleaning."""
+"""What a corpus reader yields: one raw post, before any cleaning; and readers by their names."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, cast
 
 from favor.corpora.settings import SourceFile
 from favor.foundation.errors import UserError
 from favor.foundation.names import shared_value
+from favor.foundation.registry import CORPUS_READERS
 
 
 class RawPost(NamedTuple):
@@ -82,3 +83,11 @@ class Reader(Protocol):
     def read(self, path: Path, settings: ReaderSettings) -> Iterator[RawPost]:
         """Yield the posts of ``path`` in the source's own order."""
         ...
+
+
+def open_reader(kind: str) -> Reader:
+    """Return the reader module named ``kind`` (blog_csv, mbox, table or another, or one that you added).
+
+    Raises ``UserError`` where the readers' folders hold no such file or the file defines no ``read``.
+    """
+    return cast(Reader, CORPUS_READERS.load(kind))

@@ -7,12 +7,12 @@ from pathlib import Path
 import pandas as pd
 
 from favor.corpora.allocation import SWEEP_ALPHA, allocate, gini, missed_targets
-from favor.corpora.assignment import Measured, assign_roles
 from favor.corpora.author_measures import STYLE_CHANGE, failing
-from favor.corpora.background import choose_background, possible_background
+from favor.corpora.authors import choose_background, possible_background
 from favor.corpora.documents import stream_documents
 from favor.corpora.others_words import MOSTLY, measure_others_words
-from favor.corpora.reading import open_reader
+from favor.corpora.posts import open_reader
+from favor.corpora.roster import Measured, assign_roles
 from favor.corpora.settings import CheckedExperiment, Readiness, Roster
 from favor.corpora.shortage import ShortageError
 from favor.corpora.splits import split_documents

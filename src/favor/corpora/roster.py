@@ -4,24 +4,31 @@ The paper samples "a style-diverse 50-author roster" of authors with at least 30
 on authors disjoint from it and from each other.
 """
 
+from __future__ import annotations
+
 import sys
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations, zip_longest
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
+from favor.corpora.author_measures import failing
 from favor.corpora.documents import stream_documents, text_digest
 from favor.corpora.near_duplicates import copies_between
 from favor.corpora.settings import Roster
 from favor.corpora.shortage import ShortageError
 from favor.corpora.style_features import standardise, style_features
-from favor.corpora.suitability import Suits
+from favor.corpora.suitability import Suits, shortcomings, suits_by
+from favor.corpora.tables import AUTHOR_MEASURES, AUTHORS, SPLITS, SUITABILITY
 from favor.foundation.errors import UserError
+from favor.foundation.parquet import read_parquet
 from favor.foundation.seeds import derive_seed
 
 PARTS = ("client", "asce_a", "asce_b")
@@ -220,3 +227,51 @@ def measure_overlap(
             f"{first['shared_documents']} documents; rebuild the documents, which drops identical posts"
         )
     return overlap.astype(dict.fromkeys(("shared_authors", "shared_documents", "near_copies"), "int32"))
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A corpus before roles are given: its documents (a file), its tables, and the names of background authors.
+
+    ``measures``: the table ``author_measures`` where the configuration filters by it, else None.
+    """
+
+    documents: Path
+    authors: pd.DataFrame
+    splits: pd.DataFrame
+    suitability: pd.DataFrame
+    background: list[str]
+    measures: pd.DataFrame | None
+
+    @classmethod
+    def read(cls, files: Any) -> Measured:
+        """Read the inputs of a job, by their names in its rule."""
+        measures = [read_parquet(path, AUTHOR_MEASURES) for path in files.measures]
+        return cls(
+            Path(files.documents),
+            read_parquet(files.authors, AUTHORS),
+            read_parquet(files.splits, SPLITS),
+            read_parquet(files.suitability, SUITABILITY),
+            [name for path in files.background for name in read_parquet(path, AUTHORS)["author"]],
+            measures[0] if measures else None,
+        )
+
+
+def assign_roles(measured: Measured, settings: Roster) -> pd.DataFrame:
+    """Return the ``roster`` table under ``settings``; say on standard error who is left out, and why.
+
+    Raises ``UserError`` where too few authors are left.
+    """
+    filtered: set[str] = set()
+    if measured.measures is not None:
+        for name, fails in failing(measured.measures, settings.filters).items():
+            print(f"filter {name}: {fails.sum()} of {len(measured.measures)} authors left out", file=sys.stderr)
+            filtered.update(measured.measures.loc[fails, "author"])
+    suitability = measured.suitability
+    free = suitability[~suitability["author"].isin([*measured.background, *filtered])]
+    for row in shortcomings(free).query("authors > 0").itertuples():
+        print(f"{row.experiment}: {row.authors:,} authors have {row.reason}", file=sys.stderr)
+    suits = [suits_by(suitability, "preferred_prompts"), suits_by(suitability, "minimum_prompts")]
+    return select_roster(
+        measured.authors, measured.splits, measured.background, measured.documents, settings, filtered, suits
+    )

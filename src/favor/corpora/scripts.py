@@ -1,9 +1,12 @@
-"""Unicode scripts of a corpus: how many letters and posts of each, and how many posts no word was found in."""
+"""Letters of a corpus: counts of A to Z and of words, Unicode scripts, and posts in which no word was found."""
 
 import re
+import string
 from collections import Counter
+from collections.abc import Sequence
 from functools import cache
 
+import numpy as np
 import pandas as pd
 from fontTools import unicodedata as scripts  # type: ignore[import-untyped]
 
@@ -75,3 +78,22 @@ class ScriptCounts:
                 f"{source}: {lost / total:.0%} of the letters are not in words as corpus key 'words: {words}' counts "
                 f"them (scripts: {most}); set it to {remedy}"
             )
+
+
+_IS_LETTER = np.isin(np.arange(256), list(string.ascii_letters.encode()))
+
+
+def count_letters_and_words(texts: Sequence[bytes]) -> tuple[list[int], list[int]]:
+    """Return the letters A to Z of each text in UTF-8, and its words as the paper counts them.
+
+    A word begins at a letter that neither a letter nor an apostrophe after a letter precedes, so the counts are
+    those of :func:`favor.foundation.words.document_words` under "paper".
+    """
+    if not texts:
+        return [], []
+    signs = np.frombuffer(b"  " + b" ".join(texts) + b" ", dtype=np.uint8)
+    letters = _IS_LETTER[signs]
+    begins = letters[2:] & ~letters[1:-1] & ~(letters[:-2] & (signs[1:-1] == ord("'")))
+    starts = np.cumsum([0, *(len(text) + 1 for text in texts[:-1])])
+    per_text = (np.add.reduceat(found, starts, dtype=np.int64).tolist() for found in (letters[2:], begins))
+    return next(per_text), next(per_text)

@@ -12,7 +12,6 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO, TextIO, cast
 
-from favor.foundation.encodings import text_encoding
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable
 
@@ -136,3 +135,12 @@ def encoding_error(
     offset = undecodable_offset(path, encoding, suffixes)
     key = "set the corpus key 'encoding' to the file's own (such as cp1252), or " if has_key else ""
     return UserError(f"{name}: {row}: byte {offset:,} is not {encoding}; {key}save the file as UTF-8")
+
+
+def text_encoding(name: str) -> str | None:
+    """Return Python's own name of the text encoding ``name``; None where it knows none (rot13 is not one of text)."""
+    try:
+        "".encode(name)
+    except (LookupError, ValueError):  # ValueError: a NUL in the name, or the codec "undefined"
+        return None
+    return codecs.lookup(name).name

@@ -1,18 +1,24 @@
 """Tables of corpora and clients: from documents to prompts."""
 
-from favor.foundation.columns import (
+from favor.foundation.tables import (
     AUTHOR,
     CLIENT,
     DATE,
     DOCUMENT,
+    FLOAT,
+    INT32,
+    INT64,
     PROMPT_ID,
     SPLIT,
+    STRING,
     TEXT,
+    TOKENS,
     TOPIC,
     WORDS,
     WRITING_PROMPT,
+    Column,
+    Table,
 )
-from favor.foundation.tables import FLOAT, INT32, INT64, STRING, TOKENS, Column, Table
 
 _AUTHOR_TOTALS = (
     Column("documents", INT32, "documents", "documents of the author after cleaning"),

@@ -13,9 +13,9 @@ import pandas as pd
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from favor.encoders.asce import load_asce
 from favor.encoders.asce_training import train_asce
 from favor.encoders.base import TextEncoder
+from favor.encoders.kinds.asce import load_asce
 from favor.encoders.settings import AsceTraining, EncoderTraining
 from favor.foundation.files import read_json, write_json
 from favor.foundation.tensors import read_safetensors, write_safetensors

@@ -1,7 +1,18 @@
 """Tables of embeddings."""
 
-from favor.foundation.columns import CLIENT, EMBEDDING, METHOD, PROMPT_ID, SAMPLE, SEED, TOPIC
-from favor.foundation.tables import FLOAT, STRING, Column, Table
+from favor.foundation.tables import (
+    CLIENT,
+    EMBEDDING,
+    FLOAT,
+    METHOD,
+    PROMPT_ID,
+    SAMPLE,
+    SEED,
+    STRING,
+    TOPIC,
+    Column,
+    Table,
+)
 
 SOURCE_EMBEDDINGS = Table(
     "source_embeddings",

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import NamedTuple, cast
 
 from favor.corpora.posts import ReaderSettings
+from favor.corpora.sources import text_encoding
 from favor.exports.files import Files
 from favor.exports.items import Cut, Export, Item, tidy
 from favor.exports.mail_text import own_words
 from favor.exports.markup import html_text
-from favor.foundation.encodings import text_encoding
 
 COLUMNS: dict[str, str] = {}  # the format has none to name
 # What mails of these labels hold besides, by the habit of Windows.

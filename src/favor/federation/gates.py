@@ -19,9 +19,9 @@ from favor.foundation.seeds import numpy_generator
 from favor.foundation.vectors import unit_rows
 from favor.inference.generation import last_token_states
 from favor.lm.base import BaseModel
-from favor.lm.batches import Piece
 from favor.lm.lora import LoraState
 from favor.lm.settings import Lora
+from favor.lm.tasks import Piece
 from favor.lm.tokenizer import TextTokenizer, encode_in_two
 
 

@@ -64,8 +64,7 @@ def _names(path: Path, clients: Collection[str], quoting: bool) -> bool:
 def _remove_rows(path: Path, clients: Collection[str]) -> None:
     from favor.corpora.tables import ALLOCATION, CLIENT_TEXTS
     from favor.encoders.tables import SOURCE_EMBEDDINGS
-    from favor.foundation.parquet import read_parquet, write_parquet
-    from favor.foundation.row_groups import write_row_groups
+    from favor.foundation.parquet import read_parquet, write_parquet, write_row_groups
 
     times = os.stat(path)
     table = {"texts": CLIENT_TEXTS, "allocation": ALLOCATION}.get(path.stem, SOURCE_EMBEDDINGS)

@@ -11,9 +11,8 @@ import numpy as np
 import pandas as pd
 
 from favor.corpora.style_features import VERIFIER_WORDS
-from favor.federation.continuing import adapted_requests
 from favor.federation.gates import language_model_text
-from favor.federation.inference import ClientAdapter
+from favor.federation.inference import ClientAdapter, adapted_requests
 from favor.federation.settings import TextChoice
 from favor.federation.tables import LIKELIHOOD, READ_TEXTS
 from favor.foundation.seeds import numpy_generator
@@ -21,8 +20,8 @@ from favor.foundation.words import document_words
 from favor.inference.generation import GenerationRequest
 from favor.inference.likelihood import Question, log_likelihoods
 from favor.lm.base import BaseModel
-from favor.lm.batches import Piece
 from favor.lm.settings import Lora
+from favor.lm.tasks import Piece
 from favor.lm.tokenizer import TextTokenizer, offsets
 from favor.running.jobs.progress import Progress
 

@@ -18,15 +18,15 @@ from favor.federation.packs import State
 from favor.federation.ranks import at_rank, rank_of
 from favor.federation.settings import StagePieces, StageTraining
 from favor.federation.stages import StageClient
-from favor.federation.tables import TRAINING_LOG
+from favor.federation.tables import REQUESTS, TRAINING_LOG
 from favor.foundation.errors import UserError
+from favor.foundation.parquet import read_parquet, read_row_groups
 from favor.foundation.seeds import derive_seed, numpy_generator
 from favor.lm.base import BaseModel
-from favor.lm.batches import Piece, cut_pieces
 from favor.lm.lora import LoraState, from_arrays
 from favor.lm.resuming import Checkpoint
 from favor.lm.settings import WeightedAlignment
-from favor.lm.tasks import ClientResult, ClientTask
+from favor.lm.tasks import ClientResult, ClientTask, Piece, cut_pieces
 from favor.lm.training import count_steps, train
 from favor.lm.widths import WidthMemory
 from favor.running.jobs.progress import Progress
@@ -250,3 +250,54 @@ def training_log(results: Sequence[ClientResult], clients: Sequence[StageClient]
 
 def _tensors(state: State) -> dict[str, torch.Tensor]:
     return {key: torch.from_numpy(np.array(value)) for key, value in state.items()}
+
+
+def style_targets(source_embeddings: pd.DataFrame, texts: pd.DataFrame, clients: list[str]) -> dict[str, np.ndarray]:
+    """Return q_i = norm(mean z(x)) over the client's reference set, all the texts it trains on, as float32 [d].
+
+    ``source_embeddings`` and ``texts`` are the tables ``source_embeddings`` and ``client_texts``.
+    """
+    references = texts.loc[texts["allocated_words"] > 0, ["client", "document_id"]]
+    train = source_embeddings[source_embeddings["kind"] == "train"]
+    joined = references.merge(train, left_on=["client", "document_id"], right_on=["client", "item"])
+    targets = {}
+    for client in clients:
+        vectors = joined.loc[joined["client"] == client, "embedding"]
+        if vectors.empty:
+            raise UserError(f"{client}: no reference text has a style embedding; raise its allocation or its posts")
+        mean = np.stack(list(vectors)).astype(np.float64).mean(axis=0)
+        norm = np.linalg.norm(mean)
+        if norm == 0:
+            raise UserError(f"{client}: its style embeddings cancel out; use another style encoder")
+        targets[client] = (mean / norm).astype(np.float32)
+    return targets
+
+
+def cut_of(requests: Sequence[str], clients: Sequence[str]) -> Cut:
+    """Return what cuts the texts of ``clients`` into pieces; ``requests``: the table of that name, or no file."""
+    if not requests:
+        return continued
+    if list(clients) == [POOLED]:
+        return answering(read_parquet(requests[0], REQUESTS))
+    return answering(read_row_groups(requests[0], REQUESTS, "client", clients))
+
+
+def answering(requests: pd.DataFrame) -> Cut:
+    """Return what makes a piece of every request of a document: its answer is supervised, end token included.
+
+    ``requests``: the table of that name. A request is whole, so neither ``prefix_tokens`` nor ``pieces`` cuts it.
+    """
+    good = requests[requests["refused"] == ""]
+
+    def cut(base: BaseModel, texts: pd.DataFrame, column: str, _settings: StagePieces) -> list[Piece]:
+        wanted = texts.loc[texts[column] != "", ["client", "document_id"]]
+        chosen = good.merge(wanted, on=["client", "document_id"], validate="many_to_one")
+        pieces = []
+        chosen = chosen.sort_values(["client", "document_id", "passage"])
+        columns = (chosen[name] for name in ("document_id", "prompt_tokens", "answer_tokens"))
+        for document, asked, answer in zip(*columns, strict=True):
+            before = [*base.opening, *asked]
+            pieces.append(Piece(np.array([*before, *answer], dtype=np.int32), len(before), str(document)))
+        return pieces
+
+    return cut

@@ -75,7 +75,7 @@ class SharedStage:
     with the mean of the other clients' (:func:`favor.federation.server.mean_of_others`), which is held fixed.
     ``privacy``: uploads are clipped and their sum gets noise. ``aggregation`` "sum_only": the server reads the sum of a
     round's uploads and no upload. ``upload_bits``: of every number that is sent, 32, 16 or 8
-    (:mod:`favor.federation.rounding`). ``state``: server and clients keep numbers beside the adapter, by which clients
+    (:mod:`favor.federation.uploads`). ``state``: server and clients keep numbers beside the adapter, by which clients
     correct their steps. ``ranks``: those that clients draw theirs from (:mod:`favor.federation.ranks`); None: all have
     the shared adapter's.
     """

@@ -1,19 +1,26 @@
 """Tables of training and generation: schedules, traffic, training logs, continuations."""
 
-from favor.foundation.columns import (
+from favor.foundation.tables import (
+    BOOLEAN,
     BYTES,
     CLIENT,
     DOCUMENT,
+    FLOAT,
+    INT32,
     METHOD,
     PROMPT_ID,
     ROUND,
     SAMPLE,
     SEED,
     SPLIT,
+    STRING,
     TEXT,
+    TEXTS,
+    TOKENS,
     TOPIC,
+    Column,
+    Table,
 )
-from favor.foundation.tables import BOOLEAN, FLOAT, INT32, STRING, TEXTS, TOKENS, Column, Table
 
 SCHEDULE = Table(
     "schedule",

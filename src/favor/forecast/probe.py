@@ -117,11 +117,10 @@ def _works(planner: Planner, name: str, model: Any, shape: Any, device: str, dty
 
     from favor.inference.generation import GenerationRequest, generate
     from favor.inference.likelihood import Question, log_likelihoods
-    from favor.lm.batches import Piece
     from favor.lm.lora import initial_state
     from favor.lm.random_base import random_base
     from favor.lm.settings import Optimisation
-    from favor.lm.tasks import ClientTask
+    from favor.lm.tasks import ClientTask, Piece
     from favor.lm.training import train
     from favor.plan.likelihood import read_length
 

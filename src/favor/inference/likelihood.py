@@ -10,14 +10,14 @@ import torch
 
 from favor.foundation.arithmetic import fast_products
 from favor.inference.generation import stacked_factors
+from favor.lm.attention import Packing, packed_attention
 from favor.lm.base import BaseModel
-from favor.lm.batches import Piece
 from favor.lm.grouped import Runs
 from favor.lm.lora import LoraState
 from favor.lm.mixture import GateLayout
-from favor.lm.packing import Packing, packed_attention
 from favor.lm.settings import Lora
 from favor.lm.stack import Component, LoraStack
+from favor.lm.tasks import Piece
 from favor.running.devices.gpu_memory import fitting_batches
 from favor.running.jobs.progress import Progress
 

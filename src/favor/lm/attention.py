@@ -1,11 +1,149 @@
-"""How the attention layers of a Hugging Face model attend: by a function of ours, while a context lasts."""
+"""How the attention layers of a Hugging Face model attend: by a function of ours, while a context lasts.
+
+Pieces are packed end to end: one row of tokens without padding, in which every piece attends to itself alone. While
+:func:`packed_attention` is entered, a model's attention layers call :func:`attend`. What the pieces are comes with each
+forward pass as its argument ``packing``.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
+
+from favor.foundation.errors import UserError
+
+_NAME = "favor_packed"
+# FlashAttention's kernels take these types, and heads of at most this size.
+_FLASH_TYPES = (torch.bfloat16, torch.float16)
+_FLASH_HEAD = 256
+# What changes the scores beyond a scale and a window; the kernels used here have neither.
+_UNKNOWN = ("softcap", "s_aux", "position_bias")
+
+
+@dataclass(frozen=True)
+class Packing:
+    """The pieces in one packed row: their ``lengths`` in tokens, in order, on ``device``."""
+
+    lengths: tuple[int, ...]
+    device: torch.device
+
+    @cached_property
+    def positions(self) -> torch.Tensor:
+        """Position of every token in its own piece, [1, tokens]."""
+        positions = np.concatenate([np.arange(length) for length in self.lengths])
+        return torch.from_numpy(positions).unsqueeze(0).to(self.device)
+
+    @cached_property
+    def starts(self) -> torch.Tensor:
+        """Where every piece starts and the last one ends, int32 [pieces + 1]."""
+        return torch.from_numpy(np.cumsum((0, *self.lengths), dtype=np.int32)).to(self.device)
+
+
+@contextmanager
+def packed_attention(model: nn.Module) -> Iterator[None]:
+    """Let the attention layers of a Hugging Face model take packed rows for the duration of the context."""
+    with attention_by(model, _NAME, attend):
+        yield
+
+
+def attend(
+    module: nn.Module,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention_mask: torch.Tensor | None,
+    *,
+    packing: Packing | None = None,
+    scaling: float | None = None,
+    sliding_window: int | None = None,
+    **options: Any,
+) -> tuple[torch.Tensor, None]:
+    """Return the causal attention of every piece to itself [1, tokens, heads, size].
+
+    ``query`` [1, heads, tokens, size]; ``key`` and ``value`` may have fewer heads, shared by equal groups of query
+    heads. With a ``sliding_window`` W a token sees itself and the W - 1 tokens before it. FlashAttention's kernel for
+    pieces of unequal lengths runs where it can; elsewhere attention is taken piece by piece.
+
+    Raises ``UserError`` for a layer that hands over no ``packing``, or that alters its scores in another way.
+    """
+    if packing is None:
+        raise UserError(f"{type(module).__name__}: it is not told which pieces a row has")
+    unknown = [name for name in _UNKNOWN if options.get(name) is not None]
+    if attention_mask is not None or unknown:
+        raise UserError(f"{type(module).__name__}: attention with {', '.join(unknown) or 'a mask'} is not supported")
+    window = sliding_window if sliding_window is not None and sliding_window < max(packing.lengths) else None
+    if _flashes(query, value):
+        return _varlen(query, key, value, packing, scaling, window), None
+    return _piecewise(query, key, value, packing, scaling, window), None
+
+
+def _flashes(query: torch.Tensor, value: torch.Tensor) -> bool:
+    """Return whether FlashAttention's kernel takes these heads: on an Ampere card or a later one."""
+    if query.device.type == "cpu" or (query.is_cuda and torch.cuda.get_device_capability(query.device) < (8, 0)):
+        return False
+    size = query.shape[-1]
+    return query.dtype in _FLASH_TYPES and size == value.shape[-1] <= _FLASH_HEAD and size % 8 == 0
+
+
+def _varlen(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    packing: Packing,
+    scaling: float | None,
+    window: int | None,
+) -> torch.Tensor:
+    from torch.nn.attention.varlen import varlen_attn
+
+    longest = max(packing.lengths)
+    attended = varlen_attn(
+        query[0].transpose(0, 1),
+        key[0].transpose(0, 1),
+        value[0].transpose(0, 1),
+        packing.starts,
+        packing.starts,
+        longest,
+        longest,
+        scale=scaling,
+        window_size=(-1 if window is None else window - 1, 0),
+        enable_gqa=key.shape[1] != query.shape[1],
+    )
+    assert isinstance(attended, torch.Tensor)
+    return attended.unsqueeze(0)
+
+
+def _piecewise(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    packing: Packing,
+    scaling: float | None,
+    window: int | None,
+) -> torch.Tensor:
+    pieces = []
+    parts = (states.split(packing.lengths, dim=2) for states in (query, key, value))
+    for length, own_query, own_key, own_value in zip(packing.lengths, *parts, strict=True):
+        mask = None
+        if window is not None and window < length:
+            mask = torch.ones(length, length, dtype=torch.bool, device=query.device).tril().triu(1 - window)
+        pieces.append(
+            nn.functional.scaled_dot_product_attention(
+                own_query,
+                own_key,
+                own_value,
+                attn_mask=mask,
+                is_causal=mask is None,
+                scale=scaling,
+                enable_gqa=key.shape[1] != query.shape[1],
+            ).transpose(1, 2)
+        )
+    return torch.cat(pieces, dim=1)
+
 
 _SHARED = "favor_shared_heads"
 

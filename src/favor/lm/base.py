@@ -1,7 +1,7 @@
-"""The frozen base language model: loading (plain or 4-bit), saving quantised once a machine."""
+"""The frozen base language model: loading (plain or 4-bit), saving quantised once per machine, adding for good."""
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +15,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.files import PARTIAL, REMEDY, read_json, to_disk
 from favor.foundation.tokenizer import is_local
 from favor.lm.checks import check_folder, check_head, check_pieces
-from favor.lm.lora import target_layers
+from favor.lm.lora import LoraState, factor_name, target_layers
 from favor.lm.settings import AskedModel, LoadedModel, Lora
 from favor.lm.tokenizer import TextTokenizer, load_tokenizer, opening
 
@@ -271,3 +271,24 @@ def _unchanged_context(length: int, configuration: Mapping[str, Any]) -> int:
 def _is_quantised(source: str) -> bool:
     path = Path(source) / "config.json"
     return path.is_file() and "quantization_config" in read_json(path)
+
+
+def add_frozen(base: BaseModel, frozen: LoraState, lora: Lora) -> None:
+    """Add (alpha / rank of ``lora``) B A x to the output of every layer for good: W <- W + (alpha / rank) B A.
+
+    ``frozen``: A [R, d_in] and B [d_out, R] by PEFT's names, of any rank R, which may differ by layer. Weights stay as
+    they are: in 4 or 16 bits they would not hold a small update. Without tensors nothing is added.
+    """
+    for path, layer in target_layers(base.model, lora).items() if frozen else ():
+        first, second = (frozen[factor_name(path, factor)].to(base.device, base.dtype) for factor in ("A", "B"))
+        layer.register_forward_hook(_adding(first, lora.scaling * second))
+
+
+_Hook = Callable[[nn.Module, tuple[torch.Tensor], torch.Tensor], torch.Tensor]
+
+
+def _adding(first: torch.Tensor, second: torch.Tensor) -> _Hook:
+    def add(_: nn.Module, inputs: tuple[torch.Tensor], output: torch.Tensor) -> torch.Tensor:
+        return output + nn.functional.linear(nn.functional.linear(inputs[0], first), second)
+
+    return add

@@ -11,7 +11,7 @@ from torch import nn
 
 from favor.foundation.errors import UserError
 from favor.foundation.files import read_json
-from favor.lm.packing import Packing, packed_attention
+from favor.lm.attention import Packing, packed_attention
 
 
 def check_folder(folder: Path) -> None:

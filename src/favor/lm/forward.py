@@ -7,10 +7,10 @@ import numpy as np
 import torch
 
 from favor.lm.alignment import head_dropout, pooling_scales
+from favor.lm.attention import Packing
 from favor.lm.dropout import DropoutMasks, MaskEntry
 from favor.lm.grouped import Needed, Runs
 from favor.lm.optimiser import micro_batch_ramp, ramp
-from favor.lm.packing import Packing
 from favor.lm.settings import Optimisation, WeightedAlignment
 from favor.lm.tasks import Group, Plan, predicted_tokens, response_start
 

@@ -8,7 +8,7 @@ import torch
 
 from favor.foundation.tensors import read_safetensors, write_safetensors
 from favor.lm.cohort import Cohort
-from favor.lm.validation import EarlyStopping
+from favor.lm.tasks import EarlyStopping
 
 
 @dataclass(frozen=True)

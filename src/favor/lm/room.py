@@ -2,13 +2,14 @@
 
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import torch
 
 from favor.lm.forward import Share
-from favor.lm.recomputation import STEPS
 from favor.lm.settings import Optimisation
 from favor.lm.tasks import ClientTask, Group, Plan
 from favor.lm.widths import Widths
@@ -147,3 +148,37 @@ class Room:
                 bounds.append(end - 1)
         bounds.append(len(group.indices))
         return [replace(share, part=slice(start, end)) for start, end in pairwise(bounds)]
+
+
+# Which layers, from most memory to least: none, every second one, every one.
+STEPS = (None, 2, 1)
+
+
+@contextmanager
+def recomputation(model: Any, every: int | None) -> Iterator[None]:
+    """Compute every ``every``-th decoder layer of a Hugging Face model again in backward passes; None: no layer.
+
+    A backward pass takes place in the context of its forward pass.
+    """
+    if every is None:
+        yield
+        return
+    from transformers.modeling_layers import GradientCheckpointingLayer
+
+    model.activation_checkpointing_enable(
+        activation_checkpointing_kwargs={"use_reentrant": False}, every_n_layers=every
+    )
+    layers = [
+        module
+        for module in model.modules()
+        if isinstance(module, GradientCheckpointingLayer) and module.gradient_checkpointing
+    ]
+    for layer in layers:
+        # The layer's own flag switches recomputation on; its parts stay in evaluation mode (no dropout of the base).
+        layer.training = True
+    try:
+        yield
+    finally:
+        model.activation_checkpointing_disable()
+        for layer in layers:
+            layer.training = False

@@ -13,22 +13,19 @@ from functools import partial
 import torch
 
 from favor.foundation.errors import UserError
+from favor.lm.attention import packed_attention
 from favor.lm.base import BaseModel
-from favor.lm.batches import stage_steps
 from favor.lm.cohort import Cohort
 from favor.lm.figures import StepFigures
 from favor.lm.forward import Share, build_batch, kappa_of
 from favor.lm.fused import fused_layers, kernels
 from favor.lm.optimiser import linear_schedule
-from favor.lm.packing import packed_attention
 from favor.lm.passes import read_losses, run_parts, run_pass
-from favor.lm.recomputation import recomputation
 from favor.lm.resuming import Checkpoint
-from favor.lm.room import Room, clients_held
+from favor.lm.room import Room, clients_held, recomputation
 from favor.lm.settings import Lora, Optimisation, WeightedAlignment
 from favor.lm.stack import LoraStack
-from favor.lm.tasks import ClientResult, ClientTask, Plan, make_plan
-from favor.lm.validation import EarlyStopping, validation_plan
+from favor.lm.tasks import ClientResult, ClientTask, EarlyStopping, Plan, make_plan, stage_steps, validation_plan
 from favor.lm.widths import Widths
 from favor.running.devices.gpu_memory import attempt
 from favor.running.jobs.processor_memory import keep_freed_memory

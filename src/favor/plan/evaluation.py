@@ -18,7 +18,7 @@ from favor.plan.training import Training
 from favor.plan.validation import FAMILY as VALIDATION
 from favor.report.settings import Gallery
 from favor.scores.settings import BertScoring, Efficiency, Scores, Scoring, Spaces, TrainedRun
-from favor.tables.cautions import prints_style
+from favor.tables.remarks import prints_style
 
 _COMMON = "prompts.common"
 BESIDE_FIGURES = ("quality", "copying")  # nothing draws them; they are kept beside the others

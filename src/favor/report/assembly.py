@@ -27,12 +27,11 @@ from favor.report.settings import PrintedExperiment, PrintedSweep
 from favor.running.invalidation.changes import FOLDER, accepted_notes
 from favor.running.invalidation.given import library_notes
 from favor.scores.tables import SCORES, SWEEP_SCORES
-from favor.tables.cautions import cautioned, prints_style, sentences
 from favor.tables.cell_table import TABLE_CELLS
 from favor.tables.choice import choices, chosen_points, with_choice
 from favor.tables.every_metric import panels_of_cells
 from favor.tables.labels import printed_spec
-from favor.tables.remarks import EvaluationPosts, with_remarks
+from favor.tables.remarks import EvaluationPosts, cautioned, prints_style, sentences, with_remarks
 from favor.tables.sweeps import at_points, cautioned_at_points
 
 OVERVIEW = {

@@ -14,11 +14,11 @@ from favor.scores.metric import scores_frame
 from favor.scores.settings import Resampled
 from favor.scores.stel import stel_scores
 from favor.tables.build import build_table
-from favor.tables.cautions import sentences
 from favor.tables.cell_table import rows_of_cells
 from favor.tables.context import Context
 from favor.tables.labels import printed_spec
 from favor.tables.notes import footnotes, letter
+from favor.tables.remarks import sentences
 
 NO_TEXTS = "no experiment of the configuration measures with this encoder, so it has no human texts"
 

@@ -23,7 +23,7 @@ from favor.scores.prototypes import predict, prototypes
 from favor.tables.cells import printed
 from favor.tables.escape import minus
 from favor.tables.excerpts import shortened
-from favor.tables.style import page
+from favor.tables.html import page
 
 OWN = "gold"
 SAMPLE_WORDS = 32  # three lines of the first screen

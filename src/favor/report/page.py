@@ -35,8 +35,7 @@ from favor.report.number_rows import NUMBERS_CAPTION, NUMBERS_TITLE, number_rows
 from favor.report.paper_agreement import agreement, agreement_rows
 from favor.report.preparation import blocks, remarks
 from favor.running.folder.run_record import PAGE
-from favor.tables.html import html_table
-from favor.tables.style import page
+from favor.tables.html import html_table, page
 
 OPENING = ("Base model",)  # facts of the first screen
 OPEN_FIGURES = 5  # after that of the card

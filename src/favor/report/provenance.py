@@ -14,7 +14,7 @@ from favor.foundation.html import render
 from favor.running.folder.output_record import read_record, write_record
 from favor.running.folder.run_record import NAMES, describe_run, stages
 from favor.tables.cells import DASH
-from favor.tables.style import page
+from favor.tables.html import page
 
 
 def record_run(workflow: Any, results: Path, root: Path, ended: str) -> None:

@@ -6,8 +6,11 @@ GPT-2 tokenizers (which shifts every score), an empty text raises, and an undefi
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
+import numpy as np
+import pandas as pd
 import torch
 from bert_score.utils import bert_encode, greedy_cos_idf, padding
 from torch import nn
@@ -18,6 +21,9 @@ from favor.foundation.arithmetic import fast_linear_layers
 from favor.foundation.errors import UserError
 from favor.running.devices.gpu_memory import fitting_batches
 from favor.running.jobs.progress import Progress
+from favor.scores.inputs import RUN_KEYS
+from favor.scores.settings import BertScore
+from favor.scores.utility_table import pairs
 
 
 class BertScorer:
@@ -114,3 +120,73 @@ def _first_layers(model: Any, layer: int, source: str) -> Any:
     stack.layer = nn.ModuleList(stack.layer[:layer])
     model.config.num_hidden_layers = layer
     return model
+
+
+TOLERANCE = 1e-4  # the library's own tests allow 1e-5 on one machine; kernels differ by more across machines
+
+# Candidate, reference and F1 of roberta-large, layer 17, without idf or rescaling: test vectors of bert-score
+# (tests/test_scorer.py, MIT licence).
+_PAIRS = {
+    ("roberta-large", 17): (
+        (
+            "28-year-old chef found dead in San Francisco mall",
+            "28-Year-Old Chef Found Dead at San Francisco Mall",
+            0.98335612,
+        ),
+        (
+            "A 28-year-old chef who recently moved to San Francisco was found dead in the staircase of a local "
+            "shopping center.",
+            "A 28-year-old chef who had recently moved to San Francisco was found dead in the stairwell of a local "
+            "mall this week.",
+            0.97823000,
+        ),
+        (
+            "The victim's brother said he cannot imagine anyone who would want to harm him,\"Finally, it went uphill "
+            'again at him."',
+            "But the victim's brother says he can't think of anyone who would want to hurt him, saying, \"Things were "
+            'finally going well for him."',
+            0.91621464,
+        ),
+    )
+}
+
+
+class Scorer(Protocol):
+    """What scores pairs, as :class:`favor.scores.bertscore.BertScorer` does."""
+
+    def f1(self, candidates: list[str], references: list[str]) -> list[float]:
+        """Return the F1 of every (candidate, reference) pair."""
+
+
+def check_canary(scorer: Scorer, source: str, layer: int) -> bool:
+    """Compare ``scorer`` with the values published for its model and layer; return whether there are any.
+
+    ``source`` is a Hugging Face id, or a folder of that name. Raises ``UserError`` where an F1 departs by more than
+    ``TOLERANCE``: such scores could not be compared with anybody's.
+    """
+    pairs = _PAIRS.get((Path(source).name, layer))
+    if pairs is None:
+        return False
+    found = scorer.f1([candidate for candidate, _, _ in pairs], [reference for _, reference, _ in pairs])
+    departure = float(np.abs(np.array(found) - np.array([f1 for _, _, f1 in pairs])).max())
+    if not departure <= TOLERANCE:
+        raise UserError(
+            f"BERTScore model '{source}', layer {layer}: F1 of known pairs differs by {departure:.2g} from the values "
+            "that bert-score publishes; fetch the model again, or rename a folder that holds another model"
+        )
+    return True
+
+
+def bertscores(generations: pd.DataFrame, prompts: pd.DataFrame, settings: BertScore) -> pd.DataFrame:
+    """Return table ``bertscore`` for every generation and for the control ``shuffled``.
+
+    ``prompts`` holds the prompts of all seeds with a column seed. Raises ``UserError`` for a generation without a
+    prompt.
+    """
+    compared = pairs(generations, prompts)
+    progress = Progress("BERTScore", len(compared), "pairs")
+    scorer = BertScorer(settings.model, settings.layer, settings.maximum_tokens)
+    check_canary(scorer, settings.model, settings.layer)
+    f1 = scorer.f1(compared["text"].tolist(), compared["gold_text"].tolist(), progress)
+    progress.close()
+    return compared.assign(bertscore_f1=f1)[[*RUN_KEYS, "bertscore_f1"]]

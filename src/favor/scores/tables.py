@@ -1,7 +1,6 @@
 """Tables of scores, and of what is measured once per text."""
 
-from favor.foundation.columns import CLIENT, METHOD, PROMPT_ID, SAMPLE, SEED
-from favor.foundation.tables import FLOAT, INT64, STRING, Column, Table
+from favor.foundation.tables import CLIENT, FLOAT, INT64, METHOD, PROMPT_ID, SAMPLE, SEED, STRING, Column, Table
 
 _SCORE_COLUMNS = (
     SEED,

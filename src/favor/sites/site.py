@@ -19,10 +19,9 @@ from favor.corpora.tables import ALLOCATION, CLIENT_TEXTS
 from favor.encoders.tables import SOURCE_EMBEDDINGS
 from favor.federation.gates import ClientGate
 from favor.federation.inference import ClientAdapter, client_adapter, exported
-from favor.federation.local import run_stage, training_log
+from favor.federation.local import run_stage, style_targets, training_log
 from favor.federation.method import Inference, PersonalStage, SharedStage
 from favor.federation.packs import State, read_pack, write_pack
-from favor.federation.rounding import rounded
 from favor.federation.settings import StageTraining
 from favor.federation.stages import (
     StageClient,
@@ -36,7 +35,7 @@ from favor.federation.stages import (
     upload,
 )
 from favor.federation.tables import TRAINING_LOG
-from favor.federation.targets import style_targets
+from favor.federation.uploads import rounded
 from favor.foundation.errors import UserError
 from favor.foundation.files import read_json, write_json
 from favor.foundation.parquet import read_parquet, write_parquet

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from favor.corpora.allocation import ClientTexts, materialise
 from favor.corpora.building import build_documents
 from favor.corpora.documents import author_totals
-from favor.corpora.materialising import ClientTexts, materialise
-from favor.corpora.posts import ReaderSettings
-from favor.corpora.reading import open_reader
+from favor.corpora.posts import ReaderSettings, open_reader
 from favor.corpora.settings import DocumentBuilding, Splitting, TextAllocation
 from favor.corpora.splits import split_documents
 from favor.encoders.base import load_encoder

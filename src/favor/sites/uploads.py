@@ -10,8 +10,8 @@ import numpy as np
 
 from favor.federation.method import SharedStage
 from favor.federation.packs import State, write_pack
-from favor.federation.rounding import sent_types
 from favor.federation.upload_checks import check_finite
+from favor.federation.uploads import sent_types
 from favor.foundation.errors import UserError
 from favor.foundation.tensors import open_safetensors
 from favor.sites.agreement import stages

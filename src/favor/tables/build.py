@@ -13,7 +13,6 @@ from favor.paper.names import CONTROLS, METHODS, SEPARATOR, encoder_name, method
 from favor.paper.values import paper_cell, paper_text
 from favor.scores.efficiency import METRICS as COUNTS
 from favor.scores.metric import ALL_SEEDS, SOURCE
-from favor.statistics.summary import KEYS, seed_summary
 from favor.tables.cell_table import TABLE_CELLS
 from favor.tables.cells import (
     NAN,
@@ -357,3 +356,24 @@ def _paper_cell(
     value, deviation = paper_cell(*place)
     text = "" if column.fixed or not math.isnan(value) else paper_text(*place)
     return {"paper_value": value, "paper_deviation": deviation, "paper_text": text}
+
+
+KEYS = ["method", "encoder", "metric", "variant"]
+
+
+def seed_summary(scores: pd.DataFrame) -> pd.DataFrame:
+    """Summarise a scores table over seeds.
+
+    Returns one row per (method, encoder, metric, variant): mean, deviation (sample standard deviation, ddof = 1; NaN
+    with one seed), seeds (how many had a value) and note (why there is none; "" otherwise). Seeds without a value are
+    left out of mean and deviation, and counted in ``missing``. ``n``: the texts or pairs behind the value of the seed
+    that has the fewest, 0 where no seed has a value.
+    """
+    groups = scores.groupby(KEYS, sort=True)
+    summary = groups["value"].agg(mean="mean", deviation=lambda values: values.std(ddof=1), seeds="count")
+    summary["missing"] = groups["value"].agg(lambda values: int(values.isna().sum()))
+    summary["n"] = scores[scores["value"].notna()].groupby(KEYS)["n"].min()
+    summary["n"] = summary["n"].fillna(0).astype("int64")
+    notes = scores[scores["note"] != ""].groupby(KEYS)["note"].first()
+    summary["note"] = notes.reindex(summary.index).fillna("").where(summary["seeds"] == 0, "")
+    return summary.reset_index()

@@ -1,4 +1,7 @@
-"""Table cells as an accessible HTML table: marks readable without colour or sight, the paper's value beside ours."""
+"""Table cells as an accessible HTML table: marks readable without colour or sight, the paper's value beside ours.
+
+And the page that every HTML file of the workflow is.
+"""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -16,7 +19,6 @@ from favor.tables.cells import printed_paper
 from favor.tables.escape import minus
 from favor.tables.notes import footnotes, letter, mark_notes, row_notes
 from favor.tables.specs import Column, Panel, TableSpec
-from favor.tables.style import page
 
 PASSED = "Beside a method: how many of its texts passed the quality filter, over all seeds."
 ASIDE = ("interval", "p", "author_p", "p_holm")  # of a comparison, as the paper prints them
@@ -118,3 +120,12 @@ def _cell(cell: PrintedCell, column: Column, reasons: dict[str, int]) -> dict[st
         "why": cell["reason"] if absent else "",
         "beside": minus(beside) if paper else "",
     }
+
+
+def page(title: str, body: Markup, script: str = "", style: str = "") -> str:
+    """Return a whole HTML document around ``body``: light and dark, for print and narrow screens, loading nothing.
+
+    ``script`` runs at its end, ``style`` is added to the style sheet.
+    """
+    own = {"script": Markup(script), "style": Markup(style)}
+    return render(Path(__file__).parent / "templates", "page.html", title=title, body=body, **own) + "\n"

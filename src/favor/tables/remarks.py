@@ -1,13 +1,14 @@
-"""What a table of this run has to say below itself: about its evaluation posts, and about single rows."""
+"""What a table of this run has to say: above itself of its encoders, below of its evaluation posts and single rows."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from favor.tables.specs import Panel, TableSpec
+from favor.paper.names import encoder_name
+from favor.tables.specs import Panel, Roles, Scores, TableSpec
 
 if TYPE_CHECKING:  # read while the workflow is parsed
     import pandas as pd
@@ -86,3 +87,46 @@ def _authors_first(panel: Panel) -> Panel:
         moved = columns.pop(statistics.index("author_interval"))
         columns.insert(statistics.index("interval"), moved)
     return replace(panel, columns=tuple(columns))
+
+
+# Families of which a table without encoders of its own prints those that were scored.
+_IN_EVERY_SPACE = {"author_retrieval", "measure_agreement", "topics", "transfer", "verification"}
+
+
+def _named(spec: TableSpec) -> set[str]:
+    """Return the encoders, by role or key, whose style scores a table names."""
+    named = {column.encoder for panel in spec.panels for column in panel.columns} | {row.encoder for row in spec.rows}
+    if spec.comparisons is not None:
+        named |= {role for roles in spec.comparisons.metrics.values() for role in roles}
+    return named - {"", "semantic"}  # likeness of meaning needs no author
+
+
+def _in_every_space(spec: TableSpec) -> bool:
+    return spec.every_metric or (not _named(spec) and bool(_IN_EVERY_SPACE & set(spec.sources)))
+
+
+def prints_style(spec: TableSpec) -> bool:
+    """Return whether a table prints style scores of any encoder."""
+    return _in_every_space(spec) or bool(_named(spec))
+
+
+def sentences(retrieval: Scores, encoders: Collection[str], titles: Mapping[str, str]) -> list[str]:
+    """Return a sentence per encoder that does not separate the writers' own texts, of ``encoders`` (keys).
+
+    ``retrieval``: scores of the family ``author_retrieval``; ``titles``: printed names, by key.
+    """
+    from favor.scores.author_retrieval import unproven  # with numpy, which parsing the workflow does not need
+
+    return [
+        f"Caution: {titles.get(key) or encoder_name(key)} {reason}, so its style scores are no evidence about voices."
+        for key, reason in unproven(retrieval).items()
+        if key in encoders
+    ]
+
+
+def cautioned(spec: TableSpec, retrieval: Scores, roles: Roles, titles: Mapping[str, str]) -> TableSpec:
+    """Return a table whose caption begins with the sentences on its encoders; ``roles``: keys by role."""
+    encoders = {roles.get(name, name) for name in _named(spec)}
+    if _in_every_space(spec):
+        encoders = set(retrieval["encoder"])
+    return replace(spec, caption=" ".join([*sentences(retrieval, encoders, titles), spec.caption]))

@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from favor.tables.build import CellSource, fill, rows_of
-from favor.tables.cautions import cautioned
 from favor.tables.cells import Cell, printed
 from favor.tables.context import Context
 from favor.tables.escape import minus
 from favor.tables.marks import Evidence
-from favor.tables.remarks import EvaluationPosts, with_remarks
+from favor.tables.remarks import EvaluationPosts, cautioned, with_remarks
 from favor.tables.settings import TablePoint
 from favor.tables.specs import POINT, Column, Panel, Row, TableSpec
 

@@ -20,7 +20,7 @@ from favor.foundation.html import render
 from favor.foundation.parquet import read_parquet
 from favor.running.jobs.progress import Progress
 from favor.studies.tasks.requests import Request
-from favor.tables.style import page
+from favor.tables.html import page
 from favor.voice.command import style_encoder
 from favor.voice.contrast import contrast_of
 from favor.voice.folder import VoiceFolder, VoiceModels, open_models

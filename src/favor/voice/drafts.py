@@ -12,7 +12,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.inference.chat import ChatTokens
 from favor.lm.base import BaseModel
-from favor.lm.batches import Piece
+from favor.lm.tasks import Piece
 from favor.running.jobs.progress import Progress
 from favor.studies.tasks.drafting import drafted, long_passages, piece
 from favor.studies.tasks.requests import Request, refusals

@@ -16,7 +16,7 @@ from favor.foundation.seeds import numpy_generator
 from favor.foundation.tokenizer import open_tokenizer
 from favor.inference.generation import GenerationRequest, generate
 from favor.inference.likelihood import Question, answer
-from favor.lm.batches import Piece
+from favor.lm.tasks import Piece
 from favor.running.jobs.progress import Progress
 from favor.scores.copying import word_list
 from favor.statistics.copied_spans import KnownTexts

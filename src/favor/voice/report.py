@@ -16,8 +16,8 @@ from favor.foundation.errors import UserError
 from favor.foundation.files import write_json, write_text
 from favor.foundation.html import render
 from favor.foundation.parquet import read_parquet
-from favor.lm.batches import Piece
-from favor.tables.style import page
+from favor.lm.tasks import Piece
+from favor.tables.html import page
 from favor.voice import command
 from favor.voice.contrast import Contrast, contrast_of
 from favor.voice.folder import BASE, OWN, SHARED, VoiceFolder, VoiceModels, VoiceRecord, open_models

@@ -1,7 +1,6 @@
 """Tables of one writer's voice. All are private to the writer."""
 
-from favor.foundation.columns import DOCUMENT, PROMPT_ID, SPLIT, TEXT
-from favor.foundation.tables import FLOAT, INT32, STRING, Column, Table
+from favor.foundation.tables import DOCUMENT, FLOAT, INT32, PROMPT_ID, SPLIT, STRING, TEXT, Column, Table
 
 _MODEL = Column("model", STRING, "", "base, shared (the adapter that training began with) or own")
 

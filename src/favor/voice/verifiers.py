@@ -8,8 +8,8 @@ from typing import Protocol
 import numpy as np
 
 from favor.encoders.base import TextEncoder
+from favor.encoders.kinds.stylometry import fit_stylometry
 from favor.encoders.settings import Stylometry
-from favor.encoders.stylometry import fit_stylometry
 from favor.foundation.vectors import unit_rows
 from favor.scores.author_profiles import Excerpt, Profiles
 from favor.scores.prototypes import margins

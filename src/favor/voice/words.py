@@ -7,7 +7,7 @@ from pathlib import Path
 from favor.foundation.html import render
 from favor.statistics.kept_share import KeptShare
 from favor.tables.escape import minus
-from favor.tables.style import page
+from favor.tables.html import page
 from favor.voice.habits import HabitRate
 from favor.voice.score import TextScore, VoiceScore
 

@@ -93,7 +93,7 @@ def scripts_of(found) -> set[str]:
     ("file", "name", "other"),
     [
         ("src/favor/lm/training.py", "_alike", "_equal_in_kind"),  # a private helper
-        ("src/favor/lm/batches.py", "first_response", "begin"),  # a local variable
+        ("src/favor/lm/tasks.py", "first_response", "begin"),  # a local variable
         ("src/favor/statistics/bootstrap.py", "wins", "won"),
     ],
 )
@@ -130,13 +130,13 @@ def test_a_name_that_nobody_else_sees_changes_no_fingerprint(repository, before,
         # Names that nobody else sees, and what is written otherwise and means the same.
         ("src/favor/foundation/registry.py", "fix it (docs/extending.md)", "correct it (docs/extending.md)"),
         ("src/favor/foundation/registry.py", "; add it (docs/extending.md)", "; write it (docs/extending.md)"),
-        ("src/favor/lm/batches.py", "    total = stage_steps(", "    total: int = stage_steps("),
+        ("src/favor/lm/tasks.py", "    total = stage_steps(", "    total: int = stage_steps("),
         (
-            "src/favor/lm/batches.py",
+            "src/favor/lm/tasks.py",
             "        return []\n    first",
             "        return []\n    else:\n        pass\n    first",
         ),
-        ("src/favor/lm/batches.py", "None,\n) -> Steps:", "None,\n    unused: int = 1,\n) -> Steps:"),
+        ("src/favor/lm/tasks.py", "None,\n) -> Steps:", "None,\n    unused: int = 1,\n) -> Steps:"),
         # Keys: values stand in the parameter of the rule. Types that no key had count where a key of theirs is read.
         # A release holds the schema, with all keys and defaults.
         (LM, GROUP, f"    unread: Vocabulary | None = key(None, 'off')\n{GROUP}"),
@@ -190,9 +190,7 @@ def test_the_printed_name_of_a_method_changes_what_prints_it(changed) -> None:
 
 
 def test_the_meaning_of_a_column_is_read_by_the_bundle_alone(changed) -> None:
-    assert scripts_of(changed("src/favor/foundation/columns.py", '"training seed"', '"seed of training"')) == {
-        "release"
-    }
+    assert scripts_of(changed("src/favor/foundation/tables.py", '"training seed"', '"seed of training"')) == {"release"}
 
 
 def test_a_column_of_a_judge_table_reruns_judge_rules_alone(changed) -> None:

@@ -18,9 +18,9 @@ from favor.federation.method import load_method
 from favor.foundation.errors import UserError
 from favor.foundation.registry import METHODS
 from favor.lm.base import BaseModel, load_base
-from favor.lm.batches import cut_pieces
 from favor.lm.lora import initial_state
 from favor.lm.settings import Lora, Optimisation
+from favor.lm.tasks import cut_pieces
 from favor.lm.tokenizer import train_tokenizer
 from favor.lm.training import ClientTask, train
 from favor.studies.privacy.attacks import leaver_scores, member_scores, sender_scores, text_scores

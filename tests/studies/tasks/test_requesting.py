@@ -6,12 +6,11 @@ import pandas as pd
 import pytest
 from tests.voice.conftest import chatting, neutral, wide  # noqa: F401 - fixtures
 
-from favor.federation.answering import answering, cut_of
-from favor.federation.local import continued
+from favor.federation.local import answering, continued, cut_of
 from favor.federation.method import POOLED
 from favor.federation.tables import REQUESTS
 from favor.foundation.errors import UserError
-from favor.foundation.row_groups import write_row_groups
+from favor.foundation.parquet import write_row_groups
 from favor.inference.chat import ChatTokens
 from favor.lm.base import BaseModel, load_base
 from favor.studies.tasks import drafting

@@ -12,8 +12,7 @@ from favor.corpora.building import build_documents
 from favor.corpora.dates import names_days
 from favor.corpora.delimited import SUFFIXES, delimiter_of
 from favor.corpora.documents import stream_documents
-from favor.corpora.posts import ReaderSettings
-from favor.corpora.reading import open_reader
+from favor.corpora.posts import ReaderSettings, open_reader
 from favor.corpora.settings import Cleaning, Splitting
 from favor.corpora.sources import undecodable_offset
 from favor.corpora.splits import split_documents

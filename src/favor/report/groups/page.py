@@ -17,8 +17,8 @@ from favor.scores.metric import UNSEEN
 from favor.scores.voice_kept import FAILURES_WRONG
 from favor.tables.cells import DASH, printed
 from favor.tables.escape import minus
+from favor.tables.html import page
 from favor.tables.marks import LEVEL
-from favor.tables.style import page
 
 _LABELS = {
     metric.name: metric.label

@@ -1,7 +1,6 @@
 """Tables of the human audit."""
 
-from favor.foundation.columns import CLIENT, PROMPT_ID, SEED
-from favor.foundation.tables import BOOLEAN, FLOAT, INT32, STRING, TEXTS, Column, Table
+from favor.foundation.tables import BOOLEAN, CLIENT, FLOAT, INT32, PROMPT_ID, SEED, STRING, TEXTS, Column, Table
 
 HUMAN_2AFC_ITEMS = Table(
     "human_2afc_items",

@@ -1,7 +1,6 @@
 """Tables of the judges."""
 
-from favor.foundation.columns import CLIENT, PROMPT_ID, SEED
-from favor.foundation.tables import BOOLEAN, INT32, INT64, STRING, Column, Table
+from favor.foundation.tables import BOOLEAN, CLIENT, INT32, INT64, PROMPT_ID, SEED, STRING, Column, Table
 
 _KIND = Column("kind", STRING, "", "quality (one continuation) or voice (two, beside an author's profile)")
 _ITEM = Column("item", STRING, "", "blind name of what is judged, unique within its kind")

@@ -17,9 +17,9 @@ from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator
 from favor.inference.likelihood import Question, answer
 from favor.lm.base import BaseModel
-from favor.lm.batches import Piece, cut_pieces
 from favor.lm.lora import LoraState, from_arrays
 from favor.lm.settings import Lora
+from favor.lm.tasks import Piece, cut_pieces
 from favor.studies.settings import Planted, TextCutting
 
 SERVER, UPLOAD, PERSONAL, REMADE = "server", "upload", "personal", "remade"

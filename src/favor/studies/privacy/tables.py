@@ -1,7 +1,6 @@
 """Tables of the privacy audit. None holds a text."""
 
-from favor.foundation.columns import CLIENT, METHOD, ROUND, SEED
-from favor.foundation.tables import FLOAT, INT32, INT64, STRING, Column, Table
+from favor.foundation.tables import CLIENT, FLOAT, INT32, INT64, METHOD, ROUND, SEED, STRING, Column, Table
 
 _ADAPTER = Column(
     "adapter",
