@@ -6,6 +6,7 @@ that ended well were said to have failed.
 
 from __future__ import annotations
 
+import argparse
 import multiprocessing
 import secrets
 import tempfile
@@ -17,7 +18,6 @@ from types import SimpleNamespace
 
 from favor.running.jobs import forked
 
-JOBS = 100  # per thread
 STANDARD = multiprocessing.get_context("forkserver")
 
 
@@ -41,19 +41,20 @@ def by_our_server(name: str, script: Path) -> bool:
     return forked._run(job, str(script), connection)  # raises where the status is not 0
 
 
-def measure(title: str, start: Callable[[], bool], threads: int) -> None:
+def measure(title: str, start: Callable[[], bool], threads: int, jobs: int) -> None:
     """Print a row."""
     began = time.monotonic()
     with ThreadPoolExecutor(threads) as pool:
-        right = sum(pool.map(lambda _: start(), range(threads * JOBS)))
-    seconds = (time.monotonic() - began) / (threads * JOBS)
-    print(
-        f"{title:17}  {threads} threads  {1000 * seconds:5.1f} ms per job  {threads * JOBS - right} wrong", flush=True
-    )
+        wrong = jobs - sum(pool.map(lambda _: start(), range(jobs)))
+    milliseconds = 1000 * (time.monotonic() - began) / jobs
+    print(f"{title:17}  {threads} threads  {milliseconds:5.1f} ms per job  {wrong} wrong", flush=True)
 
 
 def main() -> None:
     """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--jobs", type=int, default=100, help="jobs per thread")
+    jobs = parser.parse_args().jobs
     STANDARD.set_forkserver_preload(["torch", "transformers"])
     name = f"favor-{secrets.token_hex(16)}"
     server = forked.start(name)
@@ -65,8 +66,8 @@ def main() -> None:
         script = Path(folder, "nothing.py")
         script.touch()
         for threads in (1, 2, 4):
-            measure("standard library", by_the_standard_library, threads)
-            measure("our server", lambda: by_our_server(name, script), threads)
+            measure("standard library", by_the_standard_library, threads, threads * jobs)
+            measure("our server", lambda: by_our_server(name, script), threads, threads * jobs)
     server.communicate()
 
 

@@ -23,11 +23,12 @@ settings.load_profile("repeatable")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-# The files that take twenty seconds or more, the longest first, so that no worker ends alone with one of them.
+# The files that take twenty seconds or more, the longest first, so that no worker ends alone with one of them. Refusals
+# come after what makes the simulation that they share with equality.
 LONGEST = (
-    *("test_equality", "test_refusals", "test_walk", "test_address"),
+    *("test_equality", "test_walk", "test_documented_commands", "test_refusals", "test_address"),
     *("test_end_to_end", "test_kills", "test_sweeps_and_cold_start", "test_determinism", "test_full_disk"),
-    *("test_invalidation", "test_withdrawal", "test_documented_commands", "test_studies", "test_released_layout"),
+    *("test_invalidation", "test_withdrawal", "test_studies", "test_released_layout"),
     *("test_widths", "test_damaged_files", "test_clock", "test_released", "test_quantised"),
 )
 

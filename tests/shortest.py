@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
-import os
 import re
 import shutil
 
 import pytest
 
 from favor.running.folder.run_record import NAMES as PROVENANCE
+from tests.once import made_once
 from tests.workflow.conftest import Project, copy_project
 
 TABLES = [f"results/short/tables/main_federated_results.{kind}" for kind in ("parquet", "tex", "html")]
@@ -27,16 +26,11 @@ def fresh_project(repository, folder) -> Project:
 @pytest.fixture(scope="session", name="finished")
 def finished_run(repository, tmp_path_factory) -> Project:
     """The undisturbed run, made once for all workers of the test run; not to be changed."""
-    base = tmp_path_factory.getbasetemp()
-    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    with (shared / "shortest.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        project = Project(shared / "shortest")
-        if not (shared / "shortest.done").exists():
-            project = fresh_project(repository, shared / "shortest")
-            project.snakemake(*ARGUMENTS, *TABLES)
-            (shared / "shortest.done").touch()
-    return project
+
+    def make(folder) -> None:
+        fresh_project(repository, folder).snakemake(*ARGUMENTS, *TABLES)
+
+    return Project(made_once(tmp_path_factory, "shortest", make))
 
 
 def jobs_begun(output) -> list[str]:

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 import yaml
 from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
+from tests.once import made_once
 from tests.workflow.conftest import Project, copy_project
 
 from favor import cli
@@ -69,23 +70,27 @@ def small(repository, model_folder) -> dict[str, Any]:
 @pytest.fixture(scope="session")
 def simulation(repository, model_folder, tmp_path_factory) -> Simulation:
     """The workflow's own run, by Snakemake: adapters of every method, and what crossed."""
-    project = copy_project(repository, tmp_path_factory.mktemp("simulation") / "project")
-    config = small(repository, model_folder)
-    (project.folder / "config" / "config.yaml").write_text(yaml.safe_dump(config))
-    planner = Planner(resolve(config), repository)
-    wanted = [planner.paths.boundary.of(InExperiment("micro"))]
-    for method in METHODS:
-        run = Run("micro", "1", method)
-        peft = [] if method == "fedalt" else [planner.paths.peft_folder.of(run)]
-        wanted += [*peft, *planner.training.adapters(run)]
-    wanted.append(planner.paths.generations.of(Run("micro", "1", "scaffold")))
-    project.snakemake("--", *dict.fromkeys(wanted))
+
+    def make(folder) -> None:
+        project = copy_project(repository, folder)
+        config = small(repository, model_folder)
+        (folder / "config" / "config.yaml").write_text(yaml.safe_dump(config))
+        planner = Planner(resolve(config), repository)
+        wanted = [planner.paths.boundary.of(InExperiment("micro"))]
+        for method in METHODS:
+            run = Run("micro", "1", method)
+            peft = [] if method == "fedalt" else [planner.paths.peft_folder.of(run)]
+            wanted += [*peft, *planner.training.adapters(run)]
+        wanted.append(planner.paths.generations.of(Run("micro", "1", "scaffold")))
+        project.snakemake("--", *dict.fromkeys(wanted))
+
+    project = Project(made_once(tmp_path_factory, "simulation", make))
+    config = yaml.safe_load((project.folder / "config" / "config.yaml").read_text())
     roster = read_parquet(project.folder / "results/corpora/micro/roster.parquet", ROSTER)
     allocation = read_parquet(project.folder / "results/micro/clients/allocation.parquet", ALLOCATION)
     authors = roster[roster["client"] != ""].set_index("client")["author"].to_dict()
-    return Simulation(
-        project, config, planner, authors, allocation.set_index("client")["target_words"].astype(int).to_dict()
-    )
+    words = allocation.set_index("client")["target_words"].astype(int).to_dict()
+    return Simulation(project, config, Planner(resolve(config), repository), authors, words)
 
 
 @dataclass(frozen=True)

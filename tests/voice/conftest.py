@@ -12,6 +12,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import torch
+from tests.once import made_once
 from tests.scores.copied_voices import written
 
 from favor import cli
@@ -40,19 +41,32 @@ def neutral(text) -> str:
     return " ".join(sorted(text.lower().replace(".", "").replace(",", "").split()))
 
 
-@pytest.fixture(scope="session")
-def wide(tmp_path_factory) -> Path:
-    """A base model that reads 512 tokens, and jane's posts of some 120 words."""
-    folder = tmp_path_factory.mktemp("wide")
+def write_base(folder, context) -> None:
+    """A small base model of four other writers in ``folder``."""
     texts = [written(author, "base", n) for author in range(1, 5) for n in range(30)]
     train_tokenizer(texts, 400, folder / "tokenizer")
     shape = ModelTraining(
-        hidden_size=32, layers=2, heads=4, intermediate_size=64, context_length=768, tokens=40_000, sequence_length=64
+        hidden_size=32,
+        layers=2,
+        heads=4,
+        intermediate_size=64,
+        context_length=context,
+        tokens=40_000,
+        sequence_length=64,
     )
     pretrain(texts, folder / "tokenizer", shape, 1, folder / "base")
-    rows = [(written(0, "voice", n, 6), f"2020-{1 + n // 28:02d}-{1 + n % 28:02d}") for n in range(60)]
-    pd.DataFrame(rows, columns=["text", "date"]).to_csv(folder / "posts.csv", index=False)
-    return folder
+
+
+@pytest.fixture(scope="session")
+def wide(tmp_path_factory) -> Path:
+    """A base model that reads 512 tokens, and jane's posts of some 120 words."""
+
+    def make(folder) -> None:
+        write_base(folder, context=768)
+        rows = [(written(0, "voice", n, 6), f"2020-{1 + n // 28:02d}-{1 + n % 28:02d}") for n in range(60)]
+        pd.DataFrame(rows, columns=["text", "date"]).to_csv(folder / "posts.csv", index=False)
+
+    return made_once(tmp_path_factory, "wide", make)
 
 
 @pytest.fixture(scope="session")
@@ -83,28 +97,27 @@ def by_hand(monkeypatch) -> list[int]:
 def toy(tmp_path_factory) -> Path:
     """A folder with a base model of four other writers (``base``), and the posts of jane and of joe (``posts.csv``)."""
     torch.set_num_threads(1)
-    folder = tmp_path_factory.mktemp("toy")
-    texts = [written(author, "base", n) for author in range(1, 5) for n in range(30)]
-    train_tokenizer(texts, 400, folder / "tokenizer")
-    shape = ModelTraining(
-        hidden_size=32, layers=2, heads=4, intermediate_size=64, context_length=160, tokens=40_000, sequence_length=64
-    )
-    pretrain(texts, folder / "tokenizer", shape, 1, folder / "base")
-    rows = [("jane", written(0, "voice", n, 6), f"2020-{1 + n // 28:02d}-{1 + n % 28:02d}") for n in range(POSTS)]
-    rows += [("joe", "Hello there.", "2020-01-01")]
-    pd.DataFrame(rows, columns=["author", "text", "date"]).to_csv(folder / "posts.csv", index=False)
-    return folder
+
+    def make(folder) -> None:
+        write_base(folder, context=160)
+        rows = [("jane", written(0, "voice", n, 6), f"2020-{1 + n // 28:02d}-{1 + n % 28:02d}") for n in range(POSTS)]
+        rows += [("joe", "Hello there.", "2020-01-01")]
+        pd.DataFrame(rows, columns=["author", "text", "date"]).to_csv(folder / "posts.csv", index=False)
+
+    return made_once(tmp_path_factory, "toy", make)
 
 
 @pytest.fixture(scope="session")
-def trained(toy) -> Path:
+def trained(toy, tmp_path_factory) -> Path:
     """The folder of jane's voice. Tests that change it take ``voice``."""
-    folder = toy / "jane"
-    command(
-        *("train", toy / "posts.csv", "--author", "jane", "--consent", "mine", "--base", toy / "base"),
-        *("--epochs", 2, "--voice", folder),
-    )
-    return folder
+
+    def make(folder) -> None:
+        command(
+            *("train", toy / "posts.csv", "--author", "jane", "--consent", "mine", "--base", toy / "base"),
+            *("--epochs", 2, "--voice", folder),
+        )
+
+    return made_once(tmp_path_factory, "jane", make)
 
 
 @pytest.fixture

@@ -142,7 +142,9 @@ def failure(command, project) -> str:
             stderr=subprocess.STDOUT,
             check=False,
         )
-    return f"{command}:\n{done.stdout[-800:]}" if done.returncode else ""
+    # What does not know "--help" would do what it is for.
+    works = done.returncode == 0 and ("--help" not in program or "usage:" in done.stdout.lower())
+    return "" if works else f"{command}:\n{done.stdout[-800:]}"
 
 
 def test_commands_are_found_wherever_they_stand() -> None:
@@ -156,7 +158,7 @@ def test_commands_are_found_wherever_they_stand() -> None:
 def test_every_command_works(repository, project) -> None:
     written = sorted({command for page in pages(repository) for command in commands(page.read_text())})
     # A dry run of the same files is one command, however many cores it names.
-    found = list({re.sub(r" --cores \d+", "", dry(command)): command for command in written}.values())
+    found = list({re.sub(r" --cores \d+| --dry-run", "", dry(command)): command for command in written}.values())
     assert len(found) > 15
     alone = [command for command in found if "resume.py" in command]  # it refuses to work beside another Snakemake
     failed = [failure(command, project) for command in alone]

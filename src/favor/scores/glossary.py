@@ -1,6 +1,6 @@
 """The glossary of metrics: ``python -m favor.scores.glossary --write`` makes docs/metrics.md from what they declare."""
 
-import sys
+import argparse
 
 from favor.foundation.files import write_text
 from favor.foundation.registry import METRIC_FAMILIES, PACKAGE_ROOT
@@ -53,7 +53,9 @@ def _first_line(text: str | None) -> str:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--write"]:
+    parser = argparse.ArgumentParser(prog="python -m favor.scores.glossary", description=__doc__)
+    parser.add_argument("--write", action="store_true", help="write the page instead of printing it")
+    if parser.parse_args().write:
         write_text(glossary(), PAGE)
     else:
         print(glossary())
