@@ -154,7 +154,7 @@ def print_certificates(arguments: argparse.Namespace) -> None:
     # Here, because the other commands need neither pandas nor torch's libraries.
     from favor.report.certificates import certificate_lines
     from favor.scores.settings import Resampled
-    from favor.tables.context import Context
+    from favor.tables.specs import Context
 
     planner = planner_of(arguments)
     titles = {name: encoder.title for name, encoder in planner.config.encoders.items() if encoder.title}

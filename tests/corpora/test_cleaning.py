@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from favor.corpora.cleaning import clean_text
+from favor.corpora.posts import clean_text
 from favor.foundation.words import document_words
 
 

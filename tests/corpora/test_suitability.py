@@ -9,12 +9,11 @@ import pandas as pd
 import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from favor.corpora.authors import count_tokens
+from favor.corpora.authors import count_tokens, measure_suitability, shortcomings, suits_by
 from favor.corpora.prompts import select_prompts
 from favor.corpora.roster import select_roster
 from favor.corpora.settings import DealtRoles, Need, PromptCut, Roster, Splitting
 from favor.corpora.splits import split_documents
-from favor.corpora.suitability import measure_suitability, shortcomings, suits_by
 from favor.corpora.tables import SUITABILITY
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import write_parquet

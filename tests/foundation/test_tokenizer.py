@@ -12,8 +12,7 @@ from favor.corpora.authors import count_tokens
 from favor.corpora.documents import DocumentWriter
 from favor.corpora.prompts import select_prompts
 from favor.corpora.settings import PromptCut
-from favor.encoders.backbones import make_small_backbone
-from favor.encoders.batches import token_ids
+from favor.encoders.backbones import make_small_backbone, token_ids
 from favor.encoders.settings import SmallBackbone
 from favor.foundation.tokenizer import open_tokenizer
 from favor.lm.tokenizer import load_tokenizer

@@ -14,7 +14,7 @@ from tests.lm.conftest import SENTENCES
 from tokenizers import Tokenizer
 from tokenizers.processors import TemplateProcessing
 
-from favor.federation.gates import ClientGate, language_model_text
+from favor.federation.gates import ClientGate
 from favor.federation.inference import adapted_requests
 from favor.federation.local import client_pieces
 from favor.federation.settings import StagePieces
@@ -24,6 +24,7 @@ from favor.inference.generation import generate
 from favor.lm.base import BaseModel, load_base
 from favor.lm.settings import ALL_LINEAR, Training
 from favor.lm.tasks import Piece, cut_pieces
+from favor.lm.tokenizer import language_model_text
 from favor.studies.privacy.losses import first_pieces, secret_pieces
 from favor.studies.settings import TextCutting
 

@@ -20,8 +20,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from favor.corpora.building import RARE_REASONS, REASONS, build_documents
-from favor.corpora.cleaning import clean_text
-from favor.corpora.posts import ReaderSettings, open_reader
+from favor.corpora.posts import ReaderSettings, clean_text, open_reader
 from favor.corpora.settings import Cleaning
 from favor.corpora.tables import DOCUMENTS
 from favor.foundation.errors import UserError

@@ -22,12 +22,11 @@ from favor.paper.values import load_paper_values, paper_file
 from favor.tables.build import build_table
 from favor.tables.cell_table import TABLE_CELLS
 from favor.tables.cells import DASH
-from favor.tables.context import Context
 from favor.tables.every_metric import panels_of_scores
 from favor.tables.html import html_table
 from favor.tables.labels import printed_spec
 from favor.tables.latex import latex_table
-from favor.tables.specs import TableSpec
+from favor.tables.specs import Context, TableSpec
 
 SETTINGS = settings(
     max_examples=40, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)

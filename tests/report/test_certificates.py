@@ -13,7 +13,7 @@ from favor.encoders.tables import CERTIFICATE, SOURCE_EMBEDDINGS
 from favor.foundation.parquet import write_parquet
 from favor.report.certificates import NO_TEXTS, certificate_lines
 from favor.scores.settings import Resampled
-from favor.tables.context import Context
+from favor.tables.specs import Context
 
 SETTINGS = Resampled(draws=200, seed=1)
 

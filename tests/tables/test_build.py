@@ -12,11 +12,10 @@ from favor.analysis.tables import COMPARISONS
 from favor.paper.values import load_paper_values
 from favor.scores.metric import Score, scores_frame
 from favor.tables.build import build_table, is_control
-from favor.tables.context import Context
 from favor.tables.html import html_table
 from favor.tables.labels import printed_spec
 from favor.tables.latex import latex_table
-from favor.tables.specs import Column, Panel, Row, TableSpec, method_rows
+from favor.tables.specs import Column, Context, Panel, Row, TableSpec, method_rows
 
 ACCURACY = Column("Author\nAcc.", "author_accuracy", "style", direction="up", deviation="inline")
 ERROR = Column("EER", "generated_eer", "style", direction="down")

@@ -15,11 +15,11 @@ from favor.scores.author_retrieval import retrieval_scores
 from favor.scores.inputs import Sources
 from favor.scores.metric import scores_frame
 from favor.tables.build import build_table
-from favor.tables.context import Context
 from favor.tables.html import html_table
 from favor.tables.labels import printed_spec
 from favor.tables.remarks import cautioned, prints_style, sentences
 from favor.tables.settings import Point
+from favor.tables.specs import Context
 from favor.tables.sweeps import cautioned_at_points
 
 ROLES = {"style": "asce_a", "semantic": "minilm", "independent": "asce_b"}

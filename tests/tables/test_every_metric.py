@@ -8,11 +8,11 @@ import pandas as pd
 
 from favor.scores.metric import SOURCE, Score, scores_frame
 from favor.tables.build import build_table
-from favor.tables.context import Context
 from favor.tables.every_metric import panels_of_cells, panels_of_scores
 from favor.tables.html import html_document
 from favor.tables.labels import printed_spec
 from favor.tables.latex import latex_table
+from favor.tables.specs import Context
 
 CONTEXT = Context(
     "trial", ["favor", "mine"], display={"mine": "Mine"}, encoder_titles={"e2": "My space"}, seeds=(1,), marks="paper"

@@ -28,10 +28,9 @@ from favor.report.page import inline_svg, write_html_report
 from favor.report.pdf import latex_source
 from favor.studies.human_audit.human_2afc import NO_RESPONSES, missing_scores
 from favor.tables.build import build_table
-from favor.tables.context import Context
 from favor.tables.html import html_document, html_table
 from favor.tables.labels import printed_spec
-from favor.tables.specs import available, load_spec
+from favor.tables.specs import Context, available, load_spec
 
 VOID = {"meta", "br"}
 

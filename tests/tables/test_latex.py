@@ -14,10 +14,9 @@ from favor.paper.values import load_paper_values
 from favor.report.pdf import compile_latex
 from favor.running.jobs.environment import latex_available
 from favor.tables.build import build_table
-from favor.tables.context import Context
 from favor.tables.labels import printed_spec
 from favor.tables.latex import PACKAGES, latex_table
-from favor.tables.specs import Column, Panel, Row, TableSpec, available
+from favor.tables.specs import Column, Context, Panel, Row, TableSpec, available
 
 needs_latex = pytest.mark.skipif(not latex_available(), reason="pdflatex is not installed")
 

@@ -13,11 +13,9 @@ from favor.statistics.bootstrap import compare, mean_draws, observed, resample_c
 from favor.statistics.sign_flips import linear_shares, sign_flip_p
 from favor.tables.build import build_table
 from favor.tables.cells import Cell
-from favor.tables.context import Context
 from favor.tables.labels import printed_spec
-from favor.tables.marks import BY_EVIDENCE, BY_MEANS, EVEN, TOGETHER, UNTESTED, Evidence, mark
-from favor.tables.notes import mark_notes
-from favor.tables.specs import Column, Row
+from favor.tables.marks import BY_EVIDENCE, BY_MEANS, EVEN, TOGETHER, UNTESTED, Evidence, mark, mark_notes
+from favor.tables.specs import Column, Context, Row
 
 AUTHORS = 20
 COLUMN = Column("Acc.", "author_accuracy", "style", direction="up")

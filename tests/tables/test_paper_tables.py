@@ -13,9 +13,8 @@ from favor.paper.names import METHODS
 from favor.paper.values import load_paper_values, paper_cell
 from favor.plan.record import run_check
 from favor.tables.build import SEEDS, build_table
-from favor.tables.context import Context
 from favor.tables.labels import printed_spec
-from favor.tables.specs import available
+from favor.tables.specs import Context, available
 
 # (row, column) where the paper marks otherwise than by best and second-best of the printed numbers.
 OTHERWISE = {

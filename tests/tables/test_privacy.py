@@ -8,8 +8,7 @@ import pandas as pd
 
 from favor.scores.metric import Score, scores_frame
 from favor.tables.build import build_table
-from favor.tables.context import Context
-from favor.tables.specs import load_spec
+from favor.tables.specs import Context, load_spec
 
 CONTEXT = Context("trial", ("favor",), encoders={"style": "asce_a"}, marks="evidence")
 

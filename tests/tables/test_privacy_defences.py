@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from favor.tables.context import Context
 from favor.tables.labels import printed_spec
 from favor.tables.settings import Point
+from favor.tables.specs import Context
 from favor.tables.sweeps import build_sweep
 
 ATTACKS = (("sender_top1", "upload"), ("link_top1", "upload"), ("text_auc", "upload"), ("text_auc", "mean"))

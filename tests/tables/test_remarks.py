@@ -7,11 +7,11 @@ import pytest
 from tests.plan.conftest import Planning, plan  # noqa: F401 - a fixture
 
 from favor.tables.build import build_table
-from favor.tables.context import Context
 from favor.tables.html import html_table
 from favor.tables.labels import printed_spec
 from favor.tables.latex import latex_table
 from favor.tables.remarks import EvaluationPosts, with_remarks
+from favor.tables.specs import Context
 
 
 def prompts(*posts) -> pd.DataFrame:

@@ -19,14 +19,13 @@ from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.paper.values import load_paper_values
 from favor.tables.cell_table import TABLE_CELLS
-from favor.tables.context import Context
 from favor.tables.html import html_table
 from favor.tables.labels import printed_spec
 from favor.tables.latex import latex_table
 from favor.tables.marks import BY_EVIDENCE, EVEN, UNTESTED
 from favor.tables.remarks import EvaluationPosts
 from favor.tables.settings import Point
-from favor.tables.specs import POINT, Column, Panel, Row, TableSpec
+from favor.tables.specs import POINT, Column, Context, Panel, Row, TableSpec
 from favor.tables.sweeps import at_points, build_sweep, with_remarks_of_points
 
 POINTS = [

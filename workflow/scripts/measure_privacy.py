@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
-from favor.corpora.copies import copied_documents
+from favor.corpora.documents import copied_documents
 from favor.corpora.held_out import held_out_texts
 from favor.corpora.tables import CLIENT_TEXTS, ROSTER, SPLITS
 from favor.federation.inference import client_adapters, exported

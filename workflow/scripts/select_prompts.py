@@ -2,7 +2,8 @@
 
 import sys
 
-from favor.corpora.copies import copied_documents, word_runs
+from favor.corpora.copies import word_runs
+from favor.corpora.documents import copied_documents
 from favor.corpora.prompts import select_prompts
 from favor.corpora.settings import PromptSelection
 from favor.corpora.tables import CLIENT_TEXTS, PROMPTS

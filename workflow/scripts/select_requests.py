@@ -2,7 +2,8 @@
 
 import sys
 
-from favor.corpora.copies import copied_documents, word_runs
+from favor.corpora.copies import word_runs
+from favor.corpora.documents import copied_documents
 from favor.corpora.tables import CLIENT_TEXTS, PROMPTS
 from favor.federation.tables import REQUESTS
 from favor.foundation.parquet import read_parquet, write_parquet

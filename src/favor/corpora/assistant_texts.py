@@ -6,9 +6,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from favor.corpora.cleaning import clean_text
 from favor.corpora.documents import stream_documents
-from favor.corpora.posts import ReaderSettings
+from favor.corpora.posts import ReaderSettings, clean_text
 from favor.corpora.tabular import read_rows
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator

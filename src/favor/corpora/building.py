@@ -18,11 +18,10 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 import pandas as pd
 
-from favor.corpora.cleaning import clean_text
 from favor.corpora.dates import NONE, date_of, day_of
 from favor.corpora.documents import DocumentWriter, stream_documents, text_digest
 from favor.corpora.others_words import KINDS, measure_others_words
-from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, Reader, ReaderSettings
+from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, Reader, ReaderSettings, clean_text
 from favor.corpora.scripts import ScriptCounts, count_letters_and_words
 from favor.corpora.settings import Cleaning
 from favor.corpora.suspicions import Suspicions

@@ -1,22 +1,14 @@
-"""Whether training has seen a text: its near duplicates, and runs of words that it shares with texts trained on."""
+"""Whether training has seen a text: runs of words that it shares with texts trained on."""
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from favor.corpora.tables import NEAR_DUPLICATES
-from favor.foundation.parquet import read_parquet
 from favor.foundation.words import compared_words
 
 SHARED_WORDS = 10  # a text with a run of so many words of a training text is partly a copy of it
 _FACTOR = 0x9E3779B97F4A7C15  # odd, so that the order of words counts
-
-
-def copied_documents(paths: Iterable[str | Path]) -> set[str]:
-    """Return the documents of the ``near_duplicates`` tables at ``paths``, of which there may be none."""
-    return {name for path in paths for name in read_parquet(path, NEAR_DUPLICATES)["document_id"]}
 
 
 def word_runs(texts: Iterable[str]) -> np.ndarray:

@@ -1,15 +1,16 @@
 """The ``documents`` table written and read in row groups, so that a whole corpus never stands in memory."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from favor.corpora.tables import DOCUMENTS
+from favor.corpora.tables import DOCUMENTS, NEAR_DUPLICATES
 from favor.foundation.errors import UserError
+from favor.foundation.parquet import read_parquet
 
 
 def text_digest(text: bytes) -> bytes:
@@ -98,3 +99,8 @@ def author_totals(path: Path) -> pd.DataFrame:
     return totals.assign(
         documents=totals["documents"].astype("int32"), words=totals["words"].astype("int64"), tokens=-1
     )
+
+
+def copied_documents(paths: Iterable[str | Path]) -> set[str]:
+    """Return the documents of the ``near_duplicates`` tables at ``paths``, of which there may be none."""
+    return {name for path in paths for name in read_parquet(path, NEAR_DUPLICATES)["document_id"]}

@@ -8,7 +8,7 @@ import pandas as pd
 
 from favor.corpora.allocation import SWEEP_ALPHA, allocate, gini, missed_targets
 from favor.corpora.author_measures import STYLE_CHANGE, failing
-from favor.corpora.authors import choose_background, possible_background
+from favor.corpora.authors import choose_background, possible_background, shortcomings
 from favor.corpora.documents import stream_documents
 from favor.corpora.others_words import MOSTLY, measure_others_words
 from favor.corpora.posts import open_reader
@@ -16,7 +16,6 @@ from favor.corpora.roster import Measured, assign_roles
 from favor.corpora.settings import CheckedExperiment, Readiness, Roster
 from favor.corpora.shortage import ShortageError
 from favor.corpora.splits import split_documents
-from favor.corpora.suitability import shortcomings
 from favor.corpora.suspicions import Suspicions
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable

@@ -12,8 +12,7 @@ from sklearn.metrics import accuracy_score, f1_score
 from torch import nn
 from torch.nn import functional
 
-from favor.encoders.backbones import Backbone, compute_device, load_backbone, make_small_backbone
-from favor.encoders.batches import padded, token_ids
+from favor.encoders.backbones import Backbone, compute_device, load_backbone, make_small_backbone, padded, token_ids
 from favor.encoders.kinds.asce import DIMENSION, StyleNetwork, save_asce
 from favor.encoders.settings import AsceTraining
 from favor.foundation.arithmetic import fast_linear_layers

@@ -7,9 +7,8 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from favor.encoders.backbones import Backbone, compute_device
+from favor.encoders.backbones import Backbone, compute_device, encode_in_batches, token_ids
 from favor.encoders.base import TextEncoder
-from favor.encoders.batches import encode_in_batches, token_ids
 from favor.foundation.arithmetic import fast_linear_layers
 from favor.foundation.errors import UserError
 from favor.running.jobs.progress import Progress

@@ -22,20 +22,7 @@ from favor.lm.base import BaseModel
 from favor.lm.lora import LoraState
 from favor.lm.settings import Lora
 from favor.lm.tasks import Piece
-from favor.lm.tokenizer import TextTokenizer, encode_in_two
-
-
-def language_model_text(prompt: str, text: str) -> str:
-    """Return what the language model reads: the writing prompt, where there is one, then the text."""
-    return f"{prompt}\n\n{text}" if prompt else text
-
-
-def language_model_tokens(tokenizer: TextTokenizer, prompt: str, text: str) -> tuple[list[int], int]:
-    """Return the tokens of what the language model reads, and how many of them are the writing prompt's.
-
-    A token that joins the prompt's end to the text is the text's.
-    """
-    return encode_in_two(tokenizer, language_model_text(prompt, text), len(language_model_text(prompt, "")))
+from favor.lm.tokenizer import language_model_text
 
 
 def gate_values(states: np.ndarray, references: np.ndarray, coefficient: float) -> np.ndarray:

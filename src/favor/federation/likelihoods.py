@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from favor.corpora.style_features import VERIFIER_WORDS
-from favor.federation.gates import language_model_text
 from favor.federation.inference import ClientAdapter, adapted_requests
 from favor.federation.settings import TextChoice
 from favor.federation.tables import LIKELIHOOD, READ_TEXTS
@@ -22,7 +21,7 @@ from favor.inference.likelihood import Question, log_likelihoods
 from favor.lm.base import BaseModel
 from favor.lm.settings import Lora
 from favor.lm.tasks import Piece
-from favor.lm.tokenizer import TextTokenizer, offsets
+from favor.lm.tokenizer import TextTokenizer, language_model_text, offsets
 from favor.running.jobs.progress import Progress
 
 _FUNCTION_WORDS = frozenset(VERIFIER_WORDS)

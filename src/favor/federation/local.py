@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from favor.federation.gates import ClientGate, language_model_tokens
+from favor.federation.gates import ClientGate
 from favor.federation.method import POOLED, PersonalStage, SharedStage
 from favor.federation.packs import State
 from favor.federation.ranks import at_rank, rank_of
@@ -27,6 +27,7 @@ from favor.lm.lora import LoraState, from_arrays
 from favor.lm.resuming import Checkpoint
 from favor.lm.settings import WeightedAlignment
 from favor.lm.tasks import ClientResult, ClientTask, Piece, cut_pieces
+from favor.lm.tokenizer import language_model_tokens
 from favor.lm.training import count_steps, train
 from favor.lm.widths import WidthMemory
 from favor.running.jobs.progress import Progress

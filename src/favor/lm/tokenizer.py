@@ -104,3 +104,16 @@ def train_tokenizer(texts: Iterable[str], vocabulary_size: int, folder: str | Pa
     }
     write_json(configuration, Path(folder) / "tokenizer_config.json")
     return trained
+
+
+def language_model_text(prompt: str, text: str) -> str:
+    """Return what the language model reads: the writing prompt, where there is one, then the text."""
+    return f"{prompt}\n\n{text}" if prompt else text
+
+
+def language_model_tokens(tokenizer: TextTokenizer, prompt: str, text: str) -> tuple[list[int], int]:
+    """Return the tokens of what the language model reads, and how many of them are the writing prompt's.
+
+    A token that joins the prompt's end to the text is the text's.
+    """
+    return encode_in_two(tokenizer, language_model_text(prompt, text), len(language_model_text(prompt, "")))

@@ -19,10 +19,9 @@ from favor.plan.record import recipe
 from favor.plan.records import Records
 from favor.plan.studies import Studies
 from favor.settings.section import refuse
-from favor.tables.context import Context, RowSettings
 from favor.tables.remarks import prints_style
 from favor.tables.settings import Excerpts, PrintedTable, Sweep
-from favor.tables.specs import TableSpec, load_spec, spec_module
+from favor.tables.specs import Context, RowSettings, TableSpec, load_spec, spec_module
 
 TABLE_KINDS = ("parquet", "tex", "html")
 RETRIEVAL = "author_retrieval"  # says which encoders a table has to warn of

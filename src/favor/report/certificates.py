@@ -15,10 +15,10 @@ from favor.scores.settings import Resampled
 from favor.scores.stel import stel_scores
 from favor.tables.build import build_table
 from favor.tables.cell_table import rows_of_cells
-from favor.tables.context import Context
 from favor.tables.labels import printed_spec
-from favor.tables.notes import footnotes, letter
+from favor.tables.marks import footnotes, letter
 from favor.tables.remarks import sentences
+from favor.tables.specs import Context
 
 NO_TEXTS = "no experiment of the configuration measures with this encoder, so it has no human texts"
 

@@ -24,11 +24,10 @@ from favor.tables.cells import (
     printed_quantity,
     without_value,
 )
-from favor.tables.context import Context
 from favor.tables.escape import minus
 from favor.tables.every_metric import method_rows_of
 from favor.tables.marks import Evidence, mark
-from favor.tables.specs import Column, Panel, Row, TableSpec
+from favor.tables.specs import Column, Context, Panel, Row, TableSpec
 
 SEEDS = "@seeds"
 _UNSEEDED = {*CONTROLS, SOURCE}  # no runs of the configuration

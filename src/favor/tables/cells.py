@@ -8,8 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from favor.paper.names import method_name
-from favor.tables.context import Context
-from favor.tables.specs import Column, Panel, Row, Unit
+from favor.tables.specs import Column, Context, Panel, Row, Unit
 
 if TYPE_CHECKING:  # read while the workflow is parsed
     import pandas as pd

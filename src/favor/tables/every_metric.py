@@ -11,9 +11,8 @@ import pandas as pd
 from favor.foundation.registry import METRIC_FAMILIES
 from favor.paper.names import CONTROLS, METHODS, method_name
 from favor.scores.metric import SOURCE, Metric, metrics_of
-from favor.tables.context import Context
 from favor.tables.labels import DIRECTIONS
-from favor.tables.specs import Column, Panel, Row
+from favor.tables.specs import Column, Context, Panel, Row
 
 SOURCE_ROW = "Human texts"
 

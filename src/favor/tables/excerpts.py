@@ -11,8 +11,7 @@ from favor.foundation.words import output_words
 from favor.paper.names import METHODS, method_name
 from favor.tables.cell_table import TABLE_CELLS
 from favor.tables.cells import DASH
-from favor.tables.context import Context
-from favor.tables.specs import Row, TableSpec
+from favor.tables.specs import Context, Row, TableSpec
 
 SEED = 4302026  # the paper's
 EXAMPLES = 3

@@ -15,7 +15,7 @@ from favor.tables.build import is_control
 from favor.tables.cell_table import PrintedCell, rows_of_cells
 from favor.tables.escape import latex as escape
 from favor.tables.escape import minus
-from favor.tables.notes import footnotes, letter, mark_notes, row_notes
+from favor.tables.marks import footnotes, letter, mark_notes, row_notes
 from favor.tables.specs import Column, Panel, TableSpec
 
 PACKAGES = ("booktabs", "graphicx", "amssymb", "color")

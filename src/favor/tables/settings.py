@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from favor.corpora.settings import WordKind
 from favor.settings.section import DISTINCT, Filled, Number, Section, key, refuse, required
-from favor.tables.context import Context
+from favor.tables.specs import Context
 
 
 class PointLabel(Section):

@@ -9,12 +9,11 @@ import pandas as pd
 
 from favor.tables.build import CellSource, fill, rows_of
 from favor.tables.cells import Cell, printed
-from favor.tables.context import Context
 from favor.tables.escape import minus
 from favor.tables.marks import Evidence
 from favor.tables.remarks import EvaluationPosts, cautioned, with_remarks
 from favor.tables.settings import TablePoint
-from favor.tables.specs import POINT, Column, Panel, Row, TableSpec
+from favor.tables.specs import POINT, Column, Context, Panel, Row, TableSpec
 
 
 def at_points(spec: TableSpec, points: Sequence[TablePoint]) -> TableSpec:

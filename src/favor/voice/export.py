@@ -6,7 +6,6 @@ from pathlib import Path
 
 import gguf
 
-from favor.federation.gates import language_model_text
 from favor.foundation.errors import UserError
 from favor.foundation.files import read_json, write_json, write_text
 from favor.foundation.gguf import is_gguf
@@ -16,7 +15,7 @@ from favor.lm.configuration import load_configuration
 from favor.lm.gguf_adapter import write_gguf_adapter
 from favor.lm.lora import export_peft
 from favor.lm.peft_import import CONFIGURATION, import_peft
-from favor.lm.tokenizer import load_tokenizer, opening
+from favor.lm.tokenizer import language_model_text, load_tokenizer, opening
 from favor.studies.tasks.requests import NEW_TOKENS as ANSWER_TOKENS
 from favor.studies.tasks.requests import Request
 from favor.voice.folder import OWN, VoiceFolder, VoiceRecord, open_models

@@ -10,13 +10,13 @@ from favor.corpora.copies import SHARED_WORDS, shares_a_run, word_runs
 from favor.corpora.prompts import cut_post
 from favor.corpora.settings import PromptCut
 from favor.corpora.tables import CLIENT_TEXTS
-from favor.federation.gates import language_model_tokens
 from favor.foundation.parquet import read_parquet
 from favor.foundation.seeds import numpy_generator
 from favor.foundation.tokenizer import open_tokenizer
 from favor.inference.generation import GenerationRequest, generate
 from favor.inference.likelihood import Question, answer
 from favor.lm.tasks import Piece
+from favor.lm.tokenizer import language_model_tokens
 from favor.running.jobs.progress import Progress
 from favor.scores.copying import word_list
 from favor.statistics.copied_spans import KnownTexts

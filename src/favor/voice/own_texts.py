@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from favor.corpora.cleaning import clean_text
 from favor.corpora.dates import NONE, day_of
-from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, ReaderSettings
+from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, ReaderSettings, clean_text
 from favor.corpora.settings import ColumnRole, Splitting
 from favor.corpora.splits import split_of
 from favor.corpora.tabular import read_rows, table_columns

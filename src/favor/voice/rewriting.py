@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from favor.corpora.cleaning import clean_text
+from favor.corpora.posts import clean_text
 from favor.encoders.base import TextEncoder
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import derive_seed, numpy_generator

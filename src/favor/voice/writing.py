@@ -2,12 +2,12 @@
 
 import argparse
 
-from favor.corpora.cleaning import clean_text
-from favor.federation.gates import language_model_text
+from favor.corpora.posts import clean_text
 from favor.foundation.errors import UserError
 from favor.inference.chat import ChatTokens
 from favor.inference.generation import GenerationRequest, generate
 from favor.inference.sampling import Sampling
+from favor.lm.tokenizer import language_model_text
 from favor.studies.tasks.requests import Request
 from favor.voice.folder import VoiceFolder, VoiceModels, open_models
 from favor.voice.rewriting import print_texts

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from favor.encoders.batches import encode_in_batches
+from favor.encoders.backbones import encode_in_batches
 from favor.foundation.errors import UserError
 from favor.running.devices.gpu_memory import attempt, fitting_batches
 

@@ -14,10 +14,11 @@ from favor.encoders.backbones import (
     backbone_description,
     backbone_from_description,
     compute_device,
+    encode_in_batches,
     mean_pool,
+    token_ids,
 )
 from favor.encoders.base import TextEncoder, checked_options
-from favor.encoders.batches import encode_in_batches, token_ids
 from favor.foundation.arithmetic import fast_linear_layers
 from favor.foundation.errors import UserError
 from favor.foundation.files import read_json, write_json

@@ -13,9 +13,16 @@ import torch
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Normalize
 
-from favor.encoders.backbones import LOADING_ERRORS, cannot_be_loaded, compute_device, longest_input, resolve_source
+from favor.encoders.backbones import (
+    LOADING_ERRORS,
+    by_length,
+    cannot_be_loaded,
+    compute_device,
+    longest_input,
+    resolve_source,
+    token_ids,
+)
 from favor.encoders.base import TextEncoder, checked_options
-from favor.encoders.batches import by_length, token_ids
 from favor.foundation.arithmetic import fast_linear_layers
 from favor.foundation.errors import UserError
 from favor.foundation.tokenizer import read_control_tokens_as_text

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from favor.federation.canaries import CARRIER, candidates, carrying, secret
-from favor.federation.gates import language_model_tokens
 from favor.federation.packs import State
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator
@@ -20,6 +19,7 @@ from favor.lm.base import BaseModel
 from favor.lm.lora import LoraState, from_arrays
 from favor.lm.settings import Lora
 from favor.lm.tasks import Piece, cut_pieces
+from favor.lm.tokenizer import language_model_tokens
 from favor.studies.settings import Planted, TextCutting
 
 SERVER, UPLOAD, PERSONAL, REMADE = "server", "upload", "personal", "remade"
