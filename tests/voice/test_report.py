@@ -102,7 +102,7 @@ def test_the_page_says_what_was_found_and_the_record_holds_no_text(toy, voice, m
         assert line in printed
     assert "validation loss after pass 2" in page
     assert found["gains"]["own"]["own"]["value"] > 0  # two passes over jane's posts make her next ones likelier
-    assert found["audit"]["held_out"] == 6
+    assert found["audit"]["validation"] == 6
     texts = read_parquet(voice / "texts.parquet", CLIENT_TEXTS)
     held_out = texts.loc[texts["split"] == "test", "text"]
     assert any(text[:60] in page for text in held_out)  # private: it shows what was continued

@@ -99,14 +99,36 @@ def test_every_pass_is_said_and_the_best_is_named() -> None:
 
 
 def test_the_newest_texts_are_held_out(toy) -> None:
-    """Of 60 posts a tenth each: the 48 oldest are trained on, six validate, and the six newest are held out."""
+    """Of 60 posts the six newest are held out; of the 54 others six, drawn at random, validate."""
     found = own_texts(toy / "posts.csv", "jane", {})
     posts = pd.read_csv(toy / "posts.csv").query("author == 'jane'").sort_values("date", kind="stable")
-    splits = ["train"] * 48 + ["validation"] * 6 + ["test"] * 6
-    assert found.texts["split"].tolist() == splits
+    splits = found.texts["split"]
+    assert splits.value_counts().to_dict() == {"train": 48, "validation": 6, "test": 6}
+    assert splits.tolist()[54:] == ["test"] * 6
+    assert 0.2 < np.flatnonzero(splits == "validation").mean() / 54 < 0.8  # not the newest of them
     assert found.texts["text"].tolist() == posts["text"].tolist()
-    assert found.texts["training_text"].tolist() == posts["text"].tolist()[:48] + [""] * 12
-    assert found.remarks == ["split by date: the oldest 80 % are trained on, the newest 10 % are held out"]
+    trained = np.where(splits == "train", found.texts["text"], "")
+    assert found.texts["training_text"].tolist() == trained.tolist()
+    assert found.remarks == [
+        "split by date: the newest 10 % are held out; of the older ones as many, drawn at random, validate"
+    ]
+
+
+def test_drift_is_not_taken_for_memory(toy) -> None:
+    """A base that a text's date alone makes likelier, the older the more, says nothing of what was trained on."""
+    posts = pd.read_csv(toy / "posts.csv").query("author == 'jane'")
+    texts, generator = own_texts(toy / "posts.csv", "jane", {}).texts, np.random.default_rng(1)
+    age = texts["text"].map({text: place for place, text in enumerate(posts.sort_values("date")["text"])})
+    kinds = texts["split"].map({"train": "trained", "validation": "validation", "test": "held_out"})
+    said, newest = [], []
+    for _ in range(20):
+        own = 4 - 0.3 * (1 - age / len(posts)) - generator.normal(0, 0.1, len(posts))
+        rows = pd.DataFrame({"kind": kinds, "text": range(len(posts)), "base": 4.0, "own": own})
+        losses = rows.melt(["kind", "text"], var_name="model", value_name="loss")
+        said.append(audit(losses, 1).above_chance)
+        newest.append(audit(losses.replace({"kind": {"validation": "", "held_out": "validation"}}), 1))
+    assert np.mean(said) <= 0.15
+    assert np.mean([each.above_chance for each in newest]) > 0.5  # had they been compared with the newest
 
 
 def test_texts_without_a_date_are_split_at_random_and_repeated_ones_left_out(toy, tmp_path) -> None:
@@ -269,17 +291,17 @@ def test_copied_passages_are_counted_and_warned_of() -> None:
 
 
 def test_the_audit_warns_above_chance_and_not_at_it() -> None:
-    """The loss of every training text falls by 1 + its number / 100; of held-out texts by less, or by as much."""
+    """The loss of every training text falls by 1 + its number / 100; of others by less, or by as much."""
 
-    def losses(held_out) -> pd.DataFrame:
+    def losses(others) -> pd.DataFrame:
         falls = {("trained", n): 1 + n / 100 for n in range(20)} | {
-            ("held_out", n): held_out + n / 100 for n in range(20)
+            ("validation", n): others + n / 100 for n in range(20)
         }
         rows = [("base", kind, n, 4.0) for kind, n in falls] + [("own", *key, 4 - fall) for key, fall in falls.items()]
         return pd.DataFrame(rows, columns=["model", "kind", "text", "loss"])
 
     told, chance = audit(losses(0.0), 1), audit(losses(1.0), 1)
-    assert (told.auc.value, told.trained, told.held_out) == (1.0, 20, 20)
+    assert (told.auc.value, told.trained, told.validation) == (1.0, 20, 20)
     assert told.above_chance
     assert list(audit_lines(told))[-1].startswith("warning: above chance")
     assert chance.auc.value == pytest.approx(0.5)

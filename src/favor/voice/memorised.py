@@ -30,9 +30,9 @@ from favor.voice.tables import VOICE_CONTINUATIONS, VOICE_LOSSES
 PROMPTS = 12  # continued of the held-out texts, and as many of those trained on
 NEW_TOKENS = 160
 LEAST_TOKENS = 16  # that a text has behind its prompt
-TEXTS = 60  # read at most of those trained on, and of those held out
+TEXTS = 60  # read at most of those trained on, of those that validate, and of those held out
 READ_TOKENS = 256  # of a text at most
-TRAINED, HELD_OUT = "trained", "held_out"
+TRAINED, VALIDATION, HELD_OUT = "trained", "validation", "held_out"
 
 
 @dataclass(frozen=True)
@@ -46,14 +46,15 @@ class Copying:
 
 @dataclass(frozen=True)
 class Audit:
-    """Whether the adapter tells its training texts from held-out ones: AUC with its 95 % interval over texts.
+    """Whether the adapter tells its training texts from those that validated: AUC with its 95 % interval over texts.
 
-    The score of a text is how far the loss falls from where training began. ``trained``, ``held_out``: texts read.
+    The score of a text is how far the loss falls from where training began. Both kinds are of one time, drawn at
+    random: held-out texts may be newer, and be told by what is new in them. ``trained``, ``validation``: texts read.
     """
 
     auc: Measured
     trained: int
-    held_out: int
+    validation: int
 
     @property
     def above_chance(self) -> bool:
@@ -61,11 +62,11 @@ class Audit:
         return self.auc.low > 0.5
 
 
-def unseen(texts: pd.DataFrame) -> pd.DataFrame:
-    """Return the held-out texts that share no ten words in a row with a training text."""
+def unseen(texts: pd.DataFrame, split: str = "test") -> pd.DataFrame:
+    """Return the texts of ``split`` that share no ten words in a row with a training text."""
     known = word_runs(texts.loc[texts["split"] == "train", "training_text"])
-    test = texts[texts["split"] == "test"]
-    return test[[not shares_a_run(text, known) for text in test["text"]]]
+    own = texts[texts["split"] == split]
+    return own[[not shares_a_run(text, known) for text in own["text"]]]
 
 
 def memorised_lines(folder: VoiceFolder, seed: int) -> Iterator[str]:
@@ -111,9 +112,10 @@ def continuations(models: VoiceModels, texts: pd.DataFrame, seed: int) -> pd.Dat
 
 def own_pieces(models: VoiceModels, texts: pd.DataFrame, seed: int) -> dict[tuple[str, str], list[Piece]]:
     """Return by (kind, writer) the beginnings of texts that were trained on, drawn by ``seed``, and of unseen ones."""
-    trained = pieces_of(models, trained_texts(texts, TEXTS, seed), "training_text")
-    fresh = pieces_of(models, unseen(texts)[:TEXTS], "text")
-    return {(TRAINED, WRITER): trained.get(WRITER, []), (HELD_OUT, WRITER): fresh.get(WRITER, [])}
+    found = {TRAINED: pieces_of(models, trained_texts(texts, TEXTS, seed), "training_text")}
+    for kind, split in ((VALIDATION, "validation"), (HELD_OUT, "test")):
+        found[kind] = pieces_of(models, unseen(texts, split)[:TEXTS], "text")
+    return {(kind, WRITER): own.get(WRITER, []) for kind, own in found.items()}
 
 
 def pieces_of(models: VoiceModels, texts: pd.DataFrame, column: str) -> dict[str, list[Piece]]:
@@ -161,7 +163,7 @@ def audit(losses: pd.DataFrame, seed: int) -> Audit:
     """Return whether training texts can be told; ``losses``: the table ``voice_losses`` of the writer's own texts."""
     wide = losses.pivot(index=["kind", "text"], columns="model", values="loss")
     fall = wide[SHARED if SHARED in wide else BASE] - wide[OWN]
-    trained, fresh = (fall[fall.index.get_level_values("kind") == kind].to_numpy() for kind in (TRAINED, HELD_OUT))
+    trained, fresh = (fall[fall.index.get_level_values("kind") == kind].to_numpy() for kind in (TRAINED, VALIDATION))
     return Audit(told_apart(trained, list(fresh[:, None]), seed), len(trained), len(fresh))
 
 
@@ -184,11 +186,14 @@ def copying_lines(found: Mapping[tuple[str, str], Copying]) -> Iterator[str]:
 def audit_lines(found: Audit) -> Iterator[str]:
     """Yield whether a text can be told to have been trained on, in words."""
     if math.isnan(found.auc.value):
-        yield "Was a text trained on? Not known: every held-out text shares ten words in a row with those trained on"
+        yield (
+            "Was a text trained on? Not known: no validation text was read that shares no ten words in a row with "
+            "those trained on"
+        )
         return
     yield (
         f"Was a text trained on? The adapter gives it away with AUC {found.auc.text()} (chance .50), by "
-        f"{found.trained} texts that were and {found.held_out} that were not"
+        f"{found.trained} texts that were and {found.validation} that only chose the pass"
     )
     if found.above_chance:
         yield "warning: above chance: who has the adapter can tell which texts it was trained on; keep it to yourself"

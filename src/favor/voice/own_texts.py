@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from favor.corpora.dates import NONE, day_of
@@ -31,10 +32,11 @@ class OwnTexts(NamedTuple):
 def own_texts(path: Path, author: str, columns: Mapping[ColumnRole, str]) -> OwnTexts:
     """Read the texts of ``author`` at ``path``, a table or a folder, and split them 80/10/10.
 
-    They are split by date where every text has one, else at random. ``columns``: the table's names by role. In a table
-    with authors only the rows of ``author`` are taken; in a folder that holds one named ``author`` only that. Texts are
-    cleaned as the workflow cleans posts, and of equal ones the first stays. Raises ``UserError`` where the author is
-    not there, or has too little text: what is missing is said.
+    The newest are held out where every text has a date. Which of the others validate is random: whether a text can be
+    told to have been trained on is a question about texts of one time. Without dates the whole split is random.
+    ``columns``: the table's names by role. In a table with authors only the rows of ``author`` are taken; in a folder
+    that holds one named ``author`` only that. Texts are cleaned as the workflow cleans posts, and of equal ones the
+    first stays. Raises ``UserError`` where the author is not there, or has too little text: what is missing is said.
     """
     settings = ReaderSettings(has_keys=False, columns=dict(columns))
     posts = _folder(path, author) if path.is_dir() else _table(path, author, settings)
@@ -49,14 +51,16 @@ def own_texts(path: Path, author: str, columns: Mapping[ColumnRole, str]) -> Own
     words = {text: WORDS.count(text) for text in rows}
     _check(path, author, len(rows), sum(words.values()))
     dated = sum(day != NONE for _, day in rows.values())
-    order, split = list(rows), Splitting(minimum_posts=3, split="temporal" if dated == len(rows) else "random")
-    if split.split == "temporal":
+    order, splits = list(rows), split_of(WRITER, len(rows), Splitting(minimum_posts=3))
+    if dated == len(rows):
         order.sort(key=lambda text: rows[text][1])
-        remarks.append("split by date: the oldest 80 % are trained on, the newest 10 % are held out")
+        splits = np.concatenate([splits[splits != "test"], splits[splits == "test"]])
+        remarks.append(
+            "split by date: the newest 10 % are held out; of the older ones as many, drawn at random, validate"
+        )
     else:
         missing = f"{len(rows) - dated} texts have no date that can be read" if dated else "the texts have no dates"
         remarks.append(f"split at random, because {missing}")
-    splits = split_of(WRITER, len(order), split)
     frame = pd.DataFrame(
         {
             "client": WRITER,

@@ -23,7 +23,17 @@ from favor.voice.contrast import Contrast, contrast_of
 from favor.voice.folder import BASE, OWN, SHARED, VoiceFolder, VoiceModels, VoiceRecord, open_models
 from favor.voice.gains import CONTRAST, NEUTRAL, Gains, gains
 from favor.voice.language import check_language
-from favor.voice.memorised import Audit, Copying, audit, audit_lines, copying, copying_lines, pieces_of, read_losses
+from favor.voice.memorised import (
+    HELD_OUT,
+    Audit,
+    Copying,
+    audit,
+    audit_lines,
+    copying,
+    copying_lines,
+    pieces_of,
+    read_losses,
+)
 from favor.voice.rewriting import DRAFT, Content, content_kept, voice_gained, with_drafts
 from favor.voice.score import VoiceScore, few_documents, passages, score_voice
 from favor.voice.share import UNITS, Measured
@@ -47,8 +57,9 @@ class VoiceReport:
     """What is measured of one voice.
 
     ``scores``: by model, :func:`favor.voice.score.score_voice` of its continuations of held-out texts, or why there is
-    none. ``gains``: by adapter. ``content`` that is kept by model of what it is ``given``, a draft or an instruction,
-    and the voice that rewriting adds to drafts (``gained``) by model and verifier.
+    none. ``gains``: by adapter. ``held_out``: texts that they are of. ``content`` that is kept by model of what it is
+    ``given``, a draft or an instruction, and the voice that rewriting adds to drafts (``gained``), by model and
+    verifier.
     """
 
     validation: list[str]
@@ -56,6 +67,7 @@ class VoiceReport:
     gains: dict[str, Gains]
     copying: dict[tuple[str, str], Copying]
     audit: Audit
+    held_out: int
     content: dict[str, Content] = field(default_factory=dict)
     gained: dict[str, dict[str, Measured]] = field(default_factory=dict)
     given: str = DRAFT
@@ -84,6 +96,7 @@ def run(arguments: argparse.Namespace) -> None:
         {model: gains(losses, model, record.seed) for model in models.states if model != BASE},
         copying(made, texts),
         audit(own, record.seed),
+        int(((own["model"] == OWN) & (own["kind"] == HELD_OUT)).sum()),
         content_kept(made, encoder, record.seed) if record.request is not None else {},
         gained(near, dict(zip(made["prompt_id"], made["document_id"], strict=True)), record.seed) if rewrites else {},
         record.request.given if record.request is not None else "",
@@ -212,8 +225,8 @@ def advice(found: VoiceReport, embedded: bool) -> list[str]:
     if isinstance(near, VoiceScore) and any(share.low > 1 for share in near.shares.values()):
         why = "" if found.content else " no end of a text is trained, so it may repeat a sign-off;"
         steps.append(f"above 1 is a caricature, not better than you:{why} look at the texts side by side")
-    if found.audit.held_out < FEW:
-        steps.append(f"only {found.audit.held_out} held-out texts: intervals are wide until there are {FEW} or more")
+    if found.held_out < FEW:
+        steps.append(f"only {found.held_out} held-out texts: intervals are wide until there are {FEW} or more")
     if embedded:
         steps.append(
             "the other authors are presidents: name writers of your genre with --contrast for a stricter measure"

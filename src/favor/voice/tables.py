@@ -33,7 +33,7 @@ VOICE_LOSSES = Table(
     "voice_losses",
     (
         _MODEL,
-        Column("kind", STRING, "", "trained, held_out (both the writer's), contrast or neutral"),
+        Column("kind", STRING, "", "trained, validation, held_out (all the writer's), contrast or neutral"),
         Column("writer", STRING, "", "who wrote the text; empty for a neutral passage"),
         Column("text", INT32, "", "number of the text among those of its writer and kind, from 0"),
         Column("tokens", INT32, "tokens", "tokens that the loss is of"),
