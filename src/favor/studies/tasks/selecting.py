@@ -23,10 +23,11 @@ def select_requests(
 ) -> pd.DataFrame:
     """Return the table ``prompts`` of every client for the training seed ``seed``: requests of held-out passages.
 
-    Documents are tried in the order in which they give prompts to continue, and each gives its first passage of
+    A client's documents that have a passage are tried in an order drawn by (``seed``, client) from their ids in order,
+    in which they give prompts to continue too where each has one. A document gives its first passage of
     ``minimum_gold_tokens`` to ``maximum_gold_tokens`` tokens, which is the gold. The prompt's text is the draft.
-    ``left_out``, ``trained``: as of :func:`favor.corpora.prompts.select_prompts`. Raises ``UserError`` where a client
-    has no prompt.
+    ``left_out``: as of :func:`favor.corpora.prompts.select_prompts`. ``trained``: as there, but of a passage: only that
+    is read. Raises ``UserError`` where a client has no prompt.
     """
     held_out = requests[requests["split"] == "test"]
     lengths = held_out["answer_tokens"].str.len() - 1  # without the end
