@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -47,13 +49,27 @@ def test_an_interval_holds_its_value(scores) -> None:
         assert low < by_method(scores, metric)["0.5"] < high
 
 
+def test_authors_without_an_output_are_not_counted(scores) -> None:
+    """Seven authors whose outputs passed have no interval, eight have, whoever else wrote human continuations."""
+    inputs = copied_voices(one_voice=True)
+    for kept, known in ((7, False), (8, True)):
+        outputs = inputs.generations
+        passed = outputs["client"].isin(inputs.clients[:kept]) | (outputs["method"] != "0.5")
+        made = outputs.assign(passed=outputs["passed"] & passed)
+        found = drift.score(replace(inputs, generations=made, _cache={}), Drift(draws=200))
+        for metric in ("spread_left", "habit_variance_left", "habit_slope"):
+            assert np.isfinite(by_method(found, metric)["0.5"])
+            assert np.isfinite(by_method(found, metric, "low")["0.5"]) == known
+            assert by_method(found, metric, "low")["1.0"] == by_method(scores, metric, "low")["1.0"]
+
+
 def test_people_who_do_not_differ_measurably_leave_nothing_to_keep() -> None:
     human = np.array([2.0, *[1.9, 2.1] * 50])
     # 3 / 2 by Fieller with draws that do not vary together: 3 is known, 2 varies by .1 t: 3 / (2 +- .196)
-    found = drift._left(np.full(101, 3.0), human, 10**6)
+    found = drift._left(np.full(101, 3.0), human, 10**6, 10**6)
     assert found == pytest.approx((1.5, 3 / 2.196, 3 / 1.804), abs=1e-3)
-    assert np.isnan(drift._left(human, np.array([2.0, *[-0.1, 4.1] * 50]), 10**6)).all()
-    assert np.isnan(drift._left(human, np.full(101, 1e-16) * human, 1)).all()
+    assert np.isnan(drift._left(human, np.array([2.0, *[-0.1, 4.1] * 50]), 10**6, 10**6)).all()
+    assert np.isnan(drift._left(human, np.full(101, 1e-16) * human, 1, 1)).all()
 
 
 def test_habits_that_few_authors_have_do_not_inflate_the_interval(scores) -> None:

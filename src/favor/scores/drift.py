@@ -21,7 +21,7 @@ from favor.statistics.kept_share import NOT_KNOWN, Limits, ratio_limits
 
 _INFINITE = float("inf")
 _ALIKE = "too few outputs, or the authors' own continuations do not differ measurably"
-_FEW = f"fewer than {FEWEST} authors: neither spreads nor slopes have an interval that holds"
+_FEW = f"fewer than {FEWEST} authors have an output: neither spreads nor slopes have an interval that holds"
 _ROUNDING = 1e-6  # of the observed variance: less than that is what rounding leaves where the drawn authors are alike
 METRICS = (
     Metric(
@@ -65,7 +65,7 @@ def score(inputs: ScoreInputs, settings: Drift) -> pd.DataFrame:
 
 
 def _spreads(inputs: ScoreInputs, runs: Mapping[str, list[Run]], encoder: str, counts: np.ndarray) -> Iterator[Score]:
-    variances, numbers = {}, {}
+    variances, numbers, authors = {}, {}, {}
     for method, own in runs.items():
         vectors = np.concatenate(
             [inputs.vectors(encoder, run) for run in own if len(run.survivors)] or [np.zeros((0, 1))]
@@ -73,10 +73,9 @@ def _spreads(inputs: ScoreInputs, runs: Mapping[str, list[Run]], encoder: str, c
         frame = pd.concat([run.survivors for run in own])
         by_post = post_means(vectors, inputs.places(frame["client"]), inputs.posts(frame))
         variances[method] = between_variance(*by_post, counts).sum(axis=1)
-        numbers[method] = len(frame)
-    authors = len(inputs.clients)
+        numbers[method], authors[method] = len(frame), len(np.unique(by_post[1]))
     for method, variance in variances.items():
-        left = _left(variance, variances["gold"], authors)
+        left = _left(variance, variances["gold"], authors[method], authors["gold"])
         yield from _with_interval(method, encoder, "spread_left", "", left, numbers[method])
 
 
@@ -89,7 +88,7 @@ def _habits(inputs: ScoreInputs, runs: Mapping[str, list[Run]], words: int, coun
     reference, sizes = author_means(features, inputs.places(train["client"]), len(inputs.clients))
     counts = counts * (sizes > 0)  # an author without a training text of the length has no reference
     reference = np.nan_to_num(reference)
-    variances, slopes, numbers = {}, {}, {}
+    variances, slopes, numbers, present = {}, {}, {}, {}
     for method, own in runs.items():
         parts = []
         for run in own:
@@ -100,20 +99,22 @@ def _habits(inputs: ScoreInputs, runs: Mapping[str, list[Run]], words: int, coun
         by_post = post_means(values, inputs.places(frame["client"]), inputs.posts(frame))
         variances[method] = between_variance(*by_post, counts)
         slopes[method], numbers[method] = mean_slope(*by_post, reference, counts), len(frame)
-    human, authors = variances["gold"], int((sizes > 0).sum())
-    differ = [_positive(human[:, place], authors) for place in range(len(HABITS))]
+        present[method] = (sizes > 0) & np.isin(np.arange(len(sizes)), by_post[1])
+    human, authors = variances["gold"], {method: int(own.sum()) for method, own in present.items()}
+    differ = [_positive(human[:, place], authors["gold"]) for place in range(len(HABITS))]
     for method, n in numbers.items():
         variance, slope = variances[method], np.where(differ, slopes[method], np.nan)
         # The mean ratio of the data, written as a ratio of means: a draw in which people hardly differ in one habit
         # would make that habit's ratio, and with it the mean of ratios, as large as one likes.
         scaled = [(each[:, differ] / human[0, differ]).sum(axis=1) for each in (variance, human)]
         kept = slope[:, differ].mean(axis=1) if any(differ) else slope[:, 0]
-        yield from _with_interval(method, "", "habit_variance_left", "", _left(scaled[0], scaled[1], authors), n)
-        yield from _with_interval(method, "", "habit_slope", "", _value(kept, authors, counts), n)
+        of, drawn = (authors[method], authors["gold"]), counts * present[method]
+        yield from _with_interval(method, "", "habit_variance_left", "", _left(scaled[0], scaled[1], *of), n)
+        yield from _with_interval(method, "", "habit_slope", "", _value(kept, of[0], drawn), n)
         for place, habit in enumerate(HABITS):
-            left = _left(variance[:, place], human[:, place], authors)
+            left = _left(variance[:, place], human[:, place], *of)
             yield from _with_interval(method, "", "habit_variance_left", habit, left, n)
-            yield from _with_interval(method, "", "habit_slope", habit, _value(slope[:, place], authors, counts), n)
+            yield from _with_interval(method, "", "habit_slope", habit, _value(slope[:, place], of[0], drawn), n)
 
 
 def _long_enough(texts: pd.Series, cut: Words, length: int) -> np.ndarray:
@@ -125,14 +126,17 @@ def _positive(variance: np.ndarray, authors: int) -> bool:
     return bool(variance[0] > 0 and student_limits(variance, authors)[0] > _ROUNDING * variance[0])
 
 
-def _left(variance: np.ndarray, human: np.ndarray, authors: int) -> tuple[float, float, float]:
-    """Return variance / human with its limits; NaN where people do not differ measurably."""
-    if not _positive(human, authors):
+def _left(variance: np.ndarray, human: np.ndarray, authors: int, people: int) -> tuple[float, float, float]:
+    """Return variance / human with its limits; NaN where people do not differ measurably.
+
+    ``authors``, ``people``: those who have an output, and a human continuation.
+    """
+    if not _positive(human, people):
         return (float("nan"),) * 3
-    limits = (Limits(*student_limits(draws, authors)) for draws in (variance, human))
+    limits = (Limits(*student_limits(*side)) for side in ((variance, authors), (human, people)))
     low, high = ratio_limits(variance, human, *limits)
     value = float(variance[0] / human[0]) if np.isfinite(low) else float("nan")
-    return value, *((low, high) if authors >= FEWEST else NOT_KNOWN)
+    return value, *((low, high) if min(authors, people) >= FEWEST else NOT_KNOWN)
 
 
 def _value(slope: np.ndarray, authors: int, counts: np.ndarray) -> tuple[float, float, float]:
