@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import t as student_t
 
-from favor.voice.habits import HABITS, HabitRate, compare_habits
+from favor.voice.habits import HABITS, HabitRate, _p, compare_habits
 
 PLAIN = "We walked home. It was late, and it rained."  # 2 sentences, 9 words, 1 comma
 BUSY = "We walked home, slowly, in the rain. It was late, and cold, and dark!"  # 2 sentences, 4 commas
@@ -47,6 +49,20 @@ def test_the_absence_of_a_rare_thing_is_not_a_habit() -> None:
 def test_a_frequent_thing_that_is_missing_is_one() -> None:
     found = of("semicolons", ["It rained; we walked home."] * 30, [PLAIN] * 100)
     assert found.differs
+
+
+def test_one_text_differs_where_it_is_outside_of_what_the_authors_own_differ_by() -> None:
+    """Half of the author's texts have one comma in two sentences, half have four; a text of either is the author's."""
+    own = [PLAIN, BUSY] * 20
+    for text in (PLAIN, BUSY):
+        assert of("commas", [text * 10], own).p == 1.0
+    assert of("commas", [BUSY * 5], [PLAIN] * 40 + [BUSY]).differs
+    # By hand: rate 1.25, squares 2.25 of 2 sentences each, 40/39 of them: of a text of 4 sentences, which are two of
+    # those, 1.125 / 4; of texts that differ however long they are, .5625, which is more; of the author's mean 1/40.
+    habit = next(each for each in HABITS if each.name == "words in capitals")
+    texts, theirs = np.array([[9.0], [4.0]]), np.array([[1.0, 4.0] * 20, [2.0] * 40])
+    t = (9 / 4 - 1.25) / math.sqrt(40 / 39 * (0.5625 + 0.5625 / 40))
+    assert _p(replace(habit, counted=False), texts, theirs) == pytest.approx(2 * student_t.sf(t, 39))
 
 
 def test_equal_texts_differ_in_nothing() -> None:

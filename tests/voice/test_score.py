@@ -144,6 +144,15 @@ def test_texts_of_one_document_are_one_unit() -> None:
         assert np.isnan(share.low)
 
 
+def test_a_text_within_what_the_authors_texts_differ_by_has_no_habit_of_its_own() -> None:
+    """Every other text of the author has two commas more per sentence; passages of one text are alike."""
+    author = [text.replace(".", ", so, so.") if n % 2 else text for n, text in enumerate(AUTHOR)]
+    found = score_voice({"a": written(0, "scored", 1)}, author, CONTRAST, Trigrams())
+    commas = next(habit for habit in found.habits if habit.name == "commas")
+    assert commas.p > 0.05
+    assert found.units == "passages"
+
+
 def test_own_passages_are_of_as_many_texts_as_there_are() -> None:
     long = [" ".join(f"word{n}" for n in range(50 * size)) for size in (80, 1, 2)]
     assert [len(own) for own in passages_by_text(long, 50)] == [80, 1, 2]

@@ -19,6 +19,7 @@ from favor.voice.texts import WORDS
 _SENTENCE = re.compile(r"[^.!?…\n]*[^\W\d_][^.!?…\n]*")
 FUNCTION_WORDS = frozenset(VERIFIER_WORDS)
 FEWEST = 5  # occurrences that must be expected of the author, or of the texts, before a rate is spoken of
+FEW_TEXTS = 8  # below which what texts differ by is taken from the author's too
 LEVEL = 0.05
 
 
@@ -116,8 +117,10 @@ def compare_habits(texts: Sequence[str], own: Sequence[str], others: Sequence[Se
     """Return every habit of ``texts`` beside the author's ``own`` texts and each contrast author's.
 
     A rate is a ratio of sums, and its variance that of the ratio over texts (Cochran 1977, 6.3). A difference is tested
-    by Welch's t. Of a habit that is counted, p is not below that of the exact test of two Poisson rates (Przyborowski
-    and Wilenski 1940): texts without a single occurrence have no spread, which does not make a rare thing a habit.
+    by Welch's t. Fewer than ``FEW_TEXTS`` texts hardly show what texts of one hand differ by: they are taken to differ
+    by what the author's do, if that is more, with the author's degrees of freedom. Of a habit that is counted, p is not
+    below that of the exact test of two Poisson rates (Przyborowski and Wilenski 1940): texts without a single
+    occurrence have no spread, which does not make a rare thing a habit.
     """
     rates, p_values = [], []
     for habit in HABITS:
@@ -157,6 +160,17 @@ def _error(counts: np.ndarray) -> float:
     return math.sqrt(number / (number - 1) * float((residuals**2).sum())) / float(counts[1].sum())
 
 
+def _expected_error(own: np.ndarray, exposure: np.ndarray) -> float:
+    """Return the variance of the rate of texts of ``exposure`` [m] if they are the author's, as ``own`` are.
+
+    The larger of two: texts differ by as much however long they are, or are made of independent parts.
+    """
+    number, squares = own.shape[1], (own[0] - _rate(own) * own[1]) ** 2
+    by_text = float((squares / own[1]).sum() / own[1].sum()) * float(((exposure / exposure.sum()) ** 2).sum())
+    by_part = float(squares.sum() / own[1].sum() / exposure.sum())
+    return number / (number - 1) * max(by_text, by_part)
+
+
 def _limits(habit: Habit, counts: np.ndarray) -> tuple[float, float]:
     number = counts.shape[1]
     if number < 2:
@@ -170,7 +184,7 @@ def _limits(habit: Habit, counts: np.ndarray) -> tuple[float, float]:
 
 def _p(habit: Habit, texts: np.ndarray, own: np.ndarray) -> float:
     sizes = [counts.shape[1] for counts in (texts, own)]
-    if min(sizes) < 2:
+    if sizes[0] < 1 or sizes[1] < 2:
         return math.nan
     if habit.counted:
         together = texts[0].sum() + own[0].sum()
@@ -180,10 +194,14 @@ def _p(habit: Habit, texts: np.ndarray, own: np.ndarray) -> float:
         exact = float(binomtest(round(texts[0].sum()), round(together), share).pvalue)
     else:
         exact = 0.0
-    errors = [_error(counts) ** 2 for counts in (texts, own)]
+    errors = [_error(texts) ** 2 if sizes[0] > 1 else 0.0, _error(own) ** 2]
+    if sizes[0] < FEW_TEXTS:
+        errors[0] = max(errors[0], _expected_error(own, texts[1]))
     if not sum(errors):
         return max(exact, 0.0 if _rate(texts) != _rate(own) else 1.0)
-    freedom = sum(errors) ** 2 / sum(error**2 / (size - 1) for error, size in zip(errors, sizes, strict=True))
+    freedom = float(sizes[1] - 1)
+    if sizes[0] >= FEW_TEXTS:
+        freedom = sum(errors) ** 2 / sum(error**2 / (size - 1) for error, size in zip(errors, sizes, strict=True))
     t = abs(_rate(texts) - _rate(own)) / math.sqrt(sum(errors))
     return max(exact, float(2 * student_t.sf(t, freedom)))
 

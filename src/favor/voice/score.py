@@ -184,13 +184,11 @@ def score_voice(
     if few := [name for name, text in scored.items() if language.few(text)]:
         notes.append(_far_note("language (few function words)", few))
     groups = list(scored.values()), own, [list(group) for group in others.values()]
-    pieces = ["\n\n".join(scored[text] for text in inside) for inside in by_document.values()]
-    if units == "passages":
-        pieces = [piece for own_parts in parts.values() for piece in own_parts]
+    whole = ["\n\n".join(scored[text] for text in inside) for inside in by_document.values()]
     return VoiceScore(
         found,
         shares,
-        compare_habits(pieces, groups[1], groups[2]),
+        compare_habits(whole, _as_texts(own), groups[2]),
         (_rate(groups[0]), _rate(groups[1]), _rate([text for group in groups[2] for text in group])),
         units,
         length,
@@ -285,9 +283,9 @@ def _reasons(texts: Sequence[TextScore]) -> str:
 def _halves(texts: Sequence[str], seed: int, author: str) -> tuple[list[str], list[str]]:
     """Part an author's texts in two halves of about as many words: profile and held-out text.
 
-    A text stands in one half, but where an author has fewer than ``FEWEST_TEXTS``, which are cut in pieces first.
+    A text stands in one half, but fewer than ``FEWEST_TEXTS`` are cut in pieces first.
     """
-    pieces = list(texts) if len(texts) >= FEWEST_TEXTS else [piece for text in texts for piece in _pieces(text)]
+    pieces = _as_texts(texts)
     profile: list[str] = []
     rest: list[str] = []
     sizes = [0, 0]
@@ -296,6 +294,11 @@ def _halves(texts: Sequence[str], seed: int, author: str) -> tuple[list[str], li
         (profile, rest)[half].append(pieces[place])
         sizes[half] += WORDS.count(pieces[place])
     return profile, rest
+
+
+def _as_texts(texts: Sequence[str]) -> list[str]:
+    """Return texts, or the pieces of fewer than ``FEWEST_TEXTS``."""
+    return list(texts) if len(texts) >= FEWEST_TEXTS else [piece for text in texts for piece in _pieces(text)]
 
 
 def _pieces(text: str) -> list[str]:

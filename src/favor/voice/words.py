@@ -79,7 +79,9 @@ def lines(score: VoiceScore, contrast: str) -> Iterator[str]:
     yield f"  (95 % intervals over {score.units}; 0: other authors; 1: the author's own held-out texts)"
     yield ""
     differing = [habit for habit in score.habits if habit.differs]
-    yield "Habits that differ (p < .05 after Holm):" if differing else "No habit differs beyond chance."
+    tested = any(math.isfinite(habit.p) for habit in score.habits)
+    none = "No habit differs beyond chance." if tested else "There is too little text to say whether a habit differs."
+    yield "Habits that differ (p < .05 after Holm):" if differing else none
     yield from (f"  {habit_text(habit)}" for habit in differing)
     texts, own, others = score.phrases
     yield f"Phrases of assistants per 1,000 words: {texts:.1f}; the author {own:.1f}; others {others:.1f}"
