@@ -11,12 +11,12 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 
 from favor.config.files import check_files, read_files
 from favor.config.resolve import resolve
-from favor.encoders.settings import EMBEDDED_MINILM
 from favor.foundation.errors import UserError
 from favor.foundation.registry import PACKAGE_ROOT
 from favor.plan import Planner
@@ -40,6 +40,9 @@ HELP = {
     "site": "be one client of a federation between real sites, in a folder of its own",
     "server": "coordinate a federation between real sites, by files",
 }
+
+# The modules that run commands without Snakemake; loaded when they are called, because they read tables and texts.
+RUN_BY = {"compare": "favor.report.groups.command", "score": "favor.voice.command", "voice": "favor.voice.commands"}
 
 
 def planner_of(arguments: argparse.Namespace) -> Planner:
@@ -237,10 +240,20 @@ def _add_compare(command: argparse.ArgumentParser) -> None:
 def _add_score(command: argparse.ArgumentParser) -> None:
     command.add_argument("texts", nargs="+", type=Path, help="texts to score: files, folders or tables")
     command.add_argument("--author", required=True, type=Path, help="the author's own texts: file, folder or table")
-    command.add_argument("--contrast", type=Path, help="other authors: a table, or a folder of folders (presidents)")
-    command.add_argument("--encoder", default=EMBEDDED_MINILM, help="folder or name of a style encoder (%(default)s)")
+    voice.add_judge(command)
     command.add_argument("--json", action="store_true", help="print JSON")
     command.add_argument("--page", type=Path, help="write an HTML page to this file")
+
+
+def run_workflow(arguments: argparse.Namespace) -> int:
+    """Run Snakemake for a subcommand, print what that one is asked for, and return Snakemake's exit status."""
+    status = start(snakemake_command(arguments))
+    if not status and not arguments.dry_run:
+        if arguments.command == "certify":
+            print_certificates(arguments)
+        if arguments.command == "check":
+            print_check(Path(planner_of(arguments).paths.check.of()))
+    return status
 
 
 def main() -> None:
@@ -251,33 +264,16 @@ def main() -> None:
             from favor.config.starting import command  # Here, because it loads what reads texts.
 
             command.run(arguments.data, arguments.output, CHECKOUT, arguments.date_format)
-            return
-        if arguments.command == "plan":
+        elif arguments.command == "plan":
             from favor.forecast.printing import print_estimate  # Here, because it loads what computes variances.
 
             print_estimate(planner_of(arguments), arguments)
-            return
-        if arguments.command == "compare":
-            from favor.report.groups.command import run as compare  # Here, because it loads what reads results.
-
-            compare(arguments)
-            return
-        if arguments.command == "score":
-            from favor.voice.command import run  # Here, because it loads what reads texts.
-
-            run(arguments)
-            return
-        if arguments.command == "voice":
-            voice.run(arguments)
-            return
-        if arguments.command in ("site", "server"):
+        elif arguments.command in RUN_BY:
+            import_module(RUN_BY[arguments.command]).run(arguments)
+        elif arguments.command in ("site", "server"):
             sites.run(arguments, planner_of)
-            return
-        status = start(snakemake_command(arguments))
-        if arguments.command == "certify" and not status and not arguments.dry_run:
-            print_certificates(arguments)
-        if arguments.command == "check" and not status and not arguments.dry_run:
-            print_check(Path(planner_of(arguments).paths.check.of()))
+        else:
+            sys.exit(run_workflow(arguments))
     except UserError as error:
         line = str(error)
         if arguments.command in ("compare", "score", "site", "server"):  # read files of the reader's, and of others
@@ -286,7 +282,6 @@ def main() -> None:
     except KeyboardInterrupt:
         print("favor: interrupted; the same command goes on", file=sys.stderr)
         sys.exit(128 + signal.SIGINT)
-    sys.exit(status)
 
 
 if __name__ == "__main__":

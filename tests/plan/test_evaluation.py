@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from favor.config.availability import announce
 from favor.foundation.errors import UserError
 from favor.plan import Planner
 from favor.plan.keys import OfFamily, Run, Table
-from favor.running.jobs.announcement import announce
 
 PLANNED = "tests/data/planned.yaml"
 

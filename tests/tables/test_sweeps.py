@@ -13,7 +13,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from favor.figures.identity import Methods
-from favor.figures.series import draw_series
 from favor.figures.sweep import _bars, draw_sweep, sweep_label
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet, write_parquet
@@ -244,7 +243,7 @@ def test_the_figure_has_a_panel_per_method_and_metric_and_a_line_per_series(scor
     ]
     shown = Methods(["fedavg", "favor", "local_only"])
     frame = pd.DataFrame(made)
-    draw_series(frame, points, {"poisoning_lost": "Lost"}, {}, shown, tmp_path / "a.svg", tmp_path / "a.csv")
+    draw_sweep(frame, points, {"poisoning_lost": "Lost"}, {}, shown, tmp_path / "a.svg", tmp_path / "a.csv")
     drawn = pd.read_csv(tmp_path / "a.csv")
     lost = drawn.set_index(["metric", "method", "point"])["mean"]
     assert lost["poisoning_lost of fedavg", "Krum", 20] == pytest.approx(1.4)

@@ -10,15 +10,13 @@ ROOT = Path(str(workflow.current_basedir)).parents[1]
 # This file and the scripts import the package from the checkout, whichever environment runs them.
 sys.path.insert(0, str(ROOT / "src"))
 
+from favor.config.availability import announce, input_paths, to_fetch
 from favor.config.files import check_files
-from favor.config.inputs import input_paths
 from favor.config.resolve import resolve
-from favor.config.availability import to_fetch
 from favor.foundation.errors import UserError
 from favor.foundation.registry import PACKAGE_ROOT as SOURCE
 from favor.plan import Planner
 from favor.plan.extras import check_software
-from favor.running.jobs.announcement import announce
 from favor.running.jobs.environment import export_source, only_planning
 from favor.running.invalidation.changes import FOLDER, Changes, check_accept
 from favor.running.invalidation.fingerprint import PRELOADED, fingerprint, source_code

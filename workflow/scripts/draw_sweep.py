@@ -1,7 +1,6 @@
 """Draw the scores of a sweep over its points."""
 
 from favor.figures.identity import Methods
-from favor.figures.series import draw_series
 from favor.figures.sweep import draw_sweep, sweep_label
 from favor.foundation.parquet import read_parquet
 from favor.running.jobs.job import job
@@ -11,8 +10,7 @@ from favor.tables.settings import SweepFigure
 
 with job(snakemake, SweepFigure) as settings:
     labels = {metric.name: metric.label for family in settings.families for metric in metrics_of(family)}
-    in_series = any(point.series for point in settings.points)
-    (draw_series if in_series else draw_sweep)(
+    draw_sweep(
         read_parquet(snakemake.input.scores, SWEEP_SCORES),
         settings.points,
         {metric: sweep_label(metric, labels) for metric in settings.figure},

@@ -9,10 +9,9 @@ from pathlib import Path
 
 from favor.config.configuration import Configuration
 from favor.config.corpora import check_corpus, check_corpus_path, complete_corpus
-from favor.config.encoders import check_assistant, check_encoder
 from favor.config.experiments import RESERVED_ROWS, Experiment
 from favor.config.messages import kind_name, quoted
-from favor.config.models import PROJECTIONS, check_generation, check_model
+from favor.config.models import PROJECTIONS, check_assistant, check_encoder, check_generation, check_model
 from favor.config.protocol import apply_protocol
 from favor.config.study_checks import (
     check_beside,

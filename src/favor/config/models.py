@@ -1,9 +1,11 @@
-"""What can be wrong with the keys of a base model and of generation."""
+"""What can be wrong with the keys of a base model, of generation, of an encoder or of an assistant classifier."""
 
 from pathlib import Path
 
+from favor.encoders.settings import Assistant, Encoder
 from favor.foundation.errors import UserError
 from favor.foundation.gguf import read_header
+from favor.foundation.names import printable
 from favor.lm.settings import Decoding, LanguageModel, Pretraining
 from favor.settings.section import refuse
 
@@ -54,3 +56,28 @@ def check_generation(generation: Decoding, where: str) -> None:
         refuse(f"{where}.top_p", "works only with 'temperature'; set that too")
     if generation.top_p == 0:
         refuse(f"{where}.top_p", "leaves no token to draw; raise it")
+
+
+def check_encoder(encoder: Encoder, where: str) -> None:
+    """Check what concerns this encoder alone. Raises ``UserError`` that names the key."""
+    for kind, name, made in (("asce", "training", encoder.training), ("stylometry", "fitting", encoder.fitting)):
+        made_here = encoder.kind == kind and "folder" not in encoder.options
+        if made_here and made is None:
+            refuse(
+                f"{where}.{name}",
+                f"an encoder of kind {kind} needs it, unless options.folder names one",
+            )
+        if made is not None and not made_here:
+            refuse(f"{where}.{name}", f"only an encoder of kind {kind} without options.folder has it; remove it")
+    if encoder.training is not None and (encoder.source is None) == (encoder.training.small is None):
+        refuse(where, "give either 'source' or 'training.small' as the backbone")
+
+
+def check_assistant(assistant: Assistant, where: str) -> None:
+    """Check what concerns this classifier alone. Raises ``UserError`` that names the key."""
+    if (assistant.path is None) == (assistant.demo is None):
+        refuse(where, "give either 'path' (assistant texts) or 'demo'")
+    if assistant.path is not None and not Path(assistant.path).exists():
+        refuse(f"{where}.path", f"{printable(assistant.path)} does not exist; correct the path")
+    if (assistant.source is None) == (assistant.training.small is None):
+        refuse(where, "give either 'source' or 'training.small' as the backbone")

@@ -4,7 +4,6 @@ Everything here runs while the workflow is parsed, before any job, so it reads n
 """
 
 import copy
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -52,8 +51,3 @@ def _check_values(value: Any, where: str) -> None:
         refuse(where, f"{str(value)[:40]} is out of range; it must be at most {LARGEST:.15g}")
     elif isinstance(value, float) and 0 < abs(value) < SMALLEST:
         refuse(where, f"{value:g} is too near 0 to be told from it; write 0 or a larger number")
-
-
-def canonical(value: Any) -> Any:
-    """Return ``value`` with mappings sorted by key, as plain JSON types, for use as a rule parameter."""
-    return json.loads(json.dumps(value, sort_keys=True))

@@ -5,20 +5,15 @@ with ``figures: true`` has it. While the workflow is parsed, what a figure asks 
 imports matplotlib.
 """
 
-from __future__ import annotations
-
 import ast
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Literal
 
 from favor.foundation.errors import UserError
 from favor.foundation.registry import FIGURES
-
-if TYPE_CHECKING:
-    from favor.figures.data import FigureData
 
 # What a figure may ask for, of its experiment; favor.figures.data says which tables these are.
 FigureInput = Literal[
@@ -40,20 +35,12 @@ FigureInput = Literal[
 ONE_VALUE = "one value"  # what the SVG of a drawing that shows one value many times says of itself
 
 
-class Draw(Protocol):
-    """Draws a figure to each of ``paths`` (.svg, .pdf, .png)."""
-
-    def __call__(self, data: FigureData, *paths: str | Path) -> None:
-        """Draw ``data`` into every one of ``paths``."""
-        ...
-
-
 @dataclass(frozen=True)
 class FigureSpec:
     """A figure that every experiment with ``figures: true`` has.
 
     title, caption: printed below it in the report.
-    draw: draws what it asked for.
+    draw: draws its data (:class:`favor.figures.data.FigureData`) to each of several paths (.svg, .pdf, .png).
     inputs: what it reads, beside scores.
     scores: metric families whose scores it reads.
     optional: further ones that it reads where the experiment has them.
@@ -62,7 +49,7 @@ class FigureSpec:
 
     title: str
     caption: str
-    draw: Draw
+    draw: Callable[..., None]
     inputs: tuple[FigureInput, ...] = ()
     scores: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()

@@ -1,19 +1,21 @@
-"""Metrics over the points of a sweep: a line per method, with intervals or the spread over seeds."""
+"""Metrics over the points of a sweep: a line per method, or per series, with intervals or the spread over seeds."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from favor.figures.drawing import drawing, save, say
-from favor.figures.identity import Methods
+from favor.figures.drawing import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, drawing, save, say
+from favor.figures.identity import Identity, Methods
 from favor.foundation.errors import UserError
 from favor.tables.cells import printed
 from favor.tables.escape import minus
 from favor.tables.settings import PointPlace
 
 _COLUMNS = 3
+_DRAWN = list(zip((BLACK, BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY, GREY), "osv^DPXh", strict=True))
 
 
 def sweep_label(metric: str, labels: Mapping[str, str]) -> str:
@@ -39,8 +41,11 @@ def draw_sweep(
 
     Metrics with a space of their own are taken in that of the point's style encoder (``style_encoders``, by label).
     Points stand at their values where all have one, evenly spaced otherwise. Lines join them if they are ``ordered``.
+    Where every point has a ``series`` and a ``value``, a panel is of one method and metric, and a line of a series.
     Raises ``UserError`` for a metric that was not scored.
     """
+    if any(point.series for point in points):
+        scores, points, metrics, methods = _in_series(scores, points, metrics, style_encoders, methods)
     numeric = all(point.value is not None for point in points)
     places = [float(point.value if numeric and point.value is not None else n) for n, point in enumerate(points)]
     labels = [point.label for point in points]
@@ -130,3 +135,40 @@ def _finding(label: str, values: pd.DataFrame, methods: Methods) -> list[str]:
         for word, (method, point) in (("highest", places[means.argmax()]), ("lowest", places[means.argmin()]))
     )
     return [f"{label}: {', '.join(ends)}."]
+
+
+@dataclass(frozen=True)
+class Series(Methods):
+    """Series in the place of methods, told by colour and marker in their order; the ninth is drawn as the first is."""
+
+    def identities(self, shown: Sequence[str]) -> dict[str, Identity]:
+        """Return the identities of the series ``shown``, the same whichever others are shown."""
+        found = {row: Identity(*_DRAWN[place % len(_DRAWN)]) for place, row in enumerate(self.rows)}
+        return {row: one for row, one in found.items() if row in shown}
+
+
+def _in_series(
+    scores: pd.DataFrame,
+    points: Sequence[PointPlace],
+    metrics: Mapping[str, str],
+    style_encoders: Mapping[str, str],
+    methods: Methods,
+) -> tuple[pd.DataFrame, list[PointPlace], dict[str, str], Methods]:
+    """Return scores, points, metrics and methods with a metric per method and metric, and series as the methods."""
+    of_point = {point.label: point for point in points}
+    values = sorted({float(point.value or 0) for point in points})
+    places = [PointPlace(label=f"{value:g}", value=value) for value in values]
+    own = scores[(scores["encoder"] == "") | (scores["encoder"] == scores["point"].map(style_encoders))]
+    split = own.assign(
+        encoder="",
+        metric=own["metric"] + " of " + own["method"],
+        method=own["point"].map(lambda label: of_point[label].series),
+        point=own["point"].map(lambda label: f"{of_point[label].value:g}"),
+    )
+    panels = {}
+    for row in methods.identities([row for row in methods.rows if row in set(own["method"])]):
+        for metric, label in metrics.items():
+            name, colon, variant = metric.partition(":")
+            panels[f"{name} of {row}{colon}{variant}"] = f"{label}, {methods.name(row)}"
+    series = list(dict.fromkeys(point.series for point in points))
+    return split, places, panels, Series(series, {name: name for name in series})

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
-from favor.encoders.settings import EMBEDDED_MINILM
 from favor.foundation.extras import require
 from favor.plan import Planner
 from favor.running.jobs.environment import quiet_libraries
 from favor.sites.signing import FEDERATION
+from favor.voice.commands import add_judge, count
 
 
 def add_actions(command: str, parser: argparse.ArgumentParser) -> None:
@@ -46,7 +46,7 @@ def _init(action: argparse.ArgumentParser) -> None:
     action.add_argument("--invitation", required=True, type=Path, help="the coordinator's invitation.json")
     action.add_argument("--client", required=True, help="the site's name in the federation, such as client_001")
     action.add_argument("--author", help="whose texts they are, where the corpus holds others too")
-    action.add_argument("--words", type=_count, help="most word units to train on (all training texts)")
+    action.add_argument("--words", type=count, help="most word units to train on (all training texts)")
 
 
 def _train(action: argparse.ArgumentParser) -> None:
@@ -63,8 +63,7 @@ def _site_export(action: argparse.ArgumentParser) -> None:
 def _score(action: argparse.ArgumentParser) -> None:
     action.add_argument("site", type=Path, help="folder of the site")
     action.add_argument("adapter", type=Path, help="folder that favor site export wrote")
-    action.add_argument("--contrast", type=Path, help="other authors: a table, or a folder of folders (presidents)")
-    action.add_argument("--encoder", default=EMBEDDED_MINILM, help="folder or name of a style encoder (%(default)s)")
+    add_judge(action)
 
 
 def _open(action: argparse.ArgumentParser) -> None:
@@ -83,12 +82,6 @@ def _close(action: argparse.ArgumentParser) -> None:
 
 def _server_export(action: argparse.ArgumentParser) -> None:
     action.add_argument("server", type=Path, help="folder of the coordinator")
-
-
-def _count(value: str) -> int:
-    if not (value.isascii() and value.isdigit() and int(value)):
-        raise argparse.ArgumentTypeError(f"'{value}' is not a number from 1")
-    return int(value)
 
 
 _ACTIONS = {

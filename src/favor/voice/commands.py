@@ -31,6 +31,12 @@ def _voice(command: argparse.ArgumentParser) -> None:
     command.add_argument("--voice", type=Path, default=Path("voice"), help="folder of the voice (%(default)s)")
 
 
+def add_judge(command: argparse.ArgumentParser) -> None:
+    """Add the options that say what texts are compared with, and by which encoder."""
+    command.add_argument("--contrast", type=Path, help="other authors: a table, or a folder of folders (presidents)")
+    command.add_argument("--encoder", default=EMBEDDED_MINILM, help="folder or name of a style encoder (%(default)s)")
+
+
 def _collect(command: argparse.ArgumentParser) -> None:
     command.add_argument("exports", nargs="+", type=Path, metavar="EXPORT", help="exports: files, zips or folders")
     command.add_argument(
@@ -56,7 +62,7 @@ def _train(command: argparse.ArgumentParser) -> None:
         default="continue",
         help="what the voice does (%(default)s)",
     )
-    command.add_argument("--epochs", type=_count, default=6, help="most passes over the texts (%(default)s)")
+    command.add_argument("--epochs", type=count, default=6, help="most passes over the texts (%(default)s)")
     command.add_argument(
         "--columns", nargs="+", type=_column, default=[], help="names of columns, such as text=email prompt=subject"
     )
@@ -70,9 +76,9 @@ def _train(command: argparse.ArgumentParser) -> None:
 def _write(command: argparse.ArgumentParser) -> None:
     command.add_argument("prompt", help="the first words of the text, or what to write (--task instruct)")
     command.add_argument("--about", default="", help="what the text answers, such as the subject of a mail")
-    command.add_argument("--tokens", type=_count, default=160, help="longest continuation (%(default)s)")
+    command.add_argument("--tokens", type=count, default=160, help="longest continuation (%(default)s)")
     command.add_argument("--temperature", type=_temperature, default=0.0, help="0 takes the likeliest words (0)")
-    command.add_argument("--seed", type=_count, default=1, help="another number draws other words (%(default)s)")
+    command.add_argument("--seed", type=count, default=1, help="another number draws other words (%(default)s)")
     command.add_argument("--json", action="store_true", help="print JSON")
     _voice(command)
 
@@ -84,8 +90,7 @@ def _rewrite(command: argparse.ArgumentParser) -> None:
 
 
 def _report(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--contrast", type=Path, help="other authors: a table, or a folder of folders (presidents)")
-    command.add_argument("--encoder", default=EMBEDDED_MINILM, help="folder or name of a style encoder (%(default)s)")
+    add_judge(command)
     command.add_argument("--page", type=Path, help="where the page goes (report.html in the folder of the voice)")
     _voice(command)
 
@@ -99,14 +104,13 @@ def _export(command: argparse.ArgumentParser) -> None:
 
 def _page(command: argparse.ArgumentParser) -> None:
     command.add_argument("--author", type=Path, help="an author's texts to score against (those of the voice)")
-    command.add_argument("--contrast", type=Path, help="other authors: a table, or a folder of folders (presidents)")
-    command.add_argument("--encoder", default=EMBEDDED_MINILM, help="folder or name of a style encoder (%(default)s)")
+    add_judge(command)
     command.add_argument("--port", type=_port, default=0, help="port on this machine (any that is free)")
     _voice(command)
 
 
 def _port(value: str) -> int:
-    number = _count(value)
+    number = count(value)
     if number > 65535:
         raise argparse.ArgumentTypeError(f"{number} is not a port; give one up to 65535")
     return number
@@ -122,7 +126,8 @@ def _temperature(value: str) -> float:
     return number
 
 
-def _count(value: str) -> int:
+def count(value: str) -> int:
+    """Return an option's whole number from 1."""
     if not (value.isascii() and value.isdigit() and int(value)):
         raise argparse.ArgumentTypeError(f"'{value}' is not a number from 1")
     return int(value)

@@ -4,8 +4,8 @@ import os
 import time
 from types import SimpleNamespace
 
-from favor.running.folder import clock
-from favor.running.folder.clock import order_future_files
+from favor.running.folder import leftovers
+from favor.running.folder.leftovers import order_future_files
 from favor.running.folder.output_record import write_record
 
 HOUR = 3600 * 10**9
@@ -19,7 +19,7 @@ def set_time(path, time_ns) -> None:
 
 def test_files_keep_their_order_and_none_is_newer_than_now(tmp_path, capsys, monkeypatch) -> None:
     now = time.time_ns()
-    monkeypatch.setattr(clock, "time", SimpleNamespace(time_ns=lambda: now))
+    monkeypatch.setattr(leftovers, "time", SimpleNamespace(time_ns=lambda: now))
     times = {"a": now - HOUR, "sub/b": now - HOUR // 2, "c": now + HOUR, "sub/d": now + HOUR, "e": now + 3 * HOUR}
     for name, found in times.items():
         set_time(tmp_path / name, found)

@@ -3,20 +3,25 @@
 Writes are atomic, so the workflow leaves no half file under a final name itself; a broken copy or a failing disk may. A
 truncated output is renamed, so that the workflow sees it missing and makes it again. A job killed while it writes
 leaves a temporary file, which is removed. Only outputs on record and temporary names of the workflow are touched.
+
+A clock that was set back leaves files from the future. An input that is newer than now stays newer than every output
+made from it, which stops the workflow; an old output that is newer than now would count as up to date.
 """
 
 import json
 import os
 import shutil
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 from favor.foundation.files import PARTIAL
-from favor.running.folder.clock import order_future_files
 from favor.running.folder.output_record import made_outputs
 
 SUFFIX = ".truncated"
+# Snakemake takes the time of a folder from this file in it.
+_FOLDER_TIME = ".snakemake_timestamp"
 
 
 def _parquet(path: Path, size: int) -> bool:
@@ -133,3 +138,27 @@ def clear_leftovers(results: Path, alone: bool) -> None:
     if alone:
         remove_partial(results)
         order_future_files(results)
+
+
+def order_future_files(results: Path) -> int:
+    """Give recorded outputs that are newer than now times between the newest other one and now, in their order.
+
+    Prints one line where there are such files, and returns their number.
+    """
+    now = time.time_ns()
+    files = (path / _FOLDER_TIME if path.is_dir() else path for path in made_outputs(results))
+    times = {path: path.stat().st_mtime_ns for path in files if path.is_file()}
+    future = sorted({found for found in times.values() if found > now})
+    if not future:
+        return 0
+    newest = max((found for found in times.values() if found <= now), default=now - 3_600_000_000_000)
+    new = {old: newest + (now - newest) * (rank + 1) // len(future) for rank, old in enumerate(future)}
+    moved = [path for path, found in times.items() if found in new]
+    for path in moved:
+        os.utime(path, ns=(now, new[times[path]]))
+    print(
+        f"{results}: {len(moved)} files were newer than now, by up to {(future[-1] - now) / 1e9:,.0f} s (was the clock "
+        "set back?); they now count as made before now, in the same order",
+        file=sys.stderr,
+    )
+    return len(moved)

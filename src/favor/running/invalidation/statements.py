@@ -26,12 +26,11 @@ EXEMPT = {
     **dict.fromkeys(
         (f"favor.running.{part}" for part in ("devices", "folder", "invalidation", "jobs")), "an empty package"
     ),
-    "favor.running.folder.clock": "times of files, put right before any job starts",
     "favor.running.invalidation.code_check": "ends a job whose code is not what was planned",
     "favor.running.devices.leases": "which GPU a job uses, not what it computes there",
     "favor.running.jobs.environment": "variables of the processes, set before any job starts",
     "favor.running.jobs.job_log": "log and last words of a job",
-    "favor.running.folder.leftovers": "what killed jobs left, removed before any job starts",
+    "favor.running.folder.leftovers": "what killed jobs and a wrong clock left, put right before any job starts",
     "favor.running.folder.occupancy": "locks of the results folder",
     "favor.running.folder.output_record": "which files in the results folder are the workflow's",
     "favor.running.jobs.progress": "lines on the terminal and in the log",

@@ -5,7 +5,7 @@ The conda environment of a rule that names none is that of its file: most are of
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from snakemake.io import strip_wildcard_constraints
 
@@ -13,34 +13,23 @@ from snakemake.io import strip_wildcard_constraints
 ENVIRONMENTS = {"corpora": "data", **dict.fromkeys(("human_2afc", "release", "sweeps", "tables"), "report")}
 
 
-class Places(Protocol):
-    """Where the logs and measurements of jobs go."""
-
-    def log(self, stage: str, output: str) -> str:
-        """Return the log of the jobs that make ``output``."""
-        ...
-
-    def benchmark(self, stage: str, output: str) -> str:
-        """Return the measurements of the jobs that make ``output``."""
-        ...
-
-
 def fill_in(
-    workflow: Any, rule: Any, places: Places, asks: Callable[[str], dict[str, object]], code: Callable[[str], str]
+    workflow: Any, rule: Any, paths: Any, asks: Callable[[str], dict[str, object]], code: Callable[[str], str]
 ) -> None:
     """Fill in the log, benchmark, resources, fingerprint of the code and environment that a rule does not say itself.
 
     With the calls that Snakemake's own loader makes. All of it goes into the rule's description too, from which "use
-    rule" of a workflow around this one starts. ``asks`` and ``code`` give resources and fingerprint of a script.
+    rule" of a workflow around this one starts. ``paths``: the planner's. ``asks`` and ``code`` give resources and
+    fingerprint of a script.
     """
     stage, said = Path(rule.script).stem, rule.ruleinfo
     output = strip_wildcard_constraints(rule.output[0])
     if said.log is None:
-        workflow.log(places.log(stage, output))(said)
+        workflow.log(paths.log(stage, output))(said)
         rule.log_modifier = rule.ruleinfo.log.modifier
         rule.set_log(*rule.ruleinfo.log.paths)
     if said.benchmark is None:
-        workflow.benchmark(places.benchmark(stage, output))(said)
+        workflow.benchmark(paths.benchmark(stage, output))(said)
         rule.benchmark_modifier = rule.ruleinfo.benchmark.modifier
         rule.benchmark = rule.ruleinfo.benchmark.paths
     if said.resources is None:
