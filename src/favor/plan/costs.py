@@ -6,6 +6,7 @@ GPU counts have an effect.
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,13 @@ from favor.federation.method import POOLED, PersonalStage, SharedStage
 from favor.foundation.errors import UserError
 from favor.foundation.gguf import read_header
 from favor.foundation.names import nearest
+from favor.plan.handing import present
 from favor.plan.keys import Batch, Encoder, GenerationPart, InExperiment, OfAssistant, OfModel, PersonalBatch, Run
 from favor.plan.likelihood import read_length
-from favor.plan.project import Project
+from favor.plan.project import Part
 from favor.plan.studies import Studies
 from favor.plan.training import Training
+from favor.running.settings import Cluster
 
 PRETRAINED_PARAMETERS = 3_000_000_000  # of a base model whose configuration names no number
 ENCODER_PARAMETERS = 125_000_000  # of a pretrained text encoder's backbone
@@ -86,14 +89,17 @@ def backbone_parameters(small: Any) -> int:
     return int(small.layers * layer + small.vocabulary * small.hidden)
 
 
-class Costs:
+@dataclass(eq=False)
+class Costs(Part):
     """The resources of a project's jobs. Training counts six operations per parameter and token, reading two."""
 
-    def __init__(self, project: Project, training: Training, studies: Studies) -> None:
-        self.project = project
-        self.training = training
-        self.studies = studies
-        self.cluster = project.config.cluster
+    training: Training
+    studies: Studies
+
+    @property
+    def cluster(self) -> Cluster:
+        """What the configuration says of the cluster."""
+        return self.project.config.cluster
 
     # GPUs
 
@@ -197,8 +203,7 @@ class Costs:
 
     def personal_work(self, key: PersonalBatch, files: Any) -> tuple[float, float]:
         """Return the work of a job of a personal stage."""
-        stage = self.project.plan(key).personal
-        assert stage is not None
+        stage = present(self.project.plan(key).personal)
         return self._stage_work(key, files, stage, self.training.personal_clients(key))
 
     def prompts_of(self, key: InExperiment) -> int:
@@ -291,14 +296,12 @@ class Costs:
 
     def pretraining_work(self, key: OfModel, files: Any) -> tuple[float, float]:
         """Return the work of pretraining a base model."""
-        size, pretrain = self.parameters(key.model), self.project.config.base_models[key.model].pretrain
-        assert pretrain is not None
-        return 6 * size * pretrain.tokens, 16 * size / 1e6
+        size = self.parameters(key.model)
+        return 6 * size * self.project.pretraining(key).tokens, 16 * size / 1e6
 
     def encoder_work(self, key: Encoder, files: Any) -> tuple[float, float]:
         """Return the work of training a style encoder."""
-        training = self.project.config.encoders[key.encoder].training
-        assert training is not None
+        training = present(self.project.config.encoders[key.encoder].training)
         roles = self.project.config.corpora[training.corpus].roles
         authors = training.authors or getattr(roles, training.role)
         texts = authors * training.training_texts_per_author * training.epochs

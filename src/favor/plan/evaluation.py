@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from favor.analysis.settings import Compared, ComparedRows, Participation
@@ -10,9 +11,9 @@ from favor.federation.settings import AskedPrompts, PromptLists
 from favor.figures.specs import asked, asked_optionally
 from favor.foundation.errors import UserError
 from favor.foundation.registry import FIGURES, METRIC_FAMILIES
-from favor.plan.handing import Parameter, Settings, canonical, handed, parameter, pick, plain
+from favor.plan.handing import Parameter, Settings, canonical, handed, parameter, pick, plain, present
 from favor.plan.keys import InExperiment, OfFamily, Run, Table
-from favor.plan.project import Project, alternatives
+from favor.plan.project import Part, alternatives
 from favor.plan.tables import RETRIEVAL, Tables
 from favor.plan.training import Training
 from favor.plan.validation import FAMILY as VALIDATION
@@ -24,14 +25,12 @@ _COMMON = "prompts.common"
 BESIDE_FIGURES = ("quality", "copying")  # nothing draws them; they are kept beside the others
 
 
-class Evaluation:
+@dataclass(eq=False)
+class Evaluation(Part):
     """The measurements, scores and paired tests of a project's experiments."""
 
-    def __init__(self, project: Project, training: Training, tables: Tables) -> None:
-        self.project = project
-        self.training = training
-        self.tables = tables
-        self.paths = project.paths
+    training: Training
+    tables: Tables
 
     # What is evaluated
 
@@ -192,9 +191,7 @@ class Evaluation:
     # What is measured once per text
 
     def _classifier_files(self, key: InExperiment) -> list[str]:
-        classifier = self.project.experiment(key).evaluation.assistant
-        assert classifier is not None
-        return self.project.assistant_files(classifier)
+        return self.project.assistant_files(present(self.project.experiment(key).evaluation.assistant))
 
     def classifier(self, key: InExperiment) -> list[str]:
         """Return what describes an experiment's assistant classifier."""
@@ -287,12 +284,11 @@ class Evaluation:
 
     def _compared(self, key: Table) -> dict[str, Any]:
         """Return what a table compares, as far as the experiment has it."""
-        declared = self.tables.specs[key.label].comparisons
-        assert declared is not None
+        declared = present(self.tables.specs[key.label].comparisons)
         roles, rows = self.tables.encoder_roles(key.experiment), self.project.experiment(key).methods
-        present = self.project.encoders_of(key.experiment)
+        encoders = self.project.encoders_of(key.experiment)
         metrics = {
-            metric: [roles.get(role, role) for role in chosen if roles.get(role, role) in present]
+            metric: [roles.get(role, role) for role in chosen if roles.get(role, role) in encoders]
             for metric, chosen in declared.metrics.items()
         }
         pairs = [pair for pair in declared.pairs if set(pair) <= set(rows)]

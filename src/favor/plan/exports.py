@@ -3,6 +3,7 @@
 What is wrong with a request is known from the configuration, so it is refused while jobs are planned.
 """
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from favor.federation.method import Plan, load_method
@@ -11,7 +12,7 @@ from favor.foundation.names import nearest
 from favor.plan.evaluation import Evaluation
 from favor.plan.handing import Parameter, canonical, pick, plain
 from favor.plan.keys import OfEncoderInRun, Run
-from favor.plan.project import Project
+from favor.plan.project import Part
 from favor.plan.training import Training
 from favor.publish.release_layout import FAMILIES, check
 from favor.publish.settings import PanExport, ReleasedRun
@@ -19,14 +20,12 @@ from favor.publish.settings import PanExport, ReleasedRun
 _SECTIONS = ("protocol", "allocation", "prompts", "federation", "lora", "training", "alignment", "generation")
 
 
-class Exports:
+@dataclass(eq=False)
+class Exports(Part):
     """The exports of a project's runs."""
 
-    def __init__(self, project: Project, training: Training, evaluation: Evaluation) -> None:
-        self.project = project
-        self.training = training
-        self.evaluation = evaluation
-        self.paths = project.paths
+    training: Training
+    evaluation: Evaluation
 
     def check_run(self, key: Run) -> None:
         """Refuse a row or a seed that the experiment does not have. Raises ``UserError``."""

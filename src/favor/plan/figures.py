@@ -1,5 +1,7 @@
 """The figures of a project: what each of them reads, and what it knows of its experiment."""
 
+from dataclasses import dataclass, field
+
 from favor.figures.specs import asked, title_of
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest
@@ -7,23 +9,21 @@ from favor.foundation.registry import FIGURES
 from favor.plan.evaluation import Evaluation
 from favor.plan.handing import Parameter, parameter
 from favor.plan.keys import InExperiment, OfFigure
-from favor.plan.project import Project, alternatives, unique
+from favor.plan.project import Part, alternatives, unique
 from favor.plan.tables import Tables
 from favor.plan.training import Training
 
 OVERVIEWS = ("favor_overview", "pipeline")
 
 
-class Figures:
+@dataclass(eq=False)
+class Figures(Part):
     """The drawings of experiments, one file of :mod:`favor.figures.declarations` each, and of the workflow itself."""
 
-    def __init__(self, project: Project, training: Training, tables: Tables, evaluation: Evaluation) -> None:
-        self.project = project
-        self.training = training
-        self.tables = tables
-        self.evaluation = evaluation
-        self.paths = project.paths
-        self.names = alternatives(FIGURES.names())
+    training: Training
+    tables: Tables
+    evaluation: Evaluation
+    names: str = field(default_factory=lambda: alternatives(FIGURES.names()))
 
     def _sources(self, key: InExperiment) -> dict[str, list[str]]:
         """Return what a figure may ask for (:data:`favor.figures.specs.FigureInput`), as files."""

@@ -10,6 +10,7 @@ from pydantic import BaseModel, JsonValue
 from favor.settings.section import Section
 
 Settings = TypeVar("Settings", bound=Section)
+Value = TypeVar("Value")
 Parameter = dict[str, JsonValue]  # what a rule reads of the configuration
 
 
@@ -78,6 +79,12 @@ def canonical(settings: Section) -> Parameter:
 def hands(kind: type[Section], section: Callable[[Any], Section]) -> Callable[[Any], Parameter]:
     """Return the function of a job's key that hands it the settings ``kind`` of a section."""
     return lambda key: canonical(handed(kind, section(key)))
+
+
+def present(value: Value | None) -> Value:
+    """Return a value that is there wherever it is asked for: the wildcards of its rule see to that."""
+    assert value is not None
+    return value
 
 
 def parameter(**values: Any) -> Parameter:

@@ -1,11 +1,13 @@
 """Likelihood attribution: which texts are read, under which adapters, and what its scores depend on."""
 
+from dataclasses import dataclass
+
 from favor.config.experiments import Experiment
 from favor.federation.settings import BaseReading, Likelihood, LikelihoodReading
 from favor.foundation.errors import UserError
-from favor.plan.handing import Parameter, canonical, handed
+from favor.plan.handing import Parameter, canonical, handed, present
 from favor.plan.keys import InExperiment, Run
-from favor.plan.project import Project, alternatives
+from favor.plan.project import Part, alternatives
 from favor.plan.training import Training
 from favor.scores.settings import LikelihoodScoring, PoisoningScoring
 
@@ -26,13 +28,11 @@ def read_length(experiment: Experiment) -> int:
     return min(LONGEST, experiment.generation.max_new_tokens)
 
 
-class LikelihoodAttribution:
+@dataclass(eq=False)
+class LikelihoodAttribution(Part):
     """The readings of a project's adapters. Raises ``UserError`` for scores of what an experiment does not read."""
 
-    def __init__(self, project: Project, training: Training) -> None:
-        self.project = project
-        self.training = training
-        self.paths = project.paths
+    training: Training
 
     def check(self, experiment: str, families: list[str]) -> None:
         """Refuse tables or figures of likelihoods that are not read. Raises ``UserError``."""
@@ -48,9 +48,7 @@ class LikelihoodAttribution:
             )
 
     def _section(self, key: InExperiment) -> Likelihood:
-        section = self.project.experiment(key).evaluation.likelihood
-        assert section is not None
-        return section
+        return present(self.project.experiment(key).evaluation.likelihood)
 
     def reader(self, key: Run) -> Run:
         """Return the run whose job reads for a run: its home, or itself where its home's experiment reads nothing."""

@@ -11,15 +11,11 @@ from favor.foundation.errors import UserError
 from favor.foundation.registry import ROBUST_RULES
 from favor.plan.handing import Parameter, canonical
 from favor.plan.keys import InSeed
-from favor.plan.project import Project
+from favor.plan.project import Part
 
 
-class Participation:
+class Participation(Part):
     """The clients of a project's experiments."""
-
-    def __init__(self, project: Project) -> None:
-        self.project = project
-        self.paths = project.paths
 
     def clients(self, experiment: str) -> list[str]:
         """Return the names of an experiment's clients, without those that withdrew."""

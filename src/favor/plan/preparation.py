@@ -3,6 +3,7 @@
 import hashlib
 from pathlib import Path
 
+from favor.config.configuration import Configuration
 from favor.config.experiments import Experiment
 from favor.corpora.settings import (
     Background,
@@ -20,23 +21,22 @@ from favor.corpora.settings import (
 )
 from favor.encoders.settings import AssistantTraining, Certification, Encoding, StyleEncoder, Stylometry
 from favor.lm.settings import LoadedModel
-from favor.plan.handing import Parameter, canonical, handed
+from favor.plan.handing import Parameter, canonical, handed, present
 from favor.plan.keys import Encoder, InCorpus, InExperiment, OfAssistant, OfModel
-from favor.plan.project import Project, unique
+from favor.plan.project import Part, unique
 
 
-class Preparation:
+class Preparation(Part):
     """The settings of a project's corpora, base models and encoders."""
 
-    def __init__(self, project: Project) -> None:
-        self.project = project
-        self.config = project.config
+    @property
+    def config(self) -> Configuration:
+        """The configuration of the project."""
+        return self.project.config
 
     def demo_corpus_settings(self, key: InCorpus) -> Parameter:
         """Return how a corpus is generated."""
-        demo = self.config.corpora[key.corpus].demo
-        assert demo is not None
-        return canonical(demo)
+        return canonical(present(self.config.corpora[key.corpus].demo))
 
     def split_settings(self, key: InCorpus) -> Parameter:
         """Return how documents are split. A shuffle asks no document for its date."""
@@ -64,9 +64,7 @@ class Preparation:
         return canonical(handed(TokenCounting, self.config.corpora[key.corpus], tokenizer_folder=folder))
 
     def _tokenizer(self, key: InCorpus) -> str:
-        name = self.config.corpora[key.corpus].tokenizer
-        assert name is not None
-        return name
+        return present(self.config.corpora[key.corpus].tokenizer)
 
     def folder_state(self, key: InCorpus) -> str:
         """Return a digest of the names, sizes and times of the files of a corpus that is a folder, else "".
@@ -192,8 +190,7 @@ class Preparation:
 
     def stylometry_settings(self, key: Encoder) -> Parameter:
         """Return how a stylometric space is fitted."""
-        fitting = self.config.encoders[key.encoder].fitting
-        assert fitting is not None
+        fitting = present(self.config.encoders[key.encoder].fitting)
         return canonical(handed(Stylometry, fitting, self.config.corpora[fitting.corpus]))
 
     def encoder_settings(self, key: Encoder) -> Parameter:
@@ -206,9 +203,7 @@ class Preparation:
 
     def demo_assistant_settings(self, key: OfAssistant) -> Parameter:
         """Return how texts of an assistant are generated."""
-        demo = self.config.assistants[key.assistant].demo
-        assert demo is not None
-        return canonical(demo)
+        return canonical(present(self.config.assistants[key.assistant].demo))
 
     def assistant_settings(self, key: OfAssistant) -> Parameter:
         """Return how an assistant classifier is trained."""

@@ -1,14 +1,16 @@
 """What the privacy audit reads and writes: adapters and uploads as an evaluator, and the track with planted secrets."""
 
+from dataclasses import dataclass
+
 from favor.federation.factors import change_output
 from favor.federation.method import SharedStage, plan_values
 from favor.federation.schedule import client_names
 from favor.foundation.errors import UserError
 from favor.plan.evaluation import Evaluation
 from favor.plan.guarantees import failure_probability
-from favor.plan.handing import Parameter, canonical, handed
+from favor.plan.handing import Parameter, canonical, handed, present
 from favor.plan.keys import InExperiment, Run
-from favor.plan.project import Project
+from favor.plan.project import Part
 from favor.plan.shared import with_canaries
 from favor.plan.training import Training
 from favor.studies.settings import CanaryClients, Planted, Privacy, PrivacyReading, PrivacyScoring
@@ -16,21 +18,22 @@ from favor.studies.settings import CanaryClients, Planted, Privacy, PrivacyReadi
 FAMILY = "privacy"
 
 
-class PrivacyAudit:
+@dataclass(eq=False)
+class PrivacyAudit(Part):
     """The privacy audits of a project's experiments.
 
     Raises ``UserError`` for scores of an audit that an experiment does not have, and for one of a row without a shared
     adapter.
     """
 
-    def __init__(self, project: Project, training: Training, evaluation: Evaluation) -> None:
-        self.project = project
-        self.training = training
-        self.paths = project.paths
-        for name, experiment in project.config.experiments.items():
+    training: Training
+    evaluation: Evaluation
+
+    def __post_init__(self) -> None:
+        for name, experiment in self.project.config.experiments.items():
             if experiment.studies.privacy is not None:
-                self._check_leaving(name, training.audited_rows(name))
-            elif FAMILY in evaluation.families(name):
+                self._check_leaving(name, self.training.audited_rows(name))
+            elif FAMILY in self.evaluation.families(name):
                 raise UserError(
                     f"config key 'experiments.{name}.studies.privacy': its tables need the audit; set it to {{}}, or "
                     "leave them out"
@@ -44,14 +47,10 @@ class PrivacyAudit:
                 raise UserError(f"config key 'experiments.{left}.methods': the audit of '{name}' needs '{row}'; add it")
 
     def _section(self, key: InExperiment) -> Privacy:
-        section = self.project.experiment(key).studies.privacy
-        assert section is not None
-        return section
+        return present(self.project.experiment(key).studies.privacy)
 
     def _stage(self, run: Run) -> SharedStage:
-        stage = self.project.plan(run).shared
-        assert stage is not None
-        return stage
+        return present(self.project.plan(run).shared)
 
     def _home(self, key: Run) -> Run:
         return self.training.trainer(Run(key.experiment, key.seed, key.method))

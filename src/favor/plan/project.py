@@ -17,7 +17,7 @@ from favor.foundation.names import nearest, printable
 from favor.foundation.registry import CORPUS_READERS, ENCODER_KINDS
 from favor.lm.settings import AskedModel, LoadedModel, Pretraining
 from favor.paper.names import CONTROLS, SEPARATOR, encoder_name, unmarked
-from favor.plan.handing import Parameter, handed, hands
+from favor.plan.handing import Parameter, handed, hands, present
 from favor.plan.keys import Encoder, InCorpus, InExperiment, OfAssistant, OfModel, Run
 from favor.plan.paths import Paths
 from favor.settings.section import Section, check_known, refuse
@@ -148,10 +148,7 @@ class Project:
     def plain_folder(self, name: str) -> str:
         """Return the folder or Hugging Face id that holds a base model as it was pretrained or dequantised."""
         model = self.config.base_models[name]
-        if model.made_here:
-            return self.paths.base_folder.of(model=name)
-        assert model.source is not None
-        return model.source
+        return self.paths.base_folder.of(model=name) if model.made_here else present(model.source)
 
     def model_folder(self, name: str) -> str:
         """Return what training and generation load: the quantised copy where the model is quantised."""
@@ -202,9 +199,7 @@ class Project:
 
     def gguf_file(self, key: OfModel) -> str:
         """Return the GGUF file that a base model is dequantised from."""
-        source = self.config.base_models[key.model].gguf
-        assert source is not None
-        return str(Path(source).expanduser())
+        return str(Path(present(self.config.base_models[key.model].gguf)).expanduser())
 
     def models_with(self, origin: str) -> str:
         """Return an expression that matches the base models whose ``origin`` ("pretrain" or "gguf") is set."""
@@ -212,9 +207,7 @@ class Project:
 
     def pretraining(self, key: OfModel) -> Pretraining:
         """Return how a base model is pretrained."""
-        pretrain = self.config.base_models[key.model].pretrain
-        assert pretrain is not None
-        return pretrain
+        return present(self.config.base_models[key.model].pretrain)
 
     def pretraining_corpus(self, key: OfModel) -> str:
         """Return the corpus that a base model is pretrained on."""
@@ -249,9 +242,7 @@ class Project:
     def encoder_corpus(self, key: Encoder) -> str:
         """Return the corpus that an encoder is trained or fitted on."""
         encoder = self.config.encoders[key.encoder]
-        section = encoder.training or encoder.fitting
-        assert section is not None
-        return section.corpus
+        return (encoder.training or present(encoder.fitting)).corpus
 
     def encoders_of(self, experiment: str) -> list[str]:
         """Return the encoders that an experiment is measured with, the style encoder first, absent ones left out."""
@@ -293,10 +284,7 @@ class Project:
     def raw_corpus(self, key: InCorpus) -> str:
         """Return the file of a corpus as it comes."""
         corpus = self.config.corpora[key.corpus]
-        if corpus.demo:
-            return self.paths.raw_corpus.of(key)
-        assert corpus.path is not None
-        return corpus.path
+        return self.paths.raw_corpus.of(key) if corpus.demo else present(corpus.path)
 
     def reader_code(self, key: InCorpus) -> str:
         """Return what reads a corpus."""
@@ -357,6 +345,18 @@ class Project:
             "family": r"[a-z][a-z0-9_]*",
             "label": r"[a-z][a-z0-9_-]*",
         }
+
+
+@dataclass(eq=False)
+class Part:
+    """A part of the planner, over one project."""
+
+    project: Project
+
+    @property
+    def paths(self) -> Paths:
+        """The files of the results folder."""
+        return self.project.paths
 
 
 def alternatives(names: Iterable[str]) -> str:

@@ -1,6 +1,7 @@
 """What is read and published at the end: the report, the numbers of the paper's running text, and the release."""
 
 from collections.abc import Collection
+from dataclasses import dataclass, field
 
 from favor.figures.specs import asked
 from favor.foundation.registry import METRIC_FAMILIES
@@ -9,7 +10,7 @@ from favor.plan.evaluation import Evaluation
 from favor.plan.figures import Figures
 from favor.plan.handing import Parameter, canonical, handed, parameter, plain, without
 from favor.plan.keys import Run, SweepTable, Table
-from favor.plan.project import Project, unique
+from favor.plan.project import Part, unique
 from favor.plan.records import Records
 from favor.plan.sweeps import Sweeps
 from favor.plan.tables import RETRIEVAL, TABLE_KINDS, Tables
@@ -19,28 +20,17 @@ from favor.report.settings import PrintedExperiment
 from favor.running.jobs.environment import latex_available
 
 
-class Publication:
+@dataclass(eq=False)
+class Publication(Part):
     """The report, the numbers and the release of a project."""
 
-    def __init__(
-        self,
-        project: Project,
-        training: Training,
-        records: Records,
-        tables: Tables,
-        evaluation: Evaluation,
-        sweeps: Sweeps,
-        figures: Figures,
-    ) -> None:
-        self.project = project
-        self.training = training
-        self.records = records
-        self.figures = figures
-        self.tables = tables
-        self.evaluation = evaluation
-        self.sweeps = sweeps
-        self.paths = project.paths
-        self.latex = latex_available()
+    training: Training
+    records: Records
+    tables: Tables
+    evaluation: Evaluation
+    sweeps: Sweeps
+    figures: Figures
+    latex: bool = field(default_factory=latex_available)
 
     # The report
 

@@ -1,22 +1,22 @@
 """What crosses the boundary of a client, and what every row ran with."""
 
+from dataclasses import dataclass
+
 from favor.config.experiments import ROW_GENERATION
 from favor.federation.method import Plan, needs_shared, plan_values
 from favor.federation.settings import Boundary, RunBoundary
 from favor.plan.handing import Parameter, canonical, parameter, pick, without
 from favor.plan.keys import InExperiment, Run
-from favor.plan.project import Project, unique
+from favor.plan.project import Part, unique
 from favor.plan.record import run_check
 from favor.plan.training import Training
 
 
-class Records:
+@dataclass(eq=False)
+class Records(Part):
     """The records of a project's runs."""
 
-    def __init__(self, project: Project, training: Training) -> None:
-        self.project = project
-        self.training = training
-        self.paths = project.paths
+    training: Training
 
     def _homes(self, key: InExperiment) -> list[Run]:
         return [self.training.trainer(run) for run in self.training.runs(key.experiment)]

@@ -12,7 +12,7 @@ from favor.federation.method import PersonalStage, SharedStage, plan_values
 from favor.federation.schedule import batches, last_participation
 from favor.foundation.errors import UserError
 from favor.foundation.registry import ROBUST_RULES
-from favor.plan.handing import Parameter, canonical, handed
+from favor.plan.handing import Parameter, canonical, handed, present
 from favor.plan.keys import AfterRound, Batch, InExperiment, InRound, InSeed, InTrack, Run
 from favor.plan.participation import Participation
 from favor.plan.project import unique
@@ -62,9 +62,7 @@ class SharedTraining(Participation):
 
     def per_job(self, key: InExperiment) -> int:
         """Return how many clients one job trains."""
-        size = self.project.experiment(key).federation.clients_per_job
-        assert size is not None
-        return size
+        return present(self.project.experiment(key).federation.clients_per_job)
 
     # Shared stages
 
@@ -179,8 +177,7 @@ class SharedTraining(Participation):
 
     def false_upload_settings(self, key: Batch) -> Parameter:
         """Return whose uploads of a job are multiplied with what."""
-        attack = self.project.experiment(key).federation.attack
-        assert attack is not None
+        attack = present(self.project.experiment(key).federation.attack)
         return canonical(settings.FalseUploads(attackers=self._attackers(key), factor=attack.sent))
 
     @cache
@@ -270,11 +267,11 @@ class SharedTraining(Participation):
 
     def audited_rows(self, experiment: str) -> list[str]:
         """Return the rows that an experiment's privacy audit attacks. Raises ``UserError`` for one without deltas."""
-        section, plans = self.project.config.experiments[experiment].studies.privacy, self.project.plans(experiment)
+        section = present(self.project.config.experiments[experiment].studies.privacy)
         # Of a server that is sent whole adapters nobody's delta is known; attacks read adapters alone.
-        shared = {row: plan.shared for row, plan in plans.items() if plan.shared is not None}
+        plans = self.project.plans(experiment).items()
+        shared = {row: plan.shared for row, plan in plans if plan.shared is not None}
         federated = [row for row, stage in shared.items() if stage.content == "delta" and not stage.hands_out_more]
-        assert section is not None
         where = f"config key 'experiments.{experiment}.studies.privacy.methods'"
         if section.methods is not None:
             if wrong := [row for row in section.methods if row not in federated]:
@@ -371,9 +368,7 @@ class SharedTraining(Participation):
 
     def combination_code(self, key: InTrack) -> str:
         """Return what declares an experiment's robust rule."""
-        robust = self.project.experiment(key).federation.robust
-        assert robust is not None
-        return ROBUST_RULES.entry(robust.rule)
+        return ROBUST_RULES.entry(present(self.project.experiment(key).federation.robust).rule)
 
     def summation_settings(self, key: InTrack) -> Parameter:
         """Return what the sum of a round's uploads depends on."""

@@ -1,5 +1,6 @@
 """What studies read and write: prompted rows, the human audit, models as judges, the transfer of style encoders."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from favor.config.study_checks import check_prompted_outputs
@@ -10,9 +11,9 @@ from favor.federation.prompting_templates import check_context, check_sheet_cont
 from favor.federation.settings import GivenOutputs, PromptedGeneration, SheetDistilling
 from favor.foundation.errors import UserError
 from favor.foundation.registry import JUDGES
-from favor.plan.handing import Parameter, canonical, handed
+from favor.plan.handing import Parameter, canonical, handed, present
 from favor.plan.keys import InExperiment, OfEncoderIn, Run
-from favor.plan.project import Project, alternatives
+from favor.plan.project import Part, alternatives
 from favor.plan.training import Training
 from favor.studies.settings import (
     AuditVotes,
@@ -31,18 +32,18 @@ from favor.studies.settings import (
 TRANSFER_TABLE = "asce-scale-transfer"
 
 
-class Studies:
+@dataclass(eq=False)
+class Studies(Part):
     """The studies of a project's experiments.
 
     Raises ``UserError`` for a prompted row that may not fit its model's context, for one that shares its name with a
     trained row, for a transfer without encoders, and for a response file whose name Snakemake cannot read.
     """
 
-    def __init__(self, project: Project, training: Training) -> None:
-        self.project = project
-        self.training = training
-        self.paths = project.paths
-        for experiment in project.config.experiments:
+    training: Training
+
+    def __post_init__(self) -> None:
+        for experiment in self.project.config.experiments:
             self._check_prompted(experiment)
             self._check_transfer(experiment)
             self._check_responses(experiment)
@@ -72,8 +73,7 @@ class Studies:
         experiment, models = self.project.config.experiments[name], self.project.config.base_models
         for row in self.prompted(name):
             check_prompted_outputs(name, row, self.project.config.experiments)
-            prompting = self.project.rows[name, row].plan.prompting
-            assert prompting is not None
+            prompting = present(self.project.rows[name, row].plan.prompting)
             context = models[experiment.base_model].known_context()
             if context is not None:
                 check_context(f"config key 'experiments.{name}.methods.{row}'", prompting, experiment, context)
@@ -128,9 +128,7 @@ class Studies:
 
     def audit(self, key: InExperiment) -> HumanAudit:
         """Return the audit of an experiment that has one."""
-        audit = self.project.experiment(key).studies.human_2afc
-        assert audit is not None
-        return audit
+        return present(self.project.experiment(key).studies.human_2afc)
 
     def _check_responses(self, experiment: str) -> None:
         for path in self._responses(self.project.config.experiments[experiment].studies.human_2afc):
@@ -180,9 +178,7 @@ class Studies:
     # Language models as judges
 
     def _judges(self, key: InExperiment) -> Judges:
-        judges = self.project.experiment(key).studies.judges
-        assert judges is not None
-        return judges
+        return present(self.project.experiment(key).studies.judges)
 
     def judgement_settings(self, key: InExperiment) -> Parameter:
         """Return what the requests to a judge depend on."""
@@ -233,9 +229,7 @@ class Studies:
 
     def transfer_corpus(self, key: InExperiment) -> str:
         """Return the second corpus."""
-        transfer = self.project.experiment(key).evaluation.transfer
-        assert transfer is not None
-        return transfer.corpus
+        return present(self.project.experiment(key).evaluation.transfer).corpus
 
     def _check_transfer(self, name: str) -> None:
         if TRANSFER_TABLE in self.project.config.experiments[name].tables and not self.transferred(InExperiment(name)):
@@ -259,8 +253,7 @@ class Studies:
 
     def transfer_embedding_settings(self, key: OfEncoderIn) -> Parameter:
         """Return what the embeddings of the second corpus depend on."""
-        transfer = self.project.experiment(key).evaluation.transfer
-        assert transfer is not None
+        transfer = present(self.project.experiment(key).evaluation.transfer)
         loaded = self.project.loaded_encoder(key)
         return canonical(TransferEncoding(encoder=loaded, transfer=handed(TransferTexts, transfer)))
 

@@ -1,12 +1,13 @@
 """Sweeps: experiments that differ in one setting, side by side; their scores, tables and figures."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from favor.foundation.registry import METRIC_FAMILIES
 from favor.paper.names import METHODS
 from favor.plan.handing import Parameter, canonical, handed
 from favor.plan.keys import InSweep, SweepTable, Table
-from favor.plan.project import Project, unique
+from favor.plan.project import Part, unique
 from favor.plan.tables import Tables
 from favor.plan.validation import FAMILY as VALIDATION
 from favor.plan.validation import unread
@@ -16,22 +17,22 @@ from favor.settings.section import refuse
 from favor.tables.settings import SweepFigure, SweepPrinting, SweepScores
 
 
-class Sweeps:
+@dataclass(eq=False)
+class Sweeps(Part):
     """The sweeps of a project.
 
     Raises ``UserError`` for a figure of what no table of its sweep scores, and for a choice that no row can make.
     """
 
-    def __init__(self, project: Project, tables: Tables) -> None:
-        self.project = project
-        self.tables = tables
-        self.paths = project.paths
-        for name, sweep in project.config.sweeps.items():
+    tables: Tables
+
+    def __post_init__(self) -> None:
+        for name, sweep in self.project.config.sweeps.items():
             scored = set(self.families(name))
             for metric in sweep.figure:
                 if scored.isdisjoint(families_of([metric.partition(":")[0]])):
                     refuse(f"sweeps.{name}.figure", f"no table of the sweep scores '{metric}'; name another metric")
-            reasons = [unread(plan) for point in self.experiments(name) for plan in project.plans(point).values()]
+            reasons = [unread(plan) for point in self.experiments(name) for plan in self.project.plans(point).values()]
             if sweep.choose_by and all(reasons):
                 refuse(f"sweeps.{name}.choose_by", f"no row has a validation loss: {reasons[0]}; add a row that trains")
 

@@ -1,6 +1,7 @@
 """What is printed: the tables of a project by label, and what their jobs read."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from favor.paper.values import paper_file
 from favor.plan.guarantees import guarantee
 from favor.plan.handing import Parameter, canonical, handed
 from favor.plan.keys import InExperiment, SweepTable, Table
-from favor.plan.project import Project
+from favor.plan.project import Part
 from favor.plan.record import recipe
 from favor.plan.records import Records
 from favor.plan.studies import Studies
@@ -27,18 +28,18 @@ TABLE_KINDS = ("parquet", "tex", "html")
 RETRIEVAL = "author_retrieval"  # says which encoders a table has to warn of
 
 
-class Tables:
+@dataclass(eq=False)
+class Tables(Part):
     """The tables of a project.
 
     Raises ``UserError`` for an unknown table, and for one of a sweep that an experiment names or the other way round.
     """
 
-    def __init__(self, project: Project, studies: Studies, records: Records) -> None:
-        self.project = project
-        self.studies = studies
-        self.records = records
-        self.paths = project.paths
-        config = project.config
+    studies: Studies
+    records: Records
+
+    def __post_init__(self) -> None:
+        config = self.project.config
         self.specs = _specs(config.experiments, False) | _specs(config.sweeps, True)
         self._needs = {family: METRIC_FAMILIES.constant(family, "NEEDS") for family in METRIC_FAMILIES.names()}
 

@@ -8,7 +8,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.names import nearest
 from favor.plan.evaluation import Evaluation
 from favor.plan.keys import Encoder, Run
-from favor.plan.project import Project, unique
+from favor.plan.project import Part, unique
 from favor.plan.publication import Publication
 from favor.plan.studies import Studies
 from favor.plan.sweeps import Sweeps
@@ -17,10 +17,9 @@ from favor.plan.training import Training
 
 
 @dataclass(eq=False)
-class Targets:
+class Targets(Part):
     """The targets of a project, found when they are asked for: a cluster job that runs one rule needs none of them."""
 
-    project: Project
     training: Training
     studies: Studies
     tables: Tables
@@ -55,7 +54,7 @@ class Targets:
         return [
             *self.publication.report(),
             *self.publication.galleries(),
-            self.project.paths.numbers.of(),
+            self.paths.numbers.of(),
             *self.tables.files(*TABLE_KINDS),
             *self.sweeps.table_files(*TABLE_KINDS),
             *self.studies.judge_scores(),
@@ -66,7 +65,7 @@ class Targets:
 
     def corpora(self) -> list[str]:
         """Return what is kept of corpora, base models and encoders."""
-        paths, experiments = self.project.paths, self.project.config.experiments
+        paths, experiments = self.paths, self.project.config.experiments
         kinds = (paths.documents, paths.splits, paths.authors, paths.suitability, paths.roster, paths.overlap)
         used = sorted({experiment.corpus for experiment in experiments.values()})
         files = [kind.of(corpus=corpus) for corpus in used for kind in kinds]
@@ -81,7 +80,7 @@ class Targets:
         return unique(file for name in self.project.config.experiments for file in self._kept(name))
 
     def _kept(self, name: str) -> list[str]:
-        paths, measured = self.project.paths, self.evaluation.is_measured(name)
+        paths, measured = self.paths, self.evaluation.is_measured(name)
         kinds = (paths.texts, paths.allocation, paths.boundary, paths.settings)
         files = [kind.of(experiment=name) for kind in kinds]
         for run in self.training.runs(name):
@@ -107,5 +106,5 @@ class Targets:
                 if self.project.config.keep_uploads:
                     files += self.training.round_uploads(run, shared, number)
         if self.evaluation.keeps_adapters(run.seed):
-            files += [self.project.paths.personal_pack.of(job) for job in self.training.personal_jobs(run)]
+            files += [self.paths.personal_pack.of(job) for job in self.training.personal_jobs(run)]
         return files

@@ -1,21 +1,23 @@
 """Experiments whose models answer requests: how these are made, chosen and scored."""
 
+from dataclasses import dataclass
+
 from favor.foundation.errors import UserError
 from favor.plan.handing import Parameter, canonical, handed
 from favor.plan.keys import InExperiment
-from favor.plan.project import Project, alternatives
+from favor.plan.project import Part, alternatives
 from favor.settings.section import refuse
 from favor.studies.settings import RequestMaking, RequestSelection, TaskScoring
 
 FAMILY = "tasks"
 
 
-class Tasks:
+@dataclass(eq=False)
+class Tasks(Part):
     """The requests of a project. Raises ``UserError`` for rows that continue or read texts where models answer."""
 
-    def __init__(self, project: Project) -> None:
-        self.project = project
-        for name in project.config.experiments:
+    def __post_init__(self) -> None:
+        for name in self.project.config.experiments:
             self._check_rows(name)
 
     def _check_rows(self, name: str) -> None:

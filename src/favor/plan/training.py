@@ -10,7 +10,7 @@ from favor.federation.leaving import erase
 from favor.federation.method import POOLED, PersonalStage, Plan, needs_shared, plan_values
 from favor.federation.schedule import batches, last_participation
 from favor.foundation.errors import UserError
-from favor.plan.handing import Parameter, canonical, handed
+from favor.plan.handing import Parameter, canonical, handed, present
 from favor.plan.keys import Batch, GenerationPart, InExperiment, InSeed, PersonalBatch, Run
 from favor.plan.paths import Template
 from favor.plan.project import alternatives, unique
@@ -109,13 +109,13 @@ class Training(SharedTraining):
             return [self.given_adapter(key, plan)]
         if stage.start in ("initial", "pooled"):
             return [self.initial_adapter(key, self.owner(key.experiment, key.method))]
-        assert plan.shared is not None
+        shared = present(plan.shared)
         if stage.start == "final":
             return [self.final_adapter(key, plan)]
         if stage.start == "endpoint":
-            last = self.last_rounds(key.experiment, key.seed, plan.shared.sampling)
-            return unique(self.endpoint(key, plan.shared, client, last[client]) for client in clients)
-        rounds = self.rounds(key.experiment, key.seed, plan.shared.sampling)
+            last = self.last_rounds(key.experiment, key.seed, shared.sampling)
+            return unique(self.endpoint(key, shared, client, last[client]) for client in clients)
+        rounds = self.rounds(key.experiment, key.seed, shared.sampling)
         before = last_participation(rounds[: _number(key.phase)])
         found = (self._bundle(key, client, f"round{before[client]}", True) for client in clients if client in before)
         return unique(found)
@@ -125,16 +125,14 @@ class Training(SharedTraining):
         plan = self.project.plan(key)
         if not _personal(plan).chained:
             return []
-        assert plan.shared is not None
-        return [self.server_adapter(key, plan.shared, _number(key.phase))]
+        return [self.server_adapter(key, present(plan.shared), _number(key.phase))]
 
     def first_adapter(self, key: PersonalBatch) -> list[str]:
         """Return the track's initial adapter, where a carried adapter begins there and a client takes part first."""
         plan = self.project.plan(key)
         if not _personal(plan).chained or _personal(plan).begin != "initial":
             return []
-        assert plan.shared is not None
-        return [self.server_adapter(key, plan.shared, 0)]
+        return [self.server_adapter(key, present(plan.shared), 0)]
 
     def personal_settings(self, key: PersonalBatch) -> Parameter:
         """Return what a job of a personal stage reads of the configuration.
@@ -176,8 +174,7 @@ class Training(SharedTraining):
 
     def frozen_adapter(self, key: InSeed) -> str:
         """Return the final shared adapter of another experiment, which a cold start begins with."""
-        start = self.project.experiment(key).cold_start
-        assert start is not None
+        start = present(self.project.experiment(key).cold_start)
         source = Run(start.shared_from, str(start.seed), start.row)
         plan = self.project.plan(source)
         if plan.shared is None or plan.shared.hands_out_more:
@@ -197,8 +194,7 @@ class Training(SharedTraining):
         """Return the final shared adapter of a run, its own or the one it was given."""
         if needs_shared(plan):
             return self.given_adapter(run, plan)
-        assert plan.shared is not None
-        return self.server_adapter(run, plan.shared, self.project.experiment(run).federation.rounds)
+        return self.server_adapter(run, present(plan.shared), self.project.experiment(run).federation.rounds)
 
     def bundles(self, run: Run) -> list[str]:
         """Return the adapter bundles of a run's clients that they generate with."""
@@ -308,8 +304,7 @@ class Training(SharedTraining):
 
     def generation_parts(self, experiment: str) -> list[list[str]]:
         """Return the clients of every job that generates for a run of an experiment."""
-        size = self.project.config.experiments[experiment].generation.clients_per_job
-        assert size is not None
+        size = present(self.project.config.experiments[experiment].generation.clients_per_job)
         return batches(self.clients(experiment), size)
 
     def generating(self, parted: bool) -> str:
@@ -353,8 +348,7 @@ class Training(SharedTraining):
 
 
 def _personal(plan: Plan) -> PersonalStage:
-    assert plan.personal is not None
-    return plan.personal
+    return present(plan.personal)
 
 
 def _number(phase: str) -> int:

@@ -1,9 +1,11 @@
 """Validation losses: which training logs hold the loss of what a row's clients generate with."""
 
+from dataclasses import dataclass
+
 from favor.federation.method import Plan
 from favor.plan.handing import Parameter, canonical
 from favor.plan.keys import InExperiment, Run
-from favor.plan.project import Project, unique
+from favor.plan.project import Part, unique
 from favor.plan.training import Training
 from favor.scores.settings import ValidatedRun, ValidationScoring
 
@@ -28,12 +30,11 @@ def unread(plan: Plan) -> str:
     return "" if fixed and plan.global_half == "last_round" else _MIXED
 
 
-class ValidationLosses:
+@dataclass(eq=False)
+class ValidationLosses(Part):
     """The validation losses of a project's rows."""
 
-    def __init__(self, project: Project, training: Training) -> None:
-        self.project = project
-        self.training = training
+    training: Training
 
     def _logs(self, run: Run) -> list[str]:
         plan = self.project.plan(run)
