@@ -21,7 +21,7 @@ from favor.config.study_checks import (
     check_outputs_of,
     check_task,
 )
-from favor.encoders.settings import EMBEDDED_MINILM, Assistant, Encoder
+from favor.encoders.settings import EMBEDDED_MINILM, Encoder
 from favor.federation.poisoning import attacker_count
 from favor.federation.settings import Federation
 from favor.foundation.declarations import declared_kinds
@@ -53,7 +53,8 @@ def complete_and_check(config: Configuration) -> None:
     for name, encoder in config.encoders.items():
         _check_encoder(f"encoders.{name}", encoder, config)
     for name, assistant in config.assistants.items():
-        _check_assistant(f"assistants.{name}", assistant, config)
+        check_known(assistant.corpus, config.corpora, f"assistants.{name}.corpus")
+        check_assistant(assistant, f"assistants.{name}")
     for name, experiment in config.experiments.items():
         _complete_experiment(experiment, f"experiments.{name}", config)
         _check_experiment(f"experiments.{name}", experiment, config)
@@ -124,15 +125,11 @@ def _complete_corpora(config: Configuration) -> None:
         if corpus.tokenizer is None:
             experiments = config.experiments.values()
             users = [each.base_model for each in experiments if each.corpus == name]
-            users += [each.base_model for each in experiments if _transfer_corpus(each) == name]
+            transfers = [(each.base_model, each.evaluation.transfer) for each in experiments]
+            users += [model for model, transfer in transfers if transfer is not None and transfer.corpus == name]
             fill(corpus, tokenizer=users[0] if users else None)
         if corpus.tokenizer is not None:
             check_known(corpus.tokenizer, config.base_models, f"corpora.{name}.tokenizer")
-
-
-def _transfer_corpus(experiment: Experiment) -> str | None:
-    transfer = experiment.evaluation.transfer
-    return transfer.corpus if transfer else None
 
 
 def _check_pretraining(where: str, model: LanguageModel, config: Configuration) -> None:
@@ -182,11 +179,6 @@ def _check_kind(where: str, value: object, kind: type | None) -> None:
     kinds = (int, float) if kind is float else (kind or object,)
     if not isinstance(value, kinds) or (isinstance(value, bool) and kind in (int, float)):
         refuse(where, f"expected {kind_name(kind)}, found {quoted(value)}")
-
-
-def _check_assistant(where: str, assistant: Assistant, config: Configuration) -> None:
-    check_known(assistant.corpus, config.corpora, f"{where}.corpus")
-    check_assistant(assistant, where)
 
 
 def _complete_experiment(experiment: Experiment, where: str, config: Configuration) -> None:

@@ -32,14 +32,8 @@ from favor.settings.section import (
 from favor.studies.settings import Studies, Task
 
 ROW_GENERATION = ("temperature", "top_p", "samples")  # keys of `generation` that a row may set for itself
-RESERVED_ROWS = {
-    "source",
-    "shared",
-    "server",
-    "schedule",
-    "gold",
-    "shuffled",
-}  # folders and rows that the workflow makes
+# Folders and rows that the workflow makes.
+RESERVED_ROWS = {"source", "shared", "server", "schedule", "gold", "shuffled"}
 
 
 class ColdStart(Section):

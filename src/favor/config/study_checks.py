@@ -1,11 +1,9 @@
 """Cross-checks of several experiments: outputs of another, a corpus drawn again, prompting rows, points of a sweep."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from favor.config.configuration import Configuration
 from favor.config.experiments import Experiment
 from favor.corpora.settings import Corpus
 from favor.encoders.settings import Assistant, StyleTraining, StylometryFitting
@@ -13,30 +11,11 @@ from favor.foundation.names import nearest
 from favor.lm.settings import Pretraining
 from favor.settings.section import check_known, refuse
 
-if TYPE_CHECKING:
-    from favor.config.configuration import Configuration
-
-# What an output depends on, beside its row and seed.
-_MAKING = (
-    "corpus",
-    "base_model",
-    "style_encoder",
-    "protocol",
-    "budget",
-    "matched_epochs",
-    "clients",
-    "skip_clients",
-    "withdrawn",
-    "allocation",
-    "cold_start",
-    "task",
-    "prompts",
-    "federation",
-    "lora",
-    "training",
-    "alignment",
-    "generation",
-)
+# What no output depends on, and what is compared row by row and seed by seed. Only prompted rows read ``prompting``.
+_BESIDE = {"extends", "outputs_of", "title", "seeds", "methods", "prompting"}
+_BESIDE |= {"evaluation", "studies", "tables", "figures"}
+# What an output depends on, the experiment's own keys before those of its bases.
+_MAKING = [key for key in {**Experiment.__annotations__, **Experiment.model_fields} if key not in _BESIDE]
 
 
 def check_outputs_of(name: str, experiments: Mapping[str, Experiment]) -> None:

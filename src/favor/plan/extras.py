@@ -1,7 +1,5 @@
 """Which optional packages (the extras of pyproject.toml), or which image, the jobs of a configuration need."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +13,7 @@ if TYPE_CHECKING:
 BUILD = "build one with 'apptainer build favor.sif containers/favor.def' in a clone (docs/containers.md)"
 
 
-def wanted(planner: Planner) -> Iterator[tuple[str, str]]:
+def wanted(planner: "Planner") -> Iterator[tuple[str, str]]:
     """Yield (extra, what needs it) for everything that the configuration asks for."""
     for name, corpus in planner.config.corpora.items():
         if corpus.words == "segmented":
@@ -31,7 +29,7 @@ def wanted(planner: Planner) -> Iterator[tuple[str, str]]:
                 yield "retrieval", f"row '{row}' of the experiment '{name}'"
 
 
-def check_software(planner: Planner, deployed: Collection[str]) -> None:
+def check_software(planner: "Planner", deployed: Collection[str]) -> None:
     """Raise ``UserError`` where jobs would lack packages of this environment, or the image that they are to run in.
 
     ``deployed``: the methods of ``--software-deployment-method``, by which jobs do not run in this environment.

@@ -1,7 +1,5 @@
 """Every file of a results folder, once: as a template with wildcards for a rule, and as the path of one job's file."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from string import Formatter
 from typing import Any
@@ -17,7 +15,7 @@ class Template(str):
         """
         return self.format(**{name: values[name] if name in values else getattr(key, name) for name in self.names})
 
-    def where(self, **values: object) -> Template:
+    def where(self, **values: object) -> "Template":
         """Return the template with some wildcards filled in; the others stay."""
         return Template(self.format(**{name: values.get(name, f"{{{name}}}") for name in self.names}))
 
@@ -35,7 +33,7 @@ class Template(str):
         """Names of the wildcards."""
         return list(dict.fromkeys(name for _, name, _, _ in Formatter().parse(self) if name))
 
-    def beside(self, file: str) -> Template:
+    def beside(self, file: str) -> "Template":
         """Return the template of another file in the same folder."""
         return Template(f"{self.rsplit('/', 1)[0]}/{file}")
 
@@ -162,7 +160,7 @@ class Paths:
         self.release_export = at("{experiment}/exports/release/{method}-seed{seed}/{file}")
         self.release = at("release.tar.gz")
 
-    def _at(self, place: str) -> Template:
+    def _at(self, place: str) -> "Template":
         return Template(f"{self.results}/{place}")
 
     def weights(self, folder: Template) -> dict[str, Template]:
@@ -170,15 +168,15 @@ class Paths:
         files = {"weights": "model.safetensors", "settings": "config.json", "tokenizer": "tokenizer.json"}
         return {name: Template(f"{folder}/{file}") for name, file in files.items()}
 
-    def log(self, stage: str, output: str) -> Template:
+    def log(self, stage: str, output: str) -> "Template":
         """Return where the jobs of a stage write their logs; ``output``: template of a file that they make."""
         return self._of_job("logs", stage, output, "log")
 
-    def benchmark(self, stage: str, output: str) -> Template:
+    def benchmark(self, stage: str, output: str) -> "Template":
         """Return where Snakemake keeps the time and memory of a stage's jobs; ``output`` as in :meth:`log`."""
         return self._of_job("benchmarks", stage, output, "tsv")
 
-    def _of_job(self, folder: str, stage: str, output: str, suffix: str) -> Template:
+    def _of_job(self, folder: str, stage: str, output: str, suffix: str) -> "Template":
         # Parts of the path with a wildcard tell jobs apart: {experiment}-seed{seed} of {experiment}/seed{seed}/x.csv.
         job = "-".join(part.split(".")[0] for part in output.split("/") if "{" in part)
         return self._at(f"{folder}/{stage}/{job}.{suffix}" if job else f"{folder}/{stage}.{suffix}")

@@ -1,7 +1,5 @@
 """The HTML report: one self-contained file, readable on a phone, on paper and without colour."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import dataclass
@@ -65,7 +63,7 @@ class Grid:
     controls: str = ""
 
     @classmethod
-    def of(cls, frame: pd.DataFrame, caption: str, name: str, text: bool = False, controls: str = "") -> Grid:
+    def of(cls, frame: pd.DataFrame, caption: str, name: str, text: bool = False, controls: str = "") -> "Grid":
         """Return the rows of ``frame`` as texts."""
         rows = [[str(value) for value in values] for values in frame.itertuples(index=False)]
         return cls(name, caption, [str(column) for column in frame.columns], rows, text, controls)

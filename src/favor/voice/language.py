@@ -1,7 +1,5 @@
 """Whether texts are in the language of other authors, by the words that are commonest among those: function words."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +20,7 @@ class Language:
     usual: float
 
     @classmethod
-    def of(cls, authors: Mapping[str, Sequence[str]]) -> Language:
+    def of(cls, authors: Mapping[str, Sequence[str]]) -> "Language":
         """Return the language of authors, each of whom counts alike."""
         rates: dict[str, float] = {}
         for texts in authors.values():

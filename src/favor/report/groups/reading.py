@@ -1,7 +1,5 @@
 """What one group brings to a comparison: its protocol, and a number per output and measure, without any text."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -56,7 +54,7 @@ class Group:
     seen: Sequence[str]
     outputs: pd.DataFrame
 
-    def within(self, encoders: Sequence[str]) -> Group:
+    def within(self, encoders: Sequence[str]) -> "Group":
         """Return the group with the measures of ``encoders``, and those of none. Raises ``UserError`` without them.
 
         Semantic similarity is a measure of the semantic encoder.
@@ -71,7 +69,7 @@ class Group:
         return replace(self, protocol=protocol, outputs=self.outputs[kept].reset_index(drop=True))
 
 
-def read_group(path: Path) -> Group:
+def read_group(path: Path) -> "Group":
     """Read a folder of results, one experiment's folder in it, or what :func:`share` wrote.
 
     Raises ``UserError`` for anything else, and names the file that is missing.
@@ -99,7 +97,7 @@ def share(group: Group, folder: Path) -> None:
     write_json(record | {"digest": _file_digest(folder / OUTPUTS)}, folder / RECORD)
 
 
-def _shared(folder: Path, name: str) -> Group:
+def _shared(folder: Path, name: str) -> "Group":
     """Read what :func:`share` wrote. Raises ``UserError`` where its files do not belong together."""
     record = read_json(folder / RECORD)
     wanted = {each.name for each in fields(Group)} - {"name", "outputs"} | {"digest"}
@@ -115,7 +113,7 @@ def _file_digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _measured(folder: Path, name: str) -> Group:
+def _measured(folder: Path, name: str) -> "Group":
     # 1 and 1.0 are one setting.
     settings = json.loads(json.dumps(read_json(folder / "settings.json")), parse_float=_number)
     if "words" not in settings:

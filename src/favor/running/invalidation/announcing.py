@@ -4,8 +4,6 @@
 in a dry run, so the log entry that lists the planned jobs is waited for.
 """
 
-from __future__ import annotations
-
 import atexit
 import logging
 import sys

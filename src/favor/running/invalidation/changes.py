@@ -5,8 +5,6 @@ its code. What is behind a fingerprint is written down beside the results (``.co
 later version can name the definitions that differ.
 """
 
-from __future__ import annotations
-
 import ast
 import hashlib
 from collections import Counter

@@ -5,8 +5,6 @@ what each file of the code was then (size and time of change). A job compares be
 differs it takes its own fingerprint again, so that an edit that cannot change its result does not end it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

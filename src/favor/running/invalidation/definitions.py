@@ -6,8 +6,6 @@ variables and of private helpers, and the units and meanings of declared columns
 prints them. The keys of a section of the configuration are kept apart too, since a job is handed their values.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from functools import cached_property

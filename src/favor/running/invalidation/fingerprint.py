@@ -7,8 +7,6 @@ whole module. Modules that are loaded by name at run time (a metric family, a ta
 rule that loads them, as "module" or, where the loader reads one name of it, "module:name".
 """
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import json
@@ -76,7 +74,7 @@ class SourceCode:
         self._digests: dict[tuple[Node, int, frozenset[str]], str] = {}
         self._reaches: dict[tuple[Path, tuple[str, ...]], Reach] = {}
 
-    def replaced(self, module: str, path: Path) -> SourceCode:
+    def replaced(self, module: str, path: Path) -> "SourceCode":
         """Return the same code with the file at ``path`` in the place of ``module``."""
         other = SourceCode(self.root)
         other._modules = {**self._modules, module: read_module(module, path)}

@@ -4,8 +4,6 @@ Snakemake compares which files a job reads, not as what: two inputs that change 
 the same set of files. Both are recorded as parameters of each job, told from others by being tuples.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping

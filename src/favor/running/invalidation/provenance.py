@@ -5,8 +5,6 @@ dry run nor a start with nothing to do calls ``onstart``, parameters that depend
 of a cluster cannot ask for its own record.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from functools import lru_cache

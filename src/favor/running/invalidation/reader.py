@@ -1,7 +1,5 @@
 """Reads the definitions of a file: their text, and the names that they use."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The package's modules as definitions, kept beside Python's own compiled files: a start reads what changed alone."""
 
-from __future__ import annotations
-
 import hashlib
 import sys
 from contextlib import suppress

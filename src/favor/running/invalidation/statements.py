@@ -1,7 +1,5 @@
 """The statements of one file: which of them bind a name, what it imports, and what importing it does."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Questions about Python's syntax tree that know nothing of this package: names, scopes, parameters."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """Words that only the user reads: what errors and messages are given, and variables that hold nothing else."""
 
-from __future__ import annotations
-
 import ast
 
 from favor.running.invalidation.syntax import dotted

@@ -4,8 +4,6 @@ Where it is, which model it serves and the key come from the environment alone. 
 and no log, and stand in no message. The library tries again; each of its tries keeps the pace.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import os
@@ -35,7 +33,7 @@ _HEADERS = {"host", "connection", "accept", "accept-encoding", "user-agent", "co
 _HEADERS |= {"x-stainless-raw-response"}
 
 
-def open_judge(settings: JudgeJob) -> Endpoint:
+def open_judge(settings: JudgeJob) -> "Endpoint":
     """Return the endpoint of the environment."""
     assert settings.endpoint is not None
     return Endpoint.from_environment(settings.endpoint, settings.answer_tokens)
@@ -77,7 +75,7 @@ class Endpoint:
     @staticmethod
     def from_environment(
         limits: EndpointLimits, answer_tokens: int, environment: Mapping[str, str] = os.environ
-    ) -> Endpoint:
+    ) -> "Endpoint":
         """Return the endpoint; ``UserError`` where a variable is missing. The key may be absent (a server at home)."""
         for name, what in ((BASE_URL, "the endpoint's address, such as https://host/v1"), (MODEL, "the judging model")):
             if not environment.get(name, "").strip():

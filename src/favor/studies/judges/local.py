@@ -1,7 +1,5 @@
 """A judge on this machine: an open model of the configuration, greedy, in its own chat template where it has one."""
 
-from __future__ import annotations
-
 import hashlib
 from functools import cached_property
 
@@ -16,7 +14,7 @@ from favor.studies.judges.asking import Answer, Question
 from favor.studies.settings import JudgeJob, LocalModel
 
 
-def open_judge(settings: JudgeJob) -> LocalJudge:
+def open_judge(settings: JudgeJob) -> "LocalJudge":
     """Return the judge of this machine."""
     assert settings.local is not None
     return LocalJudge(settings.local, settings.answer_tokens)
