@@ -26,6 +26,7 @@ include: "workflow/functions/running.smk"
 container: planner.config.image
 
 
+# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script and its file: functions/running.smk.
 include: "workflow/rules/corpora.smk"
 include: "workflow/rules/encoders.smk"
 include: "workflow/rules/federation.smk"

@@ -1,5 +1,4 @@
 # From a raw corpus to documents, splits, disjoint author roles, allocations and prompts.
-# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script and this file: functions/running.smk.
 
 from favor.corpora.settings import (
     AuthorMeasuring,

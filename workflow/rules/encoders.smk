@@ -1,5 +1,4 @@
 # Base models and style encoders that are trained here, and the embeddings of the clients' own texts.
-# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script and this file: functions/running.smk.
 
 from favor.lm.settings import ModelTraining, Vocabulary
 from favor.plan.handing import hands

@@ -1,5 +1,4 @@
 # Exports for other people's tools, made when asked for. They hold anonymous names only, but the released layout quotes outputs.
-# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script and this file: functions/running.smk.
 
 
 rule export_pan:

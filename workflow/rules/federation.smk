@@ -1,6 +1,5 @@
 # Rounds of federated training. The data-locality boundary can be read off the paths: what is under clients/ stays with
 # the clients, and no server rule (initialise_server, aggregate) takes it as input.
-# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script and this file: functions/running.smk.
 
 
 rule make_schedule:

@@ -1,5 +1,4 @@
 # Held-out continuations of every run, and the work done once per text: embeddings and utility.
-# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script and this file: functions/running.smk.
 
 from favor.scores.settings import Seeds
 

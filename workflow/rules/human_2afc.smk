@@ -1,5 +1,4 @@
 # Studies in which people read what the methods wrote. Items and pages quote texts: they are not for publication.
-# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script and this file: functions/running.smk.
 
 from favor.plan.handing import hands
 from favor.studies.settings import AuditPage

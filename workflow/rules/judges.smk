@@ -1,6 +1,5 @@
 # A language model as judge: made where an experiment configures one. What is asked names no method; the key that does is read by
 # the scores alone.
-# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script and this file: functions/running.smk.
 
 
 rule prepare_judgements:

@@ -1,5 +1,4 @@
 # Likelihood attribution: every client's model reads every client's held-out texts. The base reads them once.
-# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script and this file: functions/running.smk.
 
 
 rule read_base_likelihoods:

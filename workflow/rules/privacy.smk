@@ -1,6 +1,5 @@
 # The privacy audit: an evaluator reads uploads and adapters, after and outside every server rule. The track in which secrets are
 # planted is trained and aggregated by the rules of federation.smk.
-# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script and this file: functions/running.smk.
 
 
 # Uploads go once they are aggregated; the audit's copies stay, so that a changed audit trains nothing again.

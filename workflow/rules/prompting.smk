@@ -1,6 +1,5 @@
 # Continuations without training: the base model with a longer prompt. Sheets, personas and requests quote clients' texts, so
 # they stand under clients/.
-# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script and this file: functions/running.smk.
 
 
 rule distil_sheets:

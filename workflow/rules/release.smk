@@ -1,5 +1,4 @@
 # The publication bundle, made when asked for: snakemake release.
-# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script and this file: functions/running.smk.
 
 
 rule release:

@@ -1,5 +1,4 @@
 # Scores: cheap, from the Parquet files above, every run of an experiment at once, one file per metric family.
-# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script and this file: functions/running.smk.
 
 
 rule score:

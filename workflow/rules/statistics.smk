@@ -1,5 +1,4 @@
 # Statistics: paired comparisons of methods, one file per table that prints them; diagnostics that figures show.
-# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script and this file: functions/running.smk.
 
 
 rule compare_methods:

@@ -1,5 +1,4 @@
 # Sweeps: the scores of several experiments side by side, and the tables and figures over them.
-# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script and this file: functions/running.smk.
 
 
 rule collect_sweep:

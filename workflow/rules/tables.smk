@@ -1,5 +1,4 @@
 # Tables, figures and the report.
-# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script and this file: functions/running.smk.
 
 from favor.plan.figures import OVERVIEWS
 

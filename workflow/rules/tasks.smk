@@ -1,5 +1,4 @@
 # Experiments whose models answer: what the untouched base makes of every passage, the held-out ones as prompts, scores.
-# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script and this file: functions/running.smk.
 
 
 rule make_requests:

@@ -1,5 +1,4 @@
 # Frozen style encoders on human texts of another corpus's clients: nothing is trained on them.
-# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script and this file: functions/running.smk.
 
 
 rule embed_transfer:
