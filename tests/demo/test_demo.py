@@ -13,7 +13,7 @@ from favor.corpora.posts import open_reader
 from favor.corpora.settings import Cleaning, DemoCorpus, Splitting
 from favor.corpora.splits import split_documents
 from favor.corpora.tables import DOCUMENTS
-from favor.demo.habits import draw_habits
+from favor.demo.habits import Habits
 from favor.demo.sentences import Voice
 from favor.demo.vocabulary import SUBJECTS
 from favor.demo.writer import post_counts, topic_of, write_demo
@@ -112,7 +112,7 @@ def test_authors_differ_in_habits_that_others_share(built) -> None:
 def test_every_sentence_is_filled_in() -> None:
     for number in range(30):
         generator = random.Random(number)
-        voice = Voice(draw_habits(generator), SUBJECTS[generator.choice(tuple(SUBJECTS))], generator)
+        voice = Voice(Habits(generator), SUBJECTS[generator.choice(tuple(SUBJECTS))], generator)
         for _ in range(40):
             sentence = voice.sentence()
             assert not {"{", "}"} & set(sentence)

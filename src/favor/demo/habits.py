@@ -6,7 +6,6 @@ distribution does, and only over enough text.
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from favor.demo.vocabulary import (
@@ -85,106 +84,60 @@ class Choice(NamedTuple):
         return generator.choices(self.options, cum_weights=self.cumulative)[0]
 
 
-@dataclass(frozen=True)
 class Habits:
-    """One author's habits. Numbers are probabilities: per sentence, or per place where the habit can show."""
+    """One author's habits, drawn. Numbers are probabilities: per sentence, or per place where the habit can show."""
 
-    lower_start: float
-    small_i: float
-    shout: float
-    extra_clause: float
-    question: float
-    opener: float
-    filler: float
-    contraction: float
-    dropped_apostrophe: float
-    chat: float
-    misspelling: float
-    british: float
-    ampersand: float
-    digits: float
-    aside: float
-    emoticon: float
-    time_first: float
-    line_break: float
-    greeting: float
-    closing: float
-    stretched: float
-    ends: Choice
-    question_ends: Choice
-    joiners: Choice
-    openers: Choice
-    fillers: Choice
-    intensifiers: Choice
-    emoticons: Choice
-    asides: Choice
-    greetings: Choice
-    closings: Choice
-    clauses: Choice
-    questions: Choice
-    deeds: Choice
-    qualities: Choice
-    times: Choice
-    chat_words: frozenset[str]
-    misspelt_words: frozenset[str]
+    def __init__(self, generator: random.Random) -> None:
+        def level(*levels: float) -> float:
+            value = generator.choice(levels)
+            return min(1.0, value * generator.uniform(0.7, 1.3))
 
+        def weighted(options: Sequence[str], shape: float, first: float = 0.0) -> Choice:
+            # Gamma weights make a Dirichlet draw: the smaller the shape, the more an author keeps to a few options.
+            total, cumulative = 0.0, []
+            for place in range(len(options)):
+                total += generator.gammavariate(shape, 1.0) + (first if place == 0 else 0.0)
+                cumulative.append(total)
+            return Choice(tuple(options), tuple(cumulative))
 
-def draw_habits(generator: random.Random) -> Habits:
-    """Return one author's habits."""
+        def some(words: Sequence[str], number: int) -> frozenset[str]:
+            return frozenset(generator.sample(sorted(words), number))
 
-    def level(*levels: float) -> float:
-        value = generator.choice(levels)
-        return min(1.0, value * generator.uniform(0.7, 1.3))
-
-    def weighted(options: Sequence[str], shape: float, first: float = 0.0) -> Choice:
-        # Gamma weights make a Dirichlet draw: the smaller the shape, the more an author keeps to a few options.
-        total, cumulative = 0.0, []
-        for place in range(len(options)):
-            total += generator.gammavariate(shape, 1.0) + (first if place == 0 else 0.0)
-            cumulative.append(total)
-        return Choice(tuple(options), tuple(cumulative))
-
-    def some(words: Sequence[str], number: int) -> frozenset[str]:
-        return frozenset(generator.sample(sorted(words), number))
-
-    lower_start = level(0, 0, 0, 0.05, 0.3, 0.8)
-    return Habits(
-        lower_start=lower_start,
-        small_i=level(0, 0.1, 0.9) if lower_start < 0.2 else level(0.5, 0.9, 1),
-        shout=level(0, 0, 0.02, 0.06, 0.12),
-        extra_clause=level(0.2, 0.3, 0.4, 0.5, 0.6),
-        question=level(0.02, 0.05, 0.1),
-        opener=level(0.05, 0.15, 0.3),
-        filler=level(0, 0.05, 0.15, 0.25),
-        contraction=level(0.1, 0.5, 0.8, 1, 1),
-        dropped_apostrophe=level(0, 0, 0, 0.1, 0.5, 0.9),
-        chat=level(0, 0, 0, 0.1, 0.3),
-        misspelling=level(0, 0, 0.05, 0.15, 0.3),
-        british=level(0, 0, 0, 0.9),
-        ampersand=level(0, 0, 0, 0.1, 0.5),
-        digits=level(0, 0.3, 1),
-        aside=level(0, 0.01, 0.05),
-        emoticon=level(0, 0, 0.03, 0.08, 0.15),
-        time_first=level(0.02, 0.08, 0.15),
-        line_break=level(0, 0, 0.05, 0.15),
-        greeting=level(0, 0.1, 0.4),
-        closing=level(0, 0.1, 0.4),
-        stretched=level(0, 0, 0, 0.1),
-        ends=weighted(ENDS, 0.4, first=3.5),
-        question_ends=weighted(QUESTION_ENDS, 0.4, first=3.0),
-        joiners=weighted(JOINERS, 1.6),
-        openers=weighted(OPENERS, 1.2),
-        fillers=weighted(FILLERS, 1.2),
-        intensifiers=weighted(INTENSIFIERS, 1.2),
-        emoticons=weighted(EMOTICONS, 0.3),
-        asides=weighted(ASIDES, 0.5),
-        greetings=weighted(GREETINGS, 1.0),
-        closings=weighted(CLOSINGS, 1.0),
-        clauses=weighted(CLAUSES, 8.0),
-        questions=weighted(QUESTIONS, 2.0),
-        deeds=weighted(GENERAL_DEEDS, 5.0),
-        qualities=weighted(GENERAL_QUALITIES, 5.0),
-        times=weighted(TIMES, 5.0),
-        chat_words=some(tuple(CHAT), 8),
-        misspelt_words=some(tuple(MISSPELLINGS), 9),
-    )
+        self.lower_start = level(0, 0, 0, 0.05, 0.3, 0.8)
+        self.small_i = level(0, 0.1, 0.9) if self.lower_start < 0.2 else level(0.5, 0.9, 1)
+        self.shout = level(0, 0, 0.02, 0.06, 0.12)
+        self.extra_clause = level(0.2, 0.3, 0.4, 0.5, 0.6)
+        self.question = level(0.02, 0.05, 0.1)
+        self.opener = level(0.05, 0.15, 0.3)
+        self.filler = level(0, 0.05, 0.15, 0.25)
+        self.contraction = level(0.1, 0.5, 0.8, 1, 1)
+        self.dropped_apostrophe = level(0, 0, 0, 0.1, 0.5, 0.9)
+        self.chat = level(0, 0, 0, 0.1, 0.3)
+        self.misspelling = level(0, 0, 0.05, 0.15, 0.3)
+        self.british = level(0, 0, 0, 0.9)
+        self.ampersand = level(0, 0, 0, 0.1, 0.5)
+        self.digits = level(0, 0.3, 1)
+        self.aside = level(0, 0.01, 0.05)
+        self.emoticon = level(0, 0, 0.03, 0.08, 0.15)
+        self.time_first = level(0.02, 0.08, 0.15)
+        self.line_break = level(0, 0, 0.05, 0.15)
+        self.greeting = level(0, 0.1, 0.4)
+        self.closing = level(0, 0.1, 0.4)
+        self.stretched = level(0, 0, 0, 0.1)
+        self.ends = weighted(ENDS, 0.4, first=3.5)
+        self.question_ends = weighted(QUESTION_ENDS, 0.4, first=3.0)
+        self.joiners = weighted(JOINERS, 1.6)
+        self.openers = weighted(OPENERS, 1.2)
+        self.fillers = weighted(FILLERS, 1.2)
+        self.intensifiers = weighted(INTENSIFIERS, 1.2)
+        self.emoticons = weighted(EMOTICONS, 0.3)
+        self.asides = weighted(ASIDES, 0.5)
+        self.greetings = weighted(GREETINGS, 1.0)
+        self.closings = weighted(CLOSINGS, 1.0)
+        self.clauses = weighted(CLAUSES, 8.0)
+        self.questions = weighted(QUESTIONS, 2.0)
+        self.deeds = weighted(GENERAL_DEEDS, 5.0)
+        self.qualities = weighted(GENERAL_QUALITIES, 5.0)
+        self.times = weighted(TIMES, 5.0)
+        self.chat_words = some(tuple(CHAT), 8)
+        self.misspelt_words = some(tuple(MISSPELLINGS), 9)

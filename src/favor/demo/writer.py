@@ -8,7 +8,7 @@ from pathlib import Path
 
 from favor.corpora.posts import UNKNOWN_TOPIC
 from favor.corpora.settings import DemoCorpus
-from favor.demo.habits import Habits, draw_habits
+from favor.demo.habits import Habits
 from favor.demo.sentences import Voice
 from favor.demo.vocabulary import EVERYDAY, SUBJECTS, TOPICS
 from favor.foundation.files import write_text
@@ -69,14 +69,14 @@ def _stories(settings: DemoCorpus) -> Iterator[tuple[str, str, str]]:
     """Yield the same authors' posts as (author, prompt, story); somebody else wrote the prompt."""
     for number, row in enumerate(_rows(settings)):
         generator = random.Random(derive_seed(settings.seed, "demo writing prompt", number))
-        voice = Voice(draw_habits(generator), SUBJECTS[generator.choice(tuple(SUBJECTS))], generator)
+        voice = Voice(Habits(generator), SUBJECTS[generator.choice(tuple(SUBJECTS))], generator)
         yield f"writer_{row[0]}", f"[WP] {voice.sentence()}", str(row[-1])
 
 
 def _author_rows(author: int, posts: int, settings: DemoCorpus, written: list[str]) -> Iterator[tuple[str | int, ...]]:
     """Yield the author's rows, dirt included; the texts are also appended to ``written``."""
     generator = random.Random(derive_seed(settings.seed, "demo author", author))
-    habits = draw_habits(generator)
+    habits = Habits(generator)
     topic = topic_of(author, settings.topics)
     person = (generator.choice(("male", "female")), generator.randint(18, 47), topic, generator.choice(SIGNS))
     for _ in range(posts):
