@@ -163,7 +163,7 @@ def unforeseen(folder) -> set[tuple[str, str]]:
     source = SourceCode(folder / "src")
     missing = set()
     for trace in traces_of(folder):
-        reached = source.reachable(trace.script, trace.modules)
+        reached = source.reach(trace.script, trace.modules).nodes
         left = {(module, name) for module, name in trace.executed - reached if module not in EXEMPT}
         left -= {(module, "") for module in imported_by_exempt(folder)}
         missing |= {(trace.rule, f"{module}.{name}") for module, name in left}

@@ -18,7 +18,7 @@ from favor.settings.section import Section
 ROOT = Path(__file__).resolve().parents[3]
 README = ROOT / "config" / "README.md"
 
-_TABLE = re.compile(r"(<!-- keys of (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+TABLE = re.compile(r"(<!-- keys of (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 _LONG_LIST = 8  # items of a default that a table still prints
 _BOUNDS = ((Ge, "ge", "≥"), (Gt, "gt", ">"), (Le, "le", "≤"), (Lt, "lt", "<"))
 
@@ -61,12 +61,7 @@ def _sections_in(annotation: Any) -> list[type[Section]]:
 def readme_text(text: str) -> str:
     """Return the README ``text`` with the tables between its markers made again."""
     models = {model.__name__: model for model in sections()}
-    return _TABLE.sub(lambda found: f"{found[1]}{_table(models[found[2]])}{found[3]}", text)
-
-
-def tables_in(text: str) -> list[str]:
-    """Return the names of the sections that have a table in the README ``text``."""
-    return [found[2] for found in _TABLE.finditer(text)]
+    return TABLE.sub(lambda found: f"{found[1]}{_table(models[found[2]])}{found[3]}", text)
 
 
 def _table(model: type[Section]) -> str:
@@ -88,7 +83,6 @@ def _inner(field: FieldInfo) -> type[Section] | None:
 
 
 def _keys(model: type[Section]) -> Iterator[tuple[str, FieldInfo]]:
-    """Yield the keys of a table with their fields."""
     for name, field in model.model_fields.items():
         inner = _inner(field) if _only_sections(model) else None
         if inner is None:

@@ -6,8 +6,9 @@ from functools import cached_property
 
 from favor.federation.method import PersonalStage, Plan, SharedStage, needs_shared
 from favor.plan.evaluation import Evaluation
+from favor.plan.handing import present
 from favor.plan.keys import Run
-from favor.plan.project import Project
+from favor.plan.project import Part
 from favor.plan.records import Records
 from favor.plan.shared import with_canaries
 from favor.plan.training import Training
@@ -32,10 +33,9 @@ class Account:
 
 
 @dataclass(eq=False)
-class Accounts:
+class Accounts(Part):
     """The accounts of a project's experiments. What ``outputs_of`` takes from elsewhere is counted there."""
 
-    project: Project
     training: Training
     records: Records
     evaluation: Evaluation
@@ -86,8 +86,7 @@ class Accounts:
             if experiment.studies.privacy is not None:
                 for row in self.training.audited_rows(name):
                     run = self.training.trainer(Run(name, str(experiment.seeds[0]), row))
-                    stage = self.project.plan(run).shared
-                    assert stage is not None
+                    stage = present(self.project.plan(run).shared)
                     found |= {(run.experiment, stage.track), (run.experiment, with_canaries(stage).track)}
         return found
 

@@ -113,7 +113,6 @@ class Exports(Part):
 
 
 def _components(plan: Plan) -> dict[str, bool]:
-    """Return which components of a method act."""
     stages = [stage for stage in (plan.shared, plan.personal) if stage is not None]
     return {
         "shared_stage": plan.shared is not None,

@@ -22,7 +22,6 @@ class Records(Part):
         return [self.training.trainer(run) for run in self.training.runs(key.experiment)]
 
     def _round_traffic(self, run: Run) -> list[str]:
-        """Return what every round of a run sent."""
         plan = self.project.plan(run)
         if plan.shared is None:
             return []

@@ -47,7 +47,6 @@ class Sweeps(Part):
         return unique(point.experiment for point in self.project.config.sweeps[sweep].points)
 
     def _methods(self, sweep: str) -> list[str]:
-        """Return the rows of these experiments, each once."""
         experiments = self.project.config.experiments
         return unique(row for name in self.experiments(sweep) for row in experiments[name].methods)
 

@@ -112,7 +112,6 @@ def _quality(made: pd.DataFrame) -> dict[str, object]:
 
 
 def _items(run: ReleasedRun, inputs: ScoreInputs) -> pd.DataFrame:
-    """Survivors with their texts and per-example metrics."""
     own = next(found for found in inputs.runs if (found.method, found.seed) == (run.row, run.seed))
     if inputs.utility is None:
         raise UserError("the released layout needs the utility table; make it first")

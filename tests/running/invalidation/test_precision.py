@@ -254,7 +254,7 @@ def taken_of_exempt_modules(root) -> set[str]:
     for script in sorted((root / "workflow/scripts").glob("*.py")):
         registry, read = LOADED.get(script.stem, (None, ""))
         modules = [f"{module}:{read}" for module in registry.modules().values()] if registry else []
-        for name, part in source.reachable(script, modules):
+        for name, part in source.reach(script, modules).nodes:
             module = source._module(name)
             definitions = module.definitions.values() if part == "*" else [module.definitions[part]]
             for definition in definitions:

@@ -113,10 +113,6 @@ class SourceCode:
             self._reaches[key] = self._walk([(own, _IMPORTED), *map(self._entry, modules)])
         return self._reaches[key]
 
-    def reachable(self, script: Path, modules: Sequence[str] = ()) -> frozenset[Node]:
-        """Return (module, name) of every definition that can be reached. Raises as :meth:`reached`."""
-        return self.reach(script, modules).nodes
-
     def _walk(self, waiting: list[Node]) -> Reach:
         found: set[Node] = set()
         said: set[str] = set()

@@ -89,7 +89,6 @@ def _rows(encoder: str, metric: str, result: _Result) -> Iterator[Score]:
 
 
 def _transfer(table: pd.DataFrame, seed: int, draws: int) -> dict[str, _Result]:
-    """Return accuracy and AUC of one encoder."""
     train, test = (_sources(table, kind) for kind in ("train", "test"))
     clients = sorted(set(train.frame["client"]))
     index = {client: place for place, client in enumerate(clients)}
