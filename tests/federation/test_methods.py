@@ -11,7 +11,7 @@ from favor.federation.method import Plan, load_method, needs_shared, plan_values
 from favor.federation.method_names import PAPER
 from favor.foundation.errors import UserError
 from favor.foundation.registry import METHODS
-from favor.plan.record import recipe, run_check
+from favor.plan.records import recipe, run_check
 
 
 def experiment(protocol="paper", **changes) -> Experiment:

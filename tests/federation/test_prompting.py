@@ -25,7 +25,7 @@ from favor.lm.base import load_base
 from favor.lm.tokenizer import train_tokenizer
 from favor.paper.names import METHODS
 from favor.paper.values import load_paper_values
-from favor.plan.record import run_check
+from favor.plan.records import run_check
 from favor.tables.labels import printed_spec
 
 WORDS = ["You describe how an author writes. Continue this text as the author would.", "the fox jumps over the dog"]

@@ -7,7 +7,7 @@ import pytest
 
 from favor.paper.measured_numbers import judged_numbers, measured_numbers
 from favor.paper.numbers import NUMBERS, numbers_of
-from favor.report.number_rows import number_rows
+from favor.report.paper_agreement import number_rows
 from favor.scores.metric import Score, scores_frame
 
 

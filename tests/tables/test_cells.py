@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from favor.report.number_rows import number_macros
+from favor.report.paper_agreement import number_macros
 from favor.tables.cells import printed_deviation, printed_paper
 from favor.tables.labels import printed_spec
 from favor.tables.specs import Column

@@ -11,7 +11,7 @@ from tests.experiments import experiment
 from favor.federation.method import load_method
 from favor.paper.names import METHODS
 from favor.paper.values import load_paper_values, paper_cell
-from favor.plan.record import run_check
+from favor.plan.records import run_check
 from favor.tables.build import SEEDS, build_table
 from favor.tables.labels import printed_spec
 from favor.tables.specs import Context, available

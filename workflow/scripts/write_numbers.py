@@ -10,7 +10,7 @@ from favor.foundation.parquet import read_parquet
 from favor.paper.measured_numbers import judged_numbers, measured_numbers
 from favor.paper.numbers import numbers_of
 from favor.paper.settings import Numbers
-from favor.report.number_rows import number_macros
+from favor.report.paper_agreement import number_macros
 from favor.running.jobs.job import job
 from favor.scores.tables import SCORES
 from favor.tables.cell_table import TABLE_CELLS

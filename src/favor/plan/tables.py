@@ -16,8 +16,7 @@ from favor.plan.guarantees import guarantee
 from favor.plan.handing import Parameter, canonical, handed
 from favor.plan.keys import InExperiment, SweepTable, Table
 from favor.plan.project import Part
-from favor.plan.record import recipe
-from favor.plan.records import Records
+from favor.plan.records import Records, recipe
 from favor.plan.studies import Studies
 from favor.settings.section import refuse
 from favor.tables.remarks import prints_style

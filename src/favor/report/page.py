@@ -29,8 +29,7 @@ from favor.report.content import (
     table_note,
 )
 from favor.report.leaderboard import LEADERBOARD
-from favor.report.number_rows import NUMBERS_CAPTION, NUMBERS_TITLE, number_rows
-from favor.report.paper_agreement import agreement, agreement_rows
+from favor.report.paper_agreement import NUMBERS_CAPTION, NUMBERS_TITLE, agreement, agreement_rows, number_rows
 from favor.report.preparation import blocks, remarks
 from favor.running.folder.run_record import PAGE
 from favor.tables.html import html_table, page

@@ -122,7 +122,7 @@ class Column:
     derive: Derive | None = None
     paper: str = ""  # the column's name in the paper's table where it differs from ``label``
     statistic: Statistic | None = None  # of a comparison instead of a score
-    setting: str = ""  # of the row's method, as it ran (favor.plan.record.run_check)
+    setting: str = ""  # of the row's method, as it ran (favor.plan.records.run_check)
     minus: str = ""  # method whose value is taken from the column's own
     zero: str = ""  # method that is 0 on the column's scale by definition: a dash
     unit: Unit = ""  # printed in the multiple of it that a reader thinks in, instead of with ``decimals``
