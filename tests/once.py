@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 
-def made_once(tmp_path_factory, name, make: Callable[[Path], object]) -> Path:
-    """The folder ``name``, which ``make`` fills where no worker has yet; not to be changed."""
+def made_once(tmp_path_factory, name, make) -> Path:
+    """The folder ``name``, which ``make(folder)`` fills where no worker has yet; not to be changed."""
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     with (shared / f"{name}.lock").open("w") as lock:
