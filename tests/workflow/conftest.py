@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from favor.running.invalidation.source_index import modules_below
+from favor.running.invalidation.statements import EXEMPT
 from favor.running.jobs import forked
 from tests.warm_snakemake import run_snakemake
 
@@ -93,7 +94,11 @@ class Project:
         environment = os.environ | (fork_server() if self.warm else {})
         if self.traced:
             (self.folder / "trace").mkdir(exist_ok=True)
-            environment |= {"FAVOR_TRACE": str(self.folder / "trace"), "PYTHONPATH": str(TRACING)}
+            environment |= {
+                "FAVOR_TRACE": str(self.folder / "trace"),
+                "FAVOR_EXEMPT": " ".join(EXEMPT),
+                "PYTHONPATH": str(TRACING),
+            }
         done = run_snakemake(["--cores", "2", *arguments], self.folder, environment)
         if check and done.returncode:
             raise AssertionError(f"{' '.join(arguments)} failed:\n{done.stdout[-4000:]}")

@@ -183,8 +183,9 @@ def imported_by_exempt(folder) -> set[str]:
 
 
 def untraced(folder, run) -> set[str]:
-    """Return the scripts that ``run`` is there for and did not execute."""
-    return set(TRACED[run]) - {trace.script.stem for trace in traces_of(folder)}
+    """Return the scripts that ``run`` is there for and of which no function's call was noted."""
+    called = {trace.script.stem for trace in traces_of(folder) if any(name for _, name in trace.executed)}
+    return set(TRACED[run]) - called
 
 
 FLIPPED = {

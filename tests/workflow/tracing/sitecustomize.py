@@ -1,8 +1,8 @@
 """Notes which first-party functions a job of the workflow executes. Python imports this module where it is on its path.
 
 ``FAVOR_TRACE`` names the folder for one JSON file per job: the rule, its fingerprint, and (file, first line, name) of
-every function that was called and every module that was imported. Modules of the package are compiled with a mark at
-the start of each; the libraries run at their own speed.
+every function that was called and every module that was imported; ``FAVOR_EXEMPT``, modules whose calls are not noted.
+Modules of the package are compiled with a mark at the start of each; the libraries run at their own speed.
 """
 
 import ast
@@ -16,25 +16,28 @@ from importlib.machinery import PathFinder, SourceFileLoader
 from pathlib import Path
 from typing import Any
 
-MARK, IMPORTED = f"{os.sep}src{os.sep}favor{os.sep}", "<module>"
+IMPORTED = "<module>"
 JOB = any(f"{os.sep}.snakemake{os.sep}scripts{os.sep}" in argument for argument in sys.orig_argv)
 FOLDER = os.environ.get("FAVOR_TRACE") if JOB else None
+EXEMPT = os.environ.get("FAVOR_EXEMPT", "").split()
 seen = set()
 
 
 def mark(file, line, name) -> None:
-    if (file, line, name) not in seen and (name == IMPORTED or not importing()):
+    if (file, line, name) not in seen and (name == IMPORTED or not apart()):
         seen.add((file, line, name))
 
 
-def importing() -> bool:
-    """Whether a call is part of importing a module of the package.
+def apart() -> bool:
+    """Whether a call is part of importing a module of the package, or was made by one that changes no result.
 
-    What is called then makes constants, which count for the rules that use them.
+    What is called by an import makes constants, which count for the rules that use them. A process that jobs are forked
+    from runs a file of the package too, but as its main program.
     """
     frame = sys._getframe(2)
     while frame is not None:
-        if frame.f_code.co_name == IMPORTED and MARK in frame.f_code.co_filename:
+        module = frame.f_globals.get("__name__", "")
+        if module in EXEMPT or (frame.f_code.co_name == IMPORTED and module.split(".")[0] == "favor"):
             return True
         frame = frame.f_back
     return False
