@@ -10,9 +10,9 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parents[1] / "src"
 # From the ground floor up.
 ROOMS = (
-    *("foundation", "settings", "running", "corpora", "demo", "exports", "encoders", "lm", "inference", "federation"),
-    *("statistics", "scores", "analysis", "studies", "paper", "tables", "figures", "report", "publish", "voice"),
-    *("config", "plan", "sites", "forecast", "cli"),
+    *("foundation", "settings", "running", "stylometry", "corpora", "demo", "exports", "encoders", "lm", "inference"),
+    *("federation", "statistics", "scores", "analysis", "studies", "paper", "tables", "figures", "report", "publish"),
+    *("voice", "config", "plan", "sites", "forecast", "cli"),
 )
 
 

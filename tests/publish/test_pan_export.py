@@ -17,8 +17,8 @@ from favor.federation.tables import GENERATIONS
 from favor.foundation.errors import UserError
 from favor.publish.pan_export import pan_export, write_pan
 from favor.scores.inputs import ScoreInputs
-from favor.scores.pan_measures import MEASURES, answers_of, equal_error_threshold, pan_measures
 from favor.statistics.bootstrap import auc
+from favor.statistics.pan_measures import MEASURES, answers_of, equal_error_threshold, pan_measures
 
 
 def evaluate(folder) -> dict[str, float]:

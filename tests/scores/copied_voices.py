@@ -12,14 +12,14 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from favor.corpora.style_features import function_word_rates, standardise, structure_rates
-from favor.demo.habits import draw_habits
+from favor.demo.habits import Habits
 from favor.demo.sentences import Voice
 from favor.demo.vocabulary import SUBJECTS
 from favor.foundation.seeds import derive_seed
 from favor.foundation.vectors import unit_rows
 from favor.scores.inputs import ScoreInputs
 from favor.scores.text_quality import quality_columns
+from favor.stylometry.style_features import function_word_rates, standardise, structure_rates
 
 AUTHORS, TRAIN, PROMPTS, SENTENCES = 10, 12, 6, 10
 CLIENTS = tuple(f"author_{number:02d}" for number in range(AUTHORS))
@@ -28,7 +28,7 @@ SUBJECT = sorted(SUBJECTS)[0]  # everybody writes about one thing
 
 def written(author, purpose, number, sentences=SENTENCES) -> str:
     """A text in the voice of ``author``."""
-    habits = draw_habits(random.Random(derive_seed(5, "author", author)))
+    habits = Habits(random.Random(derive_seed(5, "author", author)))
     voice = Voice(habits, SUBJECTS[SUBJECT], random.Random(derive_seed(5, purpose, author, number)))
     return " ".join(voice.sentence() for _ in range(sentences))
 

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 from tests.scores.copied_voices import by_method, copied_voices, repeated
 
-from favor.corpora.readable_habits import HABITS, habits_of, readable_habits
 from favor.foundation.errors import UserError
 from favor.scores import drift
 from favor.scores.settings import Drift
+from favor.stylometry.readable_habits import HABITS, habits_of, readable_habits
 
 
 @pytest.fixture(scope="module")

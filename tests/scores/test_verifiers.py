@@ -7,10 +7,10 @@ import pytest
 from lambdag.language_models import KneserNeyLanguageModel
 from tests.scores.copied_voices import written
 
-from favor.corpora.content_masking import masked_sentences
 from favor.foundation.seeds import numpy_generator
 from favor.scores.author_profiles import Excerpt, Profiles
 from favor.scores.verifiers import LambdaG
+from favor.stylometry.content_masking import masked_sentences
 
 AUTHORS, ORDER, DRAWS, SEED = 4, 5, 3, 2
 

@@ -13,7 +13,7 @@ from favor.corpora.settings import DemoCorpus
 from favor.demo.writer import write_demo
 from favor.federation.tables import GENERATIONS
 from favor.foundation.parquet import read_parquet
-from favor.scores.pan_measures import MEASURES
+from favor.statistics.pan_measures import MEASURES
 from tests.publish.test_release_export import lines, validate
 from tests.workflow.conftest import copy_project
 from tests.workflow.traced import unforeseen, untraced

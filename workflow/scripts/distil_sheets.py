@@ -5,12 +5,12 @@ from favor.running.devices.leases import lease
 lease(snakemake)  # before torch is imported
 
 from favor.corpora.tables import CLIENT_TEXTS
-from favor.federation.prompting import distil_sheets
 from favor.federation.settings import SheetDistilling
 from favor.federation.tables import AUTHOR_SHEETS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.lm.base import open_base
 from favor.running.jobs.job import job
+from favor.studies.prompting.requests import distil_sheets
 
 with job(snakemake, SheetDistilling) as settings:
     texts = read_parquet(snakemake.input.texts, CLIENT_TEXTS)

@@ -10,7 +10,6 @@ from favor.corpora.common_prompts import client_prompts
 from favor.corpora.tables import CLIENT_TEXTS, COMMON_PROMPTS, PROMPTS
 from favor.federation.inference import answers
 from favor.federation.method import Prompting
-from favor.federation.prompting import prompted_requests
 from favor.federation.settings import PromptedGeneration
 from favor.federation.tables import AUTHOR_SHEETS, GATES, GENERATIONS, PROMPTED_REQUESTS
 from favor.foundation.parquet import read_parquet, write_parquet
@@ -20,6 +19,7 @@ from favor.lm.settings import ALL_LINEAR
 from favor.lm.widths import WidthMemory
 from favor.running.jobs.job import job
 from favor.scores.text_quality import generations_table
+from favor.studies.prompting.requests import prompted_requests
 
 with job(snakemake, PromptedGeneration) as settings:
     decoding, prompting = settings.generation, Prompting(**settings.prompting)

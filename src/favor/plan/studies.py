@@ -7,7 +7,6 @@ from favor.config.study_checks import check_prompted_outputs
 from favor.corpora.settings import TransferTexts
 from favor.encoders.settings import TransferEncoding
 from favor.federation.method import plan_values
-from favor.federation.prompting_templates import check_context, check_sheet_context
 from favor.federation.settings import GivenOutputs, PromptedGeneration, SheetDistilling
 from favor.foundation.errors import UserError
 from favor.foundation.registry import JUDGES
@@ -15,6 +14,7 @@ from favor.plan.handing import Parameter, canonical, handed, present
 from favor.plan.keys import InExperiment, OfEncoderIn, Run
 from favor.plan.project import Part, alternatives
 from favor.plan.training import Training
+from favor.studies.prompting.templates import check_context, check_sheet_context
 from favor.studies.settings import (
     AuditVotes,
     EndpointLimits,

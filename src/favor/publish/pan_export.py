@@ -9,9 +9,9 @@ from pathlib import Path
 from favor.foundation.errors import UserError
 from favor.foundation.files import write_json, write_text
 from favor.scores.inputs import ScoreInputs
-from favor.scores.pan_measures import MEASURES, answers_of, equal_error_threshold, pan_measures
 from favor.scores.source_space import human_pairs
 from favor.scores.verification import source_pairs
+from favor.statistics.pan_measures import MEASURES, answers_of, equal_error_threshold, pan_measures
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from favor.corpora.readable_habits import HABITS
 from favor.figures.drawing import GREY, RISING, drawing, save, say
 from favor.figures.identity import Methods
 from favor.figures.specs import FigureSpec
+from favor.stylometry.readable_habits import HABITS
 from favor.tables.cells import printed
 from favor.tables.escape import minus
 

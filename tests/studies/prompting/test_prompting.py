@@ -15,8 +15,6 @@ from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
 from favor.federation import settings
 from favor.federation.method import Plan, Prompting, load_method
 from favor.federation.method_names import PAPER
-from favor.federation.prompting import cut, distil_sheets, prompted_requests
-from favor.federation.prompting_templates import check_context, check_sheet_context, continuation_request
 from favor.federation.retrieval import nearest_texts
 from favor.foundation import registry
 from favor.foundation.errors import UserError
@@ -26,6 +24,8 @@ from favor.lm.tokenizer import train_tokenizer
 from favor.paper.names import METHODS
 from favor.paper.values import load_paper_values
 from favor.plan.records import run_check
+from favor.studies.prompting.requests import cut, distil_sheets, prompted_requests
+from favor.studies.prompting.templates import check_context, check_sheet_context, continuation_request
 from favor.tables.labels import printed_spec
 
 WORDS = ["You describe how an author writes. Continue this text as the author would.", "the fox jumps over the dog"]
@@ -209,7 +209,7 @@ def test_sheets_are_made_of_training_texts_within_the_budget(longer, texts, monk
         asked.append([base.tokenizer.decode(request.prompt_tokens) for request in requests])
         return [base.tokenizer.encode(f"{request.name[-1]} of {new_tokens}") for request in requests]
 
-    monkeypatch.setattr("favor.federation.prompting.generate", answer)
+    monkeypatch.setattr("favor.studies.prompting.requests.generate", answer)
     sheets = distil_sheets(base, texts, LENGTHS, 1.1, 8)
     assert sheets["client"].tolist() == ["client_001", "client_002"]
     assert sheets["sheet"].tolist() == ["1 of 4", "2 of 4"]

@@ -1,6 +1,6 @@
 """Continuations without training: what a client's prompt says of its author, from its own training texts alone.
 
-A sheet and a persona are distilled once a client by a language model; passages are retrieved for every prompt. All of
+A sheet and a persona are distilled once per client by a language model; passages are retrieved for every prompt. All of
 it stays with the client: no job of the server reads it, and nothing is uploaded.
 """
 
@@ -10,13 +10,6 @@ from typing import Any
 import pandas as pd
 
 from favor.federation.method import Prompting
-from favor.federation.prompting_templates import (
-    PERSONA_LEAD,
-    Request,
-    continuation_request,
-    persona_request,
-    sheet_request,
-)
 from favor.federation.retrieval import nearest_texts
 from favor.federation.settings import PassageLengths, SheetLengths
 from favor.federation.tables import PROMPTED_REQUESTS
@@ -27,6 +20,13 @@ from favor.inference.generation import GenerationRequest, generate
 from favor.lm.base import BaseModel
 from favor.lm.settings import ALL_LINEAR
 from favor.lm.tokenizer import TextTokenizer
+from favor.studies.prompting.templates import (
+    PERSONA_LEAD,
+    Request,
+    continuation_request,
+    persona_request,
+    sheet_request,
+)
 
 
 def training_texts(texts: pd.DataFrame, client: str) -> pd.DataFrame:
