@@ -84,6 +84,7 @@ def test_a_caricature_is_said_to_be_one(low, said) -> None:
         {"own": Gains(gain, Measured(0.0, -0.1, 0.1), gain, Measured(0.0, -0.1, 0.1), gain)},
         {("writer", "test"): Copying(20, 0, 0)},
         Audit(Measured(0.5, 0.4, 0.6), 40, 20),
+        held_out=20,
     )
     assert any("caricature" in step for step in advice(found, embedded=False)) == said
     assert len(advice(found, embedded=False)) == said
