@@ -117,6 +117,15 @@ def test_intervals_of_a_share_cover(units, own_texts, size) -> None:
     assert 0.92 <= np.mean(covered) <= 0.995
 
 
+def test_a_long_text_is_no_more_of_the_ceiling_than_a_short_one() -> None:
+    """The ceiling is known to the precision of eight texts and ten authors, also where three units are scored."""
+    texts = [np.array([value]) for value in (0.4, 0.5, 0.6)]
+    own = [np.array([1.0 + 0.1 * number]) for number in range(7)] + [np.full(25, 1.4)]
+    found = voice_share(texts, own, [np.array([value]) for value in np.linspace(-0.9, 0.9, 10)], 1)
+    assert found.ceiling == pytest.approx((sum(1.0 + 0.1 * number for number in range(7)) + 1.4) / 8)
+    assert found.share == pytest.approx(0.5 / found.ceiling)
+
+
 def test_no_share_where_own_texts_and_the_others_are_not_apart() -> None:
     values = np.linspace(-1, 1, 8)
     found = voice_share(list(values[:, None]), list(values[:, None]), [values] * 5, 1)

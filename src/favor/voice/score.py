@@ -83,22 +83,26 @@ class VoiceScore:
 
 @dataclass(frozen=True)
 class _Reference:
-    """Passages of known authors under one verifier: the author's own, and each contrast author's."""
+    """Passages of known authors under one verifier: of each of the author's own texts, and of each contrast author."""
 
-    own: np.ndarray
+    own: list[np.ndarray]
     others: list[np.ndarray]
+
+    @property
+    def ceiling(self) -> float:
+        return float(np.mean([passages.mean() for passages in self.own]))
 
     @property
     def floor(self) -> float:
         return float(np.mean([passages.mean() for passages in self.others]))
 
     def place(self, margins: np.ndarray) -> Placement:
-        reach, others = float(self.own.mean()) - self.floor, np.concatenate(self.others)
-        score = float(margins.mean())
+        own, others = np.concatenate(self.own), np.concatenate(self.others)
+        score, reach = float(margins.mean()), self.ceiling - self.floor
         return Placement(
             score,
             (score - self.floor) / reach if reach > 0 else math.nan,
-            float(np.mean([percentile(each, self.own) for each in margins])),
+            float(np.mean([percentile(each, own) for each in margins])),
             float(np.mean([percentile(each, others) for each in margins])),
         )
 
@@ -144,7 +148,7 @@ def score_voice(
     parts = {name: passages([text], length) for name, text in scored.items()}
     references = {
         name: _Reference(
-            verifier.margins(held[AUTHOR]),
+            np.split(verifier.margins(held[AUTHOR]), ends),
             [verifier.margins(own, writer) for writer, own in enumerate(held[1:], start=1)],
         )
         for name, verifier in verifiers.items()
@@ -172,8 +176,7 @@ def score_voice(
         scores = [np.array([by_text[text].mean() for text in inside]) for inside in by_document.values()]
         if units == "passages":
             scores = [*np.concatenate([*by_text.values()])[:, None]]
-        reference = references[name]
-        shares[name] = voice_share(scores, np.split(reference.own, ends), reference.others, seed, **why)
+        shares[name] = voice_share(scores, references[name].own, references[name].others, seed, **why)
     if len(own) < FEWEST_TEXTS:
         notes.append(
             f"Intervals take pieces of the author's {len(own)} texts for texts: how texts differ is not in them. Give "

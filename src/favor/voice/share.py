@@ -32,13 +32,14 @@ def voice_share(
     """Return (mean of texts - floor) / (ceiling - floor) with its 95 % interval.
 
     ``texts``: the scores of each unit: of a document one per text that is of it, of a passage its own. ``own``: the
-    held-out passages of each of the author's texts, the mean of all of which is the ceiling. ``others``: the passages
-    of each contrast author, the mean of whose means is the floor. Units, own texts and contrast authors are drawn
-    independently, each whole, because passages of one text are alike. Student's degrees of freedom are those of the
-    smallest of the three groups. There is no share of fewer than ``UNITS`` units (``few`` says why) or own texts, nor
-    where floor and ceiling are not apart.
+    held-out passages of each of the author's texts, the mean of whose means is the ceiling: a long text counts as much
+    as a short one. ``others``: the passages of each contrast author, the mean of whose means is the floor. Units, own
+    texts and contrast authors are drawn independently, each whole, because passages of one text are alike. Student's
+    degrees of freedom are those of the smallest of the three groups, and for ceiling - floor those of the smaller of
+    the two. There is no share of fewer than ``UNITS`` units (``few`` says why) or own texts, nor where floor and
+    ceiling are not apart.
     """
-    groups = texts, own, [passages.mean(keepdims=True) for passages in others]
+    groups = texts, *([passages.mean(keepdims=True) for passages in group] for group in (own, others))
     scores = [np.concatenate(group) for group in groups]
     reason = ""
     if len(texts) < UNITS:
@@ -56,7 +57,8 @@ def voice_share(
         )
         for name, group, values in zip(("texts", "ceiling", "floor"), groups, scores, strict=True)
     )
-    return kept_share(score, floor, ceiling, min(map(len, groups)), apart="the author's own texts and the others'")
+    fewest, apart = min(len(own), len(others)), "the author's own texts and the others'"
+    return kept_share(score, floor, ceiling, min(len(texts), fewest), apart=apart, of_ceiling=fewest)
 
 
 def percentile(score: float, reference: np.ndarray) -> float:
