@@ -226,9 +226,10 @@ def passages_by_text(texts: Sequence[str], words: int) -> list[list[str]]:
         rest = f"{waiting}\n{text}" if waiting else text
         starts = [start for start, _ in WORDS.spans(rest)]
         whole = len(starts) // words
-        starts = [*starts[::words], len(rest)] if whole else []
-        found += [[rest[starts[number] : starts[number + 1]].rstrip() for number in range(whole)]] * bool(whole)
-        waiting = rest if not whole else ""
+        waiting = "" if whole else rest
+        if whole:
+            ends = [*starts[::words], len(rest)]
+            found.append([rest[ends[number] : ends[number + 1]].rstrip() for number in range(whole)])
     return found
 
 
