@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 from snakemake.cli import parse_args as snakemake_arguments
 from snakemake.cli import parse_config
 
 from favor import cli
+from favor.foundation.errors import UserError
+from favor.foundation.screen import harmless
 
 
 def run(monkeypatch, capsys, *arguments) -> str:
@@ -138,28 +142,129 @@ def test_an_interrupt_is_one_line_that_says_how_to_go_on(repository, monkeypatch
     assert capsys.readouterr().err == "favor: interrupted; the same command goes on\n"
 
 
-def test_ctrl_c_waits_until_snakemake_has_ended_its_jobs(tmp_path) -> None:
-    """Both processes get the signal, as on a terminal; the one below takes a second to end."""
-    ended = tmp_path / "ended"
-    below = (
-        "import pathlib, signal, sys, time\n"
-        "def end(*_): time.sleep(1); pathlib.Path(sys.argv[1]).touch(); sys.exit(1)\n"
-        "signal.signal(signal.SIGINT, end)\n"
-        "print('ready', flush=True)\n"
-        "time.sleep(60)\n"
-    )
-    above = (
-        "import sys\nfrom favor import cli\n"
-        "try: cli.start([sys.executable, '-c', *sys.argv[1:]])\n"
-        "except KeyboardInterrupt: print('interrupted')"
-    )
-    command = [sys.executable, "-c", above, below, str(ended)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
+BELOW = """
+import pathlib, signal, subprocess, sys, time
+def end(*_): time.sleep(1); pathlib.Path(sys.argv[1]).touch(); sys.exit(1)
+signal.signal(signal.SIGINT, end)
+if sys.argv[2:]: job = subprocess.Popen([sys.executable, "-c", *sys.argv[2:]])
+else: print("ready", flush=True)
+time.sleep(60)
+"""
+ABOVE = """
+import sys
+from favor.running import ending
+ending.end_on_signals()
+try: ending.start([sys.executable, "-c", *sys.argv[1:]])
+except KeyboardInterrupt as stopped: print(type(stopped).__name__, *stopped.args)
+"""
+
+
+@pytest.mark.parametrize("ignored", [False, True])
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_waits_until_snakemake_has_ended_its_jobs(tmp_path, sent, ignored) -> None:
+    """Ctrl-C reaches all processes, as on a terminal; the others reach one. Those below take a second to end.
+
+    What a script starts in the background ignores Ctrl-C, and ends by the other signals all the same.
+    """
+    snakemake, job = tmp_path / "snakemake", tmp_path / "job"
+    command = [sys.executable, "-c", ABOVE, BELOW, str(snakemake), BELOW, str(job)]
+    background = ["env", "--ignore-signal=INT"] if ignored else []
+    process = subprocess.Popen([*background, *command], stdout=subprocess.PIPE, text=True, start_new_session=True)
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
-    os.killpg(process.pid, signal.SIGINT)
-    assert process.communicate(timeout=30)[0] == "interrupted\n"
-    assert ended.exists()
+    (os.killpg if sent == signal.SIGINT else os.kill)(process.pid, sent)
+    if ignored and sent == signal.SIGINT:
+        time.sleep(0.5)
+        assert process.poll() is None
+        os.kill(process.pid, sent := signal.SIGTERM)
+    said = "KeyboardInterrupt\n" if sent == signal.SIGINT else f"Ended {sent.value}\n"
+    assert process.communicate(timeout=30)[0] == said
+    assert snakemake.exists()
+    assert job.exists()
+
+
+def test_what_nohup_starts_outlives_the_terminal() -> None:
+    above = (
+        "import os, signal\nfrom favor.running import ending\nending.end_on_signals()\n"
+        "os.kill(os.getpid(), signal.SIGHUP)\nprint('goes on')"
+    )
+    done = subprocess.run(["nohup", sys.executable, "-c", above], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "goes on\n"
+
+
+@pytest.mark.parametrize(("sent", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_is_one_line_that_says_how_to_go_on(repository, monkeypatch, capsys, sent, status) -> None:
+    monkeypatch.chdir(repository)
+    monkeypatch.setattr(sys, "argv", ["favor", "run"])
+    monkeypatch.setattr(cli, "start", lambda command: os.kill(os.getpid(), sent))
+    with pytest.raises(SystemExit) as stopped:
+        cli.main()
+    assert stopped.value.code == status
+    assert capsys.readouterr().err == "favor: interrupted; the same command goes on\n"
+
+
+def test_a_name_that_is_too_long_is_one_line(monkeypatch, tmp_path) -> None:
+    monkeypatch.chdir(tmp_path)
+    long = "n" * 5000
+    for arguments in (
+        ("init", long),
+        ("plan", long),
+        ("score", long, "--author", long),
+        ("compare", long, "b"),
+        ("site", "train", long, long),
+        ("server", "open", long),
+    ):
+        monkeypatch.setattr(sys, "argv", ["favor", *arguments])
+        with pytest.raises(SystemExit, match=r"^error: n{30}[^\n]{0,450}(?:too long; give a shorter name|not found)"):
+            cli.main()
+
+
+def deep(path) -> None:
+    assert path.name
+    deep(path)
+
+
+def too_large(path) -> None:
+    assert path.name
+    raise MemoryError
+
+
+@pytest.mark.parametrize(
+    ("fails", "line"), [(deep, "nested too deeply to be read; check"), (too_large, "does not fit into memory; give")]
+)
+def test_what_does_not_fit_is_one_line_with_the_file_at_work(monkeypatch, tmp_path, fails, line) -> None:
+    file = tmp_path / "posts\x1b.csv"
+    file.touch()
+    monkeypatch.setattr(sys, "argv", ["favor", "init", "posts.csv"])
+    monkeypatch.setattr("favor.config.starting.command.run", lambda *_: fails(file))
+    with pytest.raises(SystemExit) as stopped:
+        cli.main()
+    assert re.fullmatch(rf"error: .*/posts\\u001b\.csv: {line} [^\n]*", str(stopped.value.code))
+
+
+def test_control_characters_of_others_do_not_reach_the_terminal(monkeypatch, capsys) -> None:
+    hostile = "\x1b]0;owned\x07\x9b2J\u202eA is above B\r\tend\n"
+    seen = "\\u001b]0;owned\\u0007\\u009b2J\\u202eA is above B\\u000d\tend\n"
+
+    def compare(_) -> None:
+        print(hostile, end="")
+        print(hostile, end="", file=sys.stderr)
+        raise UserError(hostile)
+
+    monkeypatch.setattr(sys, "argv", ["favor", "compare", "a", "b"])
+    monkeypatch.setattr("favor.report.groups.command.run", compare)
+    with pytest.raises(SystemExit) as stopped:
+        cli.main()
+    assert tuple(capsys.readouterr()) == (seen, seen)
+    assert stopped.value.code == f"error: {seen}"
+    assert json.loads(f'"{harmless(hostile[:-1])}"'.replace("\t", "\\t")) == hostile[:-1]
+
+
+def test_a_reader_that_has_seen_enough_ends_the_command_quietly() -> None:
+    script = "from favor import cli; cli._run = lambda _: print('line\\n' * 100000); cli.main()"
+    command = f'{sys.executable} -c "{script}" compare a b | head -n 1; echo ${{PIPESTATUS[0]}}'
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("line\n141\n", "")
 
 
 def test_the_profile_reaches_snakemake_as_options(repository, monkeypatch) -> None:

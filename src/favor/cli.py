@@ -6,11 +6,12 @@ Snakemake says besides is in its log. For all other options, call ``snakemake`` 
 
 import argparse
 import json
+import os
 import re
 import signal
-import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
@@ -19,7 +20,9 @@ from favor.config.files import check_files, read_files
 from favor.config.resolve import resolve
 from favor.foundation.errors import UserError
 from favor.foundation.registry import PACKAGE_ROOT
+from favor.foundation.screen import harmless, screened
 from favor.plan import Planner
+from favor.running.ending import Ended, end_on_signals, refused, start
 from favor.sites import commands as sites
 from favor.voice import commands as voice
 
@@ -126,23 +129,6 @@ def _profile(folder: Path) -> list[str]:
         elif value is not False:
             options += [f"--{name}", *(value if isinstance(value, list) else [value])]
     return options
-
-
-def start(command: Sequence[str]) -> int:
-    """Run a command and return its status. Raises ``KeyboardInterrupt`` after Ctrl-C, once the command has ended.
-
-    Ctrl-C reaches Snakemake too, which ends its jobs and lets go of the results folder.
-    """
-    process, interrupted = subprocess.Popen(command), False
-    while True:
-        try:
-            status = process.wait()
-        except KeyboardInterrupt:
-            interrupted = True
-            continue
-        if interrupted:
-            raise KeyboardInterrupt
-        return status
 
 
 def certificate_targets(planner: Planner, encoders: Sequence[str]) -> list[str]:
@@ -258,30 +244,52 @@ def run_workflow(arguments: argparse.Namespace) -> int:
 
 def main() -> None:
     """Run the command; the exit status is Snakemake's, or 1 after one line that says what is wrong."""
-    arguments = parser().parse_args()
+    end_on_signals()
     try:
-        if arguments.command == "init":
-            from favor.config.starting import command  # Here, because it loads what reads texts.
+        with screened():
+            try:
+                run(parser().parse_args())
+            finally:
+                sys.stdout.flush()
+    except BrokenPipeError:  # the reader has seen enough, as "| head" has
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
+        sys.exit(128 + signal.SIGPIPE)
 
-            command.run(arguments.data, arguments.output, CHECKOUT, arguments.date_format)
-        elif arguments.command == "plan":
-            from favor.forecast.printing import print_estimate  # Here, because it loads what computes variances.
 
-            print_estimate(planner_of(arguments), arguments)
-        elif arguments.command in RUN_BY:
-            import_module(RUN_BY[arguments.command]).run(arguments)
-        elif arguments.command in ("site", "server"):
-            sites.run(arguments, planner_of)
-        else:
-            sys.exit(run_workflow(arguments))
+def run(arguments: argparse.Namespace) -> None:
+    """Run a subcommand. Whatever can go wrong without a defect ends it with one line."""
+    try:
+        _run(arguments)
     except UserError as error:
         line = str(error)
         if arguments.command in ("compare", "score", "site", "server"):  # read files of the reader's, and of others
             line = line.replace("delete it and run again", "get it again")
-        sys.exit(f"error: {line}")
-    except KeyboardInterrupt:
-        print("favor: interrupted; the same command goes on", file=sys.stderr)
-        sys.exit(128 + signal.SIGINT)
+        sys.exit(harmless(f"error: {line}"))
+    except BrokenPipeError:
+        raise
+    except (OSError, RecursionError, MemoryError) as error:
+        sys.exit(harmless(f"error: {refused(error)}"))
+    except KeyboardInterrupt as stopped:
+        with suppress(OSError):  # the terminal may be gone
+            print("favor: interrupted; the same command goes on", file=sys.stderr)
+        sys.exit(128 + (stopped.args[0] if isinstance(stopped, Ended) else signal.SIGINT))
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    if arguments.command == "init":
+        from favor.config.starting import command  # Here, because it loads what reads texts.
+
+        command.run(arguments.data, arguments.output, CHECKOUT, arguments.date_format)
+    elif arguments.command == "plan":
+        from favor.forecast.printing import print_estimate  # Here, because it loads what computes variances.
+
+        print_estimate(planner_of(arguments), arguments)
+    elif arguments.command in RUN_BY:
+        import_module(RUN_BY[arguments.command]).run(arguments)
+    elif arguments.command in ("site", "server"):
+        sites.run(arguments, planner_of)
+    else:
+        sys.exit(run_workflow(arguments))
 
 
 if __name__ == "__main__":

@@ -120,4 +120,6 @@ class Terminal(LogHandlerBase):
         super().close()
 
     def _print(self, line: str) -> None:
+        # Words of others cannot steer the terminal.
+        line = "".join(sign if sign.isprintable() or sign in "\n\t" else f"\\u{ord(sign):04x}" for sign in line)
         print(line, file=sys.stdout if self.common_settings.dryrun else sys.stderr, flush=True)

@@ -12,6 +12,7 @@ from typing import Any, TextIO
 
 from favor.foundation.errors import UserError
 from favor.foundation.files import REMEDY
+from favor.foundation.screen import harmless
 from favor.running.folder.occupancy import at_work
 from favor.running.invalidation.code_check import check_code
 
@@ -40,7 +41,7 @@ class _Tee:
         """Write to the log alone."""
         try:
             if self._log is not None:
-                self._log.write(text)
+                self._log.write(harmless(text))
                 self._log.flush()
         except OSError as error:
             self._give_up(error)
@@ -62,7 +63,7 @@ class _Tee:
         self.keep(text)
         # The terminal may be a file on a full disk; there is nowhere left to say so.
         with suppress(OSError):
-            self.terminal.write(text)
+            self.terminal.write(harmless(text))
         return len(text)
 
     def flush(self) -> None:

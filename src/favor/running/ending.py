@@ -1,0 +1,92 @@
+"""How a command ends that does not reach its end: by a signal, or by what the machine refuses."""
+
+import errno
+import signal
+import subprocess
+import traceback
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NoReturn
+
+import psutil  # type: ignore[import-untyped]
+
+from favor.foundation.files import REMEDY
+
+LONGEST = 300  # characters of a file's name that a line shows
+_REMEDIES = {
+    errno.ENAMETOOLONG: "give a shorter name",
+    **dict.fromkeys((errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ELOOP), "check the name"),
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM), REMEDY),
+}
+
+
+class Ended(KeyboardInterrupt):
+    """SIGTERM or SIGHUP, which end a command as Ctrl-C does. Its argument is the signal."""
+
+
+def _end(number: int, _frame: object) -> NoReturn:
+    raise Ended(number)
+
+
+def end_on_signals() -> None:
+    """Let SIGTERM and SIGHUP raise :class:`Ended`, but where they are ignored, as SIGHUP is below ``nohup``."""
+    for each in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(each) == signal.SIG_DFL:
+            signal.signal(each, _end)
+
+
+def start(command: Sequence[str]) -> int:
+    """Run a command and return its status. Raises ``KeyboardInterrupt`` after Ctrl-C, once the command has ended.
+
+    A terminal tells Snakemake and its jobs of Ctrl-C, and Snakemake ends when they have and lets go of the results
+    folder. Of another signal (:class:`Ended`) this process alone knows, so it passes it on as Ctrl-C. A script's
+    background processes ignore Ctrl-C: there Snakemake is out of the terminal's reach, so that it can listen.
+    """
+    usual = signal.signal(signal.SIGINT, signal.SIG_DFL)  # a process that is started inherits what is ignored
+    process, interrupted = subprocess.Popen(command, process_group=0 if usual == signal.SIG_IGN else None), None
+    signal.signal(signal.SIGINT, usual)
+    while True:
+        try:
+            status = process.wait()
+        except KeyboardInterrupt as stopped:
+            interrupted = stopped
+            if isinstance(stopped, Ended):
+                _interrupt(process.pid)
+            continue
+        if interrupted:
+            raise interrupted
+        return status
+
+
+def _interrupt(process: int) -> None:
+    """Send SIGINT to a process and to all that it has started."""
+    with suppress(psutil.NoSuchProcess):
+        parent = psutil.Process(process)
+        for each in (parent, *parent.children(recursive=True)):
+            with suppress(psutil.NoSuchProcess):
+                each.send_signal(signal.SIGINT)
+
+
+def refused(error: OSError | RecursionError | MemoryError) -> str:
+    """Return one line on what the machine has refused, with the file at work.
+
+    Where the error names none, it is the last file that the code at work had in hand.
+    """
+    named = error.filename if isinstance(error, OSError) and isinstance(error.filename, str) else _file_at_work(error)
+    named = named if len(named) <= LONGEST else f"{named[:LONGEST]}..."
+    if isinstance(error, OSError):
+        return f"{named}: {error.strerror or error}; {_REMEDIES.get(error.errno or 0, 'check it')}"
+    if isinstance(error, RecursionError):
+        return f"{named}: nested too deeply to be read; check the file, or get it again"
+    return f"{named}: does not fit into memory; give a smaller file, or use a machine with more memory"
+
+
+def _file_at_work(error: BaseException) -> str:
+    found = "a file"
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        for value in frame.f_locals.values():
+            with suppress(OSError, ValueError):
+                if isinstance(value, Path) and value.exists():
+                    found = str(value)
+    return found
