@@ -65,7 +65,7 @@ class Quadratic:
             k: np.array(v if offset is None else np.zeros_like(v), dtype=np.float64) for k, v in client.start.items()
         }
         moved = {k: np.zeros_like(v) for k, v in values.items()}
-        inner = getattr(stage, "inner_steps", 0)
+        inner, rate = getattr(stage, "inner_steps", 0), stage.learning_rate or self.rate
         objective = stage.objective
         mixture = getattr(stage, "mixture", None)
         kind, weight = (mixture.kind if mixture else None), client.weight
@@ -94,11 +94,11 @@ class Quadratic:
                     total[key] = total[key] + gradient
                     if correction is not None:
                         gradient = gradient + correction[key]
-                    values[key] = values[key] - self.rate * gradient
+                    values[key] = values[key] - rate * gradient
                 if kind == "learned":
                     weight = min(1.0, max(0.0, weight - mixture.rate * slope))
                 if kind == "token":
-                    u -= self.rate * weight * (1 - weight) * slope
+                    u -= rate * weight * (1 - weight) * slope
             if inner:
                 for key in values:
                     moved[key] = moved[key] + stage.upload_scale * (values[key] - client.anchor[key] - moved[key])

@@ -111,3 +111,48 @@ def test_resuming_at_a_round_equals_the_uninterrupted_run(problem) -> None:
     half = simulate(plan, ROUNDS[:4], NAMES, start, solver)
     rest = simulate(plan, ROUNDS[4:], NAMES, half.server[-1], solver)
     assert all((whole.server[-1][key] == rest.server[-1][key]).all() for key in start)
+
+
+def test_ditto_with_a_rate_for_each_adapter(problem) -> None:
+    solver, start = problem
+    rates = {"learning_rate": 0.2, "personal_learning_rate": 0.02}
+    done = simulate(plan_of("ditto", {"lambda_ditto": 0.4, **rates}), ROUNDS, NAMES, start, solver)
+    centre, h = pieces(solver)
+    w, v = flat(start), {}
+    for cohort in ROUNDS:
+        ends = []
+        for i in cohort:
+            u, own = w.copy(), v.get(i, w).copy()
+            for _ in range(STEPS):
+                u -= 0.2 * h[i] * (u - centre[i])
+                own -= 0.02 * (h[i] * (own - centre[i]) + 2 * 0.4 * (own - w))
+            v[i] = own
+            ends.append(u)
+        w = np.mean(ends, axis=0)
+    close(done.server[-1], w)
+    for name, own in v.items():
+        close(done.clients[name], own)
+
+
+def test_favor_with_a_rate_for_each_stage(problem) -> None:
+    solver, start = problem
+    rates = {"learning_rate": 0.2, "personal_learning_rate": 0.02}
+    given = {"method": "favor", "lambda_prox": 0.3, "lambda_align": 0.0, "private_epochs": 1, **rates}
+    done = simulate(plan_of("favor", given), ROUNDS, NAMES, start, solver)
+    centre, h = pieces(solver)
+    w, generates = flat(start), {}
+    for cohort in ROUNDS:
+        ends = []
+        for i in cohort:
+            end = w.copy()
+            for _ in range(STEPS):
+                end -= 0.2 * (h[i] * (end - centre[i]) + 2 * 0.3 * (end - w))
+            residual = np.zeros_like(end)
+            for _ in range(STEPS):
+                residual -= 0.02 * h[i] * (end + residual - centre[i])
+            generates[i] = end + residual
+            ends.append(end)
+        w = np.mean(ends, axis=0)
+    close(done.server[-1], w)
+    for name, own in generates.items():
+        close(done.clients[name], own)

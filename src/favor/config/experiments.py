@@ -91,8 +91,10 @@ class Experiment(Task, Withdrawals, Clients, Section):
     methods: dict[Name, Row] = key(
         {"fedavg": {}, "fedprox": {}, "ditto": {}, "favor": {}},
         "Rows by name, each with its hyper-parameters. A row runs the method file of its name, or the one that "
-        "`method` names; `title` is its printed name, and `generation` its own temperature, top_p and samples. A row "
-        "with `outputs: FILE` or `adapters: FOLDER` measures what was made elsewhere (docs/outside.md).",
+        "`method` names; `title` is its printed name, and `generation` its own temperature, top_p and samples. "
+        "`learning_rate` is its own rate in the shared stage and `personal_learning_rate` in the personal one; null "
+        "takes `training.learning_rate`. A row with `outputs: FILE` or `adapters: FOLDER` measures what was made "
+        "elsewhere (docs/outside.md).",
         min_length=1,
     )
     allocation: Allocation = section(Allocation, "How many words, or texts, each client trains on.")

@@ -39,7 +39,8 @@ Sampling = Literal["coverage_first", "uniform"]
 POOLED = "pooled"  # the one client of the centralised reference
 # Values of a shared stage that name its track whatever they are; a plug point that a stage leaves alone does not.
 _IN_EVERY_DIGEST = {"objective", "epochs", "upload_scale", "sampling", "weighting", "start", "inner_steps", "spread"}
-ROW_KEYS = ("method", "title", "generation")  # keys of a row that are not hyper-parameters of its method
+RATES = {"learning_rate": "shared", "personal_learning_rate": "personal"}  # keys of a row, by the stage that they set
+ROW_KEYS = ("method", "title", "generation", *RATES)  # keys of a row that are not hyper-parameters of its method
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class SharedStage:
     round's uploads and no upload. ``upload_bits``: of every number that is sent, 32, 16 or 8
     (:mod:`favor.federation.uploads`). ``state``: server and clients keep numbers beside the adapter, by which clients
     correct their steps. ``ranks``: those that clients draw theirs from (:mod:`favor.federation.ranks`); None: all have
-    the shared adapter's.
+    the shared adapter's. ``learning_rate``: peak rate of the local optimiser; None: that of ``training``.
     """
 
     objective: Objective = field(default_factory=Objective)
@@ -98,6 +99,7 @@ class SharedStage:
     upload_bits: int = 32
     state: StateRule | None = None
     ranks: tuple[int, ...] | None = None
+    learning_rate: float | None = None
 
     def __post_init__(self) -> None:
         if self.upload_bits != 32 and self.content != "delta":
@@ -212,7 +214,7 @@ class PersonalStage:
     ``spread``: ``epochs`` is the total over a client's participations, each of which gets an equal part.
     ``residual`` stores the result as a residual relative to the endpoint (Eq. residual_pack).
     ``mixture``: the round-start global adapter is mixed in. ``begin`` "initial": what a client carries over begins at
-    the initial adapter, not at A_t. ``ranks``: as in :class:`SharedStage`.
+    the initial adapter, not at A_t. ``ranks``, ``learning_rate``: as in :class:`SharedStage`.
     """
 
     start: Start
@@ -223,6 +225,7 @@ class PersonalStage:
     mixture: Mixture | None = None
     begin: Literal["server", "initial"] = "server"
     ranks: tuple[int, ...] | None = None
+    learning_rate: float | None = None
 
     def __post_init__(self) -> None:
         if self.mixture is not None and self.mixture.kind == "token":
@@ -365,7 +368,7 @@ def load_method(row: str, overrides: Mapping[str, Any], experiment: Experiment) 
         own = dataclasses.replace(
             module.plan(hyperparameters), display=declared.title, collaborative=declared.federates
         )
-        plan = complete(own, experiment)
+        plan = complete(_with_rates(own, row, overrides), experiment)
         overruled = _passes(own) != _passes(plan) and [
             key for key in overrides if key.endswith("epochs") and key != "shared_epochs"
         ]
@@ -377,6 +380,29 @@ def load_method(row: str, overrides: Mapping[str, Any], experiment: Experiment) 
     except ValueError as error:
         raise UserError(f"config key 'methods.{row}': {error}") from None
     return module.__name__, plan, dataclasses.asdict(hyperparameters)
+
+
+def stage_rate(stage: SharedStage | PersonalStage, experiment: Experiment) -> float:
+    """Return the peak learning rate of a stage: its own, or that of all."""
+    return experiment.training.learning_rate if stage.learning_rate is None else stage.learning_rate
+
+
+def _with_rates(plan: Plan, row: str, overrides: Mapping[str, Any]) -> Plan:
+    """Return a plan at the learning rates that a row sets. Raises ``UserError`` for a stage that the plan has not."""
+    for key, name in RATES.items():
+        rate = _converted(row, key, overrides.get(key), float | None)
+        if rate is None:
+            continue
+        where = f"config key 'methods.{row}.{key}'"
+        if not 0 < rate <= 1:
+            raise UserError(f"{where}: {rate:g} is out of range; it must be more than 0 and at most 1")
+        stage = getattr(plan, name)
+        if stage is None:
+            others = [other for other, kind in RATES.items() if getattr(plan, kind) is not None]
+            remedy = f"set '{others[0]}' instead" if others else "it trains nothing; remove the key"
+            raise UserError(f"{where}: the row has no {name} stage; {remedy}")
+        plan = dataclasses.replace(plan, **{name: dataclasses.replace(stage, learning_rate=rate)})
+    return plan
 
 
 def declared_method(name: str) -> Method:
@@ -476,6 +502,11 @@ def complete(plan: Plan, experiment: Experiment) -> Plan:
         )
     if personal is not None and personal.start != "pooled":
         personal = dataclasses.replace(personal, ranks=ranks)
+    # A row that sets the rate that all have shares its rounds with those that do not.
+    if shared is not None and shared.learning_rate == experiment.training.learning_rate:
+        shared = dataclasses.replace(shared, learning_rate=None)
+    if personal is not None and personal.learning_rate == experiment.training.learning_rate:
+        personal = dataclasses.replace(personal, learning_rate=None)
     if personal is not None and personal.epochs is None:
         exposure = federation.rounds * federation.clients_per_round / experiment.clients * federation.answers
         personal = dataclasses.replace(personal, epochs=exposure)
@@ -525,5 +556,10 @@ def row_title(row: str, overrides: Mapping[str, Any], plan: Plan) -> str:
 
 
 def plan_values(plan: Plan | SharedStage | PersonalStage | Inference) -> dict[str, Any]:
-    """Return a plan, or a part of one, as plain values, for rule parameters and run records."""
-    return dataclasses.asdict(plan)
+    """Return a plan, or a part of one, as plain values, for rule parameters and run records.
+
+    A learning rate that a stage leaves to ``training`` is not among them, so that what was made before stays as it is.
+    """
+    return dataclasses.asdict(
+        plan, dict_factory=lambda items: {key: value for key, value in items if (key, value) != ("learning_rate", None)}
+    )

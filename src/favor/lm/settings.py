@@ -180,7 +180,9 @@ class Optimisation(PieceLength):
     depends on ``group_by_length``; the token mean of a step does not.
     """
 
-    learning_rate: LearningRate = key(2.0e-4, "Peak AdamW learning rate of both stages.")
+    learning_rate: LearningRate = key(
+        2.0e-4, "Peak AdamW learning rate of both stages, where a row of `methods` sets none of its own."
+    )
     weight_decay: NotNegative = key(
         0.0, "AdamW weight decay. It pulls a residual towards 0, and so a private adapter towards the shared one."
     )

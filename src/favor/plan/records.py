@@ -5,7 +5,15 @@ from dataclasses import dataclass
 
 from favor.config.experiments import ROW_GENERATION, Experiment
 from favor.config.protocol import departures
-from favor.federation.method import PersonalStage, Plan, SharedStage, method_departures, needs_shared, plan_values
+from favor.federation.method import (
+    PersonalStage,
+    Plan,
+    SharedStage,
+    method_departures,
+    needs_shared,
+    plan_values,
+    stage_rate,
+)
 from favor.federation.settings import Boundary, RunBoundary
 from favor.plan.handing import Parameter, canonical, parameter, pick, without
 from favor.plan.keys import InExperiment, Run
@@ -181,13 +189,20 @@ def passes(stage: SharedStage | PersonalStage) -> int | float | str:
     return f"{stage.epochs:g} {total}" if total else stage.epochs
 
 
+def _printed_rates(stages: Mapping[str, SharedStage | PersonalStage | None], experiment: Experiment) -> str:
+    rates = {name: stage_rate(stage, experiment) for name, stage in stages.items() if stage is not None}
+    if len(set(rates.values())) > 1:
+        return ", ".join(f"{rate:g} {name}" for name, rate in rates.items())
+    return f"{next(iter(rates.values()), experiment.training.learning_rate):g} in every stage"
+
+
 def recipe(plan: Plan, experiment: Experiment, base_model: str, quantisation: str) -> dict[str, str]:
     """Return what Table efficiency_communication prints of a run's settings; what does not apply is absent.
 
     ``base_model``: printed name; ``quantisation``: the configuration's word for it.
     """
     training, federation = experiment.training, experiment.federation
-    stages = {"shared": plan.shared, "private": plan.personal}
+    stages: dict[str, SharedStage | PersonalStage | None] = {"shared": plan.shared, "private": plan.personal}
     printed = {name: passes(stage) for name, stage in stages.items() if stage is not None and stage.epochs}
     epochs = [f"{value if isinstance(value, str) else f'{value:g}'} {name}" for name, value in printed.items()]
     values = {
@@ -195,7 +210,7 @@ def recipe(plan: Plan, experiment: Experiment, base_model: str, quantisation: st
         "quantisation": {"nf4": "4-bit QLoRA, NF4, bfloat16 compute"}.get(quantisation, quantisation),
         "local_epochs": ", ".join(epochs),
         "batching": f"micro-batch {training.micro_batch}, grad. accumulation {training.accumulation}",
-        "learning_rate": f"{training.learning_rate:g} in every stage",
+        "learning_rate": _printed_rates(stages, experiment),
     }
     if plan.shared is not None:
         values["clients_per_round"] = f"{federation.clients_per_round} of {experiment.clients}"

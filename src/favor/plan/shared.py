@@ -8,7 +8,7 @@ from favor.config.experiments import Experiment
 from favor.federation import settings
 from favor.federation.canaries import repeats_by_client
 from favor.federation.kinds import MOMENTS
-from favor.federation.method import PersonalStage, SharedStage, plan_values
+from favor.federation.method import PersonalStage, SharedStage, plan_values, stage_rate
 from favor.federation.schedule import batches, last_participation
 from favor.foundation.errors import UserError
 from favor.foundation.registry import ROBUST_RULES
@@ -315,7 +315,7 @@ class SharedTraining(Participation):
         """Return what jobs of a stage have in common, without what differs by job."""
         return settings.StageTraining(
             prefix_tokens=experiment.prompts.prefix_tokens,
-            training=experiment.training,
+            training=experiment.training.model_copy(update={"learning_rate": stage_rate(stage, experiment)}),
             engine=experiment.federation.engine,
             model=self.project.loaded_model(experiment.base_model),
             lora=experiment.lora,

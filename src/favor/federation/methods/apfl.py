@@ -5,6 +5,8 @@ two full models. At every step v_i follows the gradient of the task loss at the 
 a_i <- clip(a_i - eta <B_v A_v - B_w A_w, dL/dW>, 0, 1). v_i begins at A_t of the first participation and stays on the
 client, as a_i does. w stays at A_t of the round while v_i trains; in the paper, w moves too. The client uploads
 what FedAvg's client does. It is scored on the mixture, as the paper defines it.
+
+``learning_rate`` trains w, ``personal_learning_rate`` v_i; a_i moves by ``weight_rate``.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,8 @@
 """FAVoR's cold start without ASCE: a new client trains a private residual on a frozen federated shared adapter.
 
 The shared adapter comes from an experiment that the client took no part in (``cold_start`` of the configuration).
+
+``personal_learning_rate`` is that of its one stage.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,7 @@
-"""FAVoR's cold start: a private residual on a frozen federated shared adapter, aligned with the client's own style."""
+"""FAVoR's cold start: a private residual on a frozen federated shared adapter, aligned with the client's own style.
+
+``personal_learning_rate`` is that of its one stage.
+"""
 
 from dataclasses import dataclass
 

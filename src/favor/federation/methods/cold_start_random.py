@@ -1,4 +1,7 @@
-"""Control of the cold start: the residual is trained on a random adapter as large as the federated one."""
+"""Control of the cold start: the residual is trained on a random adapter as large as the federated one.
+
+``personal_learning_rate`` is that of its one stage.
+"""
 
 from dataclasses import dataclass
 

@@ -3,6 +3,8 @@
 The shared copy u_i starts from A_t, has no penalty and is uploaded. The personal adapter v_i persists on the client,
 is trained when the client is sampled with task + lambda * ||v_i - A_t||^2, anchored at the round-start shared adapter,
 and is never uploaded.
+
+``learning_rate`` trains u_i, ``personal_learning_rate`` v_i.
 """
 
 from dataclasses import dataclass

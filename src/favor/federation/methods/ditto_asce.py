@@ -1,4 +1,7 @@
-"""Ditto + ASCE: Ditto with the style-alignment loss added to the personal adapter's loss (section 4, ablations)."""
+"""Ditto + ASCE: Ditto with the style-alignment loss added to the personal adapter's loss (section 4, ablations).
+
+``learning_rate`` trains u_i, ``personal_learning_rate`` v_i, as in Ditto.
+"""
 
 from dataclasses import dataclass
 

@@ -3,6 +3,8 @@
 Shared stage: task + lambda_prox * ||A - A_t||^2 (Eq. shared_objective); its delta is uploaded. Private stage: starts at
 the round's shared endpoint, held fixed, and trains a residual with task + lambda_align * kappa * alignment
 (Eq. private_objective). The client generates with endpoint + residual of its last participation (Eq. favor_model).
+
+``learning_rate`` is that of the shared stage, ``personal_learning_rate`` that of the private residual.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,7 @@
-"""FAVoR w/o ASCE: FAVoR with lambda_align = 0 and everything else equal (component ablation)."""
+"""FAVoR w/o ASCE: FAVoR with lambda_align = 0 and everything else equal (component ablation).
+
+``learning_rate`` is that of the shared stage, ``personal_learning_rate`` that of the private residual.
+"""
 
 from dataclasses import dataclass
 

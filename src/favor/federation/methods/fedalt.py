@@ -5,6 +5,8 @@ scores. (A_R, B_R) is the mean of the other clients' last factors at the start o
 u train together on the task loss and go on, at the client's next participation, from where they ended: no average takes
 their place. A client begins at A_0 and u = 0. It uploads (A_i, B_i) itself, all of its personal part but u: the record
 of the boundary calls it "personal adapter". It generates with the mean of the others after the last round.
+
+``learning_rate`` trains (A_i, B_i) and u: they are one stage, so ``personal_learning_rate`` is refused.
 """
 
 from dataclasses import dataclass

@@ -2,6 +2,8 @@
 
 v_i = argmin task loss, from A_T by ``personal_epochs`` passes (Yu et al. 2020; Cheng et al. 2021: the baseline that
 personalised methods are to beat). Nothing of it is uploaded. A client that was never sampled is fine-tuned too.
+
+``learning_rate`` is that of the federation, ``personal_learning_rate`` that of the fine-tuning.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,8 @@
 """FedAvgM: FedAvg with momentum on the server (Hsu et al. 2019).
 
 m_{t+1} = beta m_t + sum_i omega_i (A_i - A_t) and A_{t+1} = A_t + eta m_{t+1}, m_0 = 0. beta 0 and eta 1 are FedAvg.
+
+``learning_rate`` is that of the clients' local steps, not eta.
 """
 
 from dataclasses import dataclass

@@ -5,6 +5,8 @@ held fixed beside it, under a gate that looks at each text; the client generates
 texts, or (``gating: dynamic``, the audit of section feddpa_gate_sensitivity) under the gate of each prompt. The global
 half of that pair is the adapter that the local one was trained beside, A_t of the client's last participation: for a
 client of round 0 the untrained initial adapter. ``global_half: final`` takes A_T instead, under the same gate.
+
+``learning_rate`` trains the global adapter, ``personal_learning_rate`` the local one.
 """
 
 from dataclasses import dataclass

@@ -2,6 +2,8 @@
 
 Local loss: task + lambda_prox * ||A - A_t||^2, the form of Eq. shared_objective. The released code's
 (mu/2) ||A - A_t||^2 with mu = 0.001 is the same loss with lambda_prox = 0.0005.
+
+``learning_rate`` is that of the clients' local steps.
 """
 
 from dataclasses import dataclass

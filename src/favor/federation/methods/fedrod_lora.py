@@ -5,6 +5,8 @@ sum. PF2LoRA (Hao et al. 2025) has the same form in LoRA, dW_i = B A + D_i C_i; 
 rank. B A is FedAvg's A_t at the start of the round. (C_i, D_i) begins at the initial adapter, whose product is zero,
 stays on the client, and is trained at each of its participations with the task loss of the sum. The client uploads what
 FedAvg's client does.
+
+``learning_rate`` trains B A, ``personal_learning_rate`` (C_i, D_i).
 """
 
 from dataclasses import dataclass

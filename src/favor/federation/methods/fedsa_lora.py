@@ -3,6 +3,8 @@
 A client starts a participation from A_t and its own last B_i (zero at the first), and uploads A_i - A_t alone. Its
 adapter is B_i A: with ``global_half: final`` A is A_T, which everybody is sent in the end, as in the paper; with
 "last_round" it is the A_i that B_i was trained beside.
+
+``learning_rate`` trains both factors: they are one stage, so ``personal_learning_rate`` is refused.
 """
 
 from dataclasses import dataclass

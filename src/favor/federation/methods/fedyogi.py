@@ -3,6 +3,8 @@
 Delta_t = sum_i omega_i (A_i - A_t), m_{t+1} = beta1 m_t + (1 - beta1) Delta_t,
 v_{t+1} = v_t - (1 - beta2) Delta_t^2 sign(v_t - Delta_t^2),
 A_{t+1} = A_t + eta m_{t+1} / (sqrt(v_{t+1}) + tau), elementwise, with m_0 = 0, v_0 = tau^2 and no bias correction.
+
+``learning_rate`` is that of the clients' local steps, not eta.
 """
 
 from dataclasses import dataclass

@@ -2,6 +2,8 @@
 
 With A = A_0 for everybody, mean_i(B_i) A_0 = mean_i(B_i A_0): the average of the factors is the average of the updates,
 which it is not where both factors train. Half the tensors cross the boundary. A_0 is drawn from the seed by everybody.
+
+``learning_rate`` is that of the clients' local steps.
 """
 
 from dataclasses import dataclass

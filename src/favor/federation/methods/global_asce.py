@@ -1,4 +1,7 @@
-"""Global ASCE: FedAvg whose shared stage carries the style-alignment loss; no private residual, no proximal term."""
+"""Global ASCE: FedAvg whose shared stage carries the style-alignment loss; no private residual, no proximal term.
+
+``learning_rate`` is that of the clients' local steps.
+"""
 
 from dataclasses import dataclass
 

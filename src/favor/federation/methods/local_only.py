@@ -1,4 +1,7 @@
-"""Local-only: each client trains its own adapter from the initial one, with no federation (reference)."""
+"""Local-only: each client trains its own adapter from the initial one, with no federation (reference).
+
+``personal_learning_rate`` is that of its one stage.
+"""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,7 @@
-"""Local-only + ASCE: local training with the style-alignment loss (non-collaborative reference)."""
+"""Local-only + ASCE: local training with the style-alignment loss (non-collaborative reference).
+
+``personal_learning_rate`` is that of its one stage.
+"""
 
 from dataclasses import dataclass
 

@@ -7,6 +7,9 @@ uploaded, and theta_i generates. Two forms of the same rule:
 - "original": ``inner_steps`` (K = 5) inner steps on each effective batch, an outer step after each, R of them a pass.
 
 The paper's form is kept (no 1/2 before lambda), with the eta * lambda = 0.01 of the release in both variants.
+
+In both forms ``learning_rate`` is that of theta's steps, and ``eta`` * ``lambda_pfedme`` that of w: theta is what
+the shared stage trains, so ``personal_learning_rate`` is refused although theta generates.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,7 @@
-"""Pooled PEFT: one adapter trained on all clients' texts together, without federation (centralised reference)."""
+"""Pooled PEFT: one adapter trained on all clients' texts together, without federation (centralised reference).
+
+``personal_learning_rate`` is that of its one stage.
+"""
 
 from dataclasses import dataclass
 

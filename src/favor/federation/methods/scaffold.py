@@ -7,6 +7,8 @@ mean, each step's gradient weighted by its learning rate. With plain gradient st
 under AdamW, where a difference of adapters is no sum of gradients, it keeps option II's meaning.
 
 Our adaptation: A and B of LoRA have a variate each; AdamW sees the corrected gradient; clipping sees the client's own.
+
+``learning_rate`` is eta of the local steps; a variate is a mean gradient and does not change with it.
 """
 
 from dataclasses import dataclass
