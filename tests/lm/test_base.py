@@ -14,6 +14,7 @@ from favor.config.models import PROJECTIONS
 from favor.foundation.errors import UserError
 from favor.inference.chat import ChatTokens
 from favor.inference.generation import GenerationRequest, generate
+from favor.lm import base as base_module
 from favor.lm.base import context_length, load_base, save_base, wrap_model
 from favor.lm.checks import check_head, check_pieces
 from favor.lm.lora import export_peft, factor_name, initial_state
@@ -134,7 +135,8 @@ def test_nf4_trains_generates_saves_and_reloads(model_folder, random_pieces, tmp
 
 
 @pytest.mark.parametrize("asked", ["bfloat16", "float32"])
-def test_a_saved_base_computes_in_the_type_asked_for(model_folder, tmp_path, asked) -> None:
+def test_a_saved_base_computes_in_the_type_asked_for(model_folder, tmp_path, asked, monkeypatch) -> None:
+    monkeypatch.setattr(base_module, "multiplies_bfloat16", lambda: True)
     other = "float32" if asked == "bfloat16" else "bfloat16"
     save_base(load_base(str(model_folder), "nf4", "cpu", other), tmp_path / "quantised")
     base = load_base(str(tmp_path / "quantised"), "nf4", "cpu", asked)
@@ -145,6 +147,16 @@ def test_a_saved_base_computes_in_the_type_asked_for(model_folder, tmp_path, ask
     assert {base.head.weight.dtype, base.final_states(torch.tensor([[5, 6]])).dtype, base.dtype} == {dtype}
     with pytest.raises(ValueError, match="the output layer is"):
         wrap_model(base.model, base.tokenizer, "model", getattr(torch, other))
+
+
+@pytest.mark.parametrize("quantisation", ["none", "nf4"])
+def test_a_processor_without_products_in_bfloat16_computes_in_float32(
+    model_folder, monkeypatch, capsys, quantisation
+) -> None:
+    monkeypatch.setattr(base_module, "multiplies_bfloat16", lambda: False)
+    base = load_base(str(model_folder), quantisation, "cpu", "bfloat16")
+    assert {base.dtype, base.head.weight.dtype, base.final_states(torch.tensor([[5, 6]])).dtype} == {torch.float32}
+    assert "float32 is computed instead" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("place", ["folder", "id"])

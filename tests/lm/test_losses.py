@@ -13,6 +13,7 @@ from favor.lm import losses
 @pytest.mark.parametrize("bias", [False, True])
 def test_loss_and_gradients_are_torchs(monkeypatch, chunk, bias) -> None:
     monkeypatch.setitem(losses._CHUNK_ELEMENTS, "cpu", chunk)
+    monkeypatch.setitem(losses._LEAST_TOKENS, "cpu", 1)
     torch.manual_seed(2)
     layer = nn.Linear(8, 50, bias=bias)
     layer.requires_grad_(False)

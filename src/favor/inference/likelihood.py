@@ -14,6 +14,7 @@ from favor.lm.attention import Packing, packed_attention
 from favor.lm.base import BaseModel
 from favor.lm.grouped import Runs
 from favor.lm.lora import LoraState
+from favor.lm.losses import tokens_at_once
 from favor.lm.mixture import GateLayout
 from favor.lm.settings import Lora
 from favor.lm.stack import Component, LoraStack
@@ -21,9 +22,8 @@ from favor.lm.tasks import Piece
 from favor.running.devices.gpu_memory import fitting_batches
 from favor.running.jobs.progress import Progress
 
-# Tokens of one forward pass, and logits held at once: what stays in a processor's cache, and what fills a GPU.
+# Tokens of one forward pass: what stays in a processor's cache, and what fills a GPU.
 _TOKENS_PER_PASS = {"cpu": 2048, "cuda": 32768}
-_CHUNK_ELEMENTS = {"cpu": 1 << 20, "cuda": 1 << 27}
 _RUN_MULTIPLE = 16  # a run is filled up to it, so that few shapes occur
 
 
@@ -181,7 +181,7 @@ def _token_values(
     Without ``surprise`` the second is not computed, and 0.
     """
     head = base.head
-    chunk = max(1, _CHUNK_ELEMENTS["cpu" if states.device.type == "cpu" else "cuda"] // head.weight.shape[0])
+    chunk = tokens_at_once(head.weight)
     values = torch.zeros(2, len(labels), dtype=torch.float64)
     for start in range(0, len(labels), chunk):
         part = slice(start, start + chunk)

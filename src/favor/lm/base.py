@@ -1,6 +1,7 @@
 """The frozen base language model: loading (plain or 4-bit), saving quantised once per machine, adding for good."""
 
 import shutil
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +12,7 @@ import torch
 from safetensors import SafetensorError
 from torch import nn
 
+from favor.foundation.arithmetic import multiplies_bfloat16
 from favor.foundation.errors import UserError
 from favor.foundation.files import PARTIAL, REMEDY, read_json, to_disk
 from favor.foundation.tokenizer import is_local
@@ -85,7 +87,8 @@ def load_base(
     """Load a base model by Hugging Face id or local folder: frozen, in evaluation mode, safetensors only.
 
     ``dtype`` "auto" is bfloat16 on a GPU and float32 on a CPU; with ``quantisation`` "nf4" (NF4 with double
-    quantisation, QLoRA) it is the dtype of computation. ``lora``: adapters that the model must take,
+    quantisation, QLoRA) it is the dtype of computation. A CPU without products in bfloat16 computes in float32, and
+    that is said. ``lora``: adapters that the model must take,
     ``context_needed``: tokens (prompt and continuation) that must fit.
 
     Raises ``UserError``, one line each: no such folder or id, a file missing or truncated, a projection missing, a
@@ -106,6 +109,9 @@ def load_base(
     precision = {"float32": torch.float32, "bfloat16": torch.bfloat16}.get(
         dtype, torch.bfloat16 if place.type == "cuda" else torch.float32
     )
+    if place.type == "cpu" and precision == torch.bfloat16 and not multiplies_bfloat16():
+        print("dtype bfloat16: this processor has no products in it; float32 is computed instead", file=sys.stderr)
+        precision = torch.float32
     tokenizer = load_tokenizer(source)
     base = wrap_model(_load_model(source, quantisation, place, precision), tokenizer, source, precision)
     if lora is not None:

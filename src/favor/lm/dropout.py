@@ -150,14 +150,14 @@ class DropoutMasks:
         self.entries, self.tokens, self.rate, self.device = entries, tokens, rate, device
 
     def __call__(self, module: int, inputs: int) -> torch.Tensor | DrawnMask:
-        """Return a module's mask for [tokens, inputs]: int8 on a processor, which draws once and keeps it."""
+        """Return a module's mask for [tokens, inputs]: boolean on a processor, which draws once and keeps it."""
         if self.device.type == "cpu":
             return self.on_processor(module, inputs)
         return self.on_accelerator(module, inputs)
 
     def on_processor(self, module: int, inputs: int) -> torch.Tensor:
-        """Return the mask from :func:`draw_mask`, int8."""
-        mask = torch.zeros(self.tokens, inputs, dtype=torch.int8)
+        """Return the mask from :func:`draw_mask`."""
+        mask = torch.zeros(self.tokens, inputs, dtype=torch.bool)
         for entry in self.entries:
             mask[entry.first : entry.first + entry.tokens] = draw_mask(
                 entry.stage_seed, entry.counter, module, entry.tokens, inputs, self.rate, entry.before

@@ -43,7 +43,7 @@ class Kernels:
 def kernels(device: torch.device) -> Kernels:
     """Return what serves best on ``device``."""
     if device.type == "cpu":
-        return Kernels(_Norm.apply, _rotate)
+        return Kernels(_Norm.apply, _rotate, _Gated.apply)
     if device.type != "cuda" or any(importlib.util.find_spec(name) is None for name in ("liger_kernel", "triton")):
         return Kernels(_torch_norm, _rotate, _Gated.apply)
     from liger_kernel.ops import LigerRopeFunction, LigerSiLUMulFunction

@@ -38,7 +38,12 @@ def grouped_product(rows: torch.Tensor, factors: torch.Tensor, runs: Runs | None
     if _groupable(rows, factors):
         return nn.functional.grouped_mm(rows, factors, offs=runs.ends)
     parts = rows.split(runs.lengths)
-    return torch.cat([part @ factor for part, factor in zip(parts, factors, strict=True)])
+    if torch.is_grad_enabled():
+        return torch.cat([part @ factor for part, factor in zip(parts, factors, strict=True)])
+    product = rows.new_empty(len(rows), factors.shape[-1])
+    for part, factor, out in zip(parts, factors, product.split(runs.lengths), strict=True):
+        torch.mm(part, factor, out=out)
+    return product
 
 
 def grouped_sum(

@@ -69,7 +69,10 @@ class Loading(Section):
         "none", "`nf4` loads the model in 4 bits (double quantisation, bfloat16 computation) and needs bitsandbytes."
     )
     device: Literal["auto", "cpu", "cuda"] = key("auto", "Where the model runs; `auto` takes a GPU if there is one.")
-    dtype: Literal["auto", "float32", "bfloat16"] = key("auto", "Computation type; `auto` is bfloat16 on a GPU.")
+    dtype: Literal["auto", "float32", "bfloat16"] = key(
+        "auto",
+        "Computation type; `auto` is bfloat16 on a GPU. A CPU without products in bfloat16 takes float32, and says so.",
+    )
 
 
 class LoadedModel(Loading):

@@ -30,7 +30,7 @@ from favor.lm.grouped import Needed, Runs, grouped_outer, grouped_product, group
 from favor.lm.lora import LoraState, factor_name, target_layers
 from favor.lm.settings import Lora
 
-# A mask [tokens, inputs] of 0 and 1, or what draws it; (module index, inputs of the module) -> its mask.
+# A mask [tokens, inputs] of 0 and 1 or booleans, or what draws it; (module index, inputs of the module) -> its mask.
 Mask = torch.Tensor | DrawnMask
 MaskSource = Callable[[int, int], Mask]
 Factors = list[tuple[torch.Tensor, torch.Tensor]]
@@ -257,7 +257,7 @@ def _last_perceptron(model: nn.Module) -> tuple[str, nn.Module | None]:
     return found[-1] if found else ("", None)
 
 
-# A [K, r, d_in], B [K, d_out, r], scaling, dropout mask [tokens, d_in] of 0 and 1, weight per row [rows], runs.
+# A [K, r, d_in], B [K, d_out, r], scaling, dropout mask [tokens, d_in], weight per row [rows], runs.
 _Terms = tuple["torch.Tensor | None", "torch.Tensor | None", float, "Mask | None", "torch.Tensor | None", "Runs | None"]
 _NO_TERMS: _Terms = (None, None, 1.0, None, None, None)
 
@@ -268,16 +268,15 @@ def _masked(rows: torch.Tensor, mask: Mask | None) -> torch.Tensor:
     return mask.times(rows) if isinstance(mask, DrawnMask) else rows * mask
 
 
-def _low_rank(source: torch.Tensor, terms: _Terms) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
-    """Return (mask * x [tokens, d_in], A_k (mask * x) [tokens, r], weight per token [tokens, 1] or None)."""
+def _low_rank(source: torch.Tensor, terms: _Terms) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """Return (A_k (mask * x) [tokens, r], weight per token [tokens, 1] or None)."""
     factor_a, _, _, mask, weight, runs = terms
     assert factor_a is not None
     rows = source.reshape(-1, source.shape[-1])
-    kept = _masked(rows, mask)
-    low = grouped_product(kept, factor_a.to(source.dtype).transpose(1, 2), runs)
+    low = grouped_product(_masked(rows, mask), factor_a.to(source.dtype).transpose(1, 2), runs)
     if weight is not None:
         weight = weight.to(source.dtype).repeat_interleave(len(rows) // weight.numel()).unsqueeze(1)
-    return kept, low, weight
+    return low, weight
 
 
 def _weighted(low: torch.Tensor, weight: torch.Tensor | None) -> torch.Tensor:
@@ -288,20 +287,14 @@ def _save(
     ctx: Any,
     terms: _Terms,
     source: torch.Tensor,
-    kept: torch.Tensor,
     low: torch.Tensor,
     weight: torch.Tensor | None,
     *more: torch.Tensor,
 ) -> None:
-    """Keep what :func:`_adapter_gradients` needs.
-
-    Of a mask that is drawn at every use the layer's input is kept, which layers with the same input share, and
-    mask * x is made again. A mask that was drawn once, on a processor, is kept with mask * x, for time.
-    """
+    """Keep what :func:`_adapter_gradients` needs: of mask * x the layer's input, which layers of one input share."""
     factor_a, factor_b, ctx.scaling, mask, _, ctx.runs = terms
     ctx.drawn = mask if isinstance(mask, DrawnMask) else None
-    own = (None, source) if ctx.drawn else (mask, kept)
-    ctx.save_for_backward(*own, factor_a, factor_b, weight, low, *more)
+    ctx.save_for_backward(None if ctx.drawn else mask, source, factor_a, factor_b, weight, low, *more)
 
 
 def _adapter_gradients(
@@ -328,8 +321,7 @@ def _adapter_gradients(
     if factors_needed:
         gradient_b = grouped_outer(gradient, _weighted(low, weight) * scaling, clients, runs).to(factor_b.dtype)
         rows = rows.reshape(-1, rows.shape[-1])
-        kept = rows if ctx.drawn is None else _masked(rows, mask)
-        gradient_a = grouped_outer(gradient_low, kept, clients, runs).to(factor_a.dtype)
+        gradient_a = grouped_outer(gradient_low, _masked(rows, mask), clients, runs).to(factor_a.dtype)
     if source_needed:
         gradient_source = grouped_product(gradient_low, factor_a.to(gradient.dtype), runs)
         gradient_source = _masked(gradient_source, mask)
@@ -354,11 +346,11 @@ class _AdaptedLinear(torch.autograd.Function):
             if factor_a is None:
                 ctx.save_for_backward(frozen)
                 return output
-            kept, low, weight = _low_rank(source, terms)
+            low, weight = _low_rank(source, terms)
             up = factor_b.to(source.dtype).transpose(1, 2)
             flat = output.view(-1, output.shape[-1])
             grouped_sum(flat, _weighted(low, weight), up, runs, scaling, in_place=True)
-        _save(ctx, terms, source, kept, low, weight, frozen)
+        _save(ctx, terms, source, low, weight, frozen)
         return output
 
     @staticmethod
@@ -383,8 +375,8 @@ class _AddAdapters(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, base: torch.Tensor, source: torch.Tensor, *terms: Any) -> torch.Tensor:
         _, factor_b, scaling, _, _, runs = terms
-        kept, low, weight = _low_rank(source, terms)
-        _save(ctx, terms, source, kept, low, weight)
+        low, weight = _low_rank(source, terms)
+        _save(ctx, terms, source, low, weight)
         up = factor_b.to(source.dtype).transpose(1, 2)
         flat = base.reshape(-1, base.shape[-1])
         return grouped_sum(flat, _weighted(low, weight), up, runs, scaling, in_place=False).view(base.shape)

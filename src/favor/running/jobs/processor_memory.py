@@ -2,18 +2,17 @@
 
 import ctypes
 
-# mallopt's parameters in glibc's malloc.h, and the largest threshold that every version takes.
-_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
-_KEPT, _LARGEST = 1 << 30, 32 << 20
+# mallopt's parameters in glibc's malloc.h.
+_TRIM_THRESHOLD, _MMAP_MAX = -1, -4
 
 
 def keep_freed_memory() -> None:
-    """Let the C library reuse freed memory of up to 1 GiB, and not give it back to the system.
+    """Let the C library reuse freed memory, and not give it back to the system.
 
-    Tensors of a few MiB are freed and asked for again thousands of times in a step. Memory fresh from the system costs
+    Tensors of many MiB are freed and asked for again thousands of times in a step. Memory fresh from the system costs
     a page fault per 4 KiB, which is more than most operations on it. Where there is no glibc nothing happens.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
-        mallopt(_MMAP_THRESHOLD, _LARGEST)
-        mallopt(_TRIM_THRESHOLD, _KEPT)
+        mallopt(_MMAP_MAX, 0)
+        mallopt(_TRIM_THRESHOLD, -1)
