@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from favor.corpora.dates import NONE, date_of, day_of, names_days
+from favor.corpora.dates import NONE, date_of, day_of, epoch_unit, names_days
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,8 @@ from favor.corpora.dates import NONE, date_of, day_of, names_days
         "2004-05-14T23:59:00",
         "2004-05-14 10:00:01",
         "2004-05-14T12:00:00Z",
-        "2004-05-15T01:00:00+02:00",
+        "2004-05-14T23:00:00-04:00",  # in UTC it is the next day
+        "2004-05-14T01:00:00+02:00",
         "14 May 2004",
         "May 14, 2004",
         "2004/05/14",
@@ -67,3 +68,24 @@ def test_a_form_that_is_named_is_the_only_one(text, form, found) -> None:
 )
 def test_forms_that_name_a_day(form, names) -> None:
     assert names_days(form) is names
+
+
+@pytest.mark.parametrize(
+    ("values", "unit", "day"),
+    [
+        (["1084492800", "1084579199"], "seconds", "2004-05-14"),
+        (["1084492800000", ""], "milliseconds", "2004-05-14"),
+        (["1084492800.0"], "seconds", "2004-05-14"),
+        (["1084492800", "2004-05-14"], None, ""),
+        (["2004", "2005"], None, ""),  # years
+        (["20040514"], None, ""),
+        (["nan"], None, ""),
+        ([""], None, ""),
+    ],
+)
+def test_times_since_1970_are_dates_where_all_are_recent(values, unit, day) -> None:
+    assert epoch_unit(values) == unit
+    if unit:
+        assert names_days(unit)
+        assert {date_of(day_of(value, unit)) for value in values if value} == {day}
+    assert day_of("9" * 400, "seconds") == day_of("yesterday", "milliseconds") == day_of("nan", "seconds") == NONE

@@ -54,7 +54,8 @@ def check_corpus(corpus: Corpus, where: str) -> None:
     if corpus.date_format is not None and not names_days(corpus.date_format):
         refuse(
             f"{where}.date_format",
-            f"'{printable(corpus.date_format)}' names no day; give day, month and year, such as %d.%m.%Y",
+            f"'{printable(corpus.date_format)}' names no day; give day, month and year, such as %d.%m.%Y, "
+            "or 'seconds' or 'milliseconds' since 1970",
         )
     for role in corpus.columns:
         if role not in own:

@@ -93,8 +93,8 @@ class SourceFile(Section):
     )
     date_format: str | None = key(
         None,
-        "Form of the dates, as Python's `strptime` has it, such as `%d.%m.%Y`; no other form is read then. Null reads "
-        "ISO 8601 and dates with an English month's name.",
+        "Form of the dates, as Python's `strptime` has it, such as `%d.%m.%Y`, or `seconds` or `milliseconds` since "
+        "1970; no other form is read then. Null reads ISO 8601 and dates with an English month's name.",
     )
     columns: dict[ColumnRole, str] = key(
         {}, "Column names of the source where they differ, by role: `author`, `text`, `topic`, `prompt`, `date`."

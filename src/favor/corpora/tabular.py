@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TextIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from favor.corpora.dates import EPOCH_UNITS
 from favor.corpora.delimited import column_positions, read_columns, read_delimited
 from favor.corpora.posts import ReaderSettings
 from favor.corpora.sources import encoding_error, open_text
@@ -241,7 +242,8 @@ def _text(value: Any, role: str, column: str, where: str, settings: ReaderSettin
             ) from None
     if role not in ("text", "prompt") and type(value) is int:
         return str(value)
-    if role in settings.numbers and isinstance(value, float):
+    counted = role == "date" and settings.date_format in EPOCH_UNITS  # pandas stores them as 1262304000.0
+    if (role in settings.numbers or counted) and isinstance(value, float):
         return "" if math.isnan(value) else str(value)
     if role == "date" and isinstance(value, datetime.date):
         return str(value)
