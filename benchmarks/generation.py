@@ -68,7 +68,7 @@ def run_one_by_one(base: BaseModel, requests: list[GenerationRequest], options: 
             pad_token_id=0,
         )[:, options.prefix :].tolist()
         for row in new:
-            outputs.append(row[: row.index(1)] if 1 in row else row)
+            outputs.append(row[: next((at for at, token in enumerate(row) if token in base.end_ids), len(row))])
     model.unload()
     return outputs
 

@@ -18,12 +18,13 @@ import numpy as np
 import pytest
 import torch
 from tests.lm import algebra
+from torch import nn
 
 from favor.config.models import PROJECTIONS
 from favor.foundation.errors import UserError
 from favor.inference.generation import GenerationRequest, generate, last_token_states
 from favor.lm import cohort, training
-from favor.lm.room import Room, clients_held, clients_in
+from favor.lm.room import PASS_BYTES, Room, bytes_per_token, clients_held, clients_in
 from favor.lm.settings import Lora, Optimisation, WeightedAlignment
 from favor.lm.stack import FlatLayout
 from favor.lm.tasks import ClientTask, make_plan
@@ -325,6 +326,15 @@ def test_what_gives_way_to_a_shortage_of_memory(random_pieces, checkpointing, ma
     # Nothing more gives way once a pass is one row.
     assert course == expected[: len(course)]
     assert room.rows == 1
+
+
+def test_a_pass_on_a_processor_keeps_what_the_budget_says() -> None:
+    """Two linear layers of 3 to 5 in float32: 4 x 8 bytes each, and 3 of the mask."""
+    decoder = nn.Sequential(nn.Linear(3, 5), nn.Linear(3, 5))
+    assert bytes_per_token(decoder) == 2 * (4 * 8 + 3)
+    for bytes_of_a_token, tokens in ((70, 2048), (PASS_BYTES // 500, 500), (2 * PASS_BYTES, 1)):
+        assert Room(torch.device("cpu"), SETTINGS, None, Widths(), bytes_of_a_token).tokens == tokens
+    assert Room(torch.device("cuda"), SETTINGS, None, Widths(), 2 * PASS_BYTES).tokens == 8192
 
 
 def test_a_stack_takes_a_tenth_of_the_memory() -> None:

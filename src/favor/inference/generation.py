@@ -3,7 +3,7 @@
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 
@@ -241,11 +241,14 @@ def _steps(
     base: BaseModel, batch: Batch, penalty: float, choose: Choice | None
 ) -> Iterator[GrowingSteps | StaticSteps]:
     """Give what decodes a batch: greedily over a static cache where that fits."""
-    if choose is None and static_fits(base, batch.history.shape[1]):
-        with shared_heads(base.model):
-            yield StaticSteps(base, batch, penalty)
-    else:
-        yield GrowingSteps(base, batch, penalty, choose or _most_probable)
+    static = choose is None and static_fits(base, batch.history.shape[1])
+    # In float32 a processor gains nothing by it.
+    with shared_heads(base.model) if static or base.dtype != torch.float32 else nullcontext():
+        yield (
+            StaticSteps(base, batch, penalty)
+            if static
+            else GrowingSteps(base, batch, penalty, choose or _most_probable)
+        )
 
 
 def _decode(

@@ -21,6 +21,9 @@ _NAME = "favor_packed"
 # FlashAttention's kernels take these types, and heads of at most this size.
 _FLASH_TYPES = (torch.bfloat16, torch.float16)
 _FLASH_HEAD = 256
+# The longest piece in bfloat16 that a processor takes as two plain products, where torch's kernel is two to three times
+# slower. In float32 it is as fast.
+_PLAIN_LONGEST = 256
 # What changes the scores beyond a scale and a window; the kernels used here have neither.
 _UNKNOWN = ("softcap", "s_aux", "position_bias")
 
@@ -131,6 +134,10 @@ def _piecewise(
         mask = None
         if window is not None and window < length:
             mask = torch.ones(length, length, dtype=torch.bool, device=query.device).tril().triu(1 - window)
+        if _plain(query) and length <= _PLAIN_LONGEST:
+            seen = torch.ones(length, length, dtype=torch.bool).tril() if mask is None else mask
+            pieces.append(_Plain.apply(own_query, own_key, own_value, seen, scaling))
+            continue
         pieces.append(
             nn.functional.scaled_dot_product_attention(
                 own_query,
@@ -143,6 +150,54 @@ def _piecewise(
             ).transpose(1, 2)
         )
     return torch.cat(pieces, dim=1)
+
+
+def _plain(query: torch.Tensor) -> bool:
+    """Return whether attention to few positions is faster as two plain products: in bfloat16 on a processor."""
+    return query.device.type == "cpu" and query.dtype == torch.bfloat16
+
+
+def _two_products(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, seen: torch.Tensor | None, scaling: float | None
+) -> torch.Tensor:
+    """Return the attention [rows, tokens, heads, size], its softmax in float32; heads that share keys read them once.
+
+    ``query`` [rows, heads, tokens, size], ``key`` and ``value`` [rows, shared heads, positions, size]; ``seen``: True
+    where a token sees a position, of a shape that expands to [rows, 1, tokens, positions], or None for everywhere.
+    """
+    rows, heads, tokens, size = query.shape
+    shared, positions = key.shape[1:3]
+    scores = (query.reshape(rows, shared, -1, size) @ key.transpose(2, 3)).float()
+    scores = scores.mul_(size**-0.5 if scaling is None else scaling).view(rows, heads, tokens, positions)
+    if seen is not None:
+        scores = scores.masked_fill_(~seen, -torch.inf)
+    probabilities = scores.softmax(-1).to(value.dtype).view(rows, shared, -1, positions)
+    return (probabilities @ value).view(rows, heads, tokens, -1).transpose(1, 2)
+
+
+class _Plain(torch.autograd.Function):
+    """:func:`_two_products`, computed again in the backward pass, because kept scores would take the most memory."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        query: torch.Tensor,
+        key: torch.Tensor,
+        value: torch.Tensor,
+        seen: torch.Tensor,
+        scaling: float | None,
+    ) -> torch.Tensor:
+        ctx.save_for_backward(query, key, value, seen)
+        ctx.scaling = scaling
+        return _two_products(query, key, value, seen, scaling)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        *states, seen = ctx.saved_tensors
+        query, key, value = leaves = [state.detach().requires_grad_() for state in states]
+        with torch.enable_grad():
+            attended = _two_products(query, key, value, seen, ctx.scaling)
+        return (*torch.autograd.grad(attended, leaves, gradient), None, None)
 
 
 _SHARED = "favor_shared_heads"
@@ -173,10 +228,13 @@ def shared_heads(model: nn.Module) -> Iterator[None]:
 
     It is for steps of one token, to which transformers would copy them: for Qwen2.5-3B eight times.
     """
+    from transformers.masking_utils import AttentionMaskInterface, sdpa_mask
+
     configuration: Any = model.config
     if configuration._attn_implementation != "sdpa":
         yield
         return
+    AttentionMaskInterface.register(_SHARED, sdpa_mask)
     with attention_by(model, _SHARED, _attend_one):
         yield
 
@@ -186,19 +244,21 @@ def _attend_one(
     query: torch.Tensor,
     key: torch.Tensor,
     value: torch.Tensor,
-    attention_mask: torch.Tensor,
+    attention_mask: torch.Tensor | None,
     scaling: float | None = None,
     **options: Any,
 ) -> tuple[torch.Tensor, None]:
     """Return the attention [rows, tokens, heads, size]; the heads that share keys are one head's queries to them.
 
     ``query`` [rows, heads, tokens, size], ``key`` and ``value`` [rows, shared heads, positions, size], the mask
-    [rows, 1, tokens, positions] of True where a position is seen.
+    [rows, 1, tokens, positions] of True where a position is seen, or None where all are.
     """
     if query.shape[2] > 1:
         from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
         return sdpa_attention_forward(module, query, key, value, attention_mask, scaling=scaling, **options)
+    if _plain(query):
+        return _two_products(query, key, value, attention_mask, scaling), None
     rows, heads, _, size = query.shape
     queries = query.reshape(rows, key.shape[1], heads // key.shape[1], size)
     attended = nn.functional.scaled_dot_product_attention(queries, key, value, attention_mask, scale=scaling)

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 import torch
+from torch import nn
 
 from favor.lm.forward import Share
 from favor.lm.settings import Optimisation
@@ -17,6 +18,8 @@ from favor.lm.widths import Widths
 # Tokens of one forward pass where the caller sets no number of rows: what stays in a processor's cache, and what fills
 # a GPU.
 _TOKENS_PER_PASS = {"cpu": 2048, "cuda": 8192}
+# What the layers of a pass keep for its gradients on a processor, at most, unless one micro-batch keeps more.
+PASS_BYTES = 1 << 30
 # A pass of so many tokens, all layers computed once, takes less time per token than a full one with layers computed
 # twice: half as much arithmetic again costs more than weights unpacked four times as often (benchmarks/roofline.py).
 _SMALL_PASS = 2048
@@ -47,14 +50,31 @@ def bytes_per_client(size: int, task: ClientTask) -> int:
     return 4 * size * (4 + beside)
 
 
+def bytes_per_token(decoder: nn.Module) -> int:
+    """Return about what training keeps of a token: what every linear layer reads and gives, and its dropout mask."""
+    layers = [module for module in decoder.modules() if isinstance(module, nn.Linear)]
+    size = next(decoder.parameters()).element_size()
+    return sum(size * (layer.in_features + layer.out_features) + layer.in_features for layer in layers)
+
+
 class Room:
     """How much one forward pass holds: at most ``max_rows`` rows, or else so many tokens, divided by ``widths``.
 
-    ``rows`` is how many rows the pass at work holds, for whoever has to cut it.
+    On a processor the tokens are at most those whose ``token_bytes`` make :data:`PASS_BYTES`. ``rows`` is how many rows
+    the pass at work holds, for whoever has to cut it.
     """
 
-    def __init__(self, device: torch.device, settings: Optimisation, max_rows: int | None, widths: Widths) -> None:
+    def __init__(
+        self,
+        device: torch.device,
+        settings: Optimisation,
+        max_rows: int | None,
+        widths: Widths,
+        token_bytes: int = 1,
+    ) -> None:
         self.tokens = _TOKENS_PER_PASS["cpu" if device.type == "cpu" else "cuda"]
+        if device.type == "cpu":
+            self.tokens = min(self.tokens, max(1, PASS_BYTES // token_bytes))
         self.settings, self.max_rows, self.widths = settings, max_rows, widths
         self.rows = self._size = self._wanted = 0
 

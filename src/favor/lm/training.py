@@ -22,7 +22,7 @@ from favor.lm.fused import fused_layers, kernels
 from favor.lm.optimiser import linear_schedule
 from favor.lm.passes import read_losses, run_parts, run_pass
 from favor.lm.resuming import Checkpoint
-from favor.lm.room import Room, clients_held, recomputation
+from favor.lm.room import Room, bytes_per_token, clients_held, recomputation
 from favor.lm.settings import Lora, Optimisation, WeightedAlignment
 from favor.lm.stack import LoraStack
 from favor.lm.tasks import ClientResult, ClientTask, EarlyStopping, Plan, make_plan, stage_steps, validation_plan
@@ -160,7 +160,7 @@ class _StackRun:
         self.alignment = alignment if plans[0].task.target is not None else None
         if plans[0].task.target is not None and alignment is None:
             raise ValueError("tasks with a style target need alignment settings")
-        self.room = Room(base.device, settings, max_rows, widths)
+        self.room = Room(base.device, settings, max_rows, widths, bytes_per_token(base.decoder))
         self.readings = [validation_plan(plan.task, settings) for plan in plans]
         patience = [plan.task.patience for plan in plans]
         self.stopping = [None if passes is None else EarlyStopping(passes) for passes in patience]
