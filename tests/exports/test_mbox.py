@@ -80,6 +80,10 @@ def test_who_wrote_when_and_what_is_left_out() -> None:
         "On Monday 2022 I wrote: nothing.\nMore.",
         "From: me\nwith love",
         "I agree > 3 times\na > b",
+        "To buy:\nFood: bread\nDrink: tea at 10:30\nFruit: pears of 2022",
+        "My form\nName: Zoë\nMail: zoe@example.org\nBorn: 1990",  # its first line is not a sender
+        "I met Bo <b@x.org> at noon.\n\nIn 2022 we wrote:\nnothing",
+        "Three rules of 2021:\n\nbe kind",
     ],
 )
 def test_what_only_looks_quoted_stays(text) -> None:
@@ -94,6 +98,21 @@ def test_what_only_looks_quoted_stays(text) -> None:
         ("Look.\n\nBegin forwarded message:\n\nFrom: Bob\nSubject: Re\nDate: 5 May\n\nText", "Look.", "forwarded"),
         ("Yes.\nFrom: Bob <b@x.org>\nSent: Monday\nTo: Zoë\nSubject: Tea\n\nTea?", "Yes.", "quoted"),
         ("Yes.\n--\nZoë Lee", "Yes.", "signature"),
+        (
+            "Oui.\n\nDe\xa0: B <b@x.org>\nEnvoyé le\xa0:15 mai 2016 09:35\nÀ\xa0: A\nObjet\xa0:a\n\nX",
+            "Oui.",
+            "quoted",
+        ),
+        ("Fine.\n\nFrom: The Office\n<office@x.org>\nSent: 26 August 2019\nTo: Zoë\n\nX", "Fine.", "quoted"),
+        ("Jo.\n\nLähettäjä: Bo <b@x.org>\nLähetetty: 3.5.2021 10:00\nVastaanottaja: A\nAihe: b\n\nX", "Jo.", "quoted"),
+        ("好。\n\n发件人：Bo <b@x.org>\n发送时间：2021年5月3日\n收件人：A\n主题：午饭\n\nX", "好。", "quoted"),
+        ("Igen.\n\nXyz: Bo <b@x.org>\nQrs: 2021 10:00\nTuv: A\n\nX", "Igen.", "quoted"),  # a language that nobody knows
+        ('Ja.\n\n30.09.2017, 18.30, "Bo Fox" <b@x.org>:\n\nX', "Ja.", "quoted"),
+        ("好。\n\nBo Fox <b@x.org> 于2021年5月3日写道：\n\nX", "好。", "quoted"),
+        ("Yes.\n\n--- On Wed, 4/4/2012, bo <b@x.org> wrote:\n\nX", "Yes.", "quoted"),
+        ("Ja.\n\nGesendet von Outlook für Android", "Ja.", "signature"),
+        ("Yes.\n\nSent from my Wiko VIEW", "Yes.", "signature"),
+        ("Yes.\n\n______________\nfriends mailing list\nhttps://x.org/friends", "Yes.", "boilerplate"),
     ],
 )
 def test_dividers_of_mail_programs(text, own, reason) -> None:
@@ -101,6 +120,81 @@ def test_dividers_of_mail_programs(text, own, reason) -> None:
     assert (found.strip(), [cut.reason for cut in cuts]) == (own, [reason])
     # Nothing is lost: what is not kept is in the cuts.
     assert sorted(" ".join([found, *(cut.text for cut in cuts)]).split()) == sorted(text.split())
+
+
+def test_an_introduction_is_found_where_the_mail_program_broke_it() -> None:
+    text = "Thank you.\n\nOn Tue, Apr 18, 2017 at 1:09 PM Bo Fox <bo.fox@example.org\n> wrote:\n\n> are you coming?"
+    own, (cut,) = own_words(text)
+    assert (own.strip(), cut.text.split()[0], cut.text.split()[-1]) == ("Thank you.", "On", "coming?")
+
+
+HEAD = "From: Ann <ann@example.org>\nDate: Mon, 3 May 2021 23:30:00 -0400\nMessage-ID: <{0}@x>\n{1}\n"
+
+
+@pytest.mark.parametrize("between", ["\n", "", "\r\n"])
+def test_a_line_of_a_mail_that_begins_with_from_does_not_end_it(tmp_path, between) -> None:
+    one, two = (f"From 1@x Mon May 03 10:00:00 +0000 2021\n{HEAD.format(number, '')}" for number in (1, 2))
+    text = f"{one}I saw it.\n{between}From what I know it is new.\n{between}From me\nAnn: hi\n\n{two}Second.\n"
+    (tmp_path / "Sent").write_text(text.replace("\n", "\r\n") if "\r" in between else text, newline="")
+    first, second = items(Files(tmp_path / "Sent"), SETTINGS)
+    assert [line for line in first.text.split("\n") if line] == [
+        *("I saw it.", "From what I know it is new.", "From me", "Ann: hi"),
+    ]
+    assert second.text == "Second."
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [("one", ["mail.eml"]), ("folder", ["a.eml", "b/c.eml"]), ("maildir", ["cur/1:2,S", "new/2"])],
+)
+def test_mails_in_files_of_their_own(tmp_path, name, found) -> None:
+    for number, place in enumerate(found):
+        (tmp_path / name / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name / place).write_text(HEAD.format(number, "") + f"Mail {number}.\n")
+    (tmp_path / name / "notes.bin").write_bytes(b"x")
+    read = list(items(Files(tmp_path / name), SETTINGS))
+    assert [(item.label, item.text) for item in read] == [(each, f"Mail {at}.") for at, each in enumerate(found)]
+    assert str(read[0].moment) == "2021-05-03 23:30:00-04:00"
+
+
+@pytest.mark.parametrize(
+    ("header", "people"),
+    [
+        ("To: unlisted-recipients:; (no To-header on input)", ()),
+        ("To: " + "(" * 5000, ()),
+        ("To: =?x-none?q?B=F6?= <bo@x.org>", ("=?x-none?q?B=F6?=",)),
+        ("To: " + "bo@x.org, " * 300_000, ("bo@x.org",)),
+        ("Cc: Bö <bo@x.org>", ("Bö",)),
+        ("Date: nonsense\nContent-Type: ;;;=\nX-Gmail-Labels: =?utf-8?b?=?=", ()),
+    ],
+)
+def test_a_header_that_cannot_be_parsed_costs_no_mail(tmp_path, header, people) -> None:
+    (tmp_path / "a.eml").write_text(HEAD.format(1, header + "\n") + "The door is green.\n")
+    (item,) = items(Files(tmp_path / "a.eml"), SETTINGS)
+    assert (item.author, item.text, item.left_out) == ("ann@example.org", "The door is green.", "")
+    assert {*item.people} == {"Ann", *people}
+
+
+@pytest.mark.parametrize(
+    "part", ['Content-Type: multipart/mixed; boundary="b{0}"\n\n--b{0}\n', "Content-Type: message/rfc822\n\n"]
+)
+def test_a_mail_of_endless_parts_costs_no_mailbox(tmp_path, part) -> None:
+    mails = [
+        HEAD.format(1, "").rstrip("\n") + "\n" + "".join(part.format(number) for number in range(3000)),
+        HEAD.format(2, "") + "Read.",
+    ]
+    (tmp_path / "box").write_text("".join(f"From x Mon May 03 10:00:00 2021\n{mail}\n\n" for mail in mails))
+    found = [(item.text, item.left_out) for item in items(Files(tmp_path / "box"), SETTINGS)]
+    assert found == [("", "unreadable"), ("Read.", "")]
+
+
+def test_what_is_declared_as_ascii_and_is_not_is_unreadable(tmp_path) -> None:
+    for charset, text in (("us-ascii", "Дверь".encode("cp1251")), ("us-ascii", "Tür".encode())):
+        (tmp_path / "a.eml").write_bytes(
+            HEAD.format(1, f"Content-Type: text/plain; charset={charset}\n").encode() + text
+        )
+        (item,) = items(Files(tmp_path / "a.eml"), SETTINGS)
+        assert (item.text, item.left_out) == (("Tür", "") if text == "Tür".encode() else ("", "unreadable"))
 
 
 def test_what_is_written_is_read_back(tmp_path) -> None:

@@ -36,7 +36,7 @@ def test_a_name_finds_all_mails_of_its_address() -> None:
     ]
     assert table["document_id"].tolist()[-1] == "zoë  lee-00009"
     assert lines[:4] == [
-        f"{MAIL}, read as mbox mail (Gmail, Thunderbird, Apple Mail): 13 by zoe@example.org, 2 by others",
+        f"{MAIL}, read as mail (mbox, .eml, Maildir): 13 by zoe@example.org, 2 by others",
         "  cut: quoted 5, signature 3, forwarded 2",
         "  left out: automatic 1, draft 1, repeated 1, unreadable 1",
         "10 of 10 cuts, drawn at random. Are they other people's words?",

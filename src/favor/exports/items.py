@@ -14,6 +14,7 @@ from favor.exports.files import Files
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable
 
+UNKNOWN = "unknown sender"  # stands for the author where the export names none and it is not the owner
 SITTING = timedelta(minutes=30)
 _SPACES_AT_END = re.compile(r"[ \t\xa0]+$", re.MULTILINE)
 _BLANK_LINES = re.compile(r"\n{3,}")
@@ -115,7 +116,7 @@ def sittings(items: Iterable[Item]) -> Iterator[Item]:
         if not item.chat or item.left_out:
             yield item
             continue
-        if item.chat != chat or last is None or item.moment is None or item.moment - last > SITTING:
+        if item.chat != chat or last is None or item.moment is None or abs(item.moment - last) > SITTING:
             yield from open_items.values()
             open_items = {}
         chat, last = item.chat, item.moment

@@ -5,29 +5,43 @@ import re
 from favor.exports.items import Cut
 
 _DAY = r"(?=.*(?:@|\d{4}|\d[:.]\d\d))"
+_VERBS = (
+    r"wrote|writes|schrieb|a écrit|escribió|ha scritto|escreveu|schreef|skrev|napisał\w*|пишет|написал\w*|написа|"
+    r"kirjoitti|yazdı|şunu yazdı|írta|napsal\w*|a scris|έγραψε"
+)
 # "On 3 May 2021, Ann wrote:" in the languages of common mail programs.
 _WROTE = re.compile(
-    rf"{_DAY}(?:on|am|le|el|il|em|op|den|dnia|w dniu|\d).{{5,300}}\b(?:wrote|writes|schrieb|a écrit|escribió|"
-    r"ha scritto|escreveu|schreef|skrev|napisał\w*|пишет|написал\w*)\b.{0,120}:",
+    rf"{_DAY}(?:-{{2,}} ?)?(?:on|am|le|el|il|em|op|den|dnia|w dniu|ti|pe|ke|\d).{{5,300}}"
+    rf"(?:\b(?:{_VERBS})\b|写道|寫道|のメール|작성|书写).{{0,120}}:",
     re.IGNORECASE,
 )
 _INTRODUCES = re.compile(rf"{_DAY}.{{5,300}}:")
+# An address in brackets, a date and a colon at the end introduce a quotation without any verb that is known.
+_ADDRESSED = re.compile(r"(?=.*(?:\d{4}|\d[:.]\d\d)).{0,300}<[^<>\s]+@[^<>\s]+>.{0,40}:")
+_SPLIT_ADDRESS = re.compile(r"(<[^<>\s]+@[^<>\s]+)\n(> ?[^\n>]{2,40}:[ \t]*$)", re.MULTILINE)
+_SPACES = re.compile("[\xa0\u2000-\u200b\u202f\u3000]")
 _DASHED = re.compile(r"-{3,} ?\w[^-\n]{3,60}\w ?-{3,}")  # ---------- Forwarded message ---------
 _FORWARD = re.compile(
-    "forw|weitergeleitet|transf|reenviad|inoltrat|doorgestuurd|encaminhad|vidarebe|przekazan|пересыл", re.IGNORECASE
+    "forw|weitergeleitet|transf|reenviad|inoltrat|doorgestuurd|encaminhad|vidarebe|przekazan|пересыл|转发|轉寄|転送",
+    re.IGNORECASE,
 )
-_FROM = re.compile(r"\*?(?:from|von|de|da|van|från|fra|od|от) ?:\*? ?\S.*", re.IGNORECASE)
-_HEADER = re.compile(r"\*?[^\W\d_][\w-]{0,11}(?: [\w-]{1,10})? ?:\*?(?: .*)?")
+_FROM = re.compile(
+    r"(?:from|von|de|da|van|från|fra|od|от|lähettäjä|kimden|feladó|από|発信者|差出人|发件人|寄件者|寄件人|보낸 ?사람)",
+    re.IGNORECASE,
+)
+_HEADER = re.compile(r"(?P<label>[^\W\d_][^:<>@,;.?!]{0,24}?) ?: ?(?P<value>.*)")
+_ADDRESS, _TIME = re.compile(r"[^\s<>]@[^\s<>]"), re.compile(r"\d{4}|\d[:.]\d\d")
 _RULE = re.compile(r"[_*-]{5,}")
+_LIST_FOOTER = re.compile(r"_{5,}|-{5,}")
 _SENT_FROM = re.compile(
-    r"(?:sent from (?:my |the )?(?:\w+ ){0,2}(?:iphone|ipad|android|phone|mobile|galaxy|blackberry|outlook|mail|yahoo)"
-    r"|get outlook for |von meinem \w+ gesendet|envoyé de mon |enviado desde mi |inviato da |verstuurd vanaf mijn )"
-    r".{0,60}",
+    r"(?:sent (?:from|via|using) |get outlook for |gesendet (?:von|mit) |von meinem \w+ gesendet|envoyé (?:de|depuis) "
+    r"|enviado (?:desde|do|de|a partir) |inviato da|verstuurd vanaf |verzonden vanaf |skickat från |sendt fra "
+    r"|wysłane z |отправлено (?:с|из) |lähetetty |发自我的|從我的).{0,60}|.{0,20}から送信",
     re.IGNORECASE,
 )
 _SIGNATURE_LINES = 10  # of text after "--" without a space, which may also divide a mail
-_HEADERS = 3
-_AHEAD = 9  # lines that are looked at after a divider
+_FEWEST, _MOST = 3, 8  # lines of a header
+_FOOTER_LINES = 8
 
 
 def own_words(text: str) -> tuple[str, tuple[Cut, ...]]:
@@ -36,7 +50,7 @@ def own_words(text: str) -> tuple[str, tuple[Cut, ...]]:
     Cut are lines marked with ">" and the line that introduces them, what follows a divider with the header of an
     earlier mail, and signatures after "-- ". A quotation without any mark cannot be told from the sender's words.
     """
-    lines = text.replace("\r\n", "\n").split("\n")
+    lines = _SPLIT_ADDRESS.sub(r"\1\2", text.replace("\r\n", "\n")).split("\n")
     kept: list[str] = []
     cuts: list[Cut] = []
     at = 0
@@ -48,13 +62,18 @@ def own_words(text: str) -> tuple[str, tuple[Cut, ...]]:
         elif reason := _reason_for_rest(lines, at):
             cuts.append(Cut(reason, "\n".join(lines[at:])))
             break
-        elif _SENT_FROM.fullmatch(lines[at].strip()):
+        elif _SENT_FROM.fullmatch(_plain(lines[at])):
             cuts.append(Cut("signature", lines[at]))
             at += 1
         else:
             kept.append(lines[at])
             at += 1
     return "\n".join(kept), tuple(cut for cut in cuts if cut.text.strip())
+
+
+def _plain(line: str) -> str:
+    """Return a line as it is compared: ordinary spaces and colons, without the stars of bold text."""
+    return _SPACES.sub(" ", line).replace("：", ":").replace("*", "").strip()
 
 
 def _end_of_quotation(lines: list[str], at: int) -> int:
@@ -74,10 +93,9 @@ def _introduction(kept: list[str]) -> list[str]:
     while end and not kept[end - 1].strip():
         end -= 1
     start = end
-    while start and kept[start - 1].strip():
+    while start and end - start < 4 and kept[start - 1].strip():
         start -= 1
-    sizes = range(1, min(3, end - start) + 1)
-    size = next((size for size in sizes if _WROTE.fullmatch(_joined(kept[end - size : end]))), 0)
+    size = next((size for size in range(1, min(3, end - start) + 1) if _introduces(kept[end - size : end])), 0)
     if not size and 0 < end - start <= 2 and len(kept) - end <= 1 and _INTRODUCES.fullmatch(_joined(kept[start:end])):
         size = end - start
     taken = kept[end - size :] if size else []
@@ -86,24 +104,32 @@ def _introduction(kept: list[str]) -> list[str]:
     return taken
 
 
+def _introduces(lines: list[str]) -> bool:
+    joined = _joined(lines)
+    alone = len(lines) == 1 or (joined[:1].isdigit() and all(map(_plain, lines)))
+    return bool(_WROTE.fullmatch(joined) or (alone and _ADDRESSED.fullmatch(joined)))
+
+
 def _reason_for_rest(lines: list[str], at: int) -> str:
     """Return why everything from line ``at`` on is cut, "" where it is not."""
-    line = lines[at].strip()
+    line = _plain(lines[at])
     if not line:
         return ""
-    rest = [each for each in lines[at + 1 : at + 1 + _AHEAD] if each.strip()]
+    rest = [each for each in lines[at + 1 : at + 1 + _MOST] if each.strip()]
     if lines[at] == "-- " or (line == "--" and _ends_soon(lines[at + 1 :])):
         return "signature"
     if not rest:
         return ""
-    if _DASHED.fullmatch(line) and any(_HEADER.fullmatch(each.strip()) for each in rest[:2]):
+    if _LIST_FOOTER.fullmatch(line) and "mailing list" in rest[0] and len(lines) - at <= _FOOTER_LINES:
+        return "boilerplate"
+    if _DASHED.fullmatch(line) and any(_HEADER.fullmatch(_plain(each)) for each in rest[:2]):
         return "forwarded" if _FORWARD.search(line) else "quoted"
     if line.endswith(":") and _FORWARD.search(line) and _is_header(rest):
         return "forwarded"
     if (_RULE.fullmatch(line) and _is_header(rest)) or _is_header([line, *rest]):
         return "quoted"
     marked = rest[0].startswith(">") or (len(rest) > 2 and any(each.startswith(">") for each in rest[1:3]))
-    if not marked and any(_WROTE.fullmatch(_joined(lines[at : at + size])) for size in (1, 2, 3)):
+    if not marked and any(_introduces(lines[at : at + size]) for size in (1, 2, 3)):
         return "quoted"
     return ""
 
@@ -115,10 +141,24 @@ def _ends_soon(lines: list[str]) -> bool:
 
 
 def _is_header(lines: list[str]) -> bool:
-    """Whether the lines begin with the header of a mail, as Outlook and Apple Mail write it in any language."""
-    first = [line.strip() for line in lines[:_HEADERS]]
-    return len(first) == _HEADERS and bool(_FROM.fullmatch(first[0])) and all(map(_HEADER.fullmatch, first))
+    """Whether the lines begin with the header of a mail: three lines of label, colon and value, or more.
+
+    The first is a sender: it has an address, and another line a date; or it has a word for "from" that is known. A
+    value may go on in the next line.
+    """
+    fields: list[tuple[str, str]] = []
+    for line in map(_plain, lines[:_MOST]):
+        if found := _HEADER.fullmatch(line):
+            fields.append((found["label"], found["value"]))
+        elif fields and (line.startswith("<") or fields[-1][1].endswith((",", ";"))):
+            fields[-1] = (fields[-1][0], f"{fields[-1][1]} {line}")
+        else:
+            break
+    if len(fields) < _FEWEST or not fields[0][1]:
+        return False
+    dated = any(_TIME.search(value) for _, value in fields[1:])
+    return bool(_FROM.fullmatch(fields[0][0]) or (dated and _ADDRESS.search(fields[0][1])))
 
 
 def _joined(lines: list[str]) -> str:
-    return " ".join(line.strip() for line in lines)
+    return " ".join(map(_plain, lines))

@@ -1,32 +1,44 @@
-"""Mail as Gmail, Thunderbird and Apple Mail export it: an mbox file, or Apple's folder with one in it.
+"""Mail: an mbox file, Apple's folder with one in it, a file or folder of .eml, a Maildir.
 
 An author is an address. A mail is its text parts without attachments; of alternatives the plain one, of HTML what a
 person wrote in it.
 """
 
-import mailbox
+import mmap
 import re
 from collections.abc import Iterator
 from datetime import datetime
-from email import message_from_bytes, policy
-from email.message import EmailMessage
+from email.errors import MessageError
+from email.header import decode_header, make_header
+from email.message import Message
+from email.parser import BytesParser
+from email.policy import Policy, compat32
+from email.utils import getaddresses, parsedate_to_datetime
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from favor.corpora.posts import ReaderSettings
 from favor.corpora.sources import text_encoding
 from favor.exports.files import Files
-from favor.exports.items import Cut, Export, Item, tidy
+from favor.exports.items import UNKNOWN, Cut, Export, Item, tidy
 from favor.exports.mail_text import own_words
 from favor.exports.markup import html_text
+from favor.foundation.names import printable
 
 COLUMNS: dict[str, str] = {}  # the format has none to name
 # What mails of these labels hold besides, by the habit of Windows.
-_WIDER = {"ascii": "cp1252", "iso8859-1": "cp1252", "gb2312": "gb18030"}
+_WIDER = {"iso8859-1": "cp1252", "gb2312": "gb18030"}
+_SEPARATOR = re.compile(rb"^From [^\n]*(?:\n|\Z)", re.MULTILINE)
 _ENVELOPE_DATE = re.compile(rb"(\w{3}) +(\d{1,2}) (\d\d:\d\d:\d\d)(?: [+-]\d{4}| [A-Z]{2,5})? (\d{4})\s*$")
+_HEADER = re.compile(
+    rb"(?:x-[\w-]+|return-path|received|from|date|message-id|delivered-to|mime-version|to|subject|status|reply-to"
+    rb"|content-[\w-]+|dkim-[\w-]+|arc-[\w-]+|envelope-to|sender|user-agent|in-reply-to|references)[ \t]*:",
+    re.IGNORECASE,
+)
 _DRAFTS = {"draft", "drafts", "entwurf", "entwürfe", "brouillons", "borradores", "bozze", "rascunhos", "concepten"}
-# What the standard library raises on headers that it cannot parse.
-_BROKEN = (ValueError, IndexError, AttributeError, TypeError, KeyError, LookupError)
+_MOST_PARTS, _LONGEST_FIELD = 1000, 65_536
+# What the standard library raises on a mail that it cannot parse.
+_BROKEN = (ValueError, IndexError, AttributeError, TypeError, KeyError, LookupError, MessageError, RecursionError)
 
 
 class _Body(NamedTuple):
@@ -38,11 +50,12 @@ class _Body(NamedTuple):
 
 
 def matches(files: Files) -> bool:
-    """Whether this is a file that begins as an mbox does, or Apple's folder of one."""
-    return _file(files) is not None
+    """Whether this is a file that begins as an mbox does, Apple's folder of one, or mails in files of their own."""
+    # One mail among a writer's notes does not make them a mailbox.
+    return _box(files) is not None or len(_single(files)) > len(files.find(r".*\.(?:txt|md|markdown|html?)"))
 
 
-def _file(files: Files) -> Path | None:
+def _box(files: Files) -> Path | None:
     path = files.path / "mbox" if files.path.is_dir() else files.path
     if not path.is_file():
         return None
@@ -50,64 +63,125 @@ def _file(files: Files) -> Path | None:
         return path if file.read(5) == b"From " else None
 
 
+def _single(files: Files) -> list[str]:
+    """Return the files that are one mail each: .eml, or those of a Maildir."""
+    maildir = [name for name in files.find(r"(?:.*/)?(?:cur|new)/[^/]+") if _HEADER.match(files.head(name))]
+    return sorted({*files.find(r".*\.eml"), *maildir})
+
+
+def _mails(files: Files) -> Iterator[tuple[str, bytes, bytes]]:
+    """Yield label, envelope (the line before a mail in an mbox) and bytes of every mail."""
+    path = _box(files)
+    if path is None:
+        for name in _single(files):
+            yield printable(name), b"", files.read(name)
+        return
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as box:
+        number, start, envelope = 0, 0, b""
+        for found in _SEPARATOR.finditer(box):
+            if not found.start() or _separates(box, found):
+                if found.start():
+                    yield f"mail {number:,}", envelope, box[start : found.start()]
+                number, start, envelope = number + 1, found.end(), found[0]
+        yield f"mail {number:,}", envelope, box[start:]
+
+
+def _separates(box: mmap.mmap, found: re.Match[bytes]) -> bool:
+    """Whether a line that begins with "From " comes before a mail: it ends in a date, or a header follows."""
+    blank = box[max(found.start() - 3, 0) : found.start()].endswith((b"\n\n", b"\n\r\n"))
+    headed = blank and _HEADER.match(box[found.end() : found.end() + 99])
+    return bool(_ENVELOPE_DATE.search(found[0]) or headed)
+
+
 def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
     """Yield the mails in file order. One that cannot be parsed or decoded is left out."""
-    path = _file(files)
-    assert path is not None
-    box = mailbox.mbox(str(path), factory=None, create=False)
     seen: set[str] = set()
-    for number, key in enumerate(box.iterkeys(), start=1):
-        with box.get_file(key, from_=True) as file:
-            envelope = file.readline()
-            message = message_from_bytes(file.read(), policy=policy.default)
-        label = f"mail {number:,}"
+    for label, envelope, content in _mails(files):
         try:
+            message = BytesParser(_class=_Parts(), policy=compat32).parsebytes(content)
             item = _mail(message, envelope, label, settings)
-            identity = str(message["message-id"] or "")
+            identity = "".join(_fields(message, "message-id")).strip()
         except _BROKEN:
-            yield Item("unknown sender", "", None, label, left_out="unreadable")
+            yield Item(UNKNOWN, "", None, label, left_out="unreadable")
             continue
         if identity and identity in seen and not item.left_out:
             item = item._replace(left_out="repeated")
         seen.add(identity)
         yield item
-    box.close()
 
 
-def _mail(message: EmailMessage, envelope: bytes, label: str, settings: ReaderSettings) -> Item:
-    senders = [each for each in message["from"].addresses if each.addr_spec] if message["from"] else []
+class _Parts:
+    """Makes the parts of one mail. Raises ``ValueError`` where they are more than any program writes."""
+
+    def __init__(self) -> None:
+        self._made = 0
+
+    def __call__(self, policy: Policy = compat32) -> Message:
+        self._made += 1
+        if self._made > _MOST_PARTS:
+            raise ValueError(f"more than {_MOST_PARTS} parts")
+        return Message(policy)
+
+
+def _fields(message: Message, name: str) -> list[str]:
+    """Return the values of a header field as they are in the mail, in one line; of endless ones the beginning."""
+    values = [re.sub("[\r\n]", "", str(value)) for key, value in message.raw_items() if key.lower() == name]
+    fields = [each if len(each) <= _LONGEST_FIELD else each[:_LONGEST_FIELD].rpartition(",")[0] for each in values]
+    return [field.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for field in fields]
+
+
+def _people(message: Message, *names: str) -> list[tuple[str, str]]:
+    """Return (name, address) of everybody in header fields; one that cannot be parsed names nobody."""
+    found: list[tuple[str, str]] = []
+    for field in (field for name in names for field in _fields(message, name)):
+        try:
+            found += [(_words(name), address) for name, address in getaddresses([field]) if name or address]
+        except _BROKEN:
+            continue
+    return found
+
+
+def _words(text: str) -> str:
+    """Return a header's text with encoded words decoded, as it stands where they are broken."""
+    try:
+        return str(make_header(decode_header(text))).strip()
+    except _BROKEN:
+        return text.strip()
+
+
+def _mail(message: Message, envelope: bytes, label: str, settings: ReaderSettings) -> Item:
+    senders = [each for each in _people(message, "from") if "@" in each[1]]
     if not senders:
-        return Item("unknown sender", "", None, label, left_out="without a sender")
+        return Item(UNKNOWN, "", None, label, left_out="without a sender")
     body = _body(message, settings.table_encoding)
     own, cuts = own_words(body.text)
-    labels = {label.strip().casefold() for label in str(message["x-gmail-labels"] or "").split(",")}
+    fields = _fields(message, "x-gmail-labels")
+    labels = {label.strip().casefold() for field in fields for label in _words(field).split(",")}
+    automatic = [field.strip().lower() for field in _fields(message, "auto-submitted")]
     reasons = {
         "draft": bool(labels & _DRAFTS),
-        "automatic": str(message["auto-submitted"] or "no").strip().lower() != "no",
+        "automatic": bool(automatic) and automatic[0] not in ("", "no"),
         "unreadable": not body.readable,
     }
     return Item(
-        senders[0].addr_spec.casefold(),
+        senders[0][1].casefold(),
         tidy(own),
         _moment(message, envelope),
         label,
-        names=tuple(filter(None, [senders[0].display_name])),
+        names=tuple(filter(None, [senders[0][0]])),
         cuts=body.cuts + cuts,
         left_out=next((reason for reason, found in reasons.items() if found), ""),
-        people=tuple(
-            each.display_name or each.addr_spec
-            for header in ("to", "cc", "reply-to", "from")
-            for field in message.get_all(header, [])
-            for each in field.addresses
-        ),
+        people=tuple(name or address for name, address in _people(message, "to", "cc", "reply-to", "from")),
     )
 
 
-def _moment(message: EmailMessage, envelope: bytes) -> datetime | None:
+def _moment(message: Message, envelope: bytes) -> datetime | None:
     """Return when a mail was written: its date, else that of the line which mail programs put before it."""
-    date = message["date"]
-    if date is not None and date.datetime is not None:
-        return cast(datetime, date.datetime)
+    for field in _fields(message, "date"):
+        try:
+            return parsedate_to_datetime(field)
+        except _BROKEN:
+            continue
     found = _ENVELOPE_DATE.search(envelope)
     if not found:
         return None
@@ -118,23 +192,23 @@ def _moment(message: EmailMessage, envelope: bytes) -> datetime | None:
         return None
 
 
-def _body(part: EmailMessage, encoding: str) -> _Body:
+def _body(part: Message, encoding: str) -> _Body:
     kind = part.get_content_type()
     if part.get_content_disposition() == "attachment":
         return _Body()
+    inner = part.get_payload()
+    parts = [_body(each, encoding) for each in inner if isinstance(each, Message)] if isinstance(inner, list) else []
     if kind == "message/rfc822":
-        inner = part.get_payload()
-        return _Body(cuts=(Cut("forwarded", str(inner[0] if isinstance(inner, list) else inner)),))
-    if part.is_multipart():
-        parts = [_body(cast(EmailMessage, each), encoding) for each in part.iter_parts()]
+        return _Body(cuts=tuple(Cut("forwarded", each.text) for each in parts if each.text.strip()))
+    if parts:
         if kind == "multipart/alternative":
-            return next((each for each in parts if each.text.strip()), parts[0] if parts else _Body())
+            return next((each for each in parts if each.text.strip()), parts[0])
         text = "\n\n".join(each.text.strip("\n") for each in parts if each.text.strip())
         return _Body(text, sum((each.cuts for each in parts), ()), all(each.readable for each in parts))
     if kind not in ("text/plain", "text/html"):
         return _Body()
     content = part.get_payload(decode=True)
-    decoded = _decoded(content if isinstance(content, bytes) else b"", part.get_content_charset("ascii"), encoding)
+    decoded = _decoded(content if isinstance(content, bytes) else b"", part.get_content_charset(""), encoding)
     if decoded is None:
         return _Body(readable=False)
     if kind == "text/html":
@@ -147,9 +221,9 @@ def _body(part: EmailMessage, encoding: str) -> _Body:
 
 def _decoded(content: bytes, declared: str, encoding: str) -> str | None:
     """Return the text of a part; None where its bytes are neither what it declares, nor UTF-8, nor ``encoding``."""
-    codec = text_encoding(declared) or "utf-8"
+    codec = text_encoding(declared or "utf-8") or "utf-8"
     own = _WIDER.get(codec, codec)
-    # Text that is declared as Western or not at all and is UTF-8 all the same is UTF-8.
+    # Text that is declared as Western and is UTF-8 all the same is UTF-8.
     for name in (*(("utf-8",) if own == "cp1252" else ()), own, "utf-8", encoding):
         try:
             return content.decode(name)
@@ -185,5 +259,5 @@ def _unescaped(text: str) -> str:
     return "\n".join(lines[1:-1])
 
 
-EXPORT = Export("mbox mail (Gmail, Thunderbird, Apple Mail)", matches, items)
+EXPORT = Export("mail (mbox, .eml, Maildir)", matches, items)
 read = EXPORT.read
