@@ -62,6 +62,14 @@ def test_of_a_large_model_the_time_of_a_layer_is_multiplied(plan, monkeypatch) -
     assert probe.seconds_per_token(planner, "micro", "cpu", KINDS)["training"] == pytest.approx(0.5 + 1.2)
 
 
+def test_writing_counts_the_reading_of_its_prompt(plan, monkeypatch) -> None:
+    works = {"generation": (0.5, 1), "reading": (0.25, 1)}
+    monkeypatch.setattr(probe, "_works", lambda *given: works)
+    monkeypatch.setattr(probe, "_seconds_per_token", lambda work, *rest: work)
+    # 32 new tokens after a prompt of 16.
+    assert probe.seconds_per_token(plan(), "micro", "cpu", ["generation"]) == {"generation": 0.5 + 0.25 * 16 / 32}
+
+
 def test_hours_are_tokens_times_their_time(plan, monkeypatch) -> None:
     monkeypatch.setattr(probe, "seconds_per_token", lambda *rest: {"training": 0.001, "generation": 0.01})
     planner = plan(change=lambda config: config["base_models"]["micro"].update(device="cpu"))

@@ -20,7 +20,7 @@ LAYERS = (1, 3)
 MOST_ON_CPU = 1_000_000_000  # parameters; more take minutes to probe on a processor, and nobody trains them there
 SECONDS = 2.5  # the longest run of each kind; runs before it are shorter
 NEW_TOKENS = 16
-Work = Callable[[int], int]  # does so many rows of work, and returns their tokens
+Work = Callable[[int], int]  # does so many rows, or steps of writing, and returns their tokens
 
 
 def hours_here(planner: Planner, tokens: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
@@ -54,13 +54,14 @@ def seconds_per_token(planner: Planner, name: str, device: str, kinds: list[str]
     """Return the seconds that a token of each kind of work takes in an experiment."""
     import torch
 
-    model = planner.config.base_models[planner.config.experiments[name].base_model]
+    from favor.lm.base import computation_type
+
+    experiment = planner.config.experiments[name]
+    model = planner.config.base_models[experiment.base_model]
     shape = shape_of(model)
     layers = int(shape.num_hidden_layers)
     depths = LAYERS if model_bytes(model, shape)[0] > LARGE and layers > LAYERS[-1] else (layers,)
-    dtype = (
-        torch.bfloat16 if model.dtype == "bfloat16" or (model.dtype == "auto" and device == "cuda") else torch.float32
-    )
+    dtype = computation_type(model.dtype, device)
     threads = planner.config.threads
     measured: list[dict[str, float]] = []
     before = torch.get_num_threads()
@@ -72,7 +73,8 @@ def seconds_per_token(planner: Planner, name: str, device: str, kinds: list[str]
                 part.layer_types = part.layer_types[:depth]
             rows: dict[str, float] = {}
             for kind, (work, most) in _works(planner, name, model, part, device, dtype).items():
-                if kind in kinds:
+                # What is written follows a prompt, which is read.
+                if kind in kinds or (kind == "reading" and "generation" in kinds):
                     if device == "cpu":
                         torch.set_num_threads(getattr(threads, "generation" if kind == "reading" else kind))
                     rows[kind] = _seconds_per_token(work, most, SECONDS / len(depths), device)
@@ -80,14 +82,16 @@ def seconds_per_token(planner: Planner, name: str, device: str, kinds: list[str]
     finally:
         torch.set_num_threads(before)
     first, last = measured[0], measured[-1]
-    if len(depths) == 1:
-        return first
-    step = depths[-1] - depths[0]
-    return {kind: first[kind] + max(0.0, last[kind] - first[kind]) / step * (layers - depths[0]) for kind in first}
+    step = max(1, depths[-1] - depths[0])
+    found = {kind: first[kind] + max(0.0, last[kind] - first[kind]) / step * (layers - depths[0]) for kind in first}
+    if "generation" in found:
+        prompt = experiment.prompts.prefix_tokens / experiment.generation.max_new_tokens
+        found["generation"] += prompt * found["reading"]
+    return {kind: found[kind] for kind in found if kind in kinds}
 
 
 def _seconds_per_token(work: Work, most: int, budget: float, device: str) -> float:
-    """Return the time of a token in the largest amount of work that fits the budget, at most ``most`` rows."""
+    """Return the time of a token in the largest amount of work that fits the budget, at most ``most``."""
     import torch
 
     work(1)  # the first is slower
@@ -111,7 +115,7 @@ def _now(device: str) -> float:
 
 
 def _works(planner: Planner, name: str, model: Any, shape: Any, device: str, dtype: Any) -> dict[str, tuple[Work, int]]:
-    """Return what does each kind of work with random weights, and how many rows a job of the run has of it."""
+    """Return what does each kind of work with random weights, and the most of it: a job's rows, or steps of writing."""
     import numpy as np
     import torch
 
@@ -153,10 +157,11 @@ def _works(planner: Planner, name: str, model: Any, shape: Any, device: str, dty
         train(base, lora, tasks, settings)
         return int(lengths.sum())
 
-    def generate_rows(rows: int) -> int:
-        new = min(NEW_TOKENS, experiment.generation.max_new_tokens)
-        prompts = generator.integers(3, shape.vocab_size, (rows, experiment.prompts.prefix_tokens)).tolist()
-        requests = [GenerationRequest(str(at), prompt, states[at % clients]) for at, prompt in enumerate(prompts)]
+    def generate_tokens(new: int) -> int:
+        """Write ``new`` tokens in every row of a full batch: few rows at once take longer per token."""
+        rows = min(experiment.generation.rows_per_batch, experiment.clients * planner.costs.prompts_of(Table(name, "")))
+        prompts = generator.integers(3, shape.vocab_size, rows).tolist()
+        requests = [GenerationRequest(str(at), [prompt], states[at % clients]) for at, prompt in enumerate(prompts)]
         made = generate(base, lora, requests, new, experiment.generation.repetition_penalty)
         return sum(map(len, made))
 
@@ -167,10 +172,7 @@ def _works(planner: Planner, name: str, model: Any, shape: Any, device: str, dty
 
     works: dict[str, tuple[Work, int]] = {
         "training": (train_rows, clients * section.micro_batch * section.accumulation),
-        "generation": (
-            generate_rows,
-            min(experiment.generation.rows_per_batch, experiment.clients * planner.costs.prompts_of(Table(name, ""))),
-        ),
+        "generation": (generate_tokens, min(NEW_TOKENS, experiment.generation.max_new_tokens)),
         "reading": (read_rows, 256),
     }
     if model.pretrain is not None:

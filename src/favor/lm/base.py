@@ -106,12 +106,9 @@ def load_base(
     if device == "cuda" and not torch.cuda.is_available():
         raise UserError("device is 'cuda', but PyTorch finds no GPU; use 'auto' or 'cpu'")
     place = torch.device("cuda" if device != "cpu" and torch.cuda.is_available() else "cpu")
-    precision = {"float32": torch.float32, "bfloat16": torch.bfloat16}.get(
-        dtype, torch.bfloat16 if place.type == "cuda" else torch.float32
-    )
-    if place.type == "cpu" and precision == torch.bfloat16 and not multiplies_bfloat16():
+    precision = computation_type(dtype, place.type)
+    if dtype == "bfloat16" and precision == torch.float32:
         print("dtype bfloat16: this processor has no products in it; float32 is computed instead", file=sys.stderr)
-        precision = torch.float32
     tokenizer = load_tokenizer(source)
     base = wrap_model(_load_model(source, quantisation, place, precision), tokenizer, source, precision)
     if lora is not None:
@@ -121,6 +118,13 @@ def load_base(
             raise UserError(f"model '{source}': {error}") from None
     base.chat = chat
     return base
+
+
+def computation_type(dtype: str, device: str) -> torch.dtype:
+    """Return what a base model computes in on a ``device`` ("cpu", "cuda"); see :func:`load_base`."""
+    if dtype == "float32" or (dtype == "auto" and device == "cpu"):
+        return torch.float32
+    return torch.bfloat16 if device != "cpu" or multiplies_bfloat16() else torch.float32
 
 
 def wrap_model(model: Any, tokenizer: TextTokenizer, source: str, dtype: torch.dtype) -> BaseModel:
