@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from favor.corpora.delimited import read_delimited
 from favor.corpora.posts import RawPost, ReaderSettings, open_reader
+from favor.corpora.tabular import read_rows, table_columns
 from favor.foundation.errors import UserError
 
 HEADER = "id,gender,age,topic,sign,date,text\n"
@@ -219,3 +221,21 @@ def test_whatever_the_csv_module_writes_is_read_back(tmp_path_factory, texts) ->
         writer.writerow(HEADER.strip().split(","))
         writer.writerows(["1", "male", "24", "Arts", "Leo", "14,May,2004", text] for text in texts)
     assert [post.text for post in read(path)] == texts
+
+
+def test_the_first_line_that_names_the_separator_to_excel_is_understood(tmp_path) -> None:
+    path = tmp_path / "posts.csv"
+    for line in ("sep=;\r\n", '"sep=;"\n'):
+        path.write_text(f"{line}author;text\r\nann;hello, there\r\n", newline="")
+        for settings in (ReaderSettings(), ReaderSettings(separator=";")):
+            rows = read_rows(path, settings, {"author": "author", "text": "text"}, ["author", "text"], "author, text")
+            assert [row.values for row in rows] == [{"author": "ann", "text": "hello, there"}]
+            assert table_columns(path, settings) == ["author", "text"]
+
+
+def test_a_line_that_is_endless_is_not_read_to_its_end(tmp_path) -> None:
+    path = tmp_path / "posts.csv.gz"
+    with gzip.open(path, "wb") as file:
+        file.write(b"author,text\nann," + b"x" * 2000)
+    with pytest.raises(UserError, match=r"row 1 \(line 2\) is broken off: its line is longer than 1,000 characters"):
+        list(read_delimited(path, ReaderSettings(maximum_field_characters=1000)))

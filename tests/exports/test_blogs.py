@@ -49,6 +49,13 @@ def test_medium(tmp_path, packed) -> None:
     assert (found[0].author, found[0].names) == ("zoe_l", ("Zoé Lee",))
 
 
+@pytest.mark.parametrize("inner", ["", "posts"])
+def test_medium_posts_alone_are_known(tmp_path, inner) -> None:
+    shutil.copytree(DATA / "medium" / "posts", tmp_path / "posts")
+    name, found = read(tmp_path / inner)
+    assert (name, [item.left_out for item in found]) == ("medium", ["", "", "unreadable", "draft"])
+
+
 @pytest.mark.parametrize("packed", [False, True])
 def test_substack(tmp_path, packed) -> None:
     name, found = read(archive(DATA / "substack", tmp_path / "s") if packed else DATA / "substack")
@@ -119,6 +126,7 @@ def test_broken_xml_ends_in_one_line(tmp_path, change, message) -> None:
         ("a<br/>b<br>c", "a\nb\nc"),
         ("a<!--[if mso]><p>x</p><![endif]-->b<![if !supportLists]>c<![endif]>d<![CDAT[e]]>f", "abcdf"),
         ("<table><tr><td>a</td></tr><tr><td>b</td></tr></table>", "a\n\nb"),
+        ("<table><tr><th>a</th><td>b</td></tr></table>", "a\n\nb"),
     ],
 )
 def test_html_that_is_not_well_formed(html, own) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import zipfile
 from datetime import datetime
@@ -133,7 +134,7 @@ def test_messages_of_one_sitting_are_one_document_per_author_and_chat() -> None:
 def test_whatsapp_of_an_iphone() -> None:
     name, found = read(DATA / "whatsapp_ios.txt", "%d.%m.%Y")
     assert name == "whatsapp"
-    assert [(item.author, str(item.moment), item.text) for item in found] == [
+    assert [(item.author, str(item.moment), item.text) for item in found if not item.left_out] == [
         ("Zoë Lee", "2023-05-14 10:02:12", "Good morning\nsecond line: with a colon\n\nfourth\u2028line"),
         ("+49 170 1234567", "2023-05-14 10:03:00", "Hi"),
         ("Zoë Lee", "2023-05-14 10:05:00", "Typo fixed"),
@@ -143,13 +144,79 @@ def test_whatsapp_of_an_iphone() -> None:
 
 def test_whatsapp_of_android_with_months_first() -> None:
     found = read(DATA / "whatsapp_android.txt", "%m/%d/%y")[1]
-    assert [(item.author, str(item.moment), item.text) for item in found] == [
+    assert [(item.author, str(item.moment), item.text) for item in found if not item.left_out] == [
         ("Zoë Lee", "2023-03-04 22:00:00", "Evening: tea?"),
         ("Zoë Lee", "2023-03-04 22:03:00", "with a caption"),
         ("Bob", "2023-03-04 22:04:00", "Yes"),
         ("Zoë Lee", "2023-03-05 00:05:00", "Past midnight"),
     ]
-    assert str(read(DATA / "whatsapp_android.txt", "%d/%m/%y")[1][0].moment) == "2023-04-03 22:00:00"
+    assert str(read(DATA / "whatsapp_android.txt", "%d/%m/%y")[1][1].moment) == "2023-04-03 22:00:00"
+
+
+@pytest.mark.parametrize(
+    ("line", "hour"),
+    [
+        ("2023. 4. 5. 오전 9:10 - Ann: Hi", 9),
+        ("2023. 4. 5. 오후 9:10 - Ann: Hi", 21),
+        ("2023/4/5 下午9:10 - Ann: Hi", 21),
+        ("2023/4/5 午前 0:10 - Ann: Hi", 0),
+        ("5/4/2023, 9:10 अपराह्न - Ann: Hi", 21),
+        ("[5/4/2023, 9:10:00 nachm.] Ann: Hi", 21),
+        ("5/4/2023 9:10 CH - Ann: Hi", 21),
+        ("5/4/2023 kl. 21:10 - Ann: Hi", 21),
+        ("٥/٤/٢٠٢٣، ٩:١٠ م - Ann: Hi".replace("،", ","), 21),
+        ("[2026/7/9 02:28:37] Ann:Hi", 2),
+    ],
+)
+def test_half_days_of_other_scripts(tmp_path, line, hour) -> None:
+    (tmp_path / "chat.txt").write_text(line)
+    (item,) = read(tmp_path / "chat.txt", "%d/%m/%y")[1]
+    assert (item.author, item.text, item.moment and item.moment.hour) == ("Ann", "Hi", hour)
+
+
+def test_a_word_at_the_time_that_nobody_knows_is_refused(tmp_path) -> None:
+    (tmp_path / "chat.txt").write_text("14/5/23, 9:10 xyzzy - Ann: Hi")
+    with pytest.raises(
+        UserError, match=r"line 1: .* has 'xyzzy' at its time, which may be morning or evening; export the chat again"
+    ):
+        read(tmp_path / "chat.txt", "%d/%m/%y")
+
+
+def test_what_a_chat_has_besides_texts_is_counted(tmp_path) -> None:
+    lines = (
+        ("Bo: \u200eIMG-20180806-WA0001.jpg (file attached)\nthe garden", ("Bo", "the garden", "")),
+        ("Bo: IMG-20180806-WA0002.jpg (file attached)", ("Bo", "", "attachment")),
+        ("Bo: <Media omitted>", ("Bo", "", "attachment")),
+        ("Bo: \u200eimage omitted", ("Bo", "", "by the program")),
+        ("Bo: imagem ocultada", ("Bo", "", "by the program")),
+        ("Bo: Esta mensagem foi apagada", ("Bo", "", "by the program")),
+        ("Bo: \u200ePOLL:\nTea?\n\u200eOPTION: Yes", ("Bo", "", "by the program")),
+        ("Bo: Missed voice call", ("Bo", "", "by the program")),
+        ("Bo created group “Tea: at 10”", ("unknown sender", "", "notice")),
+        ("Bo: I omitted the image.", ("Bo", "I omitted the image.", "")),
+    )
+    (tmp_path / "chat.txt").write_text("".join(f"14/5/23, 9:10 - {line}\n" for line, _ in lines))
+    found = [(item.author, item.text, item.left_out) for item in read(tmp_path / "chat.txt", "%d/%m/%y")[1]]
+    assert found == [expected for _, expected in lines]
+
+
+def test_long_tweets_go_to_the_tweet_of_their_time(tmp_path) -> None:
+    start = "Good morning everybody, here is my plan for the day and what I wrote: "
+    long = [start + "one " * 80 + "1", start + "two " * 80 + "2"]
+    times = ["2021-05-03T10:00:00.000Z", "2021-05-04T10:00:00.000Z"]
+    notes = [{"noteTweet": {"createdAt": time, "core": {"text": text}}} for time, text in zip(times, long, strict=True)]
+    tweets = [
+        {"id_str": "1", "created_at": times[at], "full_text": f"{text[:270]}… https://t.co/a"}
+        for at, text in enumerate(long)
+    ]
+    tweets.append({"id_str": "3", "created_at": times[0], "full_text": start + "a short day."})
+    tweets.append({"id_str": "4", "created_at": times[1].replace("04T", "05T"), "full_text": f"{long[1][:270]}…"})
+    (tmp_path / "tweets.js").write_text(f"x = {json.dumps(tweets)}")
+    (tmp_path / "note-tweet.js").write_text(f"x = {json.dumps(notes)}")
+    assert [item.text for item in read(tmp_path)[1]] == [long[0], start + "a short day.", long[1], f"{long[1][:270]}…"]
+    notes.append({"noteTweet": {"createdAt": times[0], "core": {"text": long[0] + " otherwise"}}})
+    (tmp_path / "note-tweet.js").write_text(f"x = {json.dumps(notes)}")
+    assert read(tmp_path)[1][0].text == f"{long[0][:270]}…"  # two fit: it stays as it is
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TextIO
 
 from favor.corpora.posts import ReaderSettings
 from favor.corpora.sources import encoding_error, open_text
@@ -16,6 +16,7 @@ SUFFIXES = (".csv", ".tsv", ".txt")
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 LISTED_COLUMNS = 50
 BYTE_ORDER_MARK = "\ufeff"
+_EXCEL = re.compile('"?sep=(?P<sign>[^\r\n])"?\r?\n', re.IGNORECASE)  # a first line that names the separator to Excel
 LINE_END = re.compile(r"\r\n|\r|\n")
 
 
@@ -38,7 +39,7 @@ def read_delimited(path: Path, settings: ReaderSettings) -> Iterator[Record]:
     encoding, delimiter = settings.table_encoding, delimiter_of(path, settings)
     label = "row 0 (line 1)"
     with open_text(path, encoding, SUFFIXES) as (stream, name):
-        reader = csv.reader(stream, delimiter=delimiter, strict=True)
+        reader = csv.reader(_lines(stream, settings.maximum_field_characters), delimiter=delimiter, strict=True)
         width = row = line = 0
         try:
             for fields in reader:
@@ -68,15 +69,37 @@ def delimiter_of(path: Path, settings: ReaderSettings) -> str:
         return settings.separator
     if ".tsv" in path.suffixes:
         return "\t"
+    with open_text(path, settings.table_encoding, SUFFIXES) as (stream, _):
+        try:
+            if named := _EXCEL.fullmatch(stream.readline(99)):
+                return named["sign"]
+        except UnicodeError:  # said where the rows are read
+            return ","
     columns = {sign: _columns(path, settings, sign) for sign in SEPARATORS}
     return "," if columns[","] > 1 else max(SEPARATORS, key=columns.__getitem__)
+
+
+def _lines(stream: TextIO, longest: int) -> Iterator[str]:
+    """Yield the lines of a table; the one that names the separator to Excel comes as a blank one.
+
+    Raises ``csv.Error`` at a line that is longer than a field may be, before it fills the memory.
+    """
+    for number, line in enumerate(iter(lambda: stream.readline(longest + 1), "")):
+        if len(line) > longest:
+            raise csv.Error(f"its line is longer than {longest:,} characters")
+        yield "\n" if not number and _EXCEL.fullmatch(line) else line
 
 
 def _columns(path: Path, settings: ReaderSettings, sign: str) -> int:
     """Return how many columns the header has if ``sign`` divides it, 0 if it cannot be read so."""
     with open_text(path, settings.table_encoding, SUFFIXES) as (stream, _):
         try:
-            header = next(filter(None, csv.reader(stream, delimiter=sign, strict=True)), [])
+            header = next(
+                filter(
+                    None, csv.reader(_lines(stream, settings.maximum_field_characters), delimiter=sign, strict=True)
+                ),
+                [],
+            )
         except (csv.Error, UnicodeError):  # said where the rows are read
             return 0
     return len(header) if all(field.strip() for field in header) else min(len(header), 1)

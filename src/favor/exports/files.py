@@ -58,8 +58,9 @@ class Files:
         return names
 
     def find(self, pattern: str) -> list[str]:
-        """Return the names that match ``pattern`` in full, but for one folder that is around everything."""
-        return [name for name in self.names if re.fullmatch(pattern, name.removeprefix(self._top), re.IGNORECASE)]
+        """Return the names that match ``pattern`` in full, with or without one folder that is around everything."""
+        wanted = re.compile(pattern, re.IGNORECASE)
+        return [name for name in self.names if wanted.fullmatch(name) or wanted.fullmatch(name.removeprefix(self._top))]
 
     def read(self, name: str) -> bytes:
         """Return the content of a file. Raises ``UserError`` where it cannot be read or is made to fill memory."""

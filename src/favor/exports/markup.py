@@ -9,7 +9,7 @@ _VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "me
 _SKIPPED = {"head", "script", "style", "template", "title", "svg", "iframe", "object", "form", "button"}
 _BLOCKS = {*("address", "article", "aside", "div", "dl", "figure", "footer", "header", "main", "nav", "ol", "p"), "tr"}
 _BLOCKS |= {"pre", "section", "table", "ul", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6", "figcaption", "hr"}
-_LINES = {"br", "li", "dd", "dt"}
+_LINES = {"br", "li", "dd", "dt", "td", "th", "caption", "option", "summary"}
 _CUT_TAGS = {"blockquote": "quoted", "figcaption": "caption"}
 # Classes that mail programs and services give to what is not the writer's: the first word that begins so decides.
 _CUT_CLASSES = {

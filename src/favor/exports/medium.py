@@ -12,7 +12,7 @@ from favor.exports.markup import html_text
 from favor.foundation.names import printable
 
 COLUMNS: dict[str, str] = {}
-_POSTS = r"posts/(?:draft|\d{4}-\d\d-\d\d)_[^/]+\.html"
+_POSTS = r"(?:posts/)?(?:draft|\d{4}-\d\d-\d\d)_[^/]+\.html"
 _BODY = re.compile(r'<section[^>]*class="e-content"[^>]*>(?P<html>.*)</section>\s*(?:<footer|</article)', re.DOTALL)
 _AUTHOR = re.compile(r"<a\b(?P<attributes>[^>]*\bp-author\b[^>]*)>(?P<name>[^<]*)<")
 _ACCOUNT = re.compile(r'href="[^"]*/@?(?P<account>[^"/]+)/?"')

@@ -1,5 +1,7 @@
 """An archive of X (Twitter), a zip or folder: tweets in data/tweets.js and further parts, or in an old tweet.js."""
 
+import re
+from collections import defaultdict
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from html import unescape
@@ -14,7 +16,7 @@ from favor.foundation.names import printable
 COLUMNS: dict[str, str] = {}
 _TWEETS = r"(?:data/)?(?:community-)?tweets?(?:-part\d+)?\.js"
 _LONG = r"(?:data/)?note-tweets?(?:-part\d+)?\.js"
-_START = 60  # characters by which a tweet that is cut is found among the long ones
+_CUT = re.compile(r"(?:…|\s+https?://\S+)+\s*\Z")  # ends a tweet of which the rest is elsewhere
 
 
 def matches(files: Files) -> bool:
@@ -30,28 +32,34 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
         for row in _rows(files, name, "account"):
             author = str(row.get("username", ""))
             names = tuple(str(row[key]) for key in ("accountDisplayName", "accountId") if row.get(key))
-    long = {}
+    long: dict[datetime | None, list[str]] = defaultdict(list)
     for name in files.find(_LONG):
         for row in _rows(files, name, "noteTweet"):
             text = row["core"].get("text") if isinstance(row.get("core"), dict) else None
             if isinstance(text, str):
-                long[_start(text)] = text
+                long[_second(moment_of(row.get("createdAt")))].append(text)
     tweets = [
         (_moment(files, name, row), name, row) for name in files.find(_TWEETS) for row in _rows(files, name, "tweet")
     ]
     for moment, _, row in sorted(tweets, key=lambda tweet: tweet[0]):
         text = str(row.get("full_text") or row.get("text") or "")
-        text = long.get(_start(text), text)
-        own, cuts = own_post(unescape(text), bool(row.get("in_reply_to_screen_name") or row.get("in_reply_to_user_id")))
+        reply = bool(row.get("in_reply_to_screen_name") or row.get("in_reply_to_user_id"))
+        # A long tweet has the time of the one that is cut, which it begins with. Where several fit, none is taken.
+        fitting = [each for each in long[_second(moment)] if _begins(each, text)] if _CUT.search(text) else []
+        own, cuts = own_post(unescape(fitting[0] if len(fitting) == 1 else text), reply)
         people = tuple(str(each.get("name", "")) for each in objects(row.get("entities"), "user_mentions"))
         label = f"tweet {row.get('id_str') or row.get('id')}"
         yield Item(author, own, moment, label, names, chat="tweets", cuts=cuts, people=people)
 
 
-def _start(text: str) -> str:
-    """Return the start of a tweet without addressees and links, which a long one has otherwise; all if it is short."""
-    own = " ".join(own_post(unescape(text), reply=True)[0].split())
-    return own[:_START] if len(own) >= _START else f"{own} is short"
+def _begins(whole: str, cut: str) -> bool:
+    """Whether a long tweet begins with a cut one; addressees and white space, which only one may have, do not count."""
+    texts = [" ".join(own_post(unescape(text), reply=True)[0].split()) for text in (whole, _CUT.sub("", cut))]
+    return texts[0].startswith(texts[1])
+
+
+def _second(moment: datetime | None) -> datetime | None:
+    return moment and moment.astimezone(UTC).replace(microsecond=0)
 
 
 def _rows(files: Files, name: str, key: str) -> list[dict[str, Any]]:

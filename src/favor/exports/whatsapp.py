@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from favor.corpora.posts import ReaderSettings
 from favor.exports.files import Files
-from favor.exports.items import Export, Item, tidy
+from favor.exports.items import UNKNOWN, Export, Item, tidy
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable
 
@@ -22,17 +22,33 @@ _BACK = timedelta(days=1)  # that a message may be older than the one before it
 _MARKS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 _BY_PROGRAM = "\0"  # stands for the mark that begins what the program wrote in the place of a text
 _LINE = re.compile(
-    r"(?P<bracket>\[)?(?P<date>(?P<a>\d{1,4})[./-] ?(?P<b>\d{1,2})[./-] ?(?P<c>\d{1,4}))\.?,?\s(?:[^\W\d]+\s)?"
-    r"(?P<hour>\d{1,2})[:.](?P<minute>\d\d)(?:[:.](?P<second>\d\d))?(?:\s?(?P<half>[apAP])\.?\s?[mM]\.?)?"
+    r"(?P<bracket>\[)?(?P<date>(?P<a>\d{1,4})[./-] ?(?P<b>\d{1,2})[./-] ?(?P<c>\d{1,4}))\.?,?\s"
+    r"(?P<before>[^\W\d][^\s\d]{0,15}(?:\s?[^\W\d]\.?)?\s?)?"
+    r"(?P<hour>\d{1,2})[:.](?P<minute>\d\d)(?:[:.](?P<second>\d\d))?(?:\s?(?P<half>[^\W\d][^\d\[\]:-]{0,15}?))?"
     r"(?(bracket)\]|\s-)\s(?P<rest>.*)"
 )
-_SENDER = re.compile(r"(?P<name>[^:\n\"“”«»]{1,80}?):(?: (?P<text>.*)|$)", re.DOTALL)
+_MORNING = {"am", "오전", "上午", "午前", "凌晨", "清晨", "早上", "पूर्वाह्न", "ص", "sa", "öö", "de", "πμ", "vorm", "fm"}
+_EVENING = {"pm", "오후", "下午", "午後", "中午", "傍晚", "晚上", "अपराह्न", "م", "ch", "ös", "du", "μμ", "nachm", "em"}
+_AT = {"", "um", "uhr", "klo", "kl", "at", "à", "às", "om", "в", "alle", "ore", "o", "h"}
+_SENDER = re.compile(r"(?P<name>[^:：\n\"“”«»]{1,80}?)[:：](?!//|\d) ?(?P<text>.*)", re.DOTALL)
 _NOTE = re.compile(r"\s*<[^<>\n]{6,60}>$")  # <Media omitted>, <This message was edited> in any language
-_ATTACHED = re.compile(r"[\w-]+\.\w{3,4} \([^()\n]{5,40}\)(?:\n|$)")
-_DELETED = {"this message was deleted", "you deleted this message", "null", "waiting for this message"}
-_DELETED |= {"diese nachricht wurde gelöscht", "du hast diese nachricht gelöscht", "ce message a été supprimé"}
-_DELETED |= {"se eliminó este mensaje", "eliminaste este mensaje", "questo messaggio è stato eliminato"}
-_DELETED |= {"mensagem apagada", "essa mensagem foi apagada", "dit bericht is verwijderd"}
+_ATTACHED = re.compile(
+    r"[^\n]{0,99}\.\w{2,4}(?: \([^()\n]{5,40}\)| ?<[^<>\n]{6,40}>)(?:\n|$)"
+    r"|(?:IMG|VID|AUD|PTT|STK|DOC)-\d{8}-WA\d+\.\w+(?:\n|$)"
+)
+# What a program writes in the place of a text: deleted messages, calls, attachments that were not exported.
+_PROGRAM = re.compile(
+    r"this message was deleted|you deleted this message|null|waiting for this message.*|diese nachricht wurde gelöscht"
+    r"|du hast diese nachricht gelöscht|ce message a été supprimé|se eliminó este mensaje|eliminaste este mensaje"
+    r"|este mensaje fue eliminado|questo messaggio è stato eliminato|mensagem apagada|ess?t?a mensagem foi apagada"
+    r"|dit bericht is verwijderd|bu mesaj silindi|bu mesajı sildiniz|denne beskeden? (?:er|blev) slettet"
+    r"|detta meddelande (?:har raderats|raderades)|сообщение удалено|данное сообщение удалено|此消息已删除|此訊息已刪除"
+    r"|このメッセージは削除されました|삭제된 메시지입니다|missed (?:group )?(?:voice|video) call"
+    r"|(?:image|video|audio|sticker|gif|document|contact card|media|imagem|imagen|vídeo|áudio|figurinha|documento|bild"
+    r"|immagine|afbeelding|sprachnachricht) (?:omitted|ocultad[oa]|omitid[oa]|weggelassen|omess[oa]|weggelaten)"
+    r"|poll:\n.*",
+    re.IGNORECASE | re.DOTALL,
+)
 
 
 def matches(files: Files) -> bool:
@@ -46,7 +62,7 @@ def _chats(files: Files) -> list[str]:
 
 
 def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
-    """Yield the messages of every chat; notices and attachments are no text of anybody.
+    """Yield the messages of every chat; notices, attachments and what the program wrote are left out.
 
     Raises ``UserError`` where the order of the dates is not known, or not that of the settings.
     """
@@ -57,10 +73,11 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
         for number, plain, found in _lines(files, name, settings):
             if found:
                 if pending is not None:
-                    yield from _message(name, *pending)
+                    yield _message(name, *pending)
                 try:
                     moment = _moment(found, order)
                 except ValueError as error:
+                    remedy = "export the chat again with times of 24 hours" if "morning" in str(error) else remedy
                     raise UserError(
                         f"{files.path}: {name}, line {number:,}: the date {printable(found['date'])} {error}; {remedy}"
                     ) from None
@@ -68,7 +85,7 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
             elif pending is not None:
                 pending[2].append(plain)
         if pending is not None:
-            yield from _message(name, *pending)
+            yield _message(name, *pending)
 
 
 def orders(files: Files, settings: ReaderSettings) -> set[str]:
@@ -92,15 +109,17 @@ def _lines(files: Files, name: str, settings: ReaderSettings) -> Iterator[tuple[
         yield number, plain, _LINE.match(plain)
 
 
-def _message(chat: str, moment: datetime, label: str, lines: list[str]) -> Iterator[Item]:
-    found = _SENDER.match("\n".join(lines))
-    text = (found["text"] or "") if found else ""
-    if not found or text.startswith(_BY_PROGRAM):
-        return  # a notice, or the place of an attachment
+def _message(chat: str, moment: datetime, label: str, lines: list[str]) -> Item:
+    found = _SENDER.fullmatch("\n".join(lines))
+    if not found:
+        return Item(UNKNOWN, "", moment, label, left_out="notice")
     name = " ".join(found["name"].removeprefix("~").split())
-    text = tidy(_ATTACHED.sub("", _NOTE.sub("", text.replace(_BY_PROGRAM, ""))))
-    if text and text.rstrip(".").casefold() not in _DELETED:
-        yield Item(name, text, moment, label, chat=chat)
+    text, by_program = found["text"].removeprefix(_BY_PROGRAM), found["text"].startswith(_BY_PROGRAM)
+    own = tidy(_ATTACHED.sub("", _NOTE.sub("", text.replace(_BY_PROGRAM, ""))))
+    # What a program wrote is a line of its own; behind the name of a file a caption may follow.
+    if (by_program and not _ATTACHED.match(text)) or _PROGRAM.fullmatch(own.rstrip(".")):
+        return Item(name, "", moment, label, chat=chat, left_out="by the program")
+    return Item(name, own, moment, label, chat=chat, left_out="" if own else "attachment")
 
 
 def _moment(found: re.Match[str], order: str) -> datetime:
@@ -110,8 +129,13 @@ def _moment(found: re.Match[str], order: str) -> datetime:
         raise ValueError("may have day and month in either order")
     parts = dict(zip(order, (int(found[key]) for key in "abc"), strict=True))
     hour = int(found["hour"])
-    if found["half"]:
-        hour = hour % 12 + (12 if found["half"] in "pP" else 0)
+    for word in (re.sub(r"[.\s]", "", found[part] or "").casefold() for part in ("before", "half")):
+        if word in _EVENING:
+            hour = hour if word == "中午" and hour == 11 else hour % 12 + 12
+        elif word in _MORNING:
+            hour %= 12
+        elif word not in _AT:
+            raise ValueError(f"has '{printable(word)}' at its time, which may be morning or evening")
     year = parts["y"] + (2000 if parts["y"] < 100 else 0)
     try:
         return datetime(year, parts["m"], parts["d"], hour, int(found["minute"]), int(found["second"] or 0))
