@@ -1,5 +1,6 @@
-# make demo: the whole workflow on the embedded demo. make demo-all: with every study. make test: every test.
-# make test-slurm: the tests on a Slurm cluster that they start on this machine. All install what they need into .venv.
+# make demo: the whole workflow on the embedded demo. make demo-all: with every study. make test: the fast tests.
+# make test-all: every test that needs no other environment. make test-slurm: the tests on a Slurm cluster that they start
+# on this machine. All install what they need into .venv.
 VENV := .venv
 PYTHON ?= python3
 CORES ?= all
@@ -7,7 +8,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: install lock demo demo-all test test-units test-faults test-sites test-flower test-slurm lint docs release benchmark-gpu real-base clean
+.PHONY: install lock demo demo-all test test-fast test-slow test-all test-faults test-sites test-flower test-slurm lint docs release benchmark-gpu real-base clean
 
 install: $(INSTALLED)
 
@@ -22,7 +23,7 @@ $(INSTALLED): requirements.lock pyproject.toml
 	touch $@
 
 # Pin what pyproject.toml asks for, keeping today's versions where they still fit; UPGRADE=--upgrade takes the newest. The
-# environments of conda follow. Then run "make test": docs/dependencies.md says which tests prove an upgrade.
+# environments of conda follow. Then run "make test-all": docs/dependencies.md says which tests prove an upgrade.
 EXTRAS := cluster dev docs judges mauve release retrieval sites slurm words
 lock: install
 	$(BIN)/python -m pip install --quiet uv
@@ -37,20 +38,25 @@ demo: install
 demo-all: install
 	$(BIN)/favor run config/config.yaml $(sort $(wildcard config/demo/*.yaml)) --cores $(CORES)
 
-# Fast tests first, with the linters beside them; then those that run Snakemake, the longest files first (tests/conftest.py).
-# One thread per process: the processes share the cores.
-PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
-test: export OMP_NUM_THREADS := 1
-test: export FAVOR_KILLS := 4
+# The linters, every test that is not marked slow, and one run of seconds end to end. One thread per process: the processes
+# share the cores. The last line says how many tests were skipped without which programs.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder \
+	--ignore tests/flower --ignore tests/slurm
 test: install
-	$(MAKE) --jobs 2 lint test-units
-	$(PYTEST) --durations 25 tests/workflow tests/faults tests/sites tests/test_extending.py
+	$(MAKE) --jobs 2 lint test-fast
 
-test-units: export OMP_NUM_THREADS := 1
-test-units: install
-	$(PYTEST) --ignore tests/workflow --ignore tests/faults --ignore tests/sites --ignore tests/flower --ignore tests/slurm --ignore tests/test_extending.py
+test-fast: install
+	$(PYTEST) -m "not slow"
 
-# With SIGKILL at 25 random moments, where 'make test' has 4.
+# Those marked slow, the longest files first (tests/conftest.py): real runs, kills, sites, and what needs a browser, LaTeX, git
+# or the real base.
+test-slow: export FAVOR_KILLS ?= 4
+test-slow: install
+	$(PYTEST) --durations 25 -m slow
+
+test-all: test test-slow
+
+# With SIGKILL at 25 random moments, where 'make test-all' has 4.
 test-faults: export OMP_NUM_THREADS := 1
 test-faults: install
 	$(BIN)/python -m pytest tests/faults

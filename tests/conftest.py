@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -23,19 +24,30 @@ settings.load_profile("repeatable")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-# The files that take twenty seconds or more, the longest first, so that no worker ends alone with one of them. Refusals
-# come after what makes the simulation that they share with equality.
-LONGEST = (
-    *("test_equality", "test_walk", "test_documented_commands", "test_refusals", "test_address"),
-    *("test_end_to_end", "test_kills", "test_sweeps_and_cold_start", "test_determinism", "test_full_disk"),
-    *("test_invalidation", "test_withdrawal", "test_studies", "test_released_layout"),
-    *("test_widths", "test_damaged_files", "test_clock", "test_released", "test_quantised"),
-)
+def seconds(item) -> float:
+    """How long the slow marker of a test's file or of the test says that it takes, 0 of a fast one."""
+    marker = item.get_closest_marker("slow")
+    return marker.args[0] if marker else 0.0
 
 
 def pytest_collection_modifyitems(items) -> None:
-    """Run the longest files first; all others keep their order."""
-    items.sort(key=lambda item: LONGEST.index(item.path.stem) if item.path.stem in LONGEST else len(LONGEST))
+    """What uses a browser or the real base is slow. Long files come first, so that no worker ends alone with one."""
+    for item in items:
+        if {"browser", "real_base"} & set(item.fixturenames):
+            item.add_marker(pytest.mark.slow(2))
+    items.sort(key=seconds, reverse=True)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_sessionfinish(session) -> Generator[None, Any, Any]:
+    """Say last of all how many tests were skipped because of what: a machine may lack optional programs and data."""
+    outcome = yield
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None and not hasattr(session.config, "workerinput"):
+        reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in reporter.stats.get("skipped", []))
+        listed = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
+        reporter.write_line(f"{reasons.total()} tests were skipped{': ' if listed else ''}{listed}")
+    return outcome
 
 
 @pytest.fixture
@@ -75,8 +87,17 @@ def real_blog_csv() -> Path:
     """A real Blog Authorship Corpus CSV, named by FAVOR_BLOG_CSV; tests that want it skip without it."""
     location = os.environ.get("FAVOR_BLOG_CSV", "")
     if not location or not Path(location).is_file():
-        pytest.skip("FAVOR_BLOG_CSV does not name a file")
+        pytest.skip("without a Blog Authorship Corpus (FAVOR_BLOG_CSV)")
     return Path(location)
+
+
+@pytest.fixture(scope="session")
+def real_base(repository) -> Path:
+    """The GGUF file of "make real-base"; skips where it is not there."""
+    path = repository / "resources" / "SmolLM2-135M-Instruct.Q4_1.gguf"
+    if not path.is_file():
+        pytest.skip("without the real base of 'make real-base'")
+    return path
 
 
 @pytest.fixture
@@ -84,7 +105,7 @@ def browser(tmp_path) -> Iterator[Any]:
     """A headless Chromium that stays off the network; skips where there is none."""
     chromium, driver = shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
     if chromium is None or driver is None:
-        pytest.skip("chromium or chromedriver is not installed")
+        pytest.skip("without chromium or chromedriver")
     options = webdriver.ChromeOptions()
     options.binary_location = chromium
     for flag in (

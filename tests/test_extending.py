@@ -15,6 +15,8 @@ from favor.foundation.parquet import write_parquet
 from tests.studies.conftest import made_texts
 from tests.workflow.conftest import Project, copy_project, use_planned_configuration
 
+pytestmark = pytest.mark.slow(15)
+
 PLACES = {
     "A method": tuple(f"src/favor/federation/methods/{name}.py" for name in ("endpoint_tuned", "fedper_lora")),
     "A metric": ("src/favor/scores/length.py",),

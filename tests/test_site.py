@@ -12,6 +12,8 @@ from types import ModuleType
 import pytest
 from selenium.webdriver.support.ui import WebDriverWait
 
+pytestmark = pytest.mark.slow(9)
+
 SOURCE = """
 REMEDY = "choose another folder"
 FILE = "lock.json"

@@ -8,6 +8,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.slow(17)
+
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "favor"
 PAGE = (ROOT / "docs" / "upstream.md").read_text()

@@ -164,6 +164,7 @@ SIMILARITIES = {
 }
 
 
+@pytest.mark.slow(10)
 @pytest.mark.parametrize("name", SIMILARITIES)
 def test_choices_are_the_published_ones_item_by_item(name) -> None:
     published = pd.read_csv(PREDICTIONS, sep="\t").set_index("ID")[name]

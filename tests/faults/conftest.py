@@ -127,7 +127,7 @@ def small_disk(tmp_path) -> Iterator[Path]:
     folder.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", "size=8m", "none", str(folder)]
     if os.geteuid() != 0 or subprocess.run(command, capture_output=True, check=False).returncode:
-        pytest.skip("a tmpfs cannot be mounted here")
+        pytest.skip("without the right to mount a tmpfs")
     yield folder
     subprocess.run(["umount", "--lazy", str(folder)], check=True)
 

@@ -7,8 +7,12 @@ import re
 import time
 from pathlib import Path
 
+import pytest
+
 from tests.faults.conftest import completes, ended, in_jobs, remove, start
 from tests.shortest import contents, jobs_begun
+
+pytestmark = pytest.mark.slow(15)
 
 HOUR = 3600
 PERSONAL = "short/seed1/favor/clients/last/batch0.safetensors"

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import random
 
+import pytest
+
 from tests.faults.conftest import completes, ended, start
 from tests.shortest import ARGUMENTS, TABLES, contents
+
+pytestmark = pytest.mark.slow(24)
 
 SEED = "short/seed1"
 CUT = {

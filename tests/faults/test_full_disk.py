@@ -14,6 +14,8 @@ import pytest
 from tests.faults.conftest import completes, ended, file_limit, in_jobs, obeys_permissions, remove, start
 from tests.shortest import contents, jobs_begun
 
+pytestmark = pytest.mark.slow(15)
+
 SEED = "short/seed1"
 WRITING = {
     "base model": ("pretrain_base", "models/short/base/model.safetensors"),

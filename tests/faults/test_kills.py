@@ -1,6 +1,6 @@
 """SIGKILL of a random running job, and of all of Snakemake, at random moments; then a rerun, which needs no other help.
 
-FAVOR_KILLS sets the number of moments (25; 4 in ``make test``), FAVOR_KILLS_SEED their seed. A moment is a
+FAVOR_KILLS sets the number of moments (25; 4 in ``make test-all``), FAVOR_KILLS_SEED their seed. A moment is a
 number of jobs to let start and a time to wait then, so that it falls on the same work on a busy machine too.
 """
 
@@ -18,6 +18,8 @@ from favor.foundation.files import PARTIAL
 from favor.running.folder.leftovers import is_truncated
 from tests.faults.conftest import completes, ended, jobs_of, printed, start, wait_for
 from tests.shortest import contents, fresh_project, jobs_begun
+
+pytestmark = pytest.mark.slow(123)
 
 KILLS = int(os.environ.get("FAVOR_KILLS", "25"))
 SEED = int(os.environ.get("FAVOR_KILLS_SEED", "1"))

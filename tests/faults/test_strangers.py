@@ -11,6 +11,8 @@ from tests.faults.conftest import completes, ended, jobs_of, remove, start, wait
 from tests.shortest import ARGUMENTS, contents, jobs_begun
 from tests.strangers import leave_files, photograph
 
+pytestmark = pytest.mark.slow(15)
+
 GENERATED = "short/seed1/favor/generations.parquet"
 EMBEDDED = "short/clients/embeddings/asce_a.parquet"
 

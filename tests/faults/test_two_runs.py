@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.faults.conftest import ended, jobs_of, remove, start, wait_for
 from tests.shortest import ARGUMENTS, contents, jobs_begun
+
+pytestmark = pytest.mark.slow(15)
 
 NAME = "short/clients/embeddings/asce_a.parquet"
 

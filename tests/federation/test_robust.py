@@ -77,7 +77,7 @@ def renamed(number) -> dict[str, dict[str, dict[str, np.ndarray]]]:
 
 @pytest.mark.parametrize("attackers", [0, 1, 2])
 def test_rules_are_those_of_flower(attackers) -> None:
-    aggregate = pytest.importorskip("flwr.server.strategy.aggregate", reason="flwr cannot be installed beside the lock")
+    aggregate = pytest.importorskip("flwr.server.strategy.aggregate", reason="without flwr")
     uploads = {client: parts["delta"] for n in range(4) for client, parts in renamed(n).items()}
     results = [([uploads[client][A], uploads[client][B]], 1) for client in sorted(uploads)]
     expected = {

@@ -266,6 +266,7 @@ def draw(request, scores, context, allocation) -> Draw:
     return drawings[request.param]
 
 
+@pytest.mark.slow(10)
 def test_same_data_same_bytes(tmp_path, draw) -> None:
     for name in ("one", "two"):
         draw(tmp_path / f"{name}.svg", tmp_path / f"{name}.pdf")

@@ -25,6 +25,8 @@ from favor.lm.tasks import Piece, cut_pieces
 from favor.lm.tokenizer import train_tokenizer
 from favor.lm.training import ClientTask, train
 
+pytestmark = pytest.mark.slow(35)
+
 ATTENTION, GATED = ("q_proj", "k_proj", "v_proj", "o_proj"), ("gate_proj", "up_proj", "down_proj")
 TARGETS = {
     **dict.fromkeys(("Llama", "Mistral", "Qwen2", "Qwen3", "Gemma", "Gemma3"), (*ATTENTION, *GATED)),

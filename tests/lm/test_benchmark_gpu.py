@@ -14,6 +14,8 @@ import pytest
 
 from favor.lm.settings import Optimisation
 
+pytestmark = pytest.mark.slow(20)
+
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
 

@@ -25,7 +25,6 @@ from favor.lm.settings import Lora, Optimisation
 from favor.lm.tasks import ClientTask, Piece
 from favor.lm.training import train
 
-REAL = Path(__file__).resolve().parents[2] / "resources" / "SmolLM2-135M-Instruct.Q4_1.gguf"
 LORA = Lora(rank=4, alpha=8, dropout=0.0, target_modules=PROJECTIONS)
 TEXT = "I went to the lake this morning and the water was as cold as it ever is in March."
 
@@ -69,13 +68,11 @@ def test_what_cannot_be_read_is_one_line(tmp_path) -> None:
 
 
 @pytest.fixture(scope="module")
-def real(tmp_path_factory) -> BaseModel:
-    """The real base, dequantised and loaded; skips where it is not there."""
-    if not REAL.is_file():
-        pytest.skip("needs the real base: make real-base")
+def real(tmp_path_factory, real_base) -> BaseModel:
+    """The real base, dequantised and loaded."""
     torch.set_num_threads(1)
     folder = tmp_path_factory.mktemp("real") / "base"
-    dequantise(REAL, folder)
+    dequantise(real_base, folder)
     return load_base(str(folder), device="cpu")
 
 
@@ -97,16 +94,16 @@ def peft_model(real) -> Any:
     return get_peft_model(plain, LoraConfig(r=4, lora_alpha=8, lora_dropout=0.0, target_modules=targets)).eval()
 
 
-def test_the_real_base_is_as_dequantised_by_transformers(real) -> None:
+def test_the_real_base_is_as_dequantised_by_transformers(real, real_base) -> None:
     from transformers import AutoModelForCausalLM
 
     record = json.loads((Path(real.source) / "gguf.json").read_text())
-    assert record["sha256"] == hashlib.sha256(REAL.read_bytes()).hexdigest()
-    assert real.context == read_header(REAL).context == 8192
+    assert record["sha256"] == hashlib.sha256(real_base.read_bytes()).hexdigest()
+    assert real.context == read_header(real_base).context == 8192
     assert real.opening == ()
-    assert sum(parameter.numel() for parameter in real.model.parameters()) == read_header(REAL).parameters
+    assert sum(parameter.numel() for parameter in real.model.parameters()) == read_header(real_base).parameters
     # Saving changes nothing.
-    plain = AutoModelForCausalLM.from_pretrained(REAL.parent, gguf_file=REAL.name, dtype="float32")
+    plain = AutoModelForCausalLM.from_pretrained(real_base.parent, gguf_file=real_base.name, dtype="float32")
     saved = real.model.state_dict()
     assert all(torch.equal(tensor, saved[name]) for name, tensor in plain.state_dict().items())
 

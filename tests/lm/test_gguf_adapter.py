@@ -9,7 +9,6 @@ import gguf
 import numpy as np
 import pytest
 import torch
-from tests.lm.test_gguf import REAL
 from transformers import AutoModelForCausalLM, GPT2Config, LlamaConfig, Qwen2Config, Qwen3Config
 from transformers.modeling_gguf_pytorch_utils import LlamaTensorProcessor, TensorProcessor, get_gguf_hf_weights_map
 
@@ -89,12 +88,10 @@ def test_a_file_that_holds_another_delta_is_not_kept(tmp_path, monkeypatch) -> N
     assert not list(tmp_path.iterdir())
 
 
-def test_the_rows_are_those_of_the_real_base(tmp_path) -> None:
+def test_the_rows_are_those_of_the_real_base(real_base) -> None:
     """Query and key weights of the GGUF file against those that transformers reads from it."""
-    if not REAL.is_file():
-        pytest.skip("needs the real base: make real-base")
-    model = AutoModelForCausalLM.from_pretrained(REAL.parent, gguf_file=REAL.name, dtype="float32")
-    weights, stored = model.state_dict(), {tensor.name: tensor for tensor in gguf.GGUFReader(Path(REAL)).tensors}
+    model = AutoModelForCausalLM.from_pretrained(real_base.parent, gguf_file=real_base.name, dtype="float32")
+    weights, stored = model.state_dict(), {tensor.name: tensor for tensor in gguf.GGUFReader(Path(real_base)).tensors}
     for block in (0, 17):
         for short, name in (("q", "q_proj"), ("k", "k_proj"), ("v", "v_proj")):
             module = f"model.layers.{block}.self_attn.{name}"

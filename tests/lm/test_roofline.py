@@ -19,6 +19,8 @@ from favor.forecast.estimate import COUNTED_GPU_HOURS, START_SECONDS
 from favor.lm.base import BaseModel
 from favor.lm.lora import state_shapes
 
+pytestmark = pytest.mark.slow(54)
+
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
 

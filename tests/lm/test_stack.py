@@ -183,7 +183,7 @@ def test_masks_depend_on_no_device_packing_or_cut(inputs) -> None:
         assert torch.equal(drawn[tokens], masks.on_processor(1, inputs)[tokens].float())
 
 
-@pytest.mark.skipif(importlib.util.find_spec("triton") is None, reason="Triton comes with torch for GPUs")
+@pytest.mark.skipif(importlib.util.find_spec("triton") is None, reason="without Triton")
 def test_the_kernel_draws_the_same_masks(monkeypatch) -> None:
     """On a processor, by Triton's interpreter; the block of 1,024 columns is not filled."""
     monkeypatch.setenv("TRITON_INTERPRET", "1")

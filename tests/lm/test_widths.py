@@ -34,6 +34,8 @@ from favor.running.devices.gpu_memory import attempt
 from favor.running.devices.leases import SHARE, WIDTHS
 from favor.running.jobs.progress import Progress
 
+pytestmark = pytest.mark.slow(27)
+
 LORA = Lora(rank=3, alpha=6, dropout=0.3, target_modules=PROJECTIONS)
 SETTINGS = Optimisation(
     supervised="response",

@@ -63,7 +63,7 @@ def paper_source() -> Path:
     """The paper's LaTeX source, named by FAVOR_PAPER; tests that want it skip without it."""
     source = Path(os.environ.get("FAVOR_PAPER", "favor.tex"))
     if not source.is_file():
-        pytest.skip("FAVOR_PAPER does not name the paper's LaTeX source")
+        pytest.skip("without the paper's LaTeX source (FAVOR_PAPER)")
     return source
 
 

@@ -9,16 +9,16 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.optional import needs
 
 from favor.foundation.errors import UserError
 from favor.foundation.files import PARTIAL
 from favor.report import pdf
 from favor.report.content import Report, table_file
 from favor.report.pdf import compile_latex, latex_source, write_pdf_report
-from favor.running.jobs.environment import latex_available
 from favor.tables.latex import latex_table
 
-needs_latex = pytest.mark.skipif(not latex_available(), reason="pdflatex is not installed")
+needs_latex = needs("pdflatex")
 
 
 @pytest.fixture
@@ -42,8 +42,7 @@ def test_report_repeats_byte_for_byte(tmp_path, made) -> None:
     assert list(tmp_path.glob(f".*{PARTIAL}")) == []
 
 
-@needs_latex
-@pytest.mark.skipif(shutil.which("pdftotext") is None, reason="pdftotext is not installed")
+@needs("pdflatex", "pdftotext")
 def test_every_table_and_figure_is_in_it(tmp_path, made) -> None:
     (experiment,) = made.experiments
     said = dataclasses.replace(experiment, findings=["One finding."])
@@ -77,10 +76,8 @@ def test_nothing_is_wider_than_the_page(tmp_path, made) -> None:
     assert [width for width in widths if float(width) > 3] == []
 
 
-@needs_latex
+@needs("pdflatex", "dpkg")
 def test_only_recommended_packages_and_no_bitmap_fonts(tmp_path, report) -> None:
-    if shutil.which("dpkg") is None:
-        pytest.skip("not a Debian machine")
     bare = dataclasses.replace(report.experiments[0], figures=(), tables=())
     (tmp_path / "report.tex").write_text(
         latex_source(dataclasses.replace(report, figures=(), experiments=[bare]))[0], encoding="utf-8"

@@ -42,5 +42,5 @@ def test_models_without_published_values_are_not_compared() -> None:
 def test_the_real_model_gives_the_published_values() -> None:
     source = os.environ.get("FAVOR_ROBERTA_LARGE")
     if not source:
-        pytest.skip("FAVOR_ROBERTA_LARGE names no folder with roberta-large")
+        pytest.skip("without roberta-large (FAVOR_ROBERTA_LARGE)")
     assert check_canary(BertScorer(source, layer=17), "roberta-large", 17)

@@ -14,6 +14,8 @@ from favor.foundation.registry import METRIC_FAMILIES
 from favor.scores.inputs import RUN_KEYS, ScoreInputs
 from favor.scores.settings import Scores
 
+pytestmark = pytest.mark.slow(55)
+
 METHOD = "0.5"
 # Families that read the runs' outputs; the others have inputs of their own.
 FAMILIES = sorted(

@@ -18,6 +18,8 @@ from favor.foundation.parquet import read_parquet
 from favor.foundation.tensors import read_safetensors
 from favor.plan.keys import InExperiment
 
+pytestmark = pytest.mark.slow(72)
+
 
 def equal(left, right) -> bool:
     """Whether two sets of named arrays hold the same names, types and bytes."""

@@ -30,6 +30,8 @@ from favor.foundation.tensors import read_safetensors, write_safetensors
 from favor.sites import uploads as site_uploads
 from favor.sites.signing import secret, secret_key, signature
 
+pytestmark = pytest.mark.slow(60)
+
 
 @pytest.fixture
 def trained(federation) -> tuple[Any, list[str], list[Path]]:

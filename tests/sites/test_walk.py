@@ -17,6 +17,8 @@ from favor.foundation.parquet import read_parquet, write_parquet
 from favor.sites import scoring
 from favor.voice.contrast import embedded_contrast
 
+pytestmark = pytest.mark.slow(185)
+
 SHARE = re.compile(r"(−?\d\.\d\d) \[(−?\d\.\d\d), (−?\d\.\d\d)\]")
 
 

@@ -84,6 +84,7 @@ def test_privacy_loss_of_what_cannot_be_told_apart_is_nothing_and_of_what_is_far
     assert far == pytest.approx(100**2 / 2 + norm.isf(1e-3) * 100, rel=1e-3)
 
 
+@pytest.mark.slow(10)
 @pytest.mark.parametrize("canaries", [20, 100])
 def test_the_bound_of_the_privacy_loss_is_nothing_where_nothing_leaks(canaries) -> None:
     """The estimate itself exceeds 0 in most of these runs; the bound may in one of 20."""
@@ -97,6 +98,7 @@ def test_the_bound_of_the_privacy_loss_is_nothing_where_nothing_leaks(canaries) 
     assert np.mean(np.array(estimates) > 0) > 0.5
 
 
+@pytest.mark.slow(10)
 def test_the_bound_of_the_privacy_loss_is_below_the_truth_and_near_it() -> None:
     generator, delta = np.random.default_rng(5), 50**-1.1
     for mean, deviation in ((1.0, 1.0), (3.0, 1.0), (3.0, 0.5)):

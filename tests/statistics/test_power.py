@@ -22,6 +22,8 @@ from favor.statistics.power import (
 )
 from favor.statistics.sign_flips import sign_flip_p
 
+pytestmark = pytest.mark.slow(31)
+
 RUNS = 500
 PARTS = (
     Component("authors", 0.5),

@@ -18,6 +18,7 @@ import pytest
 import yaml
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
+from tests.optional import needs
 
 from favor.config.reference import schema_text
 from favor.foundation.errors import UserError
@@ -430,14 +431,13 @@ def test_files_are_links_where_they_lie_beside_the_page(tmp_path, report, browse
 
 
 def printed_text(browser, folder, **paper) -> str:
-    if shutil.which("pdftotext") is None:
-        pytest.skip("pdftotext is not installed")
     found = base64.b64decode(browser.execute_cdp_cmd("Page.printToPDF", paper)["data"])
     (folder / "printed.pdf").write_bytes(found)
     command = ["pdftotext", "-layout", folder / "printed.pdf", "-"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
+@needs("pdftotext", "pdfinfo")
 def test_what_is_folded_is_printed(tmp_path, report, browser) -> None:
     write_html_report(tmp_path / "report.html", report)
     browser.get((tmp_path / "report.html").as_uri())
@@ -455,6 +455,7 @@ def test_what_is_folded_is_printed(tmp_path, report, browser) -> None:
     assert printed_text(browser, tmp_path).count("Verif.") > text.count("Verif.") + 1
 
 
+@needs("pdftotext")
 def test_paper_print_and_phone(tmp_path, report, browser) -> None:
     write_html_report(tmp_path / "report.html", report)
     browser.get((tmp_path / "report.html").as_uri())

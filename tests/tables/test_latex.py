@@ -9,16 +9,16 @@ import subprocess
 
 import pandas as pd
 import pytest
+from tests.optional import needs
 
 from favor.paper.values import load_paper_values
 from favor.report.pdf import compile_latex
-from favor.running.jobs.environment import latex_available
 from favor.tables.build import build_table
 from favor.tables.labels import printed_spec
 from favor.tables.latex import PACKAGES, latex_table
 from favor.tables.specs import Column, Context, Panel, Row, TableSpec, available
 
-needs_latex = pytest.mark.skipif(not latex_available(), reason="pdflatex is not installed")
+needs_latex = needs("pdflatex", "pdftotext")
 
 
 def test_marks_deviations_and_notes(scores, context) -> None:
@@ -113,9 +113,8 @@ def test_every_table_compiles_with_hostile_text(tmp_path, scores, context, hosti
     )
     pdf = compile_latex(source)
     assert pdf.read_bytes().startswith(b"%PDF")
-    if shutil.which("pdftotext"):
-        text = subprocess.run(["pdftotext", "-layout", pdf, "-"], capture_output=True, text=True, check=True).stdout
-        assert "100% \\input{x} $a" in " ".join(text.split())
+    text = subprocess.run(["pdftotext", "-layout", pdf, "-"], capture_output=True, text=True, check=True).stdout
+    assert "100% \\input{x} $a" in " ".join(text.split())
 
 
 @pytest.mark.parametrize("title", ["[2pt] mine", "*starred", "A $\\frac$ b (5$)"])

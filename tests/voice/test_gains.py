@@ -45,6 +45,7 @@ def test_gains_by_hand() -> None:
         assert each.low < each.value < each.high
 
 
+@pytest.mark.slow(10)
 def test_intervals_of_gains_cover() -> None:
     """12 held-out texts with a mean gain of .3, contrast authors of .1: intervals of own and voice gain cover."""
     generator = np.random.default_rng(3)

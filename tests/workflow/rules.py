@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 
-def read_rules(repository, snakefile="Snakefile") -> list[dict[str, Any]]:
+def read_rules(repository, snakefile="Snakefile", **environment) -> list[dict[str, Any]]:
     """Return the name, directives and captions of every rule, read in a process of its own, which Snakemake changes."""
     command = [sys.executable, "-m", "tests.workflow.rules", str(snakefile)]
-    done = subprocess.run(command, cwd=repository, check=True, stdout=subprocess.PIPE, text=True)
+    variables = os.environ | environment
+    done = subprocess.run(command, cwd=repository, check=True, stdout=subprocess.PIPE, text=True, env=variables)
     found: list[dict[str, Any]] = json.loads(done.stdout)
     return found
 

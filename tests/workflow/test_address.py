@@ -7,6 +7,7 @@ folder. Nothing is left behind.
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import venv
@@ -20,6 +21,8 @@ import pandas as pd
 import pytest
 
 from tests.config.test_starting import posts
+
+pytestmark = pytest.mark.slow(70)
 
 ADDRESS = "https://github.com/favor/favor-workflow"
 TAG = f"v{version('favor-workflow')}"
@@ -67,6 +70,8 @@ class Place:
 @pytest.fixture(scope="module")
 def place(repository) -> Iterator[Place]:
     """An address at github/favor/favor-workflow, and the package installed from it; all gone at the end."""
+    if shutil.which("git") is None:
+        pytest.skip("without git")
     with TemporaryDirectory() as name:
         folder = Path(name)
         given = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHONPATH", "FAVOR"))}

@@ -9,6 +9,8 @@ import pytest
 from tests.shortest import jobs_begun
 from tests.workflow.conftest import Project, copy_project
 
+pytestmark = pytest.mark.slow(15)
+
 
 @pytest.fixture
 def project(repository, tmp_path) -> Project:

@@ -9,6 +9,8 @@ import pytest
 
 from tests.workflow.conftest import copy_project, use_planned_configuration
 
+pytestmark = pytest.mark.slow(15)
+
 SERVER_RULES = {"aggregate", "aggregate_with_memory", "draw_random_adapter", "initialise_server"}
 
 

@@ -11,6 +11,8 @@ import yaml
 
 from tests.workflow.conftest import Project, copy_project
 
+pytestmark = pytest.mark.slow(58)
+
 PROFILE = "workflow/profiles/cluster-generic"
 # A batch system of one line: it notes what was asked for, starts the job apart from Snakemake and prints an id.
 SUBMIT = """#!/bin/sh

@@ -19,6 +19,8 @@ from favor.running.invalidation.source_index import modules_below
 from tests.warm_snakemake import run_snakemake
 from tests.workflow.conftest import copy_project, planned_jobs
 
+pytestmark = pytest.mark.slow(15)
+
 PLACE = "/opt/favor/"
 
 

@@ -18,6 +18,8 @@ from favor.foundation.tensors import read_safetensors
 from tests.shortest import ARGUMENTS, TABLES, contents, finished_run, fresh_project, jobs_begun  # noqa: F401 - a fixture
 from tests.workflow.conftest import Project
 
+pytestmark = pytest.mark.slow(40)
+
 ADAPTERS = 1e-4  # largest difference of a weight, where float32 sums were taken in another order
 SEED = "results/short/seed1"
 

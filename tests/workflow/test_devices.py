@@ -11,6 +11,8 @@ import pytest
 
 from tests.workflow.conftest import Project, copy_project
 
+pytestmark = pytest.mark.slow(15)
+
 SNAKEFILE = """
 import os, sys
 sys.path.insert(0, "src")

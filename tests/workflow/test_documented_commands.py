@@ -19,6 +19,8 @@ from tests.warm_snakemake import run_snakemake
 from tests.workflow.conftest import COPIED, Project, copy_project
 from tests.workflow.test_containers import APPTAINER
 
+pytestmark = pytest.mark.slow(147)
+
 STARTS = re.compile(r"(?:\.venv/bin/)?(?:snakemake|python|make|favor)\s")
 CLUSTER = "python tests/slurm/cluster.py "  # starts a cluster for the command that follows it
 

@@ -33,6 +33,8 @@ from favor.tables.cell_table import TABLE_CELLS
 from tests.workflow.conftest import Project, copy_project, planned_jobs
 from tests.workflow.traced import unforeseen, unnoticed_mutations, untraced
 
+pytestmark = pytest.mark.slow(115)
+
 MICRO = ("--configfile", "micro.yaml")
 EXPORTED = ("favor", "feddpa")
 

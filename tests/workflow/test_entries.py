@@ -11,6 +11,8 @@ import pytest
 
 from tests.workflow.conftest import Project, copy_project
 
+pytestmark = pytest.mark.slow(15)
+
 MODULE = """
 configfile: "config/config.yaml"
 

@@ -22,6 +22,8 @@ from tests.studies.conftest import SEEDS, made_generations, made_prompts, made_t
 from tests.workflow.conftest import copy_project, planned_jobs
 from tests.workflow.reruns import rerun_by_code
 
+pytestmark = pytest.mark.slow(15)
+
 TABLES = ("human_2afc_audit", "human-2afc-agreement")
 RULES = ("prepare_2afc", "make_2afc_page", "score_2afc", "make_table")
 AUDIT = "results/demo/studies/human_2afc"

@@ -22,6 +22,8 @@ from favor.tables.specs import load_spec
 from tests.workflow.conftest import Project, planned_jobs
 from tests.workflow.reruns import rerun_by_code
 
+pytestmark = pytest.mark.slow(40)
+
 ROOT = Path(__file__).resolve().parents[2]
 CONFIGURATION = yaml.safe_load((ROOT / "tests" / "data" / "planned.yaml").read_text())
 SPECS = [load_spec(label) for label in CONFIGURATION["experiments"]["demo"]["tables"]]

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from favor.federation.tables import GENERATIONS
 from favor.foundation.parquet import read_parquet
 from tests.workflow.conftest import copy_project
 from tests.workflow.traced import unforeseen, untraced
+
+pytestmark = pytest.mark.slow(19)
 
 MICRO = ("--configfile", "micro.yaml", "--")
 ROW = "results/micro/seed1/elsewhere"

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.workflow.conftest import copy_project
+
+pytestmark = pytest.mark.slow(15)
 
 
 def planned(repository, tmp_path, *configurations, targets=()) -> dict[str, int]:

@@ -9,10 +9,11 @@ import pytest
 from favor.federation.tables import GENERATIONS
 from favor.foundation.parquet import read_parquet
 from favor.lm.base import load_base
-from tests.lm.test_gguf import REAL
 from tests.shortest import ARGUMENTS, finished_run  # noqa: F401 - a fixture
 from tests.workflow.conftest import Project, planned_jobs
 from tests.workflow.traced import unforeseen, untraced
+
+pytestmark = pytest.mark.slow(29)
 
 
 def test_a_base_is_quantised_once_and_used_by_every_job(finished, tmp_path) -> None:
@@ -33,12 +34,11 @@ def test_a_base_is_quantised_once_and_used_by_every_job(finished, tmp_path) -> N
     assert untraced(project.folder, "quantised") == set()
 
 
-@pytest.mark.skipif(not REAL.is_file(), reason="needs the real base: make real-base")
-def test_a_gguf_file_is_dequantised_once(finished, tmp_path) -> None:
+def test_a_gguf_file_is_dequantised_once(finished, tmp_path, real_base) -> None:
     shutil.copytree(finished.folder, tmp_path / "project", symlinks=True)
     project = Project(tmp_path / "project", traced=True)
     file = tmp_path / "base.gguf"
-    shutil.copyfile(REAL, file)
+    shutil.copyfile(real_base, file)
     project.edit("shortest.yaml", "base_models:\n", f"base_models:\n  real: {{ source: {file} }}\n")
     target = "results/models/real/base/model.safetensors"
     assert planned_jobs(project.snakemake(*ARGUMENTS, target).stdout) == {"dequantise_base": 1}

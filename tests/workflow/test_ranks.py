@@ -6,6 +6,7 @@ import json
 import shutil
 
 import numpy as np
+import pytest
 
 from favor.federation.packs import pack_shapes
 from favor.federation.ranks import rank_of
@@ -17,6 +18,8 @@ from favor.scores.tables import SCORES
 from tests.shortest import ARGUMENTS, finished_run  # noqa: F401 - a fixture
 from tests.workflow.conftest import Project
 from tests.workflow.traced import unforeseen
+
+pytestmark = pytest.mark.slow(18)
 
 RUN = "results/short/seed1"
 ROWS = ("favor", "flexlora", "local_only")

@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import shutil
 
+import pytest
+
 from favor.config.protocol import SWITCHES
 from favor.federation.boundary import UP
 from favor.federation.tables import BOUNDARY, GENERATIONS, TRAINING_LOG
 from favor.foundation.parquet import read_parquet
 from tests.shortest import ARGUMENTS, finished_run  # noqa: F401 - a fixture
 from tests.workflow.conftest import Project
+
+pytestmark = pytest.mark.slow(18)
 
 
 def test_the_released_protocol_runs_and_says_what_it_was(finished, tmp_path) -> None:

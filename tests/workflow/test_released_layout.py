@@ -18,6 +18,8 @@ from tests.publish.test_release_export import lines, validate
 from tests.workflow.conftest import copy_project
 from tests.workflow.traced import unforeseen, untraced
 
+pytestmark = pytest.mark.slow(28)
+
 METHODS = ("fedavg", "favor")
 FILES = ("generations.jsonl", "per_example_metrics.jsonl", "summary_metrics.csv", "training_budget.csv")
 

@@ -9,6 +9,8 @@ import yaml
 
 from tests.workflow.conftest import copy_project
 
+pytestmark = pytest.mark.slow(15)
+
 CLUSTER = {
     "partition": "cpu",
     "gpu_partition": "a100",

@@ -16,6 +16,8 @@ import yaml
 
 from favor.forecast.estimate import START_SECONDS
 
+pytestmark = pytest.mark.slow(21)
+
 
 @pytest.fixture(scope="module")
 def scaling(repository) -> Iterator[ModuleType]:

@@ -14,6 +14,8 @@ import pytest
 
 from tests.workflow.conftest import Project, copy_project, fork_server
 
+pytestmark = pytest.mark.slow(15)
+
 # What Snakemake says of itself and of its rules.
 BANNER = ("Building DAG", "Job stats", "Provided cores", "Select jobs", "rule ", "reason:", "steps (", "Shutting down")
 

@@ -19,6 +19,8 @@ from favor.tables.cell_table import TABLE_CELLS
 from tests.workflow.conftest import Project, copy_project, planned_jobs
 from tests.workflow.traced import unforeseen, untraced
 
+pytestmark = pytest.mark.slow(37)
+
 STUDIES = ("--configfile", "studies.yaml")
 LABELS = (
     "asce-scale-transfer",

@@ -24,6 +24,8 @@ from favor.tables.cell_table import TABLE_CELLS
 from tests.workflow.conftest import copy_project
 from tests.workflow.traced import unforeseen, untraced
 
+pytestmark = pytest.mark.slow(88)
+
 STUDIES = ("--configfile", "micro.yaml", "micro_studies.yaml")
 # The release holds the report, and every table and figure of the studies; the micro experiment itself is not run.
 TARGETS = ("results/release.tar.gz", "results/unseen/boundary.parquet")

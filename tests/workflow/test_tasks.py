@@ -18,6 +18,8 @@ from favor.studies.tasks.requests import REQUESTS as KINDS
 from tests.workflow.conftest import Project, copy_project
 from tests.workflow.traced import unforeseen, untraced
 
+pytestmark = pytest.mark.slow(29)
+
 ARGUMENTS = ("--configfile", "tasks.yaml", "--")
 OUT = "results/rewriting"
 # A base of ten thousand tokens follows no request, so its drafts are made by hand: words in the order of the alphabet,

@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import shutil
 
+import pytest
+
 from favor.federation.packs import read_pack
 from favor.federation.stages import compose
 from favor.federation.tables import GENERATIONS
 from favor.foundation.parquet import read_parquet
 from tests.shortest import finished_run, fresh_project  # noqa: F401 - a fixture
+
+pytestmark = pytest.mark.slow(15)
 
 TARGET = "results/short/seed1/favor/generations.parquet"
 # There is no GPU here: the decoder raises CUDA's error for more than three rows, wherever it is called.

@@ -6,12 +6,15 @@ import shutil
 from typing import Any
 
 import pyarrow.parquet as pq
+import pytest
 
 from favor.federation.packs import read_pack
 from favor.federation.schedule import client_names, cohorts
 from tests.shortest import ARGUMENTS, TABLES, contents, finished_run  # noqa: F401 - a fixture
 from tests.workflow.conftest import Project, planned_jobs
 from tests.workflow.traced import unforeseen, untraced
+
+pytestmark = pytest.mark.slow(36)
 
 ROUNDS = cohorts(1, client_names(4), 2, 3)
 (LATE,) = set(ROUNDS[1]) - set(ROUNDS[0])  # its first participation is the second round

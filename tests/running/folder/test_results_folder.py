@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.optional import needs
 from tests.strangers import leave_files, photograph
 
 from favor.foundation.errors import UserError
@@ -92,11 +93,12 @@ def test_inputs_in_the_results_folder_are_refused(checkout, corpus) -> None:
         check_results_folder(Path("results"), checkout, [("corpora.blogs.path", Path(corpus))])
 
 
+@needs("git")
 def test_every_folder_of_the_repository_is_known(repository) -> None:
     """All but the one whose run of seconds has its results in it."""
     listed = subprocess.run(["git", "ls-files"], cwd=repository, text=True, capture_output=True, check=False)
     if listed.returncode:
-        pytest.skip("not a git checkout")
+        pytest.skip("without a git checkout")
     assert {name.split("/")[0] for name in listed.stdout.split("\n") if "/" in name} - {".test"} <= CHECKOUT_FOLDERS
 
 

@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.optional import needs
 
 from favor.running.folder import run_record
 from favor.running.folder.run_record import code_state, describe_run, stages
@@ -29,6 +30,7 @@ def git(folder, *arguments) -> None:
     subprocess.run(["git", "-C", str(folder), *identity, *arguments], check=True, capture_output=True)
 
 
+@needs("git")
 def test_commit_and_uncommitted_changes(checkout) -> None:
     assert code_state(checkout) == {"version": "9.8.7", "commit": None, "uncommitted_changes": None}
     git(checkout, "init")

@@ -196,6 +196,7 @@ def test_a_server_is_started_when_it_pays_and_an_empty_name_means_none(monkeypat
     assert len(started) == 1
 
 
+@pytest.mark.slow(10)
 @pytest.mark.parametrize(
     ("settings", "starts"),
     [

@@ -21,7 +21,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 """
 
 
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the C library is not glibc")
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="without glibc")
 def test_memory_is_taken_from_the_system_once() -> None:
     def faults(mode) -> int:
         done = subprocess.run([sys.executable, "-c", CODE, mode], check=True, capture_output=True, text=True)

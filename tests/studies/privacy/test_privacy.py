@@ -183,6 +183,7 @@ def test_the_empirical_epsilon_is_a_bound_beside_that_of_canaries_that_took_no_p
     assert ("empirical_epsilon", "mean_low") not in leaking.index
 
 
+@pytest.mark.slow(10)
 def test_those_who_left_are_found_before_and_not_after() -> None:
     several = [scored(2.0, seed) for seed in range(6)]
     found = pd.concat(several, axis=1).mean(axis=1)
@@ -194,6 +195,7 @@ def test_those_who_left_are_found_before_and_not_after() -> None:
     assert found["leaver_fall", "after_low"] < 0.0 < found["leaver_fall", "after_high"]
 
 
+@pytest.mark.slow(10)
 def test_no_attack_finds_anything_where_nothing_leaks() -> None:
     several = [scored(0.0, seed) for seed in range(6)]
     found = pd.concat(several, axis=1).mean(axis=1)
@@ -223,6 +225,7 @@ def test_no_attack_finds_anything_where_nothing_leaks() -> None:
     assert found["empirical_epsilon", "mean"] < 1
 
 
+@pytest.mark.slow(10)
 def test_intervals_are_over_authors_and_not_over_their_texts() -> None:
     """Every text twice says nothing new about anybody."""
     once = losses(0.3)

@@ -1,0 +1,47 @@
+"""One run of a configuration of seconds, and four questions: what three edits rerun, and that a killed run goes on."""
+
+from __future__ import annotations
+
+import signal
+
+from tests.faults.conftest import completes, ended, printed, project, start, wait_for  # noqa: F401 - a fixture
+from tests.shortest import ARGUMENTS, TABLES, contents, finished_run, jobs_begun  # noqa: F401 - a fixture
+
+TRAINING = "src/favor/lm/training.py"
+
+
+def reruns(run) -> dict[str, int]:
+    """The jobs that a dry run of the tables plans, by rule."""
+    return run.planned(*ARGUMENTS, *TABLES)
+
+
+def test_a_metric_reruns_its_scores_and_its_table(project) -> None:  # noqa: F811
+    assert reruns(project) == {}
+    project.edit("src/favor/scores/utility.py", "def score(", "def score(*new, ")
+    assert reruns(project) == {"score": 1, "make_table": 1}
+
+
+def test_a_private_hyper_parameter_trains_the_private_stage_alone(project) -> None:  # noqa: F811
+    project.edit("shortest.yaml", "favor: {}", "favor: { private_epochs: 2 }")
+    planned = reruns(project)
+    assert planned.pop("train_personal") == planned.pop("generate") == 1
+    assert not {"train_shared", "train_asce"} & set(planned)
+
+
+def test_a_comment_reruns_nothing(project) -> None:  # noqa: F811
+    path = project.folder / TRAINING
+    path.write_text(path.read_text() + "\n# A comment changes nothing.\n")
+    assert reruns(project) == {}
+
+
+def test_a_killed_run_goes_on_and_gives_the_same_bytes(finished, project) -> None:  # noqa: F811
+    made = [f"results/short/seed1/favor/{name}" for name in ("clients/last/batch0.safetensors", "generations.parquet")]
+    for name in made:
+        (project.folder / name).unlink()
+    process = start(project, *made)
+    wait_for(lambda: process.poll() is not None or "train_personal" in jobs_begun("".join(printed[process.pid])))
+    process.send_signal(signal.SIGKILL)
+    ended(process)
+    assert process.returncode == -signal.SIGKILL
+    completes(project, *made)
+    assert contents(project) == contents(finished)
