@@ -384,7 +384,7 @@ def test_copying_draws_every_method_with_outputs(tmp_path, written) -> None:
     drawing = (tmp_path / "both.svg").read_text(encoding="utf-8")
     assert all(f">{word}</text>" in drawing for word in ("FAVoR", "FedAvg", "own text", "other clients' texts"))
     assert ">Ditto</text>" not in drawing
-    assert "Share of an output's 5-grams in the own text: 0.02 for every method." in unescape(
+    assert "Share of an output's 5-grams in the own text: 2 methods, 0.02." in unescape(
         inline_svg(tmp_path / "both.svg", "a", "Copying")
     )
     drawn = pd.read_csv(tmp_path / "both.csv")
@@ -469,10 +469,8 @@ def test_distinct_against_faithful_draws_who_has_both(tmp_path, written) -> None
     judged = pd.concat([voice_table(), other.assign(value=other["value"].mask(right, 0.2))], ignore_index=True)
     draw_distinct_faithful(judged, "asce_a", Methods(["favor"]), tmp_path / "both.svg", tmp_path / "both.csv")
     finding = finding_of((tmp_path / "both.svg").read_text(encoding="utf-8"))
-    assert finding == (
-        "In 1 of 1 methods one can tell authors apart; in 0 what they write goes to the right author more often than "
-        "by chance."
-    )
+    assert finding.startswith("Verification AUC among outputs: one method, ")
+    assert " Right author: one method, " in finding
     assert pd.read_csv(tmp_path / "both.csv")["encoder"].tolist() == ["unseen"] * 3 + ["asce_a"] * 3
 
 
@@ -643,21 +641,21 @@ def test_a_figure_says_what_it_shows(tmp_path) -> None:
     shown = Methods(["favor", "fedavg"])
     draw_homogenisation(drift_table(), "asce_a", shown, tmp_path / "ladder.svg")
     element = inline_svg(tmp_path / "ladder.svg", "a", "Homogenisation")
-    said = "Spread between authors, relative to their real texts: highest FAVoR (0.60), lowest shuffled authors (0.00)."
+    said = "Spread between authors, relative to their real texts: 3 methods, from 0.00 to 0.60."
     assert f'aria-label="Homogenisation {said}"' in element
     assert "dc:title" not in element
     draw_homogenisation(drift_table().assign(value=np.nan), "asce_a", shown, tmp_path / "silent.svg")
     assert 'aria-label="Homogenisation"' in inline_svg(tmp_path / "silent.svg", "a", "Homogenisation")
-    assert shown.extremes("Loss", {"favor": 1.0, "fedavg": float("nan")}) == ""
-    assert (
-        shown.extremes("Kept", {"favor": -0.304, "fedavg": 0.2}) == "Kept: highest FedAvg (0.20), lowest FAVoR (−0.30)."
-    )
+    # What is drawn is said, and no method is called the best: that takes a test.
+    assert shown.span("Loss", {"favor": 1.0, "fedavg": float("nan")}) == "Loss: one method, 1.00."
+    assert shown.span("Loss", {"favor": float("nan")}) == ""
+    assert shown.span("Kept", {"favor": -0.304, "fedavg": 0.2}) == "Kept: 2 methods, from −0.30 to 0.20."
 
 
 @pytest.mark.parametrize(
     ("draw", "said"),
     [
-        ("map", "Spread of the authors' centres: highest FAVoR (1.00), lowest FedAvg (0."),
+        ("map", "Spread of the authors' centres: 2 methods, from 0."),
         (
             "energy",
             "Personal adapter: most of the energy in up_proj (75%), and it is the same in every block to two points.",
@@ -667,7 +665,7 @@ def test_a_figure_says_what_it_shows(tmp_path) -> None:
         ("agreement", "Rank correlation: most alike"),
         ("privacy", "Strongest attack on FAVoR:"),
         ("allocation", "word units each, 1 of them fewer than their target."),
-        ("curves", "Shared stage, last mean task loss: highest"),
+        ("curves", "Shared stage, last mean task loss: "),
     ],
     indirect=["draw"],
 )
@@ -692,7 +690,7 @@ def test_scores_over_temperature_are_lines_of_methods_with_several(tmp_path) -> 
     assert nucleus.round(6).tolist() == [[1.0, 0.33]]
     assert [text.get_text() for text in auc.texts] == ["c", "No row has a value of Verif. AUC."]
     assert distinct.containers[0].lines[0].get_xdata().tolist() == [0.5, 1.0]
-    assert drawn["finding"].startswith("Author accuracy: highest FAVoR (0.83), lowest")
+    assert drawn["finding"].startswith("Author accuracy: 4 methods, from 0.33 to 0.83.")
     assert len(similarity.containers) == 2
 
 

@@ -49,7 +49,7 @@ def test_methods_stand_by_what_unseen_encoders_find(tmp_path, scores) -> None:
     draw_result(scores, "asce_a", Methods(("fedavg", "favor", "ditto")), tmp_path / "a.svg", tmp_path / "a.csv")
     assert pd.read_csv(tmp_path / "a.csv")["name"].tolist() == ["FAVoR", "Ditto", "FedAvg"]
     svg = (tmp_path / "a.svg").read_text(encoding="utf-8")
-    assert "Voice kept by unseen encoders: highest FAVoR (0.50), lowest FedAvg (−0.10)." in svg
+    assert "Voice kept by unseen encoders: 3 methods, from −0.10 to 0.50." in svg
     # Points say their method, value and interval to whoever stays on them, and text is text.
     assert '<g data-encoder="unseen" data-method="FAVoR">\n<title>FAVoR: 0.5 [0.4, 0.6]</title>' in svg
     assert '<g data-method="FAVoR">\n<title>FAVoR: 0.5 [0.25, 0.75]</title>' in svg  # read by the adapters

@@ -14,7 +14,17 @@ from favor.report.closing import closing, end_run
 from favor.report.settings import PrintedExperiment
 
 VALUES = PrintedExperiment.model_construct(
-    tables=["one", "two"], demo=False, style_encoder="asce_a", rows=METHODS, clients=12, display={}
+    tables=["one", "two"],
+    demo=False,
+    style_encoder="asce_a",
+    rows=METHODS,
+    clients=12,
+    display={},
+    seeds=[1],
+    margin=0.5,
+    unseen=[],
+    voice_kept=False,
+    likelihood=False,
 )
 
 
@@ -30,7 +40,7 @@ def test_a_finished_run(tmp_path) -> None:
     assert lines[0].startswith("Made: 2 tables of main")
     assert lines[1] == "main:"
     assert lines[2].startswith("- The style encoder that methods are aligned to attributes 40% of FAVoR's texts")
-    assert lines[3].startswith("- FAVoR's strongest rival, Local-only, reaches 50%: no difference found")
+    assert lines[3].startswith("- FAVoR's strongest rival, Local-only, reaches 50%: which of them is better is open")
     assert "report.pdf, because LaTeX" in lines[4]
     assert lines[5] == f"Open: {tmp_path / 'report.html'}"
     assert "release" in lines[6]

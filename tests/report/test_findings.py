@@ -1,4 +1,4 @@
-"""Every sentence of the first screen says what its numbers say, and no more."""
+"""Every sentence of the first screen says what its numbers say, and no more: shown, ruled out, or open."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from favor.report.findings import Facts, adapters, findings, level, rival, smallest, voices
+from favor.report.facts import Facts
+from favor.report.findings import adapters, findings, level, rival, smallest, voices
 from favor.statistics.power import detectable
 
 METHODS = ("fedavg", "ditto", "favor", "favor_without_asce", "local_only")
@@ -16,8 +17,8 @@ VALUES = {"fedavg": 0.08, "ditto": 0.20, "favor": 0.30, "favor_without_asce": 0.
 AUTHORS = 20
 
 
-def evidence(p=None, encoder="unseen", values=None) -> pd.DataFrame:
-    """Every pair of ``values`` once, ± 0.05 around the difference with the error .024, p = .9 unless ``p`` has it."""
+def evidence(p=None, encoder="unseen", values=None, half=0.05) -> pd.DataFrame:
+    """Every pair of ``values`` once, ± ``half`` with the error .024, p = .9 unless ``p`` has it."""
     values = VALUES if values is None else values
     names = list(values)
     rows = []
@@ -25,7 +26,7 @@ def evidence(p=None, encoder="unseen", values=None) -> pd.DataFrame:
         for right in names[place + 1 :]:
             delta = values[left] - values[right]
             certain = (p or {}).get(frozenset((left, right)), 0.9)
-            ends = (delta - 0.05, delta + 0.05)
+            ends = (delta - half, delta + half)
             row = (encoder, "author_accuracy_failures_wrong", left, right, values[left], values[right], delta, *ends)
             rows.append((*row, certain, 100, 0.024))
     names = ["encoder", "metric", "left_method", "right_method", "left", "right", "delta", "low", "high", "p", "draws"]
@@ -33,30 +34,75 @@ def evidence(p=None, encoder="unseen", values=None) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=names)
 
 
-def kept(distinct, right, passed=90, encoder="unseen") -> pd.DataFrame:
-    """Scores of voice_kept: by method the lower ends of the AUC among outputs and of the accuracy; 90 of 100 passed."""
+def kept(scores, shares=None, common=None, passed=90, encoder="unseen") -> pd.DataFrame:
+    """Scores of voice_kept: by method (value, low, high) of the attribution, of the share, and on common prompts."""
     rows = []
-    for method in distinct:
-        for metric, n in (("kept_author_accuracy", passed), ("kept_author_accuracy_failures_wrong", 100)):
-            rows += [(method, metric, "score", 0.3, n), (method, metric, "score_low", right[method], n)]
-        rows.append((method, "distinct_auc", "low", distinct[method], passed))
+    for method, ends in scores.items():
+        rows.append((method, "kept_author_accuracy", "score", ends[0], passed))
+        for name, value in zip(("score", "score_low", "score_high"), ends, strict=True):
+            rows.append((method, "kept_author_accuracy_failures_wrong", name, value, 100))
+            if common:
+                rows.append(
+                    (
+                        method,
+                        "kept_common_accuracy",
+                        name,
+                        common[method][("score", "score_low", "score_high").index(name)],
+                        100,
+                    )
+                )
+        for name, value in zip(("", "low", "high"), (shares or {}).get(method, (0.5, 0.1, 0.9)), strict=True):
+            rows.append((method, "kept_author_accuracy_failures_wrong", name, value, 100))
     made = pd.DataFrame(rows, columns=["method", "metric", "variant", "value", "n"])
     return made.assign(encoder=encoder, seed=0, note="")
 
 
-def facts(table=None, scores=None, methods=METHODS, authors=AUTHORS, style="asce_a") -> Facts:
-    return Facts(evidence() if table is None else table, scores, style, methods, authors, {})
+def facts(table=None, scores=None, methods=METHODS, authors=AUTHORS, style="asce_a", **more) -> Facts:
+    return Facts(evidence() if table is None else table, scores, style, methods, authors, {}, **more)
+
+
+AT_CHANCE, ABOVE, FAR = (0.05, 0.01, 0.2), (0.3, 0.15, 0.5), (0.45, 0.3, 0.6)
 
 
 def test_the_level_names_chance_the_authors_and_what_failed() -> None:
-    scores = kept({"favor": 0.6}, {"favor": 0.1})
-    assert level(facts(scores=scores)) == (
-        "Style encoders that no method has seen attribute 30% of FAVoR's 100 texts to the right author; chance is 5%, "
-        "the authors' own texts 50%. 10 of the texts failed the quality filter and count as wrong."
+    scores = kept({"favor": AT_CHANCE})
+    assert level(facts(scores=scores, seeds=2)) == (
+        "Style encoders that no method has seen attribute 30% of FAVoR's 100 texts (20 authors, 2 seeds) to the right "
+        "author; chance is 5%, the authors' own texts 50%. 10 texts failed the quality filter and count as wrong."
     )
     # All passed: nothing is said of failures. Without scores nobody counted the texts.
-    assert "failed" not in level(facts(scores=kept({"favor": 0.6}, {"favor": 0.1}, passed=100)))
+    assert "failed" not in level(facts(scores=kept({"favor": AT_CHANCE}, passed=100)))
     assert "30% of FAVoR's texts" in level(facts())
+
+
+def test_encoders_that_disagree_are_said_one_by_one() -> None:
+    table = pd.concat(
+        [
+            evidence(),
+            *(
+                evidence(encoder=name, values={**VALUES, "favor": of})
+                for name, of in (("asce_b", 0.08), ("luar", 0.52))
+            ),
+        ]
+    )
+    assert "to the right author (8% and 52% by ASCE-B and LUAR-MUD); chance" in level(
+        facts(table, unseen=["asce_b", "luar"])
+    )
+    assert "by ASCE-B" not in level(facts(table, unseen=["asce_b"]))
+
+
+def lost(passed) -> pd.DataFrame:
+    """How many outputs of every author passed."""
+    rows = [("favor", "margin_lost", f"client_{number}", 0.1, n, "asce_a", 0, "") for number, n in enumerate(passed)]
+    return pd.DataFrame(rows, columns=["method", "metric", "variant", "value", "n", "encoder", "seed", "note"])
+
+
+def test_who_failed_the_filter_is_said() -> None:
+    scores = kept({"favor": AT_CHANCE})  # 100 texts of 20 authors: 5 each
+    two = facts(scores=pd.concat([scores, lost([0, 0, *[5] * 18])]))
+    assert level(two).endswith("10 texts failed the quality filter and count as wrong, all of 2 of 20 authors.")
+    # Authors do not have 5 texts each: nobody can be named.
+    assert level(facts(scores=pd.concat([scores, lost([4] * 10 + [6] * 5 + [4] * 5)]))).endswith("count as wrong.")
 
 
 def test_the_methods_own_encoder_is_called_so() -> None:
@@ -64,25 +110,27 @@ def test_the_methods_own_encoder_is_called_so() -> None:
     assert said.startswith("The style encoder that methods are aligned to attributes 30% of FAVoR's texts")
 
 
-def test_no_difference_found_and_the_smallest_that_would_have_been() -> None:
+def test_an_open_difference_comes_with_the_smallest_that_would_have_been_found() -> None:
     said = rival(facts())
     # The strongest rival federates or not; a variant of FAVoR is none.
     assert said.startswith(
-        "FAVoR's strongest rival, Local-only, reaches 34%: no difference found (−4 points [−9, +1], p = 1.000)."
+        "FAVoR's strongest rival, Local-only, reaches 34%: which of them is better is open (−4 points [−9, +1], "
+        "p = 1.000)."
     )
     # The error is deviation / sqrt(20): deviation = 0.024 x 4.472 = 0.1073.
-    deviation = 0.024 * math.sqrt(20)
-    points = round(100 * detectable(20, 4) * deviation)
-    assert (
-        f"The smallest difference that 20 authors would have shown, in four runs of five, is {points} points." in said
-    )
-    assert said.endswith("None of the 4 other methods differs significantly from FAVoR.")
+    points = round(100 * detectable(20, 4) * 0.024 * math.sqrt(20))
+    assert f"With 20 authors only differences of {points} points or more would be found reliably (80 % power)." in said
+    assert said.endswith("For none of the 4 other methods is a difference from FAVoR shown.")
 
 
-def test_few_authors_find_nothing() -> None:
-    row = {"low": -0.1, "high": 0.1}
+def test_few_authors_show_nothing() -> None:
     # Six authors: 2 / 2^6 = .031 times 4 tests is above .05.
-    assert smallest(row, 6, 4) == "With 6 authors and 4 tests no difference could have been found, however large."
+    assert smallest({}, 6, 4) == "With 6 authors and 4 tests no difference can be shown, however large."
+    four = facts(evidence(half=0.0), kept({"favor": FAR}), authors=4)
+    said = " ".join(findings(four))
+    assert "[" not in said
+    assert "With 4 authors and 4 tests no difference can be shown, however large." in said
+    assert "Whose voices methods write in cannot be shown with 4 authors." in said
 
 
 def test_a_significant_rival_is_above_or_below() -> None:
@@ -99,56 +147,115 @@ def test_a_significant_rival_is_above_or_below() -> None:
     )
 
 
-def test_voices_that_differ_and_are_not_the_authors() -> None:
-    # Chance is 1/20: Ditto and FAVoR can be told apart and are not right, Local-only is right, FedAvg is one voice.
-    distinct = {"fedavg": 0.45, "ditto": 0.6, "favor": 0.7, "local_only": 0.7}
-    right = {"fedavg": 0.01, "ditto": 0.02, "favor": 0.05, "local_only": 0.06}
-    assert voices(facts(scores=kept(distinct, right))) == (
-        "Voices differ, but they are not the authors': one can tell apart by author what Ditto and FAVoR write, but "
-        "not attribute it to the right author more often than by chance. FedAvg writes in one voice for all authors, "
-        "as far as encoders can tell. What Local-only writes goes to the right author more often than by chance."
-    )
-    assert "Voices differ" not in voices(facts(scores=kept({"favor": 0.7}, {"favor": 0.2})))
+@pytest.mark.parametrize(("half", "ruled_out"), [(0.05, True), (0.15, False)])
+def test_a_rival_within_the_margin(half, ruled_out) -> None:
+    """Half of the way from 1 / 20 to the lower limit of the authors' texts, .45, is .2."""
+    scores = kept({"favor": ABOVE, "gold": (0.5, 0.45, 0.55)})
+    said = rival(facts(evidence(half=half), scores))
+    assert ("they are within half of the way from chance to the authors' own texts (−4 points" in said) is ruled_out
+    assert ("which of them is better is open" in said) is not ruled_out
+    # A margin below that of the interval rules nothing out.
+    assert "is open" in rival(facts(evidence(half=half), scores, margin=0.15))
+
+
+def test_a_voice_is_shown_where_the_prompts_do_not_carry_it() -> None:
+    scores = {"fedavg": AT_CHANCE, "ditto": FAR, "favor": FAR}
+    names = ("fedavg", "ditto", "favor")
+    own = facts(scores=kept(scores, common={"fedavg": AT_CHANCE, "ditto": AT_CHANCE, "favor": ABOVE}), methods=names)
+    said = voices(own)
+    assert "In the authors' voices, above chance on common prompts too (Holm over 3 methods): FAVoR." in said
+    assert "as they are the authors' own words and common prompts do not show more: Ditto." in said
+    assert "Whether texts go to the right author more often than by chance is open for FedAvg" in said
+
+
+def test_without_common_prompts_a_voice_is_shown_above_the_base() -> None:
+    names = ("base_only", "ditto", "favor")
+    values = {"base_only": 0.1, "ditto": 0.3, "favor": 0.4, "gold": 0.5}
+    p = {frozenset(("base_only", "favor")): 0.001}
+    scores = kept(dict.fromkeys(names, FAR))
+    said = voices(facts(evidence(p, values=values), scores, names))
+    assert "above chance and above the base model on the same prompts (Holm over 3 methods): FAVoR." in said
+    assert "nothing is shown above the base model: base_only and Ditto." in said.replace("Base only", "base_only")
+    alone = voices(facts(evidence(values={"favor": 0.4, "gold": 0.5}), kept({"favor": FAR}), ("favor",)))
+    assert "there is neither a row of common prompts nor the base model to compare with: FAVoR." in alone
+    assert "In the authors' voices" not in alone
+
+
+def test_a_voice_is_ruled_out_by_its_interval() -> None:
+    """A share of .1 up to .3 is below one half; up to .6 it is open."""
+    said = voices(facts(scores=kept({"favor": AT_CHANCE}, {"favor": (0.1, -0.1, 0.3)}), methods=("favor",)))
+    assert said == "Half of the voice or more is ruled out for FAVoR."
+    said = voices(facts(scores=kept({"favor": AT_CHANCE}, {"favor": (0.1, -0.1, 0.6)}), methods=("favor",)))
+    assert said.startswith("Whether texts go to the right author more often than by chance is open for FAVoR; a method")
     assert voices(facts()) == ""
 
 
-def test_long_lists_are_counted() -> None:
-    names = ("fedavg", "fedprox", "global_asce", "pooled", "base_only", "favor")
-    scores = kept(dict.fromkeys(names, 0.4), dict.fromkeys(names, 0.0))
-    assert voices(facts(scores=scores, methods=names)).startswith(
-        "FedAvg, FedProx, Global ASCE and 3 more methods write in one voice"
+def test_lists_are_corrected_for_their_length() -> None:
+    """One interval just above chance is a claim alone, and none among fourteen."""
+    just = (0.2, 0.06, 0.5)
+    names = [f"method_{number}" for number in range(14)]
+    one = voices(facts(scores=kept({"favor": just}), methods=("favor",)))
+    assert one.startswith("Above chance")
+    many = voices(facts(scores=kept(dict.fromkeys(names, just)), methods=names))
+    assert many.startswith(
+        "Whether texts go to the right author more often than by chance is open for method_0, method_1, method_2 and "
+        "11 more methods;"
     )
+
+
+def likelihoods(
+    top1, own=(0.1, 0.05, 0.15), others=(-0.03, -0.08, 0.02), neutral=(-0.02, -0.03, -0.01)
+) -> pd.DataFrame:
+    """Scores of the family: of the base one value; of FAVoR and FedAvg with limits."""
+    ends = ("", "low", "high")
+    rows = [
+        (method, "likelihood_top1", *each)
+        for method, values in top1.items()
+        for each in zip(ends, values, strict=False)
+    ]
+    rows += [(method, "likelihood_top1", "chance", 0.05) for method in top1]
+    voice = tuple(left - right for left, right in zip(own, others, strict=True))
+    for name, values in (("own", own), ("others", others), ("voice", voice), ("neutral", neutral)):
+        rows += [("favor", f"likelihood_{name}_gain", *each) for each in zip(ends, values, strict=True)]
+    return pd.DataFrame(rows, columns=["method", "metric", "variant", "value"]).assign(encoder="", n=64)
+
+
+TOP1 = {"base_only": (0.05,), "fedavg": (0.06, 0.02, 0.17), "favor": (0.28, 0.16, 0.44)}
 
 
 def test_whose_adapters_know_their_authors() -> None:
-    """The base has one model for all, so no interval; FedAvg's lies around chance."""
-    ends = {"base_only": (0.05,), "fedavg": (0.06, 0.02, 0.1), "favor": (0.28, 0.16, 0.44)}
-    rows = [
-        (method, variant, value)
-        for method, values in ends.items()
-        for variant, value in zip(("", "low", "high"), values, strict=False)
-    ]
-    rows += [(method, "chance", 0.05) for method in ends]
-    scores = pd.DataFrame(rows, columns=["method", "variant", "value"]).assign(metric="likelihood_top1", n=64)
-    read = replace(facts(methods=list(ends)), likelihood=scores)
-    said = (
-        "By how likely adapters find 64 unseen texts, FAVoR's point to the right author for 28% [16%, 44%]; chance is "
-        "5%. Above chance: FAVoR."
+    """The base has one model for all, so no interval; FedAvg's lies around chance. Texts are counted once per seed."""
+    read = facts(methods=list(TOP1), likelihood=likelihoods(TOP1), seeds=2)
+    said = adapters(read)
+    assert said == (
+        "Given 32 unseen texts, FAVoR's adapter of the true author fits best in 28% [16%, 44%] of the readings (20 "
+        "authors, 2 seeds); chance is 5%. Above chance, and better than the base on their own authors: FAVoR. Open for "
+        "FedAvg. Own gain: 0.100 [0.050, 0.150] nats per token over the base; voice gain: 0.130 [0.130, 0.130], of "
+        "which 0.030 is others' loss; neutral gain: −0.020 [−0.030, −0.010]."
     )
-    assert adapters(read) == said
-    assert findings(read)[-1].endswith(said)
-    assert adapters(replace(read, likelihood=scores.assign(value=0.05))).endswith("No method is above chance.")
+    assert findings(read)[-1] == said
     assert adapters(replace(read, methods=["base_only"])) == ""
     assert adapters(facts()) == ""
+    assert adapters(replace(read, authors=4)) == "What adapters know of their authors cannot be shown with 4 authors."
+
+
+def test_what_forgets_everything_is_given_no_voice() -> None:
+    """The own gain's limits hold 0: a high voice gain and a high hit rate come from others' loss alone."""
+    scores = likelihoods(TOP1, own=(0.01, -0.02, 0.04), others=(-0.5, -0.6, -0.4))
+    said = adapters(facts(methods=list(TOP1), likelihood=scores))
+    assert "Above chance, but not shown to read their own authors better than the base" in said
+    assert "Own gain: 0.010 [−0.020, 0.040] nats per token over the base: no voice gain is claimed" in said
+    assert "voice gain: 0.5" not in said
+    assert "and better than the base" not in said
+
+
+def test_adapters_at_chance_are_open() -> None:
+    said = adapters(facts(methods=["favor"], likelihood=likelihoods({"favor": (0.06, 0.02, 0.17)})))
+    assert "Open for FAVoR." in said
+    assert "Above chance" not in said
 
 
 def test_nothing_to_compare() -> None:
     assert findings(facts(evidence().iloc[:0])) == ["No method has an output, so nothing can be compared."]
     alone = evidence(values={"favor": 0.3, "gold": 0.5})
     assert rival(facts(alone, methods=("favor",))) == ""
-
-
-@pytest.mark.parametrize("measured", [True, False])
-def test_at_most_three_findings(measured) -> None:
-    scores = kept(dict.fromkeys(METHODS, 0.6), dict.fromkeys(METHODS, 0.01)) if measured else None
-    assert len(findings(facts(scores=scores))) == (3 if measured else 2)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from favor.report.leaderboard import HEADLINE, differences, leaderboard
+from favor.report.facts import HEADLINE, Facts, differences
+from favor.report.leaderboard import leaderboard
 
 METHODS = ("ditto", "favor", "favor_without_asce", "local_only", "fedavg")
 VALUES = {
@@ -54,47 +55,83 @@ def test_differences_favour_the_left_row_and_are_corrected() -> None:
     )
 
 
+def board(table, kept=None, authors=12, traffic=None) -> pd.DataFrame:
+    return leaderboard(Facts(table, kept, "asce_a", METHODS, authors, {}), traffic)
+
+
+def kept_of(ends) -> pd.DataFrame:
+    """Scores of voice_kept: by variant the values of FAVoR and of the authors' own texts; 80 of 96 passed."""
+    rows = [
+        (method, "asce_a", f"kept_{HEADLINE}", variant, value, "", 96)
+        for variant, values in ends.items()
+        for method, value in zip(("favor", "gold"), values, strict=True)
+    ]
+    rows += [(method, "asce_a", "kept_author_accuracy", "score", 0.4, "", 80) for method in ("favor", "gold")]
+    return pd.DataFrame(rows, columns=["method", "encoder", "metric", "variant", "value", "note", "n"])
+
+
 def test_methods_stand_in_one_order_with_the_references_and_chance() -> None:
-    table = evidence({frozenset(("favor", "fedavg")): 0.001})
-    board = leaderboard(table, None, "asce_a", METHODS, 12, {"favor": (80, 96)})
-    assert list(board["Method"]) == [
+    found = board(evidence({frozenset(("favor", "fedavg")): 0.001}))
+    assert list(found["Method"]) == [
         *("Local-only", "Reference: own continuations", "FAVoR", "FAVoR w/o ASCE", "Ditto", "FedAvg"),
         *("Reference: chance", "Reference: shuffled authors"),
     ]
-    against = dict(zip(board["Method"], board["Against FAVoR"], strict=True))
+    against = dict(zip(found["Method"], found["Against FAVoR"], strict=True))
     assert against["FAVoR"] == "–"
-    # Holm over four tests: 4 x .001
-    assert against["FedAvg"] == "−0.30, p = .004: below"
-    assert against["Local-only"] == "+0.10, p = 1.000: n. s."
-    passed = dict(zip(board["Method"], board["Passed the filter"], strict=True))
-    assert (passed["FAVoR"], passed["FedAvg"]) == ("80 of 96", "–")
-    assert board.loc[board["Method"] == "Reference: chance", "Attributed to the author"].item() == "0.083"
-    assert "By the methods' own encoder" not in board  # it is the judge
+    # Holm over four tests: 4 x .001. Where p is 1 the interval says more.
+    assert against["FedAvg"] == "−0.30 [−0.35, −0.25], p = .004: below"
+    assert against["Local-only"] == "+0.10 [+0.05, +0.15]: open"
+    assert found.loc[found["Method"] == "Reference: chance", "Attributed to the author"].item() == "0.083"
+    assert not {"By the methods' own encoder", "BERTScore", "Uploaded, MiB", "Voice kept"} & set(found)
+
+
+def test_what_is_within_the_margin_is_so_called() -> None:
+    """Half of the way from 1 / 12 to .41 is .163."""
+    kept = kept_of({"": (0.9, 1), "low": (0.8, 1), "high": (1, 1), "score": (0.4, 0.45), "score_low": (0.3, 0.41)})
+    against = board(evidence({}), kept).set_index("Method")["Against FAVoR"]
+    assert against["FAVoR w/o ASCE"] == "−0.01 [−0.06, +0.04]: within"
+    assert against["FedAvg"] == "−0.30 [−0.35, −0.25]: open"
+    # .063 from the margin, with limits of .05: not within by Holm where there are 6 authors, and t is larger.
+    assert board(evidence({}), kept, authors=6).set_index("Method")["Against FAVoR"]["Ditto"].endswith("open")
+
+
+def test_four_authors_have_no_intervals() -> None:
+    against = board(evidence({}), authors=4).set_index("Method")["Against FAVoR"]
+    assert against["Local-only"] == "+0.10"
+
+
+def test_quality_and_cost_stand_beside_the_voice() -> None:
+    own = evidence({})
+    quality = own.assign(encoder="", metric="bertscore_f1", left=0.85, right=0.8)
+    kept = kept_of({"score": (0.4, 0.45)})
+    sent = pd.DataFrame(
+        {"method": ["favor", "favor"], "metric": "upload_bytes", "variant": "", "value": [2**20, 2**21]}
+    )
+    found = board(pd.concat([own, quality]), kept, traffic=sent).set_index("Method")
+    assert found.loc["FAVoR", ["BERTScore", "Passed the filter", "Uploaded, MiB"]].tolist() == [
+        "0.850",
+        "80 of 96",
+        "1.5",
+    ]
+    assert found.loc["Reference: own continuations", "BERTScore"] == "–"
 
 
 def test_unseen_encoders_judge_and_the_own_one_stands_beside_them() -> None:
     own = evidence({})
     both = pd.concat([own, own.assign(encoder="unseen", left=own["left"] / 2, right=own["right"] / 2)])
-    board = leaderboard(both, None, "asce_a", METHODS, 0, {}).set_index("Method")
-    assert board["Attributed to the author"]["FAVoR"] == "0.200"
-    assert board["By the methods' own encoder"]["FAVoR"] == "0.400"
+    found = board(both).set_index("Method")
+    assert found["Attributed to the author"]["FAVoR"] == "0.200"
+    assert found["By the methods' own encoder"]["FAVoR"] == "0.400"
 
 
 def test_no_rows_are_a_board_with_chance_alone() -> None:
-    nothing = evidence({}).iloc[:0]
-    assert list(leaderboard(nothing, None, "asce_a", METHODS, 12, {})["Method"]) == ["Reference: chance"]
+    assert list(board(evidence({}).iloc[:0])["Method"]) == ["Reference: chance"]
 
 
 def test_what_is_so_by_definition_has_no_interval() -> None:
-    ends = {"": (0.11, 1.0), "low": (-0.05, 1.0), "high": (0.39, 1.0)}
-    kept = pd.DataFrame(
-        [
-            (method, "asce_a", f"kept_{HEADLINE}", variant, value, "")
-            for variant, values in ends.items()
-            for method, value in zip(("favor", "gold"), values, strict=True)
-        ],
-        columns=["method", "encoder", "metric", "variant", "value", "note"],
+    found = board(
+        evidence({}), kept_of({"": (0.11, 1.0), "low": (-0.05, 1.0), "high": (0.39, 1.0), "score": (0.1, 0.5)})
     )
-    board = leaderboard(evidence({}), kept, "asce_a", METHODS, 12, {}).set_index("Method")["Voice kept"]
-    assert board["FAVoR"] == "0.11 [−0.05, 0.39]"
-    assert board["Reference: own continuations"] == "1.00"
+    shares = found.set_index("Method")["Voice kept"]
+    assert shares["FAVoR"] == "0.11 [−0.05, 0.39]"
+    assert shares["Reference: own continuations"] == "1.00"

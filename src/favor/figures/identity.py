@@ -129,21 +129,17 @@ class Methods:
         everybody = identities([*self.rows, *_PEOPLE], self.bases, self.references)
         return {row: replace(one, name=unmarked(self.name(row))) for row, one in everybody.items() if row in shown}
 
-    def extremes(self, what: str, values: Mapping[Any, float]) -> str:
-        """Return a sentence on the highest and the lowest of the rows' ``values``; "" where fewer than two have one."""
-        known = {row: value for row, value in values.items() if math.isfinite(value)}
-        if len(known) < 2:
+    def span(self, what: str, values: Mapping[Any, float]) -> str:
+        """Return a sentence on what is drawn: of how many rows, and between which values; "" without any.
+
+        It names no row: that one is higher than another takes a test.
+        """
+        known = [value for value in values.values() if math.isfinite(value)]
+        if not known:
             return ""
-        low, high = (pick(known, key=lambda row: known[row]) for pick in (min, max))
-        if known[low] == known[high]:
-            return f"{what}: {minus(printed(known[low], 2))} for every method."
-        ends = []
-        for word, row in (("highest", high), ("lowest", low)):
-            value = printed(known[row], 2)
-            others = sum(printed(each, 2) == value for each in known.values()) - 1
-            more = f" and {others} more" if others else ""
-            ends.append(f"{word} {self.name(row)}{more} ({minus(value)})")
-        return f"{what}: {', '.join(ends)}."
+        ends = [minus(printed(end, 2)) for end in (min(known), max(known))]
+        rows = "one method" if len(known) == 1 else f"{len(known)} methods"
+        return f"{what}: {rows}, {ends[0] if ends[0] == ends[1] else f'from {ends[0]} to {ends[1]}'}."
 
     def named(self, values: pd.DataFrame) -> pd.DataFrame:
         """Return ``values`` with the printed name of each row beside its key, the column or index level ``method``."""

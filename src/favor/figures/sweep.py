@@ -89,7 +89,7 @@ def draw_sweep(
                     label=methods.name(method) if panel is axes[0] else None,
                 )
             drawn.append(summary.assign(metric=metric))
-            said += _finding(label, own[own["method"].isin(shown)], methods)
+            said += _finding(label, own[own["method"].isin(shown)])
             turned = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"} if crowded else {}
             panel.set_xticks(places, [label.replace(" (", "\n(") for label in labels], **turned)
             panel.set(ylabel=label, xlabel=axis)
@@ -124,17 +124,14 @@ def _bars(values: pd.DataFrame) -> np.ndarray:
     return np.maximum(np.stack([down, up]), 0.0)
 
 
-def _finding(label: str, values: pd.DataFrame, methods: Methods) -> list[str]:
-    """Return a sentence on the highest and the lowest mean over seeds among methods and points, where there are two."""
-    means = values.groupby(["method", "point"])["value"].mean().dropna()
-    if len(means) < 2:
+def _finding(label: str, values: pd.DataFrame) -> list[str]:
+    """Return a sentence on how far the means over seeds of methods and points reach; it names none of them."""
+    of_points = values.groupby(["method", "point"])["value"].mean().dropna()
+    if len(of_points) < 2:
         return []
-    places: list[tuple[str, str]] = list(means.index)
-    ends = (
-        f"{word} {methods.name(method)} at {point} ({minus(printed(means[method, point], 2))})"
-        for word, (method, point) in (("highest", places[means.argmax()]), ("lowest", places[means.argmin()]))
-    )
-    return [f"{label}: {', '.join(ends)}."]
+    rows, points = (of_points.index.get_level_values(level).nunique() for level in (0, 1))
+    low, high = (minus(printed(float(end), 2)) for end in (of_points.min(), of_points.max()))
+    return [f"{label}: {rows} {'method' if rows == 1 else 'methods'} at {points} points, from {low} to {high}."]
 
 
 @dataclass(frozen=True)

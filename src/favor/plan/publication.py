@@ -86,7 +86,7 @@ class Publication(Part):
         shown = self.evaluation.shown()
         read = [
             self.paths.scores.of(experiment=name, family=family)
-            for family in ("voice_kept", "likelihood", RETRIEVAL)
+            for family in ("voice_kept", "likelihood", "efficiency", RETRIEVAL)
             for name in shown
             if family in self.evaluation.families(name)
         ]
@@ -138,6 +138,8 @@ class Publication(Part):
             rows=list(experiment.methods),
             display=self.project.titles(name),
             references=self.tables.references(name),
+            unseen=self.evaluation.unseen_encoders(Table(name, "")),
+            margin=self.project.config.report.margin,
             never_sampled=self._never_sampled(name),
             figures=self.evaluation.figures(name),
             encoders=self.tables.encoder_roles(name),
@@ -145,6 +147,7 @@ class Publication(Part):
             remarks=self.tables.remarks(name),
             voice_kept="voice_kept" in families,
             likelihood="likelihood" in families,
+            efficiency="efficiency" in families,
             retrieval=RETRIEVAL in families,
             near_duplicates=corpus.near_duplicates is not None,
             gallery=name in self.evaluation.galleries(),

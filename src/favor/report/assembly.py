@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from favor.analysis.tables import EVIDENCE
 from favor.corpora.tables import (
     ALLOCATION,
     AUTHOR_MEASURES,
@@ -21,7 +20,8 @@ from favor.foundation.files import read_json
 from favor.foundation.parquet import read_parquet
 from favor.paper.settings import Entry
 from favor.report.content import CAUTIONS, ExperimentReport, Figure, Preparation, Report, ReportTable
-from favor.report.findings import Facts, findings
+from favor.report.facts import Facts
+from favor.report.findings import findings
 from favor.report.leaderboard import leaderboard
 from favor.report.settings import PrintedExperiment, PrintedSweep
 from favor.running.invalidation.changes import FOLDER, accepted_notes
@@ -134,16 +134,14 @@ def _experiment(results: Path, name: str, values: PrintedExperiment, numbers: Se
             spec, sources = replace(spec, panels=panels_of_cells(cells)), [f"{name}/scores"]
         sources += [f"{name}/statistics/{label}.parquet"] if spec.comparisons is not None else []
         tables.append(ReportTable(spec, cells, ", ".join(sources)))
-    evidence = read_parquet(results / name / "evidence.parquet", EVIDENCE)
-    kept = read_parquet(scores / "voice_kept.parquet", SCORES) if values.voice_kept else None
+    facts = Facts.read(results / name, values)
     style, rows, display = values.style_encoder, values.rows, values.display
-    likelihood = read_parquet(scores / "likelihood.parquet", SCORES) if values.likelihood else None
-    facts = Facts(evidence, kept, style, rows, values.clients, display, likelihood)
+    traffic = read_parquet(scores / "efficiency.parquet", SCORES) if values.efficiency else None
     sample = read_json(results / name / "sample.json") if values.gallery else []
     return ExperimentReport(
         cautions=[] if retrieval is None else sentences(retrieval, {style, *values.measured}, titles),
         findings=findings(facts),
-        leaderboard=leaderboard(evidence, kept, style, rows, values.clients, facts.passed(), display),
+        leaderboard=leaderboard(facts, traffic),
         passed=facts.passed(),
         sample=[(str(kind), str(text)) for kind, text in sample],
         name=name,

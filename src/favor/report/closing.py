@@ -4,13 +4,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from favor.analysis.tables import EVIDENCE
-from favor.foundation.parquet import read_parquet
-from favor.report.findings import Facts, findings
+from favor.report.content import NEXT
+from favor.report.facts import Facts
+from favor.report.findings import findings
 from favor.report.provenance import record_run
 from favor.report.settings import PrintedExperiment
 from favor.running.jobs.environment import latex_available
-from favor.scores.tables import SCORES
 
 
 def end_run(workflow: Any, results: Path, root: Path, experiments: Mapping[str, PrintedExperiment]) -> None:
@@ -33,20 +32,14 @@ def closing(results: Path, experiments: Mapping[str, PrintedExperiment], latex: 
     """
     tables = sum(len(values.tables) for values in experiments.values())
     demo = all(values.demo for values in experiments.values())
-    lines = [f"Made: {tables} tables of {', '.join(experiments)}, numbers.json, the adapters of every run."]
+    count = f"{tables} {'table' if tables == 1 else 'tables'}"
+    lines = [f"Made: {count} of {', '.join(experiments)}, numbers.json, the adapters of every run."]
     for name, values in experiments.items():
-        path = results / name / "evidence.parquet"
-        if path.is_file():
-            files = [path.parent / "scores" / f"{family}.parquet" for family in ("voice_kept", "likelihood")]
-            kept, likelihood = (read_parquet(file, SCORES) if file.is_file() else None for file in files)
-            evidence, style = read_parquet(path, EVIDENCE), values.style_encoder
-            facts = Facts(evidence, kept, style, values.rows, values.clients, values.display, likelihood)
+        if (results / name / "evidence.parquet").is_file():
+            facts = Facts.read(results / name, values)
             lines.append(f"{name}{' (a demo: it says nothing about the methods)' if demo else ''}:")
             lines += [f"- {sentence}" for sentence in findings(facts)]
     if not latex:
         lines.append("Missing: report.pdf, because LaTeX (pdflatex) is not installed.")
     lines.append(f"Open: {results / 'report.html'}")
-    following = (
-        "a configuration of your own corpus (docs/corpora.md)" if demo else "snakemake release (docs/exports.md)"
-    )
-    return [*lines, f"Next: {following}."]
+    return [*lines, f"Next: {NEXT[demo].format(name=next(iter(experiments)))}"]

@@ -1,78 +1,23 @@
-"""What came out, in plain sentences made from the numbers: how much voice is left, the strongest rival, whose voices.
+"""What came out, in plain sentences made from claims: how much voice is left, the strongest rival, whose voices.
 
 One measure answers the question: the share of all outputs that style encoders attribute to their author. The encoders
 are those that no method was trained with, where the experiment has any; outputs that failed the filter are wrong ones.
+A sentence says a value with its numbers of authors, texts and seeds, or a claim (:mod:`favor.analysis.claims`).
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pandas as pd
 
-from favor.paper.names import method_name, unmarked
-from favor.report.leaderboard import HEADLINE, differences, judges, means, p_text, subject
+from favor.paper.names import encoder_name
+from favor.report.facts import BASE, COMMON, ENDS, HEADLINE, Facts, attributed, compared, means, readings, subject
+from favor.report.leaderboard import p_text
 from favor.statistics.power import detectable, least_authors
 from favor.tables.escape import minus
-from favor.tables.marks import LEVEL
 
 _NAMED = 3  # methods that a sentence names before it counts
-
-
-@dataclass(frozen=True)
-class Facts:
-    """What the sentences of one experiment are made from.
-
-    evidence: the table of that name. kept: scores of the family voice_kept, or None. style: the encoder that methods
-    are aligned to. methods: rows in the experiment's order. authors: how many. display: printed names. likelihood:
-    scores of that family, or None.
-    """
-
-    evidence: pd.DataFrame
-    kept: pd.DataFrame | None
-    style: str
-    methods: Sequence[str]
-    authors: int
-    display: Mapping[str, str]
-    likelihood: pd.DataFrame | None = None
-
-    @property
-    def encoder(self) -> str:
-        """The encoder that judges: the mean of the unseen ones, or else the methods' own."""
-        return judges(self.evidence, self.style)
-
-    @property
-    def judge(self) -> str:
-        """The printed judge."""
-        if self.encoder == self.style:
-            return "the style encoder that methods are aligned to"
-        return "style encoders that no method has seen"
-
-    @property
-    def values(self) -> dict[str, float]:
-        """The measure by row and control."""
-        return means(self.evidence, self.encoder, HEADLINE)
-
-    def name(self, method: str) -> str:
-        """Return the printed name of a row."""
-        return unmarked(method_name(method, self.display))
-
-    def voices(self) -> pd.DataFrame:
-        """Return the scores of ``kept`` by the judge: an index of methods, columns (metric, variant)."""
-        if self.kept is None:
-            return pd.DataFrame()
-        own = self.kept[(self.kept["encoder"] == self.encoder) & self.kept["method"].isin([*self.methods, "gold"])]
-        return own.pivot_table(index="method", columns=["metric", "variant"], values="value", dropna=False)
-
-    def passed(self) -> dict[str, tuple[int, int]]:
-        """Return by row how many outputs passed the filter, and how many there are; nothing without ``kept``."""
-        if self.kept is None:
-            return {}
-        own = self.kept[(self.kept["encoder"] == self.encoder) & (self.kept["variant"] == "score")]
-        counts = own.pivot_table(index="method", columns="metric", values="n")
-        places = ("kept_author_accuracy", f"kept_{HEADLINE}")
-        return {str(name): (int(row[places[0]]), int(row[places[1]])) for name, row in counts.iterrows()}
 
 
 def findings(facts: Facts) -> list[str]:
@@ -81,8 +26,7 @@ def findings(facts: Facts) -> list[str]:
     first = subject(facts.methods)
     if first not in values:
         return ["No method has an output, so nothing can be compared."]
-    whose = " ".join(filter(None, (voices(facts), adapters(facts))))
-    return [text for text in (level(facts), rival(facts), whose) if text]
+    return [text for text in (level(facts), rival(facts), voices(facts), adapters(facts)) if text]
 
 
 def level(facts: Facts) -> str:
@@ -92,14 +36,44 @@ def level(facts: Facts) -> str:
     of = f"{facts.name(first)}'s {texts} texts" if texts else f"{facts.name(first)}'s texts"
     gold = facts.values.get("gold")
     human = f", the authors' own texts {_percent(gold)}" if gold is not None else ""
+    attribute = "attributes" if facts.encoder == facts.style else "attribute"
     said = (
-        f"{_capital(facts.judge)} attribute {_percent(facts.values[first])} of {of} to the right author; chance is "
-        f"{_percent(1 / facts.authors)}{human}."
+        f"{_capital(facts.judge)} {attribute} {_percent(facts.values[first])} of {of} ({counted(facts)}) to the right "
+        f"author{_one_by_one(facts, first)}; chance is {_percent(facts.chance)}{human}."
     )
-    if facts.encoder == facts.style:
-        said = said.replace("attribute ", "attributes ", 1)
-    failed = texts - passed
-    return said + (f" {failed} of the texts failed the quality filter and count as wrong." if failed else "")
+    if failed := texts - passed:
+        said += (
+            f" {failed} {'text' if failed == 1 else 'texts'} failed the quality filter and {_count(failed)} as wrong"
+        )
+        said += f"{_whose(facts, first, failed, texts)}."
+    return said
+
+
+def counted(facts: Facts) -> str:
+    """Return authors and seeds, each counted as what it is."""
+    return f"{facts.authors} authors, {facts.seeds} {'seed' if facts.seeds == 1 else 'seeds'}"
+
+
+def _one_by_one(facts: Facts, method: str) -> str:
+    """Return the shares by each of the encoders whose mean judges, where there are several."""
+    shares = {name: means(facts.evidence, name, HEADLINE).get(method) for name in facts.unseen}
+    known = {name: share for name, share in shares.items() if share is not None}
+    if len(known) < 2 or facts.encoder == facts.style:
+        return ""
+    return f" ({_listed([_percent(share) for share in known.values()])} by {_listed(list(map(encoder_name, known)))})"
+
+
+def _whose(facts: Facts, method: str, failed: int, texts: int) -> str:
+    """Return of how many authors the texts are that failed; "" where authors do not have as many texts each."""
+    assert facts.kept is not None
+    own = facts.kept[(facts.kept["metric"] == "margin_lost") & (facts.kept["method"] == method)]
+    passed = own[own["encoder"] == facts.style].set_index("variant")["n"].astype(int)
+    each, rest = divmod(texts, facts.authors)
+    missing = each - passed
+    if rest or len(passed) != facts.authors or (missing < 0).any() or missing.sum() != failed:
+        return ""
+    authors = int((missing > 0).sum())
+    return f", all of {'one author' if authors == 1 else f'{authors} of {facts.authors} authors'}"
 
 
 def rival(facts: Facts) -> str:
@@ -107,24 +81,29 @@ def rival(facts: Facts) -> str:
 
     Variants of the first row without one of its parts are not rivals. "" where there is no other method.
     """
-    first, values = subject(facts.methods), facts.values
-    tested = differences(facts.evidence, facts.encoder, HEADLINE, first).set_index("rival")
-    tested = tested[tested.index.isin(list(facts.methods))]
+    first, values, tested = subject(facts.methods), facts.values, compared(facts)
     others = [name for name in tested.index if not str(name).startswith(f"{first}_")]
     if not others:
         return ""
     best = max(others, key=lambda name: values[name])
     row: Any = tested.loc[best]
+    name, other = facts.name(first), facts.name(best)
+    lead = f"{name}'s strongest rival, {other}, reaches {_percent(values[best])}"
+    if facts.authors < least_authors(len(tested)):
+        return f"{lead}. {smallest(row, facts.authors, len(tested))}"
     numbers = (
         f"{_points(row['delta'])} points [{_points(row['low'])}, {_points(row['high'])}], p {p_text(row['p_holm'])}"
     )
-    name, other = facts.name(first), facts.name(best)
-    lead = f"{name}'s strongest rival, {other}, reaches {_percent(values[best])}"
-    if row["p_holm"] < LEVEL:
-        verdict = f"{name} is significantly {'above' if row['delta'] > 0 else 'below'} it ({numbers})."
+    if row["state"] in ("above", "below"):
+        verdict = f"{name} is significantly {row['state']} it ({numbers})."
+        return f"{lead}: {verdict} {_others(facts, tested)}".rstrip()
+    if row["state"] == "ruled out":
+        verdict = (
+            f"they are within {margin_text(facts.margin)} the way from chance to the authors' own texts ({numbers})."
+        )
         return f"{lead}: {verdict} {_others(facts, tested)}".rstrip()
     power = smallest(row, facts.authors, len(tested))
-    return f"{lead}: no difference found ({numbers}). {power} {_others(facts, tested)}".rstrip()
+    return f"{lead}: which of them is better is open ({numbers}). {power} {_others(facts, tested)}".rstrip()
 
 
 def smallest(row: Any, authors: int, tests: int) -> str:
@@ -134,19 +113,18 @@ def smallest(row: Any, authors: int, tests: int) -> str:
     """
     if authors < least_authors(tests):
         of = "a single test" if tests == 1 else f"{tests} tests"
-        return f"With {authors} authors and {of} no difference could have been found, however large."
+        return f"With {authors} authors and {of} no difference can be shown, however large."
     points = _points(detectable(authors, tests) * row["error"] * math.sqrt(authors)).removeprefix("+")
-    return f"The smallest difference that {authors} authors would have shown, in four runs of five, is {points} points."
+    return f"With {authors} authors only differences of {points} points or more would be found reliably (80 % power)."
 
 
 def _others(facts: Facts, tested: pd.DataFrame) -> str:
-    apart = tested[tested["p_holm"] < LEVEL]
-    below, above = int((apart["delta"] > 0).sum()), int((apart["delta"] < 0).sum())
+    below, above = (int((tested["state"] == state).sum()) for state in ("above", "below"))
     first = facts.name(subject(facts.methods))
     if len(tested) == 1:  # the rival, of whom all is said
         return ""
     if not below and not above:
-        return f"None of the {len(tested)} other methods differs significantly from {first}."
+        return f"For none of the {len(tested)} other methods is a difference from {first} shown."
     return (
         f"Of {len(tested)} other methods, {below or 'none'} {_be(below)} significantly below {first} and "
         f"{above or 'none'} above."
@@ -154,30 +132,49 @@ def _others(facts: Facts, tested: pd.DataFrame) -> str:
 
 
 def voices(facts: Facts) -> str:
-    """Return whose voices methods write in: the authors', others that differ, or one for everybody."""
-    found = facts.voices()
-    needed = [("distinct_auc", "low"), (f"kept_{HEADLINE}", "score_low")]
-    if not set(needed) <= set(found.columns):
+    """Return for which methods the authors' voices are shown, for which ruled out, and for which it is open."""
+    claims = attributed(facts)
+    if claims.empty:
         return ""
-    rows = found[needed].reindex([name for name in facts.methods if name in found.index]).dropna()
-    chance = 1 / facts.authors
-    distinct = rows[needed[0]] > 0.5
-    right = rows[needed[1]] > chance
-    wrong, one = list(rows.index[distinct & ~right]), list(rows.index[~distinct & ~right])
-    parts = list(_voices(facts, wrong, one, list(rows.index[right])))
-    return " ".join(parts)
+    if not facts.enough:
+        return f"Whose voices methods write in cannot be shown with {facts.authors} authors."
+    return " ".join(_voices(facts, claims))
 
 
-def _voices(facts: Facts, wrong: list[str], one: list[str], right: list[str]) -> Iterator[str]:
-    if wrong:
+def _voices(facts: Facts, claims: pd.DataFrame) -> Iterator[str]:
+    tests = "Holm" if len(claims) == 1 else f"Holm over {len(claims)} methods"
+    common = facts.scores(COMMON, facts.kept).get("score", pd.Series(dtype=float)).notna().any()
+    against = "on common prompts too" if common else "and above the base model on the same prompts"
+    voice = list(claims.index[claims["voice"]])
+    if voice:
+        yield f"In the authors' voices, above chance {against} ({tests}): {_names(facts, voice)}."
+    prompted = list(claims.index[(claims["state"] == "above") & ~claims["voice"]])
+    if prompted:
+        asked = "common prompts do not show more" if common else "nothing is shown above the base model"
+        if not common and BASE not in facts.methods:
+            asked = "there is neither a row of common prompts nor the base model to compare with"
         yield (
-            f"Voices differ, but they are not the authors': one can tell apart by author what {_names(facts, wrong)} "
-            f"{_write(wrong)}, but not attribute it to the right author more often than by chance."
+            f"Above chance, which the prompts alone may carry, as they are the authors' own words and {asked}: "
+            f"{_names(facts, prompted)}."
         )
-    if one:
-        yield f"{_capital(_names(facts, one))} {_write(one)} in one voice for all authors, as far as encoders can tell."
-    if right:
-        yield f"What {_names(facts, right)} {_write(right)} goes to the right author more often than by chance."
+    less = list(claims.index[claims["within"]])
+    if less:
+        yield f"{_capital(margin_text(facts.margin))} the voice or more is ruled out for {_names(facts, less)}."
+    undecided = claims[(claims["state"] == "open") & ~claims["within"]]
+    if len(undecided):
+        found = undecided["found"].max()
+        reach = (
+            f"; a method would be found reliably (80 % power) from {_percent(found)} of its texts on"
+            if found < 1
+            else ""
+        )
+        yield (
+            f"Whether texts go to the right author more often than by chance is open for "
+            f"{_names(facts, list(undecided.index))}{reach}."
+        )
+    behind = list(claims.index[claims["state"] == "below"])
+    if behind:
+        yield f"Below chance: {_names(facts, behind)}."
 
 
 def adapters(facts: Facts) -> str:
@@ -185,34 +182,81 @@ def adapters(facts: Facts) -> str:
 
     "" where no likelihood was read, or where the first row has one model for all.
     """
-    if facts.likelihood is None:
+    claims, first = readings(facts), subject(facts.methods)
+    if first not in claims.index or facts.likelihood is None:
         return ""
-    own = facts.likelihood[facts.likelihood["metric"] == "likelihood_top1"]
-    found = own.pivot_table(index="method", columns="variant", values="value").reindex(list(facts.methods))
-    first = subject(facts.methods)
-    if not {"low", "high"} <= set(found.columns) or found["low"].isna()[first]:
-        return ""
-    share, low, high, chance = (float(found[name][first]) for name in ("", "low", "high", "chance"))
-    texts = int(own.loc[(own["method"] == first) & (own["variant"] == ""), "n"].iloc[0])
-    right = found.index[found["low"] > found["chance"]].tolist()
-    return (
-        f"By how likely adapters find {texts} unseen texts, {facts.name(first)}'s point to the right author for "
-        f"{_percent(share)} [{_percent(low)}, {_percent(high)}]; chance is {_percent(chance)}. "
-        f"{f'Above chance: {_names(facts, right)}' if right else 'No method is above chance'}."
+    if not facts.enough:
+        return f"What adapters know of their authors cannot be shown with {facts.authors} authors."
+    own: Any = claims.loc[first]
+    table = facts.likelihood
+    rows = table[(table["metric"] == "likelihood_top1") & (table["method"] == first) & (table["variant"] == "")]
+    # Every seed's adapters read the same texts.
+    texts = int(rows["n"].iloc[0]) // facts.seeds
+    said = (
+        f"Given {texts} unseen texts, {facts.name(first)}'s adapter of the true author fits best in "
+        f"{_percent(own['value'])} [{_percent(own['low'])}, {_percent(own['high'])}] of the readings "
+        f"({counted(facts)}); chance is {_percent(own['chance'])}."
     )
+    return " ".join(filter(None, (said, *_readings(facts, claims), gains(facts, first))))
+
+
+def _readings(facts: Facts, claims: pd.DataFrame) -> Iterator[str]:
+    known = list(claims.index[claims["known"]])
+    if known:
+        yield f"Above chance, and better than the base on their own authors: {_names(facts, known)}."
+    forgetful = list(claims.index[(claims["state"] == "above") & ~claims["known"]])
+    if forgetful:
+        yield (
+            "Above chance, but not shown to read their own authors better than the base, which forgetting others gives "
+            f"too: {_names(facts, forgetful)}."
+        )
+    undecided = claims[claims["state"] == "open"]
+    if len(undecided):
+        yield f"Open for {_names(facts, list(undecided.index))}."
+
+
+def gains(facts: Facts, method: str) -> str:
+    """Return a row's own gain with its voice gain, how much of that is others' loss, and its neutral gain.
+
+    A voice gain is said only where the lower limit of the own gain is above 0.
+    """
+    found = {
+        name: facts.scores(f"likelihood_{name}_gain", facts.likelihood).reindex(columns=list(ENDS)).reindex([method])
+        for name in ("own", "others", "voice", "neutral")
+    }
+    own, others, voice, neutral = (found[name].iloc[0] for name in ("own", "others", "voice", "neutral"))
+    if own.isna().any():
+        return ""
+    said = f"Own gain: {_nats(own)} nats per token over the base"
+    if not own["low"] > 0:
+        return f"{said}: no voice gain is claimed, as forgetting gives one too."
+    if voice.notna().all():
+        loss = max(0.0, -float(others[""]))
+        said += f"; voice gain: {_nats(voice)}, of which {minus(f'{loss:.3f}')} is others' loss"
+    return said + (f"; neutral gain: {_nats(neutral)}." if math.isfinite(neutral[""]) else ".")
+
+
+def _nats(row: Any) -> str:
+    value, low, high = (minus(f"{float(row[end]):.3f}") for end in ENDS)
+    return value if math.isnan(row["low"]) else f"{value} [{low}, {high}]"
+
+
+def margin_text(margin: float) -> str:
+    """Return a margin as "half of" or "30 % of"."""
+    return "half of" if margin == 0.5 else f"{100 * margin:.0f} % of"
 
 
 def _names(facts: Facts, methods: Sequence[str]) -> str:
     names = [facts.name(method) for method in methods]
-    if len(names) == 1:
-        return names[0]
-    if len(names) <= _NAMED + 1:
-        return f"{', '.join(names[:-1])} and {names[-1]}"
-    return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} more methods"
+    return _listed(names if len(names) <= _NAMED + 1 else [*names[:_NAMED], f"{len(names) - _NAMED} more methods"])
 
 
-def _write(methods: Sequence[str]) -> str:
-    return "writes" if len(methods) == 1 else "write"
+def _listed(texts: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(texts[:-1]), texts[-1]]))
+
+
+def _count(number: int) -> str:
+    return "counts" if number == 1 else "count"
 
 
 def _be(count: int) -> str:

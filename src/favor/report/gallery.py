@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from favor.foundation.html import html_text, render
 from favor.paper.names import method_name, unmarked
-from favor.report.leaderboard import subject
+from favor.report.facts import subject
 from favor.scores.inputs import Run, ScoreInputs
 from favor.scores.prototypes import predict, prototypes
 from favor.tables.cells import printed

@@ -1,122 +1,87 @@
-"""All rows of an experiment in one order, and how sure that order is."""
+"""All rows of an experiment in one order, with quality and cost, and what is shown of every one against the first."""
 
-from collections.abc import Mapping, Sequence
+import math
+from typing import Any
 
 import pandas as pd
 
 from favor.paper.names import CONTROLS, method_name
-from favor.scores.metric import UNSEEN
-from favor.statistics.paired import holm
+from favor.report.facts import HEADLINE, SHARE, Facts, compared, means, subject
 from favor.tables.cells import DASH, printed, without_value
 from favor.tables.escape import minus
-from favor.tables.marks import LEVEL
 
-HEADLINE = "author_accuracy_failures_wrong"
 LEADERBOARD = (
     "Share of all outputs that style encoders attribute to their author, failed outputs counted as wrong. Voice kept: "
-    "0 is chance, 1 the authors' own texts. Intervals: 95 % over authors. Last column: significant or not (n. s.) by "
-    "Holm's correction over the column."
+    "0 is chance, 1 the authors' own texts. BERTScore: of outputs that passed, against the author's own continuation. "
+    "Uploaded: by all clients, per seed. Intervals: 95 % over authors. Last column: the difference, and above or below "
+    "where it is shown by Holm's correction over the column; within: too small to matter (report.margin); else open."
 )
+MEBIBYTE = 2**20
 
 
-def subject(methods: Sequence[str]) -> str:
-    """Return the row that is compared with all others: FAVoR, or else the first."""
-    return "favor" if "favor" in methods else methods[0]
-
-
-def judges(evidence: pd.DataFrame, style: str) -> str:
-    """Return the encoder of the headline: the mean of those that no method has seen, or else ``style``."""
-    return UNSEEN if (evidence["encoder"] == UNSEEN).any() else style
-
-
-def differences(evidence: pd.DataFrame, encoder: str, metric: str, left: str) -> pd.DataFrame:
-    """Return columns rival, delta, low, high, p, error, p_holm: ``left`` minus each other method, Holm over them.
-
-    ``evidence``: the table of that name. Controls are not rivals.
-    """
-    own = evidence[(evidence["encoder"] == encoder) & (evidence["metric"] == metric)]
-    records = []
-    for row in own.to_dict("records"):
-        if row["left_method"] == left and row["right_method"] not in CONTROLS:
-            records.append((row["right_method"], row["delta"], row["low"], row["high"], row["p"], row["error"]))
-        if row["right_method"] == left and row["left_method"] not in CONTROLS:
-            records.append((row["left_method"], -row["delta"], -row["high"], -row["low"], row["p"], row["error"]))
-    found = pd.DataFrame(records, columns=["rival", "delta", "low", "high", "p", "error"])
-    return found.assign(p_holm=holm(found["p"].to_numpy(dtype=float)))
-
-
-def means(evidence: pd.DataFrame, encoder: str, metric: str) -> dict[str, float]:
-    """Return the mean over seeds of every method and control that has one."""
-    own = evidence[(evidence["encoder"] == encoder) & (evidence["metric"] == metric)]
-    return dict(zip(own["left_method"], own["left"], strict=True)) | dict(
-        zip(own["right_method"], own["right"], strict=True)
-    )
-
-
-def leaderboard(
-    evidence: pd.DataFrame,
-    kept: pd.DataFrame | None,
-    style: str,
-    methods: Sequence[str],
-    clients: int,
-    passed: Mapping[str, tuple[int, int]],
-    display: Mapping[str, str] | None = None,
-) -> pd.DataFrame:
+def leaderboard(facts: Facts, traffic: pd.DataFrame | None = None) -> pd.DataFrame:
     """Return every row, printable: best first, the references and chance in their places.
 
-    ``kept``: scores of the family voice_kept, or None where the experiment has none; they bring intervals. ``passed``:
-    by row, how many outputs passed the filter and how many there are.
+    ``traffic``: scores of the family efficiency, or None where the experiment has none.
     """
-    encoder = judges(evidence, style)
-    values = {
-        name: value for name, value in means(evidence, encoder, HEADLINE).items() if name in (*methods, *CONTROLS)
-    }
-    first = subject(methods)
-    tested = differences(evidence, encoder, HEADLINE, first).set_index("rival")
-    own = means(evidence, style, HEADLINE)
-    title = method_name(first, display)
-    rows = []
-    for name in sorted(values, key=lambda each: -values[each]):
-        against = DASH
-        if name in tested.index and name in methods:
-            delta, p = -float(tested["delta"][name]), float(tested["p_holm"][name])
-            said = "n. s." if p >= LEVEL else ("above" if delta > 0 else "below")
-            against = f"{minus(printed(delta, 2, signed=True))}, p {p_text(p)}: {said}"
-        through = passed.get(name)
-        rows.append(
-            {
-                "Method": method_name(name, display),
-                "Voice kept": _share(kept, name, encoder),
-                "Attributed to the author": printed(values[name], 3),
-                "By the methods' own encoder": printed(own[name], 3) if name in own else DASH,
-                "Passed the filter": f"{through[0]} of {through[1]}" if through else DASH,
-                f"Against {title}": against,
-                "value": values[name],
-            }
-        )
-    if clients:
-        chance = printed(1 / clients, 3)
-        names = ("Reference: chance", DASH, chance, chance, DASH, DASH, 1 / clients)
-        columns = list(rows[0]) if rows else [*_COLUMNS, f"Against {title}", "value"]
-        rows.append(dict(zip(columns, names, strict=True)))
-    made = pd.DataFrame(rows).sort_values("value", ascending=False, kind="stable").drop(columns="value")
-    without = [
-        *(["Voice kept"] if kept is None else []),
-        *(["By the methods' own encoder"] if encoder == style else []),
-        *([] if passed else ["Passed the filter"]),
+    names = (*facts.methods, *CONTROLS)
+    values = {name: value for name, value in facts.values.items() if name in names}
+    claims, own = compared(facts), means(facts.evidence, facts.style, HEADLINE)
+    quality, passed = means(facts.evidence, "", "bertscore_f1"), facts.passed()
+    sent: dict[str, float] = {}
+    if traffic is not None:
+        found = traffic[(traffic["metric"] == "upload_bytes") & (traffic["variant"] == "")]
+        for name, value in found.groupby("method")["value"].mean().dropna().items():
+            sent[str(name)] = float(value) / MEBIBYTE
+    rows = [
+        {
+            "Method": method_name(name, facts.display),
+            "Voice kept": _share(facts, name),
+            "Attributed to the author": printed(values[name], 3),
+            "By the methods' own encoder": printed(own[name], 3) if name in own else DASH,
+            # A human continuation is compared with itself.
+            "BERTScore": printed(quality[name], 3) if name in quality and name not in CONTROLS else DASH,
+            "Passed the filter": "{} of {}".format(*passed[name]) if name in passed else DASH,
+            "Uploaded, MiB": printed(sent[name], 1) if name in sent else DASH,
+            f"Against {method_name(subject(facts.methods), facts.display)}": _against(facts, claims, name),
+        }
+        for name in sorted(values, key=lambda each: -values[each])
     ]
-    return made.drop(columns=without).reset_index(drop=True)
+    chance = printed(facts.chance, 3)
+    known = {"Method": "Reference: chance", "Attributed to the author": chance, "By the methods' own encoder": chance}
+    above = sum(value >= facts.chance for value in values.values())
+    rows.insert(above, {**dict.fromkeys(rows[0] if rows else (), DASH), **known})
+    without = [
+        *(["Voice kept"] if facts.kept is None else []),
+        *(["By the methods' own encoder"] if facts.encoder == facts.style else []),
+        *([] if passed else ["Passed the filter"]),
+        *([] if set(quality) & set(facts.methods) else ["BERTScore"]),
+        *([] if sent else ["Uploaded, MiB"]),
+    ]
+    return pd.DataFrame(rows).drop(columns=without, errors="ignore").reset_index(drop=True)
 
 
-_COLUMNS = (
-    "Method", "Voice kept", "Attributed to the author", "By the methods' own encoder", "Passed the filter",
-)  # fmt: skip
-
-
-def _share(kept: pd.DataFrame | None, name: str, encoder: str) -> str:
-    if kept is None:
+def _against(facts: Facts, claims: pd.DataFrame, name: str) -> str:
+    """Return a row minus the first with its interval, and what is shown of it; p where it says more than that."""
+    if name not in claims.index:
         return DASH
-    own = kept[(kept["method"] == name) & (kept["encoder"] == encoder) & (kept["metric"] == f"kept_{HEADLINE}")]
+    row: Any = claims.loc[name]
+    delta, low, high, p = (float(row[column]) for column in ("delta", "low", "high", "p_holm"))
+    text = minus(printed(-delta, 2, signed=True))
+    if not facts.enough:
+        return text
+    if all(map(math.isfinite, (low, high))):
+        text += f" [{minus(printed(-high, 2, signed=True))}, {minus(printed(-low, 2, signed=True))}]"
+    state = {"above": "below", "below": "above", "ruled out": "within"}.get(row["state"], "open")
+    return f"{text}, p {p_text(p)}: {state}" if p < 1 else f"{text}: {state}"
+
+
+def _share(facts: Facts, name: str) -> str:
+    if facts.kept is None:
+        return DASH
+    own = facts.kept[
+        (facts.kept["method"] == name) & (facts.kept["encoder"] == facts.encoder) & (facts.kept["metric"] == SHARE)
+    ]
     values = own.set_index("variant")["value"]
     if not {"", "low", "high"} <= set(values.index):
         return DASH
@@ -124,7 +89,7 @@ def _share(kept: pd.DataFrame | None, name: str, encoder: str) -> str:
         return without_value(str(own.loc[own["variant"] == "", "note"].iloc[0]))
     share, low, high = (minus(printed(float(values[variant]), 2)) for variant in ("", "low", "high"))
     # The authors' own texts are 1 by definition.
-    return share if values["low"] == values["high"] else f"{share} [{low}, {high}]"
+    return share if values["low"] == values["high"] or not facts.enough else f"{share} [{low}, {high}]"
 
 
 def p_text(value: float) -> str:

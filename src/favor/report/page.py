@@ -13,6 +13,7 @@ from favor.foundation.files import write_text
 from favor.foundation.html import html_text, render
 from favor.paper.names import method_name, unmarked
 from favor.report.content import (
+    NEXT,
     QUESTION,
     ExperimentReport,
     Figure,
@@ -37,12 +38,6 @@ from favor.tables.html import html_table, page
 OPENING = ("Base model",)  # facts of the first screen
 OPEN_FIGURES = 5  # after that of the card
 OPEN_TABLES = ("main_federated_results", "distinct-faithful")  # after that of all methods
-
-
-NEXT = {
-    True: "Run it on your own posts: snakemake --configfile YOURS.yaml (docs/corpora.md says what a corpus needs).",
-    False: "What a smaller difference takes: favor plan --like results/{name}. To publish: snakemake release.",
-}
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,13 @@ class Report(Section):
         "What bold numbers rest on: paired tests against the best row (`evidence`), or printed means alone, with the "
         "second-best underlined (`paper`, for tables beside the paper's).",
     )
+    margin: float = key(
+        0.5,
+        "Share of the way from chance to the authors' own texts. A difference is ruled out where its interval lies "
+        "within it: at 0.5 a method is said to keep less than half of the voice, or two to be within half of it.",
+        gt=0,
+        lt=1,
+    )
     unranked: Names = key([], "Rows that are printed and take no place, as an audit of another row.")
     gallery: bool | None = key(
         None,
@@ -47,9 +54,9 @@ class PrintedExperiment(Section):
 
     ``methods``: hyper-parameters of each of its ``rows``; ``experiment`` and ``corpus``: all keys of these sections.
     ``clients``: that remain, after ``withdrawn`` left; ``prompts_per_client``: as asked for. ``measured``: encoders of
-    its tables. ``never_sampled``: clients by seed. ``references``: rows that do not federate. ``voice_kept``,
-    ``likelihood``, ``retrieval``: whether there are such scores; ``near_duplicates``: whether they were looked for;
-    ``demo``: no real authors.
+    its tables. ``never_sampled``: clients by seed. ``references``: rows that do not federate. ``unseen``: encoders that
+    no method was trained with. ``margin``: of `report`. ``voice_kept``, ``likelihood``, ``efficiency``, ``retrieval``:
+    whether there are such scores; ``near_duplicates``: whether they were looked for; ``demo``: no real authors.
     """
 
     title: str
@@ -67,6 +74,8 @@ class PrintedExperiment(Section):
     rows: list[str]
     display: dict[str, str]
     references: list[str]
+    unseen: list[str]
+    margin: float
     never_sampled: dict[str, int]
     tables: list[str]
     figures: list[str]
@@ -75,6 +84,7 @@ class PrintedExperiment(Section):
     remarks: dict[str, str]
     voice_kept: bool
     likelihood: bool
+    efficiency: bool
     retrieval: bool
     near_duplicates: bool
     gallery: bool

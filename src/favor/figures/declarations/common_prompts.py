@@ -68,7 +68,7 @@ def draw_common_prompts(scores: pd.DataFrame, style_encoder: str, methods: Metho
         save(
             figure,
             *paths,
-            finding=methods.extremes("Cosine between authors on one prompt", {row: alike[row] for row in shown}),
+            finding=methods.span("Cosine between authors on one prompt", {row: alike[row] for row in shown}),
             data=methods.named(data.assign(people_own_prompts=own)[::-1]),
         )
 

@@ -57,7 +57,7 @@ def draw_copying(scores: pd.DataFrame, methods: Methods, *paths: str | Path) -> 
             methods.label_rows(axes[0], shown)
             axes[0].legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2, frameon=False, fontsize=7.5)
         said = (
-            methods.extremes(
+            methods.span(
                 f"{PANELS['copy5_rate']} in the {text}", {row: value("copy5_rate", variant, row) for row in shown}
             )
             for variant, (_, text, _) in TEXTS.items()

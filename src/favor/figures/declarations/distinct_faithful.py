@@ -52,13 +52,10 @@ def draw_distinct_faithful(scores: pd.DataFrame, style_encoder: str, methods: Me
             if shown:
                 axis.axhline(values["chance"].iloc[0], color=GREY, linestyle=":", linewidth=1)
             methods.scatter(axis, values.loc[shown])
-            own = values.reindex([method for method in methods.rows if method in values.index])
-            if len(own) and not said:
-                apart, right = int((own["x_low"] > 0.5).sum()), int((own["y_low"] > own["chance"]).sum())
-                said = (
-                    f"In {apart} of {len(own)} methods one can tell authors apart; in {right} what they write goes to "
-                    "the right author more often than by chance."
-                )
+            said = said or " ".join(
+                methods.span(what, values[side].reindex([row for row in methods.rows if row in values.index]).to_dict())
+                for what, side in (("Verification AUC among outputs", "x"), ("Right author", "y"))
+            )
             data.append(methods.named(values.loc[shown].rename_axis(index="method")).assign(encoder=encoder))
         save(figure, *paths, finding=said, data=pd.concat(data, ignore_index=True))
 
@@ -66,8 +63,7 @@ def draw_distinct_faithful(scores: pd.DataFrame, style_encoder: str, methods: Me
 FIGURE = FigureSpec(
     title="Distinct against faithful",
     caption="Further right, authors are easier to tell apart; further up, they are recognised as themselves. Dotted: "
-    "chance. Bars are 95 % intervals over authors. Right of chance and not above it, voices differ and are not the "
-    "authors'.",
+    "chance. Bars are 95 % intervals over authors. Lower right: distinguishable, but not shown to be the authors' own.",
     scores=("voice_kept",),
     place=1,
     draw=lambda data, *paths: draw_distinct_faithful(

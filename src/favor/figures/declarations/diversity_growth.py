@@ -41,7 +41,7 @@ def draw_diversity_growth(
             label_beside(axis, labels)
         last = {method: float(curves[method].iloc[-1]) for method in shown}
         drawn = curves[curves.index.get_level_values(0).isin(shown)].rename("vendi_score")
-        finding = methods.extremes("Vendi score of all authors", last)
+        finding = methods.span("Vendi score of all authors", last)
         save(figure, *paths, finding=finding, data=methods.named(drawn.to_frame()))
 
 

@@ -78,7 +78,7 @@ def draw_generation_map(
         axes[0].set(xlim=(low[0] - room[0], high[0] + room[0]), ylim=(low[1] - room[1], high[1] + room[1]))
         figure.supxlabel(f"The two directions hold {share:.0%} of the variance of the authors' training texts.", size=8)
         methods_alone = {name: value for name, value in spreads.items() if name != OWN}
-        finding = methods.extremes("Spread of the authors' centres", methods_alone)
+        finding = methods.span("Spread of the authors' centres", methods_alone)
         save(figure, *paths, finding=finding, data=methods.named(_data(panels, home, mean, plane, spreads)))
 
 

@@ -50,7 +50,7 @@ def draw_homogenisation(
         left.grid(axis="x")
         _habits(right, kept)
         left_over = ladder[""].to_dict() if len(ladder) else {}
-        finding = methods.extremes("Spread between authors, relative to their real texts", left_over)
+        finding = methods.span("Spread between authors, relative to their real texts", left_over)
         spreads = ladder.rename(columns={"": "spread_left", "low": "spread_low", "high": "spread_high"})
         data = spreads.join(kept.add_prefix("habit_")).rename_axis(index="method", columns=None)
         save(figure, *paths, finding=finding, data=methods.named(data))

@@ -62,7 +62,7 @@ def draw_last_participation(
             for last, outputs, correct in by_round.itertuples(name=None)
             if outputs
         )
-        said = methods.extremes("Accuracy over all rounds", accuracy)
+        said = methods.span("Accuracy over all rounds", accuracy)
         by_rounds = f"All methods together, by the last round: {', '.join(ends)}." if shown else ""
         data = methods.named(pd.DataFrame(bars, columns=BARS))
         save(figure, *paths, finding=" ".join(filter(None, (said, by_rounds))), data=data)

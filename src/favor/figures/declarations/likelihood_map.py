@@ -91,7 +91,7 @@ def _finding(maps: dict[str, np.ndarray], methods: Methods) -> str:
     for method, grid in maps.items():
         known = [place for place in range(len(grid)) if np.isfinite(grid[:, place]).any()]
         hits[method] = sum(int(np.nanargmax(grid[:, place]) == place) for place in known) / max(1, len(known))
-    return methods.extremes("Share of authors whose own adapter gains most", hits)
+    return methods.span("Share of authors whose own adapter gains most", hits)
 
 
 FIGURE = FigureSpec(

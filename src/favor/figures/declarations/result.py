@@ -91,7 +91,7 @@ def draw_result(scores: pd.DataFrame, style_encoder: str, methods: Methods, *pat
         axis.grid(axis="x")
         if shown:
             figure.legend(loc="outside lower center", handletextpad=0.2, fontsize=SIZE)
-        said = methods.extremes("Voice kept by unseen encoders" if lead == "unseen" else "Voice kept", values.to_dict())
+        said = methods.span("Voice kept by unseen encoders" if lead == "unseen" else "Voice kept", values.to_dict())
         parts = []
         for name, own in kept.groupby("measure"):
             names = {end: f"{name}_{end}".removesuffix("_value") for end in ("value", "low", "high")}

@@ -33,8 +33,8 @@ def draw_retention_utility(scores: pd.DataFrame, style_encoder: str, methods: Me
         methods.scatter(axis, values.loc[shown])
         found = values.loc[shown]
         said = (
-            methods.extremes("Right author", found["y"].to_dict()),
-            methods.extremes("Semantic similarity", found["x"].to_dict()),
+            methods.span("Right author", found["y"].to_dict()),
+            methods.span("Semantic similarity", found["x"].to_dict()),
         )
         data = found.rename(
             columns={"x": "semantic_similarity", "y": "right", "y_low": "right_low", "y_high": "right_high"}

@@ -74,7 +74,7 @@ def draw_temperature(
                         capsize=2,
                         label=methods.name(row) if panel is axes[0] and not nucleus else None,
                     )
-            said.append(methods.extremes(label, values.set_index("method")["mean"].to_dict()))
+            said.append(methods.span(label, values.set_index("method")["mean"].to_dict()))
             panel.set(xlabel="Temperature (0: greedy)", ylabel=label)
             panel.margins(x=0.08)
             panel.grid(axis="y")

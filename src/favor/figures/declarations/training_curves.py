@@ -105,7 +105,7 @@ def _draw_stage(axis: Any, stage: Stage, logs: Mapping[str, pd.DataFrame], metho
     if not curves:
         say(axis, "no values")
     last = {key: curve[-1] for curve, keys in curves.items() for key in keys}
-    return Panel(points, names, methods.extremes(f"{stage.title}, last mean {stage.value.replace('_', ' ')}", last))
+    return Panel(points, names, methods.span(f"{stage.title}, last mean {stage.value.replace('_', ' ')}", last))
 
 
 def _draw_base(axis: Any, losses: pd.DataFrame) -> Panel:

@@ -45,7 +45,7 @@ def draw_voice_by_author(
         # In the order of their distance: the authors stay without names.
         points = lost[shown].join(distance.rename("distance")).sort_values("distance", kind="stable")
         data = points.melt(id_vars="distance", value_vars=shown, var_name="method", value_name="margin_lost")
-        finding = methods.extremes("Mean margin lost", lost[shown].mean().to_dict())
+        finding = methods.span(f"Mean margin lost by {len(pairs)} authors", pairs.mean().to_dict())
         save(figure, *paths, finding=finding, data=methods.named(data.dropna()))
 
 
@@ -53,7 +53,7 @@ FIGURE = FigureSpec(
     title="Who loses most",
     caption="Each author's margin, similarity to the own prototype minus the mean similarity to the others': own "
     "continuations minus outputs, means over seeds. Above 0 "
-    "the method writes less like the author than the author does. A rising cloud: those far from the mean lose most.",
+    "the method writes less like the author than the author does. If the points rise, unusual authors lose most.",
     scores=("voice_kept",),
     place=5,
     draw=lambda data, *paths: draw_voice_by_author(

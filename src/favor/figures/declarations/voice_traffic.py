@@ -56,7 +56,7 @@ def draw_voice_traffic(
                 axis.set_ylim(-0.6, len(rows) - 0.4)
                 axis.grid(axis="x")
             methods.label_rows(left, rows)
-        finding = methods.extremes("Voice kept", values[""].reindex(shown).to_dict())
+        finding = methods.span("Voice kept", values[""].reindex(shown).to_dict())
         sizes = [
             f"{size:.1f}" for size in values["sent"].reindex([name for name in shown if name not in methods.references])
         ]

@@ -1,0 +1,219 @@
+"""What an experiment's findings stand on: its tables, and the claims that they allow (:mod:`favor.analysis.claims`)."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from favor.analysis.claims import differences_apart, p_of_limits, rates_above, settle
+from favor.analysis.tables import EVIDENCE
+from favor.foundation.parquet import read_parquet
+from favor.paper.names import CONTROLS, method_name, unmarked
+from favor.report.settings import PrintedExperiment
+from favor.scores.metric import UNSEEN
+from favor.scores.tables import SCORES
+from favor.scores.voice_kept import FAILURES_WRONG
+from favor.statistics.paired import holm
+from favor.statistics.power import least_authors
+
+BASE = "base_only"
+HEADLINE = FAILURES_WRONG
+SHARE = f"kept_{HEADLINE}"
+COMMON = "kept_common_accuracy"
+ENDS = ("", "low", "high")
+
+
+def subject(methods: Sequence[str]) -> str:
+    """Return the row that is compared with all others: FAVoR, or else the first."""
+    return "favor" if "favor" in methods else methods[0]
+
+
+def judges(evidence: pd.DataFrame, style: str) -> str:
+    """Return the encoder of the headline: the mean of those that no method has seen, or else ``style``."""
+    return UNSEEN if (evidence["encoder"] == UNSEEN).any() else style
+
+
+def differences(evidence: pd.DataFrame, encoder: str, metric: str, left: str) -> pd.DataFrame:
+    """Return columns rival, delta, low, high, p, error, p_holm: ``left`` minus each other method, Holm over them.
+
+    ``evidence``: the table of that name. Controls are not rivals.
+    """
+    own = evidence[(evidence["encoder"] == encoder) & (evidence["metric"] == metric)]
+    records = []
+    for row in own.to_dict("records"):
+        if row["left_method"] == left and row["right_method"] not in CONTROLS:
+            records.append((row["right_method"], row["delta"], row["low"], row["high"], row["p"], row["error"]))
+        if row["right_method"] == left and row["left_method"] not in CONTROLS:
+            records.append((row["left_method"], -row["delta"], -row["high"], -row["low"], row["p"], row["error"]))
+    found = pd.DataFrame(records, columns=["rival", "delta", "low", "high", "p", "error"])
+    return found.assign(p_holm=holm(found["p"].to_numpy(dtype=float)))
+
+
+def means(evidence: pd.DataFrame, encoder: str, metric: str) -> dict[str, float]:
+    """Return the mean over seeds of every method and control that has one."""
+    own = evidence[(evidence["encoder"] == encoder) & (evidence["metric"] == metric)]
+    return dict(zip(own["left_method"], own["left"], strict=True)) | dict(
+        zip(own["right_method"], own["right"], strict=True)
+    )
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the sentences of one experiment are made from.
+
+    evidence: the table of that name.
+    kept: scores of the family voice_kept, or None.
+    style: the encoder that methods are aligned to.
+    methods: rows in the experiment's order.
+    authors: how many.
+    display: printed names.
+    likelihood: scores of that family, or None.
+    seeds: how many.
+    margin: share of the way from chance to the authors' own texts, within which a difference is ruled out.
+    unseen: the encoders whose mean judges.
+    """
+
+    evidence: pd.DataFrame
+    kept: pd.DataFrame | None
+    style: str
+    methods: Sequence[str]
+    authors: int
+    display: Mapping[str, str]
+    likelihood: pd.DataFrame | None = None
+    seeds: int = 1
+    margin: float = 0.5
+    unseen: Sequence[str] = ()
+
+    @classmethod
+    def read(cls, folder: Path, values: PrintedExperiment) -> "Facts":
+        """Return the facts of an experiment whose results lie in ``folder``."""
+        kept, likelihood = (
+            read_parquet(folder / "scores" / f"{family}.parquet", SCORES) if there else None
+            for family, there in (("voice_kept", values.voice_kept), ("likelihood", values.likelihood))
+        )
+        return cls(
+            read_parquet(folder / "evidence.parquet", EVIDENCE),
+            kept,
+            values.style_encoder,
+            values.rows,
+            values.clients,
+            values.display,
+            likelihood,
+            len(values.seeds),
+            values.margin,
+            values.unseen,
+        )
+
+    @property
+    def encoder(self) -> str:
+        """The encoder that judges: the mean of the unseen ones, or else the methods' own."""
+        return judges(self.evidence, self.style)
+
+    @property
+    def judge(self) -> str:
+        """The printed judge."""
+        if self.encoder == self.style:
+            return "the style encoder that methods are aligned to"
+        return "style encoders that no method has seen"
+
+    @property
+    def chance(self) -> float:
+        """The share of outputs that go to the right author where nothing tells authors apart."""
+        return 1 / self.authors
+
+    @property
+    def values(self) -> dict[str, float]:
+        """The measure by row and control."""
+        return means(self.evidence, self.encoder, HEADLINE)
+
+    @property
+    def enough(self) -> bool:
+        """Whether a single test could show anything with so many authors."""
+        return self.authors >= least_authors(1)
+
+    def name(self, method: str) -> str:
+        """Return the printed name of a row."""
+        return unmarked(method_name(method, self.display))
+
+    def scores(self, metric: str, family: pd.DataFrame | None) -> pd.DataFrame:
+        """Return the values of a metric by the judge: an index of methods in their order, a column per variant."""
+        if family is None:
+            return pd.DataFrame()
+        own = family[(family["metric"] == metric) & family["encoder"].isin([self.encoder, ""])]
+        found = own.pivot_table(index="method", columns="variant", values="value", dropna=False)
+        return found.reindex([name for name in (*self.methods, "gold") if name in found.index])
+
+    def passed(self) -> dict[str, tuple[int, int]]:
+        """Return by row how many outputs passed the filter, and how many there are; nothing without ``kept``."""
+        if self.kept is None:
+            return {}
+        own = self.kept[(self.kept["encoder"] == self.encoder) & (self.kept["variant"] == "score")]
+        counts = own.pivot_table(index="method", columns="metric", values="n")
+        places = ("kept_author_accuracy", SHARE)
+        return {str(name): (int(row[places[0]]), int(row[places[1]])) for name, row in counts.iterrows()}
+
+
+def compared(facts: Facts) -> pd.DataFrame:
+    """Return the claims on the first row minus each other: columns of :func:`differences` and of :func:`settle`.
+
+    The margin is that share of the way from chance to the lower limit of the authors' own texts.
+    """
+    first = subject(facts.methods)
+    tested = differences(facts.evidence, facts.encoder, HEADLINE, first).set_index("rival")
+    tested = tested[tested.index.isin(list(facts.methods))]
+    gold = facts.scores(SHARE, facts.kept)
+    low = float(gold["score_low"].get("gold", math.nan)) if "score_low" in gold else math.nan
+    margin = facts.margin * (low - facts.chance) if low > facts.chance else math.nan
+    claims = differences_apart(tested, margin, facts.authors)
+    return tested.drop(columns="p_holm").assign(p_holm=claims["p"], within=claims["within"], state=claims["state"])
+
+
+def attributed(facts: Facts) -> pd.DataFrame:
+    """Return the claims on every method's share of outputs that go to the right author, against chance.
+
+    Columns of :func:`rates_above`, share, share_low and share_high, and ``voice``: whether it is shown that the prompts
+    do not carry it, which are the authors' own words: above chance on common prompts too, or, where there are none,
+    above the base model on the same prompts. No rows without such scores.
+    """
+    found = facts.scores(SHARE, facts.kept)
+    needed = ["score", "score_low", "score_high", *ENDS]
+    found = found.reindex(columns=needed).loc[[name for name in found.index if name != "gold"]]
+    found = found.dropna(subset=["score", "score_low"])
+    rates = found.set_axis(["value", "low", "high", "share", "share_low", "share_high"], axis=1)
+    claims = rates_above(rates.assign(margin=facts.margin), facts.chance, facts.authors)
+    made = rates.join(claims)
+    return made.assign(voice=(made["state"] == "above") & beyond_prompts(facts, made.index))
+
+
+def beyond_prompts(facts: Facts, methods: pd.Index) -> pd.Series:
+    """Return by method whether more is shown than the prompts may carry (:func:`attributed`)."""
+    common = facts.scores(COMMON, facts.kept).reindex(columns=["score", "score_low", "score_high"]).reindex(methods)
+    if common["score"].notna().any():
+        rates = common.set_axis(["value", "low", "high"], axis=1)
+        claims = rates_above(
+            rates.assign(share=math.nan, share_high=math.nan, margin=math.nan), facts.chance, facts.authors
+        )
+        return claims["state"] == "above"
+    over = differences(facts.evidence, facts.encoder, HEADLINE, BASE).set_index("rival").reindex(methods)
+    claims = settle(over["p"].astype(float), over["p"] * math.nan, -over["delta"].astype(float), facts.authors)
+    return claims["state"] == "above"
+
+
+def readings(facts: Facts) -> pd.DataFrame:
+    """Return the claims on what every method's adapters know of unseen texts, by the attribution of each text.
+
+    Columns value, low, high and chance, those of :func:`rates_above`, and ``known``: above chance, in a row that is
+    shown to read its own authors better than the base: what is best at forgetting others knows nobody.
+    """
+    found = facts.scores("likelihood_top1", facts.likelihood).reindex(columns=[*ENDS, "chance"])
+    rates = found.set_axis(["value", "low", "high", "chance"], axis=1).dropna()
+    claims = rates_above(
+        rates.assign(share=math.nan, share_high=math.nan, margin=math.nan), rates["chance"], facts.authors
+    )
+    own = facts.scores("likelihood_own_gain", facts.likelihood).reindex(columns=list(ENDS)).reindex(rates.index)
+    ends = zip(own[""], own["low"], own["high"], strict=True)
+    p = [p_of_limits(value, low, high, 0.0, facts.authors) for value, low, high in ends]
+    better = settle(pd.Series(p, index=own.index, dtype=float), own[""] * math.nan, own[""], facts.authors)["state"]
+    return rates.join(claims).assign(known=(claims["state"] == "above") & (better == "above") & (own["low"] > 0))
