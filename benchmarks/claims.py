@@ -67,6 +67,7 @@ def tables(
         authors,
         {},
         found[1].assign(encoder="", n=authors * TEXTS),
+        margin=0.5,
     )
 
 

@@ -57,8 +57,8 @@ def kept(scores, shares=None, common=None, passed=90, encoder="unseen") -> pd.Da
     return made.assign(encoder=encoder, seed=0, note="")
 
 
-def facts(table=None, scores=None, methods=METHODS, authors=AUTHORS, style="asce_a", **more) -> Facts:
-    return Facts(evidence() if table is None else table, scores, style, methods, authors, {}, **more)
+def facts(table=None, scores=None, methods=METHODS, authors=AUTHORS, style="asce_a", margin=0.5, **more) -> Facts:
+    return Facts(evidence() if table is None else table, scores, style, methods, authors, {}, margin=margin, **more)
 
 
 AT_CHANCE, ABOVE, FAR = (0.05, 0.01, 0.2), (0.3, 0.15, 0.5), (0.45, 0.3, 0.6)

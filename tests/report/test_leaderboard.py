@@ -56,7 +56,7 @@ def test_differences_favour_the_left_row_and_are_corrected() -> None:
 
 
 def board(table, kept=None, authors=12, traffic=None) -> pd.DataFrame:
-    return leaderboard(Facts(table, kept, "asce_a", METHODS, authors, {}), traffic)
+    return leaderboard(Facts(table, kept, "asce_a", METHODS, authors, {}, margin=0.5), traffic)
 
 
 def kept_of(ends) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
@@ -83,7 +83,7 @@ class Facts:
     display: Mapping[str, str]
     likelihood: pd.DataFrame | None = None
     seeds: int = 1
-    margin: float = 0.5
+    margin: float = field(kw_only=True)
     unseen: Sequence[str] = ()
 
     @classmethod
@@ -102,8 +102,8 @@ class Facts:
             values.display,
             likelihood,
             len(values.seeds),
-            values.margin,
             values.unseen,
+            margin=values.margin,
         )
 
     @property
