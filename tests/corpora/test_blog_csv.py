@@ -163,7 +163,7 @@ def test_open_quote_in_a_huge_file_stops_at_the_field_limit(tmp_path) -> None:
         tmp_path / "b.csv", GOOD + '3,male,20,Arts,Leo,d,"' + "word " * 500, maximum_field_characters=1000
     )
     assert "row 3 (line 5)" in message
-    assert "field larger than field limit" in message
+    assert "its line is longer than 1,000 characters" in message
 
 
 @pytest.mark.parametrize(("row", "fields"), [("3,male,20,Arts,Leo,d\n", 6), ("3,male,20,Arts,Leo,d,text, more\n", 8)])

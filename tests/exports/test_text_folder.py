@@ -12,7 +12,7 @@ from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, ReaderSettings, open_rea
 from favor.corpora.settings import Cleaning
 from favor.corpora.tables import DOCUMENTS
 from favor.exports.files import Files
-from favor.exports.text_folder import items
+from favor.exports.text_folder import items, text_file
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet
 
@@ -78,7 +78,7 @@ def test_hidden_files_and_files_of_other_kinds_are_not_read_and_are_said(tmp_pat
     files = {"ann/a.txt": "Text.", "ann/.a.txt.swp": "x", "ann/.git/b.txt": "x", "ann/b.docx": "x", "readme.pdf": "x"}
     assert [post.text for post in read(write(tmp_path, **files))] == ["Text."]
     assert (
-        "2 files are not read, because their names do not end in .txt, .md, .markdown, .html, .htm; the first is"
+        "2 files are not read, because their names do not end in .txt, .md, .markdown, .mdx, .html, .htm; the first is"
         in (capsys.readouterr().err)
     )
 
@@ -95,7 +95,7 @@ def test_quotations_and_code_are_cut(tmp_path, capsys) -> None:
         ("", ["Mine", "&", "ours.", "End."]),
         ("", [">", "kept", "in", "plain", "text"]),
     ]
-    assert capsys.readouterr().err == f"{folder}: cut: code 2, quoted 2\n"
+    assert capsys.readouterr().err == f"{folder}: cut or left out: code 2, quoted 2\n"
     found = list(items(Files(folder), ReaderSettings()))
     assert [[(cut.reason, cut.text.split()[0]) for cut in item.cuts] for item in found] == [
         [("quoted", ">"), ("code", "```python"), ("code", "~~~")],
@@ -121,10 +121,67 @@ def test_as_an_export_a_folder_is_of_one_person(tmp_path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("front", "date", "authors", "left_out"),
+    [
+        ("---\ntitle: A walk\ncover:\n  image: a.jpg\n  alt: a path\ndate: 2014-07-22\n---\n", "2014-07-22", (), ""),
+        ("---\ndescription: We came\n  home late\ndate: 2018-08-15\ndraft: false\n---\n", "2018-08-15", (), ""),
+        ("---\n# by hand\n\ntext: |\n  one\n\n  two\ndate: 2019-01-02\n---\n", "2019-01-02", (), ""),
+        ('{\n  "date": "2019-01-03",\n  "tags": ["a"]\n}\n\n', "2019-01-03", (), ""),
+        ('+++\ndate = 2019-01-03\n[extra]\nauthors = "x"\n+++\n', "2019-01-03", (), ""),
+        ("+++\ndraft = true\n+++\n", "", (), "draft"),
+        ("---\npublished: false\n---\n", "", (), "draft"),
+        ("---\nauthor: Bo Fox\n---\n", "", ("Bo Fox",), ""),
+        ("---\nauthors:\n  - name: Bo Fox\n---\n", "", ("Bo Fox",), ""),
+        ("---\nauthors: [Bo Fox, Ann Lee]\n---\n", "", ("Bo Fox", "Ann Lee"), "several authors"),
+        ("---\ntitle: one: two\n---\n", "", (), ""),  # cannot be parsed: it is no text all the same
+        ("---\na: &a [x]\nb: " + "[" * 5000 + "\n---\n", "", (), ""),
+    ],
+)
+def test_front_matter_of_many_programs(tmp_path, front, date, authors, left_out) -> None:
+    file = text_file(write(tmp_path, **{"a.md": f"{front}The rain had stopped.\n"}), Path("a.md"), ReaderSettings())
+    assert file.text.strip() == "The rain had stopped."
+    assert (file.keys.get("date", ""), file.authors, file.left_out) == (date, authors, left_out)
+
+
+def test_front_matter_that_cannot_be_parsed_is_counted(tmp_path, capsys) -> None:
+    write(tmp_path, **{"ann/a.md": "---\ntitle: one: two\n---\nText.", "ann/_drafts/b.md": "Not yet."})
+    assert [post.text for post in read(tmp_path)] == ["Text."]
+    assert "cut or left out: draft 1, front matter that cannot be read 1" in capsys.readouterr().err
+
+
+def test_mdx_without_its_program(tmp_path) -> None:
+    text = 'import A from "a"\nexport const b = {\n  c: 1,\n}\n\n# Hi\n\n<Note kind="x">\nMine.\n</Note>\n'
+    file = text_file(write(tmp_path, **{"a.mdx": text}), Path("a.mdx"), ReaderSettings())
+    assert (file.text.split(), [cut.reason for cut in file.cuts]) == (["#", "Hi", "Mine."], ["code"] * 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("chat.txt", "22:30, 06/08/2018 - Ann: hi\n22:31, 06/08/2018 - Bo: hello\nmore\n", "looks like a chat"),
+        ("chat.md", "[2018-08-06 22:30] Ann Lee: hi\n[2018-08-06 22:31] Bo: hello\n", "looks like a chat"),
+        ("m.html", '<div class="page_body chat_page"><div class="from_name">Ann</div>hi</div>', "is Telegram's HTML"),
+        ("m.txt", "From: Ann <a@x.org>\nTo: Bo\nSubject: hi\n\nText", "looks like a mail; name it .eml"),
+        ("data/js/tweets/2012_01.js", "Grailbird.data = []", "is an archive of Twitter from before 2019"),
+    ],
+)
+def test_exports_of_several_people_are_not_texts_of_one(tmp_path, name, text, message) -> None:
+    write(tmp_path, **{"ann/a.txt": "Mine.", f"ann/{name}": text})
+    for reading in (lambda: read(tmp_path), lambda: list(items(Files(tmp_path), ReaderSettings()))):
+        with pytest.raises(UserError, match=message):
+            reading()
+
+
+def test_a_diary_with_times_is_a_text(tmp_path) -> None:
+    text = "2018-08-06 22:30 Home: we walked.\n2018-08-07 22:30 Home: it rained.\n"
+    assert [post.text for post in read(write(tmp_path, **{"ann/a.txt": text}))] == [text]
+
+
+@pytest.mark.parametrize(
     ("files", "message"),
     [
         ({"a.txt": "x", "ann/b.txt": "y"}, "a.txt is in no author's folder; move it into one, or remove it"),
-        ({"ann/a.pdf": "x"}, "holds no text file (.txt, .md, .markdown, .html, .htm)"),
+        ({"ann/a.pdf": "x"}, "holds no text file (.txt, .md, .markdown, .mdx, .html, .htm)"),
         ({"ann/a.txt": b"caf\xe9"}, "ann/a.txt holds bytes that are not utf-8; save it so, or set the corpus key"),
         ({"ann/a.txt": b"a\0b"}, "ann/a.txt holds a NUL, so it is not one post's text"),
         ({"ann/a.txt": "x" * 101}, "ann/a.txt is longer than 100 characters"),

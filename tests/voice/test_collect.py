@@ -81,7 +81,7 @@ def test_the_command_writes_a_table_that_scores_and_corpora_read(tmp_path, monke
     favor(monkeypatch, tmp_path / "notes", "--me", "Zoë", "--out", out)
     # A note has 1 + 40 * 3 words; figures are none.
     assert capsys.readouterr().out.splitlines() == [
-        f"{tmp_path / 'notes'}, read as a folder of text files (.txt, .md, .html): 30 by the owner, 0 by others",
+        f"{tmp_path / 'notes'}, read as a folder of text files (.txt, .md, .mdx, .html): 30 by the owner, 0 by others",
         f"{out}: 30 documents, 3,630 words, 2004-05-01 to 2004-05-30",
     ]
     found = read_parquet(out, DOCUMENTS)
@@ -151,6 +151,16 @@ def test_nobody_of_the_name(tmp_path) -> None:
         "nobody is called 'Zoe Lea' there; found 'zoe@example.org' (Zoë Lee), 'bob@example.org' (Bob Stone), "
         "'unknown sender'"
     )
+
+
+def test_me_is_one_of_the_authors_that_files_name(tmp_path) -> None:
+    for name, author in (("one", "Bo Fox"), ("two", "Ann Lee")):
+        (tmp_path / f"{name}.md").write_text(f"---\nauthors: [{author}]\n---\nBy {author}.")
+    (tmp_path / "three.md").write_text("By the owner.")
+    with pytest.raises(UserError, match=r"nobody is called 'Zoë' there; found '.*', 'Ann Lee'"):
+        collect([tmp_path], ["Zoë"], least_words=1)
+    table, _ = collect([tmp_path], ["ann lee"], least_words=1)
+    assert sorted(table["text"]) == ["By Ann Lee.", "By the owner."]
 
 
 def test_a_name_of_two_people_is_asked_for(tmp_path) -> None:

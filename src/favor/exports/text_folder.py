@@ -1,18 +1,22 @@
-"""A folder with one folder per author, which holds one text file (.txt, .md, .html) per post: AUTHOR/anything.txt.
+"""A folder with one folder per author, which holds one text file per post: AUTHOR/anything.txt, .md, .mdx or .html.
 
 A post's date is that of its front matter, or of its file's name (2004-05-14 or 20040514, anywhere in it). Front matter
-is what stands between a first line "---" and the next one, where all of it is "key: value" lines, lists and blank
-lines, or TOML between lines "+++". It is no part of the post, and neither are quotations and code in Markdown and HTML.
-``columns`` names its keys of date and topic where they differ. As an export it is one person's, in folders or not.
+is YAML between lines "---", TOML between lines "+++" or a JSON object at the beginning. It is no part of the post, and
+neither are quotations and code in Markdown and HTML. ``columns`` names its keys of date and topic where they differ.
+As an export it is one person's, in folders or not, but for texts whose front matter names another author.
 """
 
+import json
 import re
 import sys
+import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from datetime import date
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import NamedTuple
+
+import yaml
 
 from favor.corpora.dates import date_of, day_of
 from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, ReaderSettings
@@ -24,27 +28,50 @@ from favor.foundation.errors import UserError
 from favor.foundation.names import printable
 
 COLUMNS = {"date": "date", "topic": "topic"}
-SUFFIXES = (".txt", ".md", ".markdown", ".html", ".htm")
-_MARKDOWN, _HTML = (".md", ".markdown"), (".html", ".htm")
-_FRONT_MATTER = re.compile(r"---[ \t]*\n(?P<keys>(?:(?:[\w-]+:.*|[ \t]*-[ \t].*|[ \t]*)\n)*?)---[ \t]*(?:\n|\Z)")
-_TOML = re.compile(r"\+\+\+[ \t]*\n(?P<keys>(?:[^\n]*\n)*?)\+\+\+[ \t]*(?:\n|\Z)")
-_KEY = re.compile(r"^(?P<name>[\w-]+)[ \t]*[:=][ \t]*(?P<value>.*?)[ \t]*$", re.MULTILINE)
+SUFFIXES = (".txt", ".md", ".markdown", ".mdx", ".html", ".htm")
+_MARKDOWN, _HTML = (".md", ".markdown", ".mdx"), (".html", ".htm")
+_FRONT_MATTER = re.compile(r"(?P<rule>---|\+\+\+)[ \t]*\n(?P<block>(?:[^\n]*\n)*?)(?P=rule)[ \t]*(?:\n|\Z)")
+_MOST_FRONT_MATTER = 50_000  # characters
+_HAS_KEYS = re.compile(r"\s*(?:#[^\n]*\n\s*)*[\"']?[\w.-]+[\"']?[ \t]*[:=](?:\s|\Z|[\"'])")
+_BROKEN = (ValueError, RecursionError, yaml.YAMLError, TypeError, AttributeError)
+# Components of MDX, and its lines of program, which end at a blank one.
+_FIRST_LINES, _MAIL_LINES = 20, 3
+# A date and a time in any order at its beginning, and somebody's name before a colon.
+_CHAT_LINE = re.compile(
+    r"(?=.{0,40}?\d[:.]\d\d)(?=.{0,40}?\d[./-] ?\d{1,2}[./-] ?\d)\W{0,3}\d.{8,50}?[\s\]-]"
+    r"(?P<name>[^\W\d][^:：\d]{0,60})[:：] ?\S"
+)
+_MAIL_LINE = re.compile(r"(?:from|to|cc|subject|date|message-id|received|return-path|mime-version): ?\S", re.IGNORECASE)
+_MDX = re.compile(r"^(?:import|export)\b[^\n]*(?:\n[^\n]+)*|</?[A-Z][\w.]*(?:\s[^<>]*)?>", re.MULTILINE)
 # A quotation ends at a blank line, because its last lines need no mark.
 _MARKDOWN_CUTS = re.compile(
     r"^ {0,3}(?P<fence>`{3,}|~{3,})[^\n]*\n(?:(?! {0,3}(?P=fence))[^\n]*\n)*(?: {0,3}(?P=fence)[`~]*[ \t]*$|\Z)"
     r"|^ {0,3}>[^\n]*(?:\n[ \t]*[^\s][^\n]*)*",
     re.MULTILINE,
 )
+_YES, _NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 _DAY = re.compile(r"(?<!\d)(?P<year>\d{4})(?P<sign>[-_.]?)(?P<month>\d{2})(?P=sign)(?P<day>\d{2})(?!\d)")
 
 
 class TextFile(NamedTuple):
-    """A text file: its place in the folder, its text without front matter, the keys of that, and what was cut."""
+    """A text file: its place in the folder, its text without front matter, the keys of that, and what was cut.
+
+    ``authors``: those that the front matter names.
+    """
 
     place: Path
     text: str
     keys: dict[str, str]
+    authors: tuple[str, ...] = ()
     cuts: tuple[Cut, ...] = ()
+
+    @property
+    def left_out(self) -> str:
+        """Why it is not one of an author's texts, "" where it is."""
+        drafts = self.keys.get("draft", "").lower() in _YES or self.keys.get("published", "").lower() in _NO
+        if drafts or "_drafts" in self.place.parts:
+            return "draft"
+        return "several authors" if len(self.authors) > 1 else ""
 
 
 def read(path: Path, settings: ReaderSettings) -> Iterator[RawPost]:
@@ -55,16 +82,16 @@ def read(path: Path, settings: ReaderSettings) -> Iterator[RawPost]:
     names = settings.column_names(COLUMNS)
     counts = Counter[str]()
     for file in text_files(path, settings):
-        place, text, keys, cuts = file
-        counts.update(cut.reason for cut in cuts)
+        place, text, keys = file.place, file.text, file.keys
+        counts.update([file.left_out] if file.left_out else [cut.reason for cut in file.cuts])
         label = printable(place.as_posix())
         if len(place.parts) < 2:
             raise UserError(f"{path}: {label} is in no author's folder; move it into one, or remove it")
-        yield RawPost(
-            place.parts[0], keys.get(names["topic"]) or UNKNOWN_TOPIC, "", text, day_of_file(file, settings), label
-        )
+        topic = keys.get(names["topic"]) or UNKNOWN_TOPIC
+        if not file.left_out:
+            yield RawPost(place.parts[0], topic, "", text, day_of_file(file, settings), label)
     if counts:
-        print(f"{path}: cut: {listed(counts)}", file=sys.stderr)
+        print(f"{path}: cut or left out: {listed(counts)}", file=sys.stderr)
 
 
 def day_of_file(file: TextFile, settings: ReaderSettings) -> str:
@@ -82,6 +109,11 @@ def text_files(path: Path, settings: ReaderSettings) -> Iterator[TextFile]:
         raise UserError(f"{path}: is not a folder; give one that holds a folder of text files per author")
     files = sorted((file.relative_to(path) for file in path.rglob("*") if file.is_file()), key=lambda each: each.parts)
     files = [file for file in files if not any(part.startswith(".") for part in file.parts)]
+    if any("data/js/tweets/" in file.as_posix() for file in files):
+        raise UserError(
+            f"{path}: is an archive of Twitter from before 2019 (data/js/tweets), which is not read; "
+            "ask X for today's archive"
+        )
     texts = [file for file in files if file.suffix.lower() in SUFFIXES]
     if not texts:
         raise UserError(f"{path}: holds no text file ({', '.join(SUFFIXES)}); give a folder of text files per author")
@@ -99,18 +131,69 @@ def text_files(path: Path, settings: ReaderSettings) -> Iterator[TextFile]:
 def text_file(folder: Path, place: Path, settings: ReaderSettings) -> TextFile:
     """Return the text file at ``place`` in ``folder``, without quotations and code if it is Markdown or HTML."""
     text = _read(folder, place, settings)
-    front = _FRONT_MATTER.match(text) or _TOML.match(text)
-    keys: dict[str, str] = {}
-    if front:
-        keys = {key["name"]: key["value"].strip("\"'") for key in _KEY.finditer(front["keys"])}
-        text = text[front.end() :]
+    if what := _several_people(text):
+        raise UserError(f"{folder}: {printable(place.as_posix())} {what}")
+    front, text = _front_matter(text)
     cuts: tuple[Cut, ...] = ()
+    if front is None:
+        front, cuts = {}, (Cut("front matter that cannot be read", "front matter"),)
+    keys = {str(key): _scalar(value) for key, value in front.items()}
     if place.suffix.lower() in _HTML:
-        text, cuts = html_text(text)
+        text, found = html_text(text)
+        cuts += found
     elif place.suffix.lower() in _MARKDOWN:
-        cuts = tuple(Cut("code" if cut["fence"] else "quoted", cut[0]) for cut in _MARKDOWN_CUTS.finditer(text))
+        cuts += tuple(Cut("code" if cut["fence"] else "quoted", cut[0]) for cut in _MARKDOWN_CUTS.finditer(text))
         text = _MARKDOWN_CUTS.sub("", text)
-    return TextFile(place, text, keys, cuts)
+        if place.suffix.lower() == ".mdx":
+            cuts += tuple(Cut("code", cut[0]) for cut in _MDX.finditer(text))
+            text = _MDX.sub("", text)
+    return TextFile(place, text, keys, _authors(front), cuts)
+
+
+def _front_matter(text: str) -> tuple[dict[str, object] | None, str]:
+    """Return the keys of a text's front matter and the rest; None for keys where the block cannot be parsed."""
+    found = _FRONT_MATTER.match(text)
+    try:
+        if text.startswith("{"):
+            keys, end = json.JSONDecoder().raw_decode(text)
+            return (keys, text[end:].lstrip("\n")) if isinstance(keys, dict) else ({}, text)
+        if not found:
+            return {}, text
+        if len(found["block"]) > _MOST_FRONT_MATTER:
+            raise ValueError("too long")
+        # Its values stay as they are written: a date is read as all dates are.
+        keys = tomllib.loads(found["block"]) if found["rule"] == "+++" else yaml.load(found["block"], yaml.BaseLoader)
+        return (keys, text[found.end() :]) if isinstance(keys, dict) else ({}, text)
+    except _BROKEN:
+        # Prose between two rules has no key at its beginning.
+        return (None, text[found.end() :]) if found and _HAS_KEYS.match(found["block"]) else ({}, text)
+
+
+def _scalar(value: object) -> str:
+    if isinstance(value, date):
+        return value.isoformat()
+    return str(value).strip() if isinstance(value, str | bool | int | float) else ""
+
+
+def _authors(front: dict[str, object]) -> tuple[str, ...]:
+    """Return the authors that front matter names, in a text, a list, or maps with a name."""
+    named = front.get("author") or front.get("authors") or ()
+    each = named if isinstance(named, list) else [named]
+    names = [_scalar(one.get("name") or one.get("title") if isinstance(one, dict) else one) for one in each]
+    return tuple(dict.fromkeys(filter(None, names)))
+
+
+def _several_people(text: str) -> str:
+    """Return what is wrong with a text that is an export of several people's words; "" for a text of one."""
+    lines = [line for line in text[:20_000].split("\n") if line.strip()][:_FIRST_LINES]
+    said = [found["name"] for line in lines if (found := _CHAT_LINE.match(line))]
+    if len(set(said)) > 1 and 2 * len(said) > len(lines):
+        return "looks like a chat in a form that is not read; export it again (docs/your-voice.md), or remove it"
+    if 'class="from_name"' in text and 'class="page_body' in text:
+        return "is Telegram's HTML, with everybody's messages; export the chat again as JSON (result.json)"
+    if sum(bool(_MAIL_LINE.match(line)) for line in lines[:8]) >= _MAIL_LINES:
+        return "looks like a mail; name it .eml"
+    return ""
 
 
 def _read(folder: Path, place: Path, settings: ReaderSettings) -> str:
@@ -149,15 +232,18 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
     """Yield the texts of a folder, or one, in name order; drafts of the front matter are left out."""
     path = files.path
     alone = [text_file(path.parent, Path(path.name), settings)] if path.is_file() else None
-    for place, text, keys, cuts in alone or text_files(path, settings):
+    for file in alone or text_files(path, settings):
         yield Item(
-            keys.get("author", ""),
-            tidy(text),
-            moment_of(date_of(day_of(keys.get("date") or _day_in(place.stem, None)))),
-            printable(place.as_posix()),
-            cuts=cuts,
-            left_out="draft" if keys.get("draft", "").lower() == "true" else "",
+            file.authors[0] if file.authors else "",
+            tidy(file.text),
+            moment_of(date_of(day_of(file.keys.get("date") or _day_in(file.place.stem, None)))),
+            printable(file.place.as_posix()),
+            cuts=file.cuts,
+            left_out=file.left_out,
         )
+    for name in files.names:
+        if not any(part.startswith(".") for part in PurePath(name).parts) and not name.lower().endswith(SUFFIXES):
+            yield Item("", "", None, printable(name), left_out="not a text file")
 
 
-EXPORT = Export("a folder of text files (.txt, .md, .html)", matches, items)
+EXPORT = Export("a folder of text files (.txt, .md, .mdx, .html)", matches, items)

@@ -2,7 +2,7 @@
 
 import argparse
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -16,7 +16,7 @@ from favor.corpora.tables import DOCUMENTS
 from favor.corpora.tabular import PARQUET_SUFFIXES
 from favor.exports.files import Files
 from favor.exports.formats import open_export
-from favor.exports.items import Export, Item, listed, sittings
+from favor.exports.items import UNKNOWN, Export, Item, listed, sittings
 from favor.exports.whatsapp import ORDERS
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable
@@ -34,8 +34,9 @@ _OWNER = ""  # author of items whose export names nobody
 class Found:
     """What one export holds of a writer.
 
-    ``texts``: day ("" where there is none) and text of each. ``authors``: items of everybody by author, ``mine`` those
-    of the writer. ``names``: of every author. ``cuts``: place, reason and text of each.
+    ``texts``: day ("" where there is none) and text of each document. ``authors``: messages and posts of everybody by
+    author, ``mine`` those of the writer. ``names``: of every author. ``cuts``: place, reason and text of each.
+    ``left_out``: of ``mine``, by reason; the others are in a document. ``dropped``: documents that are not taken.
     """
 
     path: Path
@@ -47,6 +48,7 @@ class Found:
     names: dict[str, set[str]] = field(default_factory=dict)
     cuts: list[tuple[str, str, str]] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
+    dropped: Counter[str] = field(default_factory=Counter)
     people: set[str] = field(default_factory=set)
 
 
@@ -90,7 +92,7 @@ def collect(
     for one in found:
         for day, text in one.texts:
             reason = _reason(day, text, until, seen)
-            one.left_out.update([reason] if reason else [])
+            one.dropped.update([reason] if reason else [])
             if not reason:
                 kept.append((day, text, one.format))
     kept.sort(key=lambda each: (not each[0], each[0]))
@@ -103,7 +105,7 @@ def collect(
         lines.append(f"masked: {listed(masked) or 'nothing'}")
     words = [WORDS.count(text) for text in texts]
     if sum(words) < least_words:
-        left = listed(sum((one.left_out for one in found), Counter[str]()))
+        left = listed(sum((one.left_out + one.dropped for one in found), Counter[str]()))
         raise UserError(
             f"{sum(words):,} words by '{me[0]}', and {least_words:,} are needed; give more exports"
             + (f" (left out: {left})" if left else "")
@@ -141,6 +143,9 @@ def _read(path: Path, me: Sequence[str], settings: ReaderSettings) -> Found:
     wanted = {_plain(each) for each in me}
     found = _pass(name, export, files, settings, wanted)
     known = {author for author in found.mine if author == _OWNER or _plain(author) in wanted}
+    named = found.authors.keys() - {_OWNER, UNKNOWN}
+    if named and not found.mine.keys() - {_OWNER}:
+        raise UserError(f"{path}: nobody is called {_listed(me)} there; found {_everybody(found)}")
     if len(found.mine) > len(known) and len(found.mine) > 1:
         which = ", ".join(f"'{author}' ({count:,})" for author, count in found.mine.most_common(SHOWN_NAMES))
         raise UserError(f"{path}: {_listed(me)} may be several people: {which}; give those that are you, each as --me")
@@ -153,29 +158,28 @@ def _read(path: Path, me: Sequence[str], settings: ReaderSettings) -> Found:
 
 def _pass(form: str, export: Export, files: Files, settings: ReaderSettings, wanted: set[str]) -> Found:
     found = Found(files.path, form, export.title)
-    for item in sittings(export.items(files, settings)):
-        found.authors[item.author] += 1
-        found.names.setdefault(item.author, set()).update(item.names)
-        found.people.update(item.people)
-        if item.author != _OWNER and not {_plain(each) for each in (item.author, *item.names)} & wanted:
-            found.people.update((item.author, *item.names))
-            continue
-        found.mine[item.author] += 1
-        _take(item, found)
+
+    def counted(items: Iterable[Item]) -> Iterator[Item]:
+        for item in items:
+            found.authors[item.author] += 1
+            found.names.setdefault(item.author, set()).update(item.names)
+            found.people.update(item.people)
+            if item.author != _OWNER and not {_plain(each) for each in (item.author, *item.names)} & wanted:
+                found.people.update((item.author, *item.names))
+            else:
+                found.mine[item.author] += 1
+                reason = item.left_out or ("" if WORDS.count(item.text) else "without words of their own")
+                found.left_out.update([reason] if reason else [])
+            yield item
+
+    for item in sittings(counted(export.items(files, settings))):
+        if item.author in found.mine and not item.left_out:
+            # No more of it is shown, even where white space is taken out.
+            found.cuts += [(item.label, cut.reason, cut.text[: 5 * SHOWN_CHARACTERS]) for cut in item.cuts]
+            if WORDS.count(item.text):
+                day = "" if item.moment is None else date_of(day_of(item.moment.isoformat()))
+                found.texts.append((day, item.text))
     return found
-
-
-def _take(item: Item, found: Found) -> None:
-    if item.left_out:
-        found.left_out[item.left_out] += 1
-        return
-    # No more of it is shown, even where white space is taken out.
-    found.cuts += [(item.label, cut.reason, cut.text[: 5 * SHOWN_CHARACTERS]) for cut in item.cuts]
-    if WORDS.count(item.text):
-        day = "" if item.moment is None else date_of(day_of(item.moment.isoformat()))
-        found.texts.append((day, item.text))
-    elif not item.cuts:
-        found.left_out["without a word"] += 1
 
 
 def _plain(name: str) -> str:
@@ -201,7 +205,13 @@ def _lines(found: Found) -> list[str]:
     lines = [f"{found.path}, read as {found.title}: {found.mine.total():,} by {who}, {others:,} by others"]
     cuts = Counter(reason for _, reason, _ in found.cuts)
     lines += [f"  cut: {listed(cuts)}"] if cuts else []
-    return lines + ([f"  left out: {listed(found.left_out)}"] if found.left_out else [])
+    messages = found.mine.total() - found.left_out.total()
+    if messages == len(found.texts):
+        left_out = found.left_out + found.dropped
+        return lines + ([f"  left out: {listed(left_out)}"] if left_out else [])
+    lines += [f"  left out: {listed(found.left_out)}"] if found.left_out else []
+    dropped = f"; left out of these: {listed(found.dropped)}" if found.dropped else ""
+    return [*lines, f"  the other {messages:,} make {len(found.texts):,} documents, one per sitting{dropped}"]
 
 
 def _sample(found: Sequence[Found]) -> list[str]:
