@@ -239,3 +239,15 @@ def test_a_line_that_is_endless_is_not_read_to_its_end(tmp_path) -> None:
         file.write(b"author,text\nann," + b"x" * 2000)
     with pytest.raises(UserError, match=r"row 1 \(line 2\) is broken off: its line is longer than 1,000 characters"):
         list(read_delimited(path, ReaderSettings(maximum_field_characters=1000)))
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zip"])
+def test_a_compressed_table_that_is_made_to_fill_memory_is_refused(tmp_path, suffix) -> None:
+    path, content = tmp_path / f"posts.csv{suffix}", b"author,text\n" + b"\n" * 20_000_000
+    if suffix == ".gz":
+        path.write_bytes(gzip.compress(content))
+    else:
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("posts.csv", content)
+    with pytest.raises(UserError, match=r"[\d,]+ bytes unpack to over [\d,]+, more than text does"):
+        list(read_delimited(path, ReaderSettings()))

@@ -156,3 +156,11 @@ def test_two_members_of_one_name_are_two_files(tmp_path) -> None:
         with pytest.warns(UserWarning, match="Duplicate name"):
             archive.writestr("5.female.23.Arts.Leo.xml", "<Blog><post>two</post></Blog>")
     assert [post.text for post in read(tmp_path / "b.zip")] == ["one", "two"]
+
+
+def test_a_zip_that_is_made_to_fill_memory_is_refused(tmp_path) -> None:
+    path = tmp_path / "blogs.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("1.male.20.Student.Aries.xml", b"<Blog><post>" + b" " * 20_000_000)
+    with pytest.raises(UserError, match=r"[\d,]+ bytes unpack to 20,000,012, more than text does"):
+        list(open_reader("blog_xml").read(path, ReaderSettings()))

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import BinaryIO, TextIO, cast
+from typing import IO, BinaryIO, TextIO, cast
 
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable
@@ -20,6 +20,35 @@ OTHER_MAGIC = (b"BZh", b"\xfd7zX", b"\x28\xb5\x2f\xfd", b"7z\xbc\xaf", b"Rar!") 
 # What reading a damaged archive raises, and what it raises besides while its table of contents is read.
 DAMAGED = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile, struct.error)
 DAMAGED_CONTENTS = (*DAMAGED, ValueError, KeyError, IndexError, OverflowError)
+
+# Text shrinks to a tenth, JSON of many like rows to a thirtieth. A file beyond both is made to fill memory.
+MOST_RATIO, FEW_BYTES = 200, 10_000_000
+
+
+def too_large(size: int, packed: int) -> bool:
+    """Whether ``packed`` bytes that unpack to ``size`` are made to fill memory."""
+    return size > max(FEW_BYTES, MOST_RATIO * packed)
+
+
+class _Bounded(io.RawIOBase):
+    """An unpacked stream that ends in ``UserError`` where it is longer than text of its packed size can be."""
+
+    def __init__(self, stream: IO[bytes], packed: int, name: str) -> None:
+        self._stream, self._packed, self._name, self._read = stream, packed, name, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        found = self._stream.read(len(buffer))
+        self._read += len(found)
+        if too_large(self._read, self._packed):
+            raise UserError(
+                f"{self._name}: {self._packed:,} bytes unpack to over {self._read:,}, more than text does; "
+                "unpack it yourself if you trust it, and give the file"
+            )
+        buffer[: len(found)] = found
+        return len(found)
 
 
 @contextmanager
@@ -37,10 +66,12 @@ def open_bytes(path: Path, suffixes: tuple[str, ...]) -> Iterator[tuple[BinaryIO
             if not magic:
                 raise UserError(f"{path}: is empty; fetch the file again")
             if magic.startswith(GZIP_MAGIC):
-                yield cast(BinaryIO, stack.enter_context(gzip.open(raw))), str(path)
+                unpacked = cast(BinaryIO, stack.enter_context(gzip.open(raw)))
+                yield _bounded(unpacked, path, str(path)), str(path)
             elif magic.startswith(ZIP_MAGIC):
                 member, content = _only_member(raw, path, suffixes)
-                yield stack.enter_context(content), f"{path}:{printable(member)}"
+                name = f"{path}:{printable(member)}"
+                yield _bounded(stack.enter_context(content), path, name), name
             elif magic.startswith(OTHER_MAGIC):
                 raise UserError(
                     f"{path}: is compressed, and not as .gz or .zip; unpack it or compress it as one of them"
@@ -53,6 +84,10 @@ def open_bytes(path: Path, suffixes: tuple[str, ...]) -> Iterator[tuple[BinaryIO
         raise UserError(f"{path}: the archive is damaged or cut short ({error}); fetch it again") from None
     except (OSError, NotImplementedError, RuntimeError) as error:  # zipfile: unknown compression, encrypted member
         raise UserError(f"{path}: cannot be read ({error}); give one file, which you may read") from None
+
+
+def _bounded(stream: BinaryIO, path: Path, name: str) -> BinaryIO:
+    return cast(BinaryIO, io.BufferedReader(_Bounded(stream, path.stat().st_size, name), 1 << 16))
 
 
 def _open(path: Path) -> BinaryIO:

@@ -19,6 +19,7 @@ from favor.foundation.names import printable
 
 JSONL_SUFFIXES = (".jsonl", ".ndjson")
 PARQUET_SUFFIXES = (".parquet", ".pq")
+BATCH_BYTES = 16_000_000  # of rows that are Python's at once
 # What pyarrow raises on a damaged file; UnicodeDecodeError, a ValueError, on a name that is not UTF-8.
 DAMAGED_PARQUET = (pa.ArrowException, OSError, ValueError, OverflowError)
 
@@ -194,14 +195,16 @@ def _parquet_rows(path: Path, settings: ReaderSettings, names: Mapping[str, str]
 def _parquet_batches(file: pq.ParquetFile, path: Path, columns: list[str]) -> Iterator[list[dict[str, object]]]:
     number = 0
     try:
-        for batch in file.iter_batches(batch_size=1024, columns=columns):
-            try:
-                rows = batch.to_pylist()
-            except (ValueError, OverflowError):  # a string that is not UTF-8, a date after the year 9999
-                _refuse_value(batch, path, number)
-                raise
-            number += len(rows)
-            yield rows
+        for batch in file.iter_batches(batch_size=256, columns=columns):
+            size = max(1, len(batch) * BATCH_BYTES // max(batch.nbytes, 1))  # a dictionary may hold much in few bytes
+            for part in (batch.slice(start, size) for start in range(0, len(batch), size)):
+                try:
+                    rows = part.to_pylist()
+                except (ValueError, OverflowError):  # a string that is not UTF-8, a date after the year 9999
+                    _refuse_value(part, path, number)
+                    raise
+                number += len(rows)
+                yield rows
     except DAMAGED_PARQUET as error:
         raise UserError(f"{path}: damaged after row {number} ({_line(error)}); fetch it again") from None
 

@@ -8,12 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from favor.corpora.sources import DAMAGED_CONTENTS, ZIP_MAGIC, known_encoding
+from favor.corpora.sources import DAMAGED_CONTENTS, ZIP_MAGIC, known_encoding, too_large
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable
 
-# Text shrinks to a tenth, JSON of many like rows to a thirtieth. A file beyond both is made to fill memory.
-MOST_RATIO, MOST_BYTES, FEW_BYTES = 200, 2_000_000_000, 10_000_000
+MOST_BYTES = 2_000_000_000
 HEAD = 4096
 
 
@@ -66,8 +65,7 @@ class Files:
         """Return the content of a file. Raises ``UserError`` where it cannot be read or is made to fill memory."""
         if self._archive is not None:
             member = self._archive.getinfo(name)
-            large = member.file_size > max(FEW_BYTES, MOST_RATIO * member.compress_size)
-            if large or member.file_size > MOST_BYTES:
+            if too_large(member.file_size, member.compress_size) or member.file_size > MOST_BYTES:
                 raise UserError(
                     f"{self._place(name)}: {member.compress_size:,} bytes unpack to {member.file_size:,}, more than "
                     "text does; unpack the zip yourself if you trust it, and give the folder"

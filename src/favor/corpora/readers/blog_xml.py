@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from favor.corpora.posts import RawPost, ReaderSettings
-from favor.corpora.sources import DAMAGED_CONTENTS, known_encoding
+from favor.corpora.sources import DAMAGED_CONTENTS, known_encoding, too_large
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable
 
@@ -142,6 +142,11 @@ def _files(path: Path) -> Iterator[tuple[str, bytes]]:
                     name = member.filename
                     if _wanted(PurePosixPath(name).name) and not name.startswith("__MACOSX/"):
                         names.append(name)
+                        if too_large(member.file_size, member.compress_size):
+                            raise UserError(
+                                f"{path}: '{printable(name)}': {member.compress_size:,} bytes unpack to "
+                                f"{member.file_size:,}, more than text does; unpack it yourself if you trust it"
+                            )
                         yield name, archive.read(member)
         except FileNotFoundError:
             raise UserError(f"{path}: not found; check the corpus key 'path'") from None
