@@ -192,10 +192,24 @@ def test_what_authors_lose_by_hand(three_authors) -> None:
     rows = scores[(scores["metric"] == "margin_lost") & (scores["method"] == "m")].set_index("variant")["value"]
     assert rows.to_dict() == pytest.approx(losses["m"].to_dict())
     assert scores.loc[scores["metric"] == "margin_lost", "n"].tolist() == [2, 2, 1]
-    # ranks of losses 2, 3, 1 on those of distances 2.5, 1, 2.5 (means of tied ranks)
-    assert by_method(scores, "loss_with_distance")["m"] == pytest.approx(-np.sqrt(3) / 2)
+    # Beyond the share that all lose, sum(lost own) / sum(own^2), on the ranks of distances 2.5, 1, 2.5.
+    lost, own = losses["m"].to_numpy(), losses["own"].to_numpy()
+    beyond = lost - (lost @ own) / (own @ own) * own
+    ranks = np.argsort(np.argsort(beyond)) + 1.0
+    wanted = np.corrcoef(ranks, [2.5, 1.0, 2.5])[0, 1]
+    assert by_method(scores, "loss_with_distance")["m"] == pytest.approx(wanted)
     notes = scores.loc[scores["metric"] == "loss_with_volume", "note"]
     assert set(notes) == {"an author has no output or no words, or all are alike"}
+
+
+def test_half_of_every_voice_is_no_loss_of_the_distant_ones() -> None:
+    """Authors far from the mean have larger margins: losing half of each is a rank correlation of 1 with distance."""
+    own, distance = np.array([[0.1, 0.2, 0.4, 0.8]]), np.array([[0.2, 0.3, 0.5, 0.9]])
+    assert voice_kept.beyond_share(0.5 * own, distance, own).tolist() == [0.0]
+    odd = 0.5 * own + [[0.0, 0.0, 0.02, 0.1]]
+    assert voice_kept.beyond_share(odd, distance, own)[0] > 0
+    noise = np.random.default_rng(1).normal(0, 0.05, (4000, 4))
+    assert abs(np.nanmean(voice_kept.beyond_share(0.5 * own + noise, np.repeat(distance, 4000, 0), own))) < 0.25
 
 
 def test_writing_like_the_mean_costs_the_distant_authors_most(inputs_maker) -> None:

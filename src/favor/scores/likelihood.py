@@ -45,7 +45,9 @@ METRICS = (
         "the same under the adapters of the other clients; below 0 they have forgotten", _NATS,
     ),
     Metric(
-        "likelihood_voice_gain", "Voice gain", -_INFINITE, _INFINITE, "higher", "own gain minus others' gain", _NATS,
+        "likelihood_voice_gain", "Voice gain", -_INFINITE, _INFINITE, "higher",
+        "own gain minus others' gain. It rises when others' texts are forgotten: read it where the own gain is above 0",
+        _NATS,
     ),
     Metric(
         "likelihood_top1", "Attribution top-1", 0.0, 1.0, "higher",

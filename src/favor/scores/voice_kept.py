@@ -77,11 +77,12 @@ METRICS = (
     ),
     Metric(
         "loss_with_distance", "Loss with distance", -1.0, 1.0, "none",
-        "Spearman over authors: margin lost against own text, and distance from the authors' mean",
+        "Spearman over authors: margin lost beyond the share that all lose, and distance from the authors' mean. 0 "
+        "where every author keeps the same share of the voice",
     ),
     Metric(
         "loss_with_volume", "Loss with volume", -1.0, 1.0, "none",
-        "Spearman over authors: margin lost against own text, and words trained on",
+        "Spearman over authors: margin lost beyond the share that all lose, and words trained on",
     ),
 )  # fmt: skip
 FAILURES_WRONG = "author_accuracy_failures_wrong"
@@ -90,6 +91,7 @@ OWN_PROMPTS = ("author_accuracy", FAILURES_WRONG, "generated_source_auc", "autho
 COMMON_PROMPTS = {"common_accuracy": "author_accuracy", "common_margin": "author_margin"}
 BOUNDS: dict[str, Bounds | None] = {**dict.fromkeys(OWN_PROMPTS, RATE), "author_margin": None}
 USES = "prompts.common"  # key of an experiment with which there is more to score
+_EVEN = 1e-9  # of a margin: rounding
 BASE = "base_only"  # the second floor, where the experiment runs it: the model that has read no client
 
 
@@ -200,7 +202,8 @@ def author_losses(inputs: ScoreInputs, encoder: str) -> pd.DataFrame:
     """Return what every author loses of the margin (:func:`margins`): own continuations minus outputs.
 
     Columns client, distance (1 - cosine between the author's prototype and the authors' mean), words (trained on; NaN
-    without the clients' texts), and one per method: means over outputs of all seeds, NaN for an author without any.
+    without the clients' texts), own (the margin of own continuations), and one per method: means over outputs of all
+    seeds, NaN for an author without any.
     """
     prototype = prototypes(inputs.sources(encoder, "train"), inputs.clients)
     centre = unit_rows(prototype.mean(axis=0, keepdims=True))[0]
@@ -220,7 +223,12 @@ def author_losses(inputs: ScoreInputs, encoder: str) -> pd.DataFrame:
         words = trained.groupby(level=0).sum().reindex(inputs.clients).astype(float)
     gold = margin.get("gold", pd.Series(np.nan, index=inputs.clients))
     losses = {method: (gold - own).to_numpy() for method, own in margin.items() if method not in CONTROLS}
-    known = {"client": inputs.clients, "distance": 1.0 - prototype @ centre, "words": words.to_numpy()}
+    known = {
+        "client": inputs.clients,
+        "distance": 1.0 - prototype @ centre,
+        "words": words.to_numpy(),
+        "own": gold.to_numpy(),
+    }
     return pd.DataFrame({**known, **losses})
 
 
@@ -231,20 +239,34 @@ def _losses(inputs: ScoreInputs, encoder: str, counts: np.ndarray) -> Iterator[S
     texts = Counter(inputs.sources(encoder, "train").frame["client"])
     for client, distance in zip(losses["client"], losses["distance"], strict=True):
         yield Score(ALL_SEEDS, SOURCE, encoder, "distance_from_mean", client, float(distance), texts[client])
-    for method in losses.columns.drop(["client", "distance", "words"]):
+    for method in losses.columns.drop(["client", "distance", "words", "own"]):
         for client, lost in zip(losses["client"], losses[method].astype(float), strict=True):
             note = "no output of this author passed the filter, or no human continuation" if math.isnan(lost) else ""
             yield Score(ALL_SEEDS, method, encoder, "margin_lost", client, lost, outputs[method, client], note)
         for metric, cause in (("loss_with_distance", "distance"), ("loss_with_volume", "words")):
-            found = losses[[method, cause]].to_numpy()
+            found = losses[[method, cause, "own"]].to_numpy(dtype=float)
             known = np.isfinite(found).all(axis=1)
-            drawn = (rankdata(found[places, side], axis=-1) for side in (0, 1))
-            draws = correlate(*drawn) if known.all() else np.full(len(places), np.nan)
+            draws = beyond_share(*(found[places, side] for side in range(3)))
+            draws = draws if known.all() else np.full(len(places), np.nan)
             value = float(draws[0])
             ends = interval(draws, len(inputs.clients), CORRELATION, counts)
             note = "" if np.isfinite(value) else f"an author has no output or no {cause}, or all are alike"
             for variant, number in zip(("", "low", "high"), (value, *ends), strict=True):
                 yield Score(ALL_SEEDS, method, encoder, metric, variant, number, int(known.sum()), note)
+
+
+def beyond_share(lost: np.ndarray, cause: np.ndarray, own: np.ndarray) -> np.ndarray:
+    """Return Spearman's correlation of ``cause`` and what authors lose beyond a common share of ``own``: [draws].
+
+    All [draws, authors]. The share is that of least squares, sum(lost own) / sum(own^2): authors with a larger margin
+    have more to lose. 0 where nothing is lost beyond it.
+    """
+    top, bottom = ((side * own).sum(axis=-1, keepdims=True) for side in (lost, own))
+    share = np.divide(top, bottom, out=np.full(top.shape, np.nan), where=bottom > 0)
+    beyond = lost - share * own
+    even = np.abs(beyond).max(axis=-1) <= _EVEN
+    found = correlate(rankdata(beyond, axis=-1), rankdata(cause, axis=-1))
+    return np.where(even & (np.ptp(cause, axis=-1) > 0), 0.0, found)
 
 
 def _without_pairs(inputs: ScoreInputs) -> str:
