@@ -42,6 +42,10 @@ def test_a_gguf_file_is_dequantised_once(finished, tmp_path, real_base) -> None:
     project.edit("shortest.yaml", "base_models:\n", f"base_models:\n  real: {{ source: {file} }}\n")
     target = "results/models/real/base/model.safetensors"
     assert planned_jobs(project.snakemake(*ARGUMENTS, target).stdout) == {"dequantise_base": 1}
+    tokenizer = "results/models/real/tokenizer/tokenizer.json"
+    assert planned_jobs(project.snakemake(*ARGUMENTS, tokenizer).stdout) == {"read_tokenizer": 1}
+    read = [(project.folder / path).read_bytes() for path in (tokenizer, "results/models/real/base/tokenizer.json")]
+    assert read[0] == read[1]
     assert load_base(str((project.folder / target).parent), device="cpu").context == 8192
     assert project.planned(*ARGUMENTS, target) == {}
     assert unforeseen(project.folder) == set()

@@ -101,7 +101,7 @@ TRACED = {
     ],
     "lengths": ["export_pan", "export_release"],
     "quantised": ["quantise_base"],
-    "dequantised": ["dequantise_base"],
+    "dequantised": ["dequantise_base", "read_tokenizer"],
     "outside": ["prompts", "read_outputs"],
     "withdrawal": ["leave_out_withdrawn"],
     "tasks": ["embed_drafts", "make_requests", "score_tasks", "select_requests"],

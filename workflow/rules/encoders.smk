@@ -11,6 +11,8 @@ rule train_tokenizer:
     output:
         tokenizer=paths.tokenizer,
         settings=paths.tokenizer_settings,
+    wildcard_constraints:
+        model=project.models_with("pretrain"),
     params:
         cfg=hands(Vocabulary, project.pretraining),
     script:
@@ -36,6 +38,20 @@ rule pretrain_base:
         cfg=hands(ModelTraining, project.pretraining),
     script:
         "../scripts/pretrain_base.py"
+
+
+rule read_tokenizer:
+    input:
+        gguf=project.gguf_file,
+    output:
+        tokenizer=paths.tokenizer,
+        settings=paths.tokenizer_settings,
+    wildcard_constraints:
+        model=project.models_with("gguf"),
+    params:
+        cfg={},
+    script:
+        "../scripts/read_tokenizer.py"
 
 
 rule dequantise_base:

@@ -2,6 +2,8 @@
 
 import hashlib
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from safetensors import SafetensorError
@@ -9,6 +11,29 @@ from safetensors import SafetensorError
 from favor.foundation.errors import UserError
 from favor.foundation.files import PARTIAL, REMEDY, to_disk, write_json
 from favor.foundation.gguf import read_header
+
+
+def save_tokenizer(path: str | Path, folder: str | Path) -> None:
+    """Write the tokenizer of a GGUF file to ``folder``. Raises ``UserError`` where transformers cannot read it."""
+    from transformers import AutoTokenizer
+
+    source = Path(path).expanduser()
+    with _readable(source):
+        AutoTokenizer.from_pretrained(source.parent, gguf_file=source.name).save_pretrained(folder)
+
+
+@contextmanager
+def _readable(source: Path) -> Iterator[None]:
+    """Say in one line what transformers cannot read of a GGUF file."""
+    header = read_header(source)
+    try:
+        yield
+    except Exception as error:  # gguf and transformers raise whatever numpy, the reader or a missing name gives them
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise UserError(
+            f"{source}: the model of architecture '{header.architecture}' cannot be read ({reason}); fetch it again, "
+            "or give a model's folder"
+        ) from None
 
 
 def dequantise(path: str | Path, folder: str | Path) -> None:
@@ -20,17 +45,10 @@ def dequantise(path: str | Path, folder: str | Path) -> None:
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     source, target = Path(path).expanduser(), Path(folder)
-    header = read_header(source)
     place = {"pretrained_model_name_or_path": str(source.parent), "gguf_file": source.name}
-    try:
+    with _readable(source):
         found = AutoModelForCausalLM.from_pretrained(**place, dtype="float32")
         tokenizer = AutoTokenizer.from_pretrained(**place)
-    except Exception as error:  # gguf and transformers raise whatever numpy, the reader or a missing name gives them
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise UserError(
-            f"{source}: the model of architecture '{header.architecture}' cannot be read ({reason}); fetch it again, "
-            "or give a model's folder"
-        ) from None
     # The marker of quantisation, which is no longer true, would forbid saving.
     del found.config.quantization_config
     model = type(found)(found.config)

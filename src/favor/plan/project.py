@@ -158,15 +158,12 @@ class Project:
 
     def tokenizer_folder(self, name: str) -> str:
         """Return the folder or Hugging Face id that holds a base model's tokenizer."""
-        trained = self.config.base_models[name].pretrain is not None
-        return self.paths.tokenizer_folder.of(model=name) if trained else self.plain_folder(name)
+        model = self.config.base_models[name]
+        return self.paths.tokenizer_folder.of(model=name) if model.made_here else self.plain_folder(name)
 
     def tokenizer_files(self, name: str) -> list[str]:
         """Return the files of a tokenizer that is trained here, or that comes out of a GGUF file."""
-        model = self.config.base_models[name]
-        if model.gguf is not None:
-            return [self.paths.weights(self.paths.base_folder)["tokenizer"].of(model=name)]
-        return [self.paths.tokenizer.of(model=name)] if model.pretrain else []
+        return [self.paths.tokenizer.of(model=name)] if self.config.base_models[name].made_here else []
 
     def plain_files(self, name: str) -> list[str]:
         """Return the files of a base model that is pretrained or dequantised here."""
