@@ -131,9 +131,10 @@ def main() -> None:
             done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
             found.append(json.loads(done.stdout.splitlines()[-1]))
             row = found[-1]
+            share = f"{row['least'] / row['seconds']:.0%} of the matrix rate, " if side == "ours" else ""
             print(
-                f"{work:9} {side:16} {row['tokens'] / row['seconds']:7.1f} tokens per processor second, "
-                f"{row['least'] / row['seconds']:4.0%} of the matrix rate, peak {row['peak_mib']:6,.0f} MiB",
+                f"{work:9} {side:16} {row['tokens'] / row['seconds']:7.1f} tokens per processor second, {share}"
+                f"peak {row['peak_mib']:6,.0f} MiB",
                 flush=True,
             )
         if len(found) == 2:
