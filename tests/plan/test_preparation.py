@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from types import SimpleNamespace
 
 BLOGTEXT = SimpleNamespace(corpus="blogtext")
@@ -83,27 +82,3 @@ def test_an_experiment_on_another_draw_chooses_its_clients_as_the_main_one_does(
     assert main["needs"][0]["study"] is False
     assert laid.study_needs(SimpleNamespace(corpus="blogtext_2"), []) == []
     assert [need["experiment"] for need in laid.study_needs(BLOGTEXT, [])] == ["draw_1"]
-
-
-def test_a_file_that_changes_within_a_corpus_folder_is_seen(plan, tmp_path) -> None:
-    post = tmp_path / "posts" / "ann" / "a.txt"
-    post.parent.mkdir(parents=True)
-    post.write_text("one")
-
-    def folder(config) -> None:
-        config["corpus_path"] = str(tmp_path / "posts")
-        config["corpora"]["blogtext"]["reader"] = "text_folder"
-
-    def state() -> str:
-        return plan("config/blogtext.yaml", folder).preparation.folder_state(BLOGTEXT)
-
-    first = state()
-    assert (len(first), state()) == (16, first)
-    os.utime(post, ns=(1, 1))
-    second = state()
-    post.write_text("two")  # as long
-    os.utime(post, ns=(2, 2))
-    third = state()
-    post.rename(post.with_name("b.txt"))
-    assert len({first, second, third, state()}) == 4
-    assert plan("config/config.yaml").preparation.folder_state(SimpleNamespace(corpus="demo")) == ""

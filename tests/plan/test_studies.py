@@ -109,9 +109,6 @@ def test_responses_and_pages_of_an_audit(plan, tmp_path) -> None:
     assert planner.studies.pages() == pages
     assert set(pages) <= set(planner.targets.everything())
     assert "responses" not in planner.records.printed_studies("demo")["human_2afc"]
-    (tmp_path / "{1}.json").write_text("{}")
-    with pytest.raises(UserError, match=r"\{1\}\.json: a name with braces cannot be read; rename the file"):
-        plan(PLANNED, change)
 
 
 def test_without_an_audit_the_scores_say_so(plan) -> None:

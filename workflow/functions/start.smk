@@ -10,7 +10,7 @@ ROOT = Path(str(workflow.current_basedir)).parents[1]
 # This file and the scripts import the package from the checkout, whichever environment runs them.
 sys.path.insert(0, str(ROOT / "src"))
 
-from favor.config.availability import announce, input_paths, to_fetch
+from favor.config.availability import announce, input_paths, local_paths, to_fetch
 from favor.config.files import check_files
 from favor.config.resolve import resolve
 from favor.foundation.errors import UserError
@@ -18,8 +18,9 @@ from favor.foundation.registry import PACKAGE_ROOT as SOURCE
 from favor.plan import Planner
 from favor.plan.extras import check_software
 from favor.running.jobs.environment import export_source, only_planning
-from favor.running.invalidation.changes import FOLDER, Changes, check_accept
+from favor.running.invalidation.changes import Changes, check_accept
 from favor.running.invalidation.fingerprint import PRELOADED, fingerprint, source_code
+from favor.running.invalidation.local_files import FOLDER, LocalFiles, refuse_other_corpora
 from favor.running.folder.occupancy import name_results
 from favor.running.folder.results_folder import open_results
 
@@ -39,18 +40,24 @@ try:
     results, accepted = Path(planner.config.results), planner.config.accept
     scripts = ROOT / "workflow" / "scripts"
     check_accept(accepted, {path.stem for path in scripts.glob("*.py")})
+    planning = only_planning(sys.argv[1:])
     changes = Changes(
-        results, source_code(SOURCE), accepted, planner.config.rerun_other_versions
+        results, source_code(SOURCE), accepted, planner.config.rerun_other_versions, planning
+    )
+    local_files = LocalFiles(
+        planner.config.results, local_paths(planner.config), changes.identities
     )
     name_results(None if workflow.remote_exec else results)
     if workflow.is_main_process:
-        planning = only_planning(sys.argv[1:])
         fetched = to_fetch(planner.config)  # refuses folders that do not exist
         # Lint reads rules alone, also where nothing but Snakemake is installed.
         if "--lint" not in sys.argv:
             deployed = workflow.deployment_settings.deployment_method
             check_software(planner, [str(way) for way in deployed])
         open_results(results, ROOT, input_paths(planner.config), planning)
+        refuse_other_corpora(
+            results, results / FOLDER, planner.project.corpus_paths(), planning
+        )
         planner.training.erase_withdrawn(planning)
         announce(planner.project.absent.values(), fetched)
 except UserError as error:

@@ -29,7 +29,6 @@ rule build_documents:
         **asks("build_documents", streamed=True),
     params:
         cfg=project.of_corpus(DocumentBuilding),
-        folder=preparation.folder_state,
         code=lambda w: code("build_documents", project.reader_code(w)),
     script:
         "../scripts/build_documents.py"

@@ -68,7 +68,7 @@ rule join_generations:
 # Continuations that were made elsewhere.
 rule read_outputs:
     input:
-        source=lambda w: project.plan(w).source,
+        source=project.given_outputs,
         prompts=evaluation.prompts,
         common_prompts=training.common_prompts,
         tokenizer=preparation.tokenizer,

@@ -100,6 +100,26 @@ def input_paths(config: Configuration) -> list[tuple[str, Path]]:
 
     A model's Hugging Face id is none, unless a folder has that name.
     """
+    paths = [(key, Path(value).expanduser()) for key, value in _inputs(config).items()]
+    return [(key, path) for key, path in paths if path.is_absolute() or path.exists()]
+
+
+def local_paths(config: Configuration) -> set[str]:
+    """Return every file and folder of this machine that a resolved configuration names, as it is written there.
+
+    Those of :func:`input_paths`, and what may lie in a results folder: encoders, adapters and outputs made elsewhere.
+    """
+    found = set(_inputs(config).values())
+    for encoder in config.encoders.values():
+        found.update(sources(encoder))
+    for experiment in config.experiments.values():
+        found.update(
+            str(row[key]) for row in experiment.methods.values() for key in ("outputs", "adapters") if key in row
+        )
+    return {path for path in found if Path(path).expanduser().exists()}
+
+
+def _inputs(config: Configuration) -> dict[str, str]:
     named = {f"corpora.{name}.path": corpus.path for name, corpus in config.corpora.items()}
     named |= {f"base_models.{name}.source": model.source for name, model in config.base_models.items()}
     named |= {f"encoders.{name}.source": encoder.source for name, encoder in config.encoders.items()}
@@ -114,8 +134,7 @@ def input_paths(config: Configuration) -> list[tuple[str, Path]]:
             named[f"experiments.{name}.prompts.common.path"] = common.path
         if (audit := experiment.studies.human_2afc) is not None:
             named[f"experiments.{name}.studies.human_2afc.responses"] = audit.responses
-    paths = [(key, Path(value).expanduser()) for key, value in named.items() if value is not None]
-    return [(key, path) for key, path in paths if path.is_absolute() or path.exists()]
+    return {key: value for key, value in named.items() if value is not None}
 
 
 def announce(absent: Iterable[str], to_fetch: Iterable[str]) -> None:

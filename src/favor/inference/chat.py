@@ -1,7 +1,9 @@
 """Requests to a model in words: in its own chat template where it has one, else as plain text."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from functools import partial
+from string import ascii_letters
 
 from jinja2 import TemplateError
 
@@ -9,6 +11,11 @@ from favor.foundation.errors import UserError
 from favor.lm.base import BaseModel
 
 _ANSWER = "answer"  # stands for one
+# Goes over the function of this name, with which templates write today's date: templates are handed no functions.
+_TODAY = (
+    "{% macro strftime_now(form) %}{% set written = namespace(day=form) %}{% for mark, value in day_by_mark %}"
+    "{% set written.day = written.day.replace(mark, value) %}{% endfor %}{{ written.day }}{% endmacro +%}"
+)
 
 
 class ChatTokens:
@@ -54,13 +61,26 @@ class ChatTokens:
         text = self._in_template(self._words(system), self._words(user))
         return list(self._tokenizer(text, add_special_tokens=False)["input_ids"])
 
+    def render(self, turns: list[dict[str, str]], add_generation_prompt: bool = False) -> str:
+        """Return turns (role and content) in the model's template, in which it is the base's ``chat_date``."""
+        template, day = self._tokenizer.get_chat_template(), datetime.fromisoformat(self.base.chat_date)
+        marks = [f"%{sign}" for sign in (*(f"-{letter}" for letter in ascii_letters), *ascii_letters)]
+        text: str = self._tokenizer.apply_chat_template(
+            turns,
+            chat_template=_TODAY + template if "strftime_now" in template else template,
+            tokenize=False,
+            add_generation_prompt=add_generation_prompt,
+            day_by_mark=[[mark, day.strftime(mark)] for mark in marks],
+        )
+        return text
+
     def _in_template(self, system: str, user: str) -> str:
-        apply = partial(self._tokenizer.apply_chat_template, tokenize=False, add_generation_prompt=True)
+        apply = partial(self.render, add_generation_prompt=True)
         said = "it leaves out what it is given"
         # Some templates refuse a system's turn, and some pass over it; what it says then opens the user's.
         for turns in ({"system": system, "user": user}, {"user": f"{system}\n\n{user}"}):
             try:
-                text: str = apply([{"role": role, "content": content} for role, content in turns.items()])
+                text = apply([{"role": role, "content": content} for role, content in turns.items()])
             except TemplateError as error:
                 said = str(error)
                 continue
@@ -93,7 +113,7 @@ def answer_end(chat: ChatTokens) -> int:
         return ends[0]
     turns = [{"role": "user", "content": "a"}, {"role": "assistant", "content": _ANSWER}]
     try:
-        text: str = chat._tokenizer.apply_chat_template(turns, tokenize=False)
+        text = chat.render(turns)
     except TemplateError:
         return ends[0]
     behind = chat._tokenizer(text.rpartition(_ANSWER)[2], add_special_tokens=False)["input_ids"]

@@ -18,7 +18,7 @@ from favor.foundation.files import PARTIAL, REMEDY, read_json, to_disk
 from favor.foundation.tokenizer import is_local
 from favor.lm.checks import check_folder, check_head, check_pieces
 from favor.lm.lora import LoraState, factor_name, target_layers
-from favor.lm.settings import AskedModel, LoadedModel, Lora
+from favor.lm.settings import CHAT_DATE, AskedModel, LoadedModel, Lora
 from favor.lm.tokenizer import TextTokenizer, load_tokenizer, opening
 
 Quantisation = Literal["none", "nf4"]
@@ -32,7 +32,7 @@ class BaseModel:
 
     ``decoder`` gives final states after the last norm; ``head`` (a plain linear layer) turns them into logits.
     ``end_ids`` are the tokens at which generation stops; ``context`` is the longest sequence in tokens; ``chat`` says
-    how the model is asked in words (:class:`favor.inference.chat.ChatTokens`).
+    how the model is asked in words (:class:`favor.inference.chat.ChatTokens`), ``chat_date`` which day that is.
     """
 
     source: str
@@ -43,6 +43,7 @@ class BaseModel:
     context: int
     end_ids: tuple[int, ...]
     chat: Chat = "auto"
+    chat_date: str = CHAT_DATE
 
     @property
     def decoder(self) -> nn.Module:
@@ -72,7 +73,9 @@ class BaseModel:
 def open_base(model: LoadedModel, lora: Lora | None = None, context_needed: int = 0) -> BaseModel:
     """Load a base model as a job is told to; see :func:`load_base`."""
     chat = model.chat if isinstance(model, AskedModel) else "auto"
-    return load_base(model.source, model.quantisation, model.device, model.dtype, lora, context_needed, chat)
+    base = load_base(model.source, model.quantisation, model.device, model.dtype, lora, context_needed, chat)
+    base.chat_date = model.chat_date
+    return base
 
 
 def load_base(

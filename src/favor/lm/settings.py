@@ -15,6 +15,7 @@ from favor.settings.section import (
     DISTINCT,
     OR_NULL,
     Count,
+    Day,
     Dropout,
     Filled,
     LearningRate,
@@ -27,6 +28,8 @@ from favor.settings.section import (
     key,
     required,
 )
+
+CHAT_DATE = "2026-01-01"  # the same on every day, so that prompts are
 
 
 class Vocabulary(Section):
@@ -73,6 +76,7 @@ class Loading(Section):
         "auto",
         "Computation type; `auto` is bfloat16 on a GPU. A CPU without products in bfloat16 takes float32, and says so.",
     )
+    chat_date: Day = key(CHAT_DATE, "Day that the model's chat template writes where it writes today's date.")
 
 
 class LoadedModel(Loading):

@@ -69,7 +69,7 @@ class LikelihoodAttribution(Part):
     def neutral(self, key: InExperiment) -> list[str]:
         """Return the user's own neutral sentences, where the configuration names them."""
         given = self._section(key).neutral
-        return [] if given in (None, "english") else [str(given)]
+        return [] if given in (None, "english") else [self.project.given(str(given))]
 
     def near_duplicates(self, key: InExperiment) -> list[str]:
         """Return the near duplicates of the corpus, where they are looked for: they are not read."""

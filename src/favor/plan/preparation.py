@@ -1,8 +1,5 @@
 """What the jobs before training read of the configuration: corpora, base models, encoders, texts, prompts."""
 
-import hashlib
-from pathlib import Path
-
 from favor.config.configuration import Configuration
 from favor.config.experiments import Experiment
 from favor.corpora.settings import (
@@ -65,22 +62,6 @@ class Preparation(Part):
 
     def _tokenizer(self, key: InCorpus) -> str:
         return present(self.config.corpora[key.corpus].tokenizer)
-
-    def folder_state(self, key: InCorpus) -> str:
-        """Return a digest of the names, sizes and times of the files of a corpus that is a folder, else "".
-
-        Snakemake looks at the time of the folder itself, which a file that changes in it leaves as it is.
-        """
-        folder = Path(self.project.raw_corpus(key))
-        if self.config.corpora[key.corpus].demo is not None or not folder.is_dir():
-            return ""
-        digest = hashlib.sha256()
-        for file in sorted(folder.rglob("*")):
-            if file.is_file():
-                found = file.stat()
-                state = f"{file.relative_to(folder)}\0{found.st_size}\0{found.st_mtime_ns}\n"
-                digest.update(state.encode("utf-8", "surrogateescape"))
-        return digest.hexdigest()[:16]
 
     def filtered_by(self, key: InCorpus) -> list[str]:
         """Return what authors are filtered by, where a filter is set."""
@@ -238,7 +219,7 @@ class Preparation(Part):
     def common_source(self, key: InExperiment) -> list[str]:
         """Return the user's own common prompts, where the configuration names them."""
         common = self.project.experiment(key).prompts.common
-        return [] if common is None or common.path is None else [common.path]
+        return [] if common is None or common.path is None else [self.project.given(common.path)]
 
     def common_prompt_settings(self, key: InExperiment) -> Parameter:
         """Return how common prompts are chosen."""

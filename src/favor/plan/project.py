@@ -20,6 +20,7 @@ from favor.paper.names import CONTROLS, SEPARATOR, encoder_name, unmarked
 from favor.plan.handing import Parameter, handed, hands, present
 from favor.plan.keys import Encoder, InCorpus, InExperiment, OfAssistant, OfModel, Run
 from favor.plan.paths import Paths
+from favor.running.invalidation.local_files import FOLDER, given_input
 from favor.settings.section import Section, check_known, refuse
 
 
@@ -82,6 +83,14 @@ class Project:
                 if printed in taken:
                     refuse(f"{key}.title", f"'{printed}' is also the printed name of {taken[printed]}; change one")
                 taken[printed] = f"'{key}'"
+
+    def given(self, path: str) -> str:
+        """Return a file or folder of the user's as an input: the one way in which such a path becomes one."""
+        return given_input(path, Path(self.config.results) / FOLDER)
+
+    def given_outputs(self, key: Run) -> str:
+        """Return the file with the continuations of a row that were made elsewhere."""
+        return self.given(self.plan(key).source)
 
     # What a job reads of one corpus or experiment and of nothing else
 
@@ -196,7 +205,7 @@ class Project:
 
     def gguf_file(self, key: OfModel) -> str:
         """Return the GGUF file that a base model is dequantised from."""
-        return str(Path(present(self.config.base_models[key.model].gguf)).expanduser())
+        return self.given(str(Path(present(self.config.base_models[key.model].gguf)).expanduser()))
 
     def models_with(self, origin: str) -> str:
         """Return an expression that matches the base models whose ``origin`` ("pretrain" or "gguf") is set."""
@@ -261,7 +270,8 @@ class Project:
 
     def assistant_texts(self, key: OfAssistant) -> str:
         """Return the texts of assistants that a classifier learns from: yours, or generated ones."""
-        return self.config.assistants[key.assistant].path or self.paths.assistant_texts.of(key)
+        path = self.config.assistants[key.assistant].path
+        return self.paths.assistant_texts.of(key) if path is None else self.given(path)
 
     def assistant_corpus(self, key: OfAssistant) -> str:
         """Return the corpus of people that a classifier learns from."""
@@ -281,7 +291,15 @@ class Project:
     def raw_corpus(self, key: InCorpus) -> str:
         """Return the file of a corpus as it comes."""
         corpus = self.config.corpora[key.corpus]
-        return self.paths.raw_corpus.of(key) if corpus.demo else present(corpus.path)
+        return self.paths.raw_corpus.of(key) if corpus.demo else self.given(present(corpus.path))
+
+    def corpus_paths(self) -> dict[str, tuple[str, str]]:
+        """Return by name the path of every corpus of the user's, and the documents that are made of it."""
+        return {
+            name: (present(corpus.path), self.paths.documents.of(corpus=name))
+            for name, corpus in self.config.corpora.items()
+            if corpus.demo is None
+        }
 
     def reader_code(self, key: InCorpus) -> str:
         """Return what reads a corpus."""

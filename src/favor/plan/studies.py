@@ -37,7 +37,7 @@ class Studies(Part):
     """The studies of a project's experiments.
 
     Raises ``UserError`` for a prompted row that may not fit its model's context, for one that shares its name with a
-    trained row, for a transfer without encoders, and for a response file whose name Snakemake cannot read.
+    trained row, and for a transfer without encoders.
     """
 
     training: Training
@@ -46,7 +46,6 @@ class Studies(Part):
         for experiment in self.project.config.experiments:
             self._check_prompted(experiment)
             self._check_transfer(experiment)
-            self._check_responses(experiment)
         self.prompted_rows = alternatives(self._rows_of("prompted", "a prompting baseline"))
         self.given_rows = alternatives(self._rows_of("outputs", "read from a file"))
         self.trained_rows = rf"(?!shared/)(?!(?:{self.prompted_rows}|{self.given_rows})/)[a-z][a-z0-9_]*"
@@ -130,17 +129,6 @@ class Studies(Part):
         """Return the audit of an experiment that has one."""
         return present(self.project.experiment(key).studies.human_2afc)
 
-    def _check_responses(self, experiment: str) -> None:
-        for path in self._responses(self.project.config.experiments[experiment].studies.human_2afc):
-            if set(path) & set("{}"):  # Snakemake would take them for wildcards
-                raise UserError(f"{path}: a name with braces cannot be read; rename the file")
-
-    @staticmethod
-    def _responses(audit: HumanAudit | None) -> list[str]:
-        if audit is None or audit.responses is None:
-            return []
-        return sorted(str(path) for path in Path(audit.responses).glob("*.json"))
-
     def audited_generations(self, key: InExperiment) -> list[str]:
         """Return the outputs that items may be drawn from."""
         seeds, methods = self.project.experiment(key).seeds, self.audit(key).methods
@@ -160,7 +148,10 @@ class Studies(Part):
 
     def responses(self, key: InExperiment) -> list[str]:
         """Return the response files that have come back."""
-        return self._responses(self.project.experiment(key).studies.human_2afc)
+        audit = self.project.experiment(key).studies.human_2afc
+        if audit is None or audit.responses is None:
+            return []
+        return [self.project.given(str(path)) for path in sorted(Path(audit.responses).glob("*.json"))]
 
     def vote_settings(self, key: InExperiment) -> Parameter:
         """Return what the scoring of the audit reads; without an audit, the rows that say that there is none."""

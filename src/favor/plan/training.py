@@ -226,7 +226,8 @@ class Training(SharedTraining):
         if plan.inference in ("base", "prompted", "outputs"):
             return [], []
         if plan.inference == "adapters":
-            return [], [str(path) for path in sorted(Path(plan.source).glob("*/adapter_*")) if path.is_file()]
+            files = sorted(Path(plan.source).glob("*/adapter_*"))
+            return [], [self.project.given(str(path)) for path in files if path.is_file()]
         if plan.inference == "given":
             return [self.given_adapter(run, plan)], []
         shared = [] if plan.shared is None else [self.final_adapter(run, plan)]

@@ -8,7 +8,10 @@ from typing import Any, Literal
 from pydantic import ValidationError
 
 from favor.foundation.errors import UserError
+from favor.foundation.file_identity import FileIdentities
 from favor.foundation.files import read_json, write_json
+from favor.foundation.gguf import is_gguf
+from favor.foundation.tokenizer import is_local
 from favor.lm.base import BaseModel, open_base
 from favor.lm.lora import LoraState
 from favor.lm.peft_import import CONFIGURATION, import_peft
@@ -25,7 +28,8 @@ PREFIX_TOKENS = 16  # context alone at the start of a text, and the length of a 
 class VoiceRecord(Section):
     """What a voice is trained from, which decides whether a started training goes on.
 
-    ``base``: folder, GGUF file or Hugging Face id as it was given. ``start``: where the shared adapter was found.
+    ``base``: folder, GGUF file or Hugging Face id as it was given; ``base_digest``: of its bytes, None of an id and of
+    voices that were trained before it was recorded. ``start``: where the shared adapter was found.
     ``digest``: of texts and shared adapter.
     """
 
@@ -33,6 +37,7 @@ class VoiceRecord(Section):
     task: Literal["continue", "rewrite", "instruct"] = "continue"
     consent: Literal["mine"]
     base: str
+    base_digest: str | None = None
     model: LoadedModel
     start: str | None
     lora: Lora
@@ -54,6 +59,7 @@ class VoiceFolder:
         self.path = path
         self.record = path / "voice.json"  # what it is trained from (:class:`VoiceRecord`)
         self.texts = path / "texts.parquet"  # table ``client_texts``
+        self.identities = FileIdentities(path / "base_identity.json")  # so that a base is not read for each command
         self.base = path / BASE  # the base model, where it was dequantised from a GGUF file
         self.drafts = path / "drafts.parquet"  # table ``voice_drafts`` of a voice that rewrites or is instructed
         self.checkpoint = Checkpoint(path / "pass.safetensors")  # the last whole pass of a training that has not ended
@@ -87,6 +93,11 @@ class VoiceFolder:
     def write_record(self, record: VoiceRecord) -> None:
         """Write the record."""
         write_json(record.model_dump(mode="json"), self.record)
+        self.identities.write()
+
+    def base_digest(self, base: str) -> str | None:
+        """Return what the base at a path is; None of a Hugging Face id. Raises ``UserError`` where nothing is there."""
+        return self.identities.of(base) if is_local(base) or is_gguf(base) else None
 
 
 @dataclass(frozen=True)
@@ -99,8 +110,15 @@ class VoiceModels:
 
 
 def open_models(folder: VoiceFolder, record: VoiceRecord) -> VoiceModels:
-    """Load a trained voice. Raises ``UserError`` where it is not trained to its end."""
+    """Load a trained voice. Raises ``UserError`` where it is not trained to its end, or the base is another one."""
     folder.check_trained(folder.adapter(OWN) / CONFIGURATION)
+    if record.base_digest is not None and not is_gguf(record.base):  # of a GGUF file the voice has a copy
+        if folder.base_digest(record.base) != record.base_digest:
+            raise UserError(
+                f"{record.base}: not the model that the voice in {folder.path} was trained on; put that one back, or "
+                "train again in another folder (--voice)"
+            )
+        folder.identities.write()
     places = [folder.adapter(name) for name in (SHARED, OWN) if (folder.adapter(name) / CONFIGURATION).is_file()]
     found, lora = import_peft(places)
     states: dict[str, Any] = {BASE: None, **found}

@@ -13,6 +13,7 @@ from favor.corpora.tables import CLIENT_TEXTS
 from favor.encoders.base import TextEncoder
 from favor.federation.tables import TRAINING_LOG
 from favor.foundation.errors import UserError
+from favor.foundation.file_identity import content
 from favor.foundation.files import write_json, write_text
 from favor.foundation.html import render
 from favor.foundation.parquet import read_parquet
@@ -104,7 +105,8 @@ def run(arguments: argparse.Namespace) -> None:
     told = findings(found)
     steps = advice(found, embedded=arguments.contrast is None)
     target = arguments.page or folder.report
-    write_json(summary(found, record, told), folder.summary)
+    compared = "embedded" if arguments.contrast is None else content(str(arguments.contrast))
+    write_json({**summary(found, record, told), "contrast_digest": compared}, folder.summary)
     write_text(_page(found, record, texts, made, told, steps, contrast, arguments.encoder), target)
     print("\n".join([*told, *(f"To do: {step}" for step in steps), f"Page: {target}"]))
 

@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> None:
     found = own_texts(arguments.texts, arguments.author, dict(arguments.columns))
     start = None if arguments.start is None else read_start(arguments.start)
     record = _record(arguments, folder, found.texts, start)
-    if folder.record.is_file() and folder.read_record() != record:
+    if folder.record.is_file() and not _same(folder.read_record(), record):
         raise UserError(
             f"{folder.path}: holds a voice that was trained from other texts or settings; give another folder with "
             "--voice, or delete it"
@@ -108,6 +108,7 @@ def _record(
         task=arguments.task,
         consent="mine",
         base=arguments.base,
+        base_digest=folder.base_digest(arguments.base),
         model=LoadedModel(source=source, quantisation=arguments.quantisation, dtype=arguments.dtype),
         start=None if arguments.start is None else str(arguments.start),
         lora=lora,
@@ -124,6 +125,12 @@ def _record(
         seed=SEED,
         digest=digest.hexdigest(),
     )
+
+
+def _same(before: VoiceRecord, record: VoiceRecord) -> bool:
+    """Whether a training goes on; earlier versions recorded no digest of the base."""
+    known = {} if before.base_digest is not None else {"base_digest": record.base_digest}
+    return before.model_copy(update=known) == record
 
 
 def _open(folder: VoiceFolder, record: VoiceRecord) -> BaseModel:

@@ -7,9 +7,10 @@ from types import SimpleNamespace
 import pytest
 
 from favor.foundation.errors import UserError
-from favor.running.invalidation.changes import FOLDER, Changes
-from favor.running.invalidation.code_check import CODE, check_code
+from favor.running.invalidation.changes import Changes
+from favor.running.invalidation.code_check import CODE, check_planned
 from favor.running.invalidation.fingerprint import SourceCode
+from favor.running.invalidation.local_files import FOLDER
 
 FILES = {
     "src/favor/__init__.py": "",
@@ -37,31 +38,31 @@ def started(tmp_path, monkeypatch) -> SimpleNamespace:
 
 
 def test_code_as_it_was_planned_is_fine(started) -> None:
-    check_code(started)
+    check_planned(started)
 
 
 def test_an_edit_that_reaches_the_job_ends_it(started) -> None:
     path = started.folder / "src/favor/ground.py"
     path.write_text(path.read_text().replace("a + b", "a - b"))
     with pytest.raises(UserError, match="its code changed after the run had started"):
-        check_code(started)
+        check_planned(started)
 
 
 def test_an_edit_of_a_file_beside_the_code_ends_it(started) -> None:
     (started.folder / "src/favor/templates/page.html").write_text("<p class='new'>")
     with pytest.raises(UserError, match="its code changed after the run had started"):
-        check_code(started)
+        check_planned(started)
 
 
 def test_an_edit_that_cannot_reach_it_does_not(started) -> None:
     (started.folder / "src/favor/other.py").write_text("VALUE = 22\n")
     (started.folder / "src/favor/ground.py").write_text("# a comment\n" + FILES["src/favor/ground.py"])
-    check_code(started)
+    check_planned(started)
 
 
 def test_a_job_of_no_run_is_not_checked(started, monkeypatch) -> None:
     (started.folder / "src/favor/ground.py").write_text("def add(a, b):\n    return 7\n")
     monkeypatch.delenv(CODE)
-    check_code(started)
+    check_planned(started)
     monkeypatch.setenv(CODE, str(started.folder / "nowhere"))
-    check_code(started)
+    check_planned(started)

@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from favor.foundation.errors import UserError
+from favor.foundation.file_identity import FileIdentities
 from favor.foundation.files import read_json, write_json
 from favor.foundation.names import nearest
 from favor.running.invalidation.code_check import code_files, write_code_files
 from favor.running.invalidation.fingerprint import SourceCode
 from favor.running.invalidation.given import FILES, LIBRARIES, Libraries
+from favor.running.invalidation.local_files import FOLDER, LOCAL_FILES, RECORD
 
-FOLDER = ".code"
 ACCEPTED = "accepted.json"
 _SHOWN = 3  # changes that are named per stage
 
@@ -51,13 +52,20 @@ class Changes:
 
     ``accept`` names the stages whose results are kept as they are. A difference that was accepted once is on record
     and stays accepted. ``other_versions``: whether results that other versions of libraries made are made again.
+    ``planning``: nothing is run.
     """
 
     def __init__(
-        self, results: Path, source: SourceCode, accept: Collection[str], other_versions: bool = False
+        self,
+        results: Path,
+        source: SourceCode,
+        accept: Collection[str],
+        other_versions: bool = False,
+        planning: bool = False,
     ) -> None:
         self.libraries = Libraries(results, FOLDER, other_versions)
         self._folder = results / FOLDER
+        self.identities = FileIdentities(self._folder / RECORD, planning)
         self._source = source
         self._accept = frozenset(accept)
         self._accepted = accepted_changes(results)
@@ -90,6 +98,7 @@ class Changes:
         old, new = _read(difference.old), _read(difference.new)
         found = list(self._definitions(old.get("code"), new.get("code")))
         found += [f"configuration `{name}` changed" for name in _keys(old.get("cfg"), new.get("cfg"))]
+        found += [f"the file '{path}' changed" for path in _keys(old.get(LOCAL_FILES, {}), new.get(LOCAL_FILES, {}))]
         if old.get(FILES) != new.get(FILES):
             found.append("which file it is given as what")
         if old.get(LIBRARIES) != new.get(LIBRARIES):
@@ -143,6 +152,7 @@ class Changes:
                 write_json(self._recorded(fingerprint), path)
         with suppress(UserError):  # a disk without room: its jobs meet it too, and say so by their own files
             write_code_files(self._source.root.parent, self._files, self._folder)
+            self.identities.write()
         self.write_accepted()
 
     def _recorded(self, fingerprint: str) -> dict[str, Any]:

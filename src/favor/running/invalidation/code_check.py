@@ -12,6 +12,7 @@ from typing import Any
 
 from favor.foundation.errors import UserError
 from favor.foundation.files import write_json
+from favor.running.invalidation.local_files import LOCAL_FILES, RECORD, check_local_files
 
 # Names the folder with the fingerprints of the run that a job belongs to.
 CODE = "FAVOR_CODE"
@@ -35,9 +36,11 @@ def write_code_files(root: Path, files: dict[str, list[int]], folder: Path) -> N
     write_json({"root": str(root), "files": files}, folder / FILES)
 
 
-def check_code(snakemake: Any) -> None:
-    """Raise ``UserError`` where the code of a job is not what was planned."""
-    planned, folder = snakemake.params.get("code", None), Path(os.environ.get(CODE, ""))
+def check_planned(snakemake: Any) -> None:
+    """Raise ``UserError`` where the code of a job, or a file of the user's that it reads, is not what was planned."""
+    folder = Path(os.environ.get(CODE, ""))
+    check_local_files((snakemake.params.get(LOCAL_FILES, None) or (LOCAL_FILES, {}))[1], folder / RECORD)
+    planned = snakemake.params.get("code", None)
     if not planned or not os.environ.get(CODE) or not (folder / FILES).is_file():
         return
     start = json.loads((folder / FILES).read_text(encoding="utf-8"))

@@ -9,18 +9,25 @@ from typing import Any
 
 from snakemake.io import strip_wildcard_constraints
 
+from favor.running.invalidation.local_files import LOCAL_FILES, LocalFiles
+
 # Files of rules that load neither models nor encoders.
 ENVIRONMENTS = {"corpora": "data", **dict.fromkeys(("human_2afc", "release", "sweeps", "tables"), "report")}
 
 
 def fill_in(
-    workflow: Any, rule: Any, paths: Any, asks: Callable[[str], dict[str, object]], code: Callable[[str], str]
+    workflow: Any,
+    rule: Any,
+    paths: Any,
+    asks: Callable[[str], dict[str, object]],
+    code: Callable[[str], str],
+    local_files: LocalFiles,
 ) -> None:
-    """Fill in the log, benchmark, resources, fingerprint of the code and environment that a rule does not say itself.
+    """Fill in the log, benchmark, resources, parameters and environment that a rule does not say itself.
 
     With the calls that Snakemake's own loader makes. All of it goes into the rule's description too, from which "use
     rule" of a workflow around this one starts. ``paths``: the planner's. ``asks`` and ``code`` give resources and
-    fingerprint of a script.
+    fingerprint of a script, ``local_files`` what its jobs read of the user's own.
     """
     stage, said = Path(rule.script).stem, rule.ruleinfo
     output = strip_wildcard_constraints(rule.output[0])
@@ -40,7 +47,7 @@ def fill_in(
     if said.conda_env is None:
         environment = ENVIRONMENTS.get(Path(rule.snakefile).stem, "models")
         rule.conda_env = said.conda_env = f"../../envs/{environment}.yaml"
-    if not hasattr(rule.params, "code"):
-        positional, named = said.params or ((), {})
-        workflow.params(*positional, **named, code=code(stage))(said)
-        rule.set_params(code=said.params[1]["code"])
+    positional, named = said.params or ((), {})
+    more = {LOCAL_FILES: local_files.parameter(rule)} | ({} if "code" in named else {"code": code(stage)})
+    workflow.params(*positional, **{**named, **more})(said)
+    rule.set_params(**more)

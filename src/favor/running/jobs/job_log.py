@@ -14,7 +14,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.files import REMEDY
 from favor.foundation.screen import harmless
 from favor.running.folder.occupancy import at_work
-from favor.running.invalidation.code_check import check_code
+from favor.running.invalidation.code_check import check_planned
 
 # What the machine refuses and its user can fix; any other error of the system is a defect and keeps its traceback.
 _REFUSED = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM}
@@ -96,9 +96,9 @@ def logged(snakemake: Any) -> Iterator[None]:
     end = tee.keep if ERRORS_LAST in os.environ else tee.write
     try:
         with at_work(rule):
-            check_code(snakemake)
+            check_planned(snakemake)
             yield
-            check_code(snakemake)
+            check_planned(snakemake)
     except KeyboardInterrupt:
         end(f"{rule}: interrupted; the same command goes on\n")
         sys.exit(128 + signal.SIGINT)

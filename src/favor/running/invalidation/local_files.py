@@ -1,0 +1,115 @@
+"""The user's own files and folders that jobs read: what each of them is, recorded with every result made of it.
+
+A job's parameter ``local_files`` holds the digests of what it reads beside the workflow's own files: inputs from
+outside the results folder, and folders that its configuration names (base models, encoders, adapters). Snakemake
+compares it, so that other bytes under the same name run again, whatever their time. So the inputs are ``ancient``.
+"""
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from favor.foundation.errors import UserError
+from favor.foundation.file_identity import FileIdentities, appearance, content
+from favor.foundation.files import read_json, write_json
+
+FOLDER = ".code"  # of a results folder: what is recorded beside Snakemake's own records
+LOCAL_FILES = "local_files"
+RECORD, CORPORA, LINKS = "local_files.json", "corpora.json", "links"
+Digests = tuple[str, dict[str, str]]
+
+
+def given_input(path: str, folder: Path) -> str:
+    """Return a path of the user's as an input of a rule: its time decides nothing, and it may hold any character.
+
+    Snakemake takes words in braces for wildcards and has no way to quote them, so that a link in ``folder`` stands for
+    such a path.
+    """
+    from snakemake.io import ancient, contains_wildcard
+
+    if contains_wildcard(path):
+        target = os.path.abspath(path)
+        link = folder / LINKS / hashlib.sha256(target.encode()).hexdigest()[:16] / re.sub("[{}]", "_", Path(path).name)
+        if not os.path.lexists(link):
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(target)
+        path = str(link)
+    marked: str = ancient(path)
+    return marked
+
+
+class LocalFiles:
+    """Which of the paths that a configuration names (``named``) a job reads, and what they are.
+
+    ``results``: the results folder, whose files are the workflow's own.
+    """
+
+    def __init__(self, results: str, named: Collection[str], identities: FileIdentities) -> None:
+        self._results, self._named, self._identities = results, frozenset(named), identities
+
+    def parameter(self, rule: Any) -> Callable[[Any], Digests]:
+        """Return the function of wildcards that gives the jobs of ``rule`` their parameter ``local_files``."""
+        items = list(rule.input)
+        cfg = getattr(rule.params, "cfg", None)
+
+        def digests(wildcards: Any) -> Digests:
+            if not self._named:
+                return LOCAL_FILES, {}
+            paths = {text for item in items for text in _texts(_value(item, wildcards)) if not self._is_made(text)}
+            paths |= self._named.intersection(_texts(_value(cfg, wildcards)))
+            return LOCAL_FILES, {path: self._identities.of(path) for path in sorted(paths)}
+
+        return digests
+
+    def _is_made(self, path: str) -> bool:
+        return path.startswith(f"{self._results}/") and f"/{LINKS}/" not in path
+
+
+def _value(item: Any, wildcards: Any) -> Any:
+    function = getattr(item, "callable", None) or item
+    return function(wildcards) if callable(function) else item
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield str(value)
+    elif isinstance(value, Mapping):
+        for each in value.values():
+            yield from _texts(each)
+    elif isinstance(value, Collection):
+        for each in value:
+            yield from _texts(each)
+
+
+def check_local_files(planned: Mapping[str, str], record: Path) -> None:
+    """Raise ``UserError`` where a file or folder that a job reads is not what it was when the run was planned."""
+    looked = json.loads(record.read_text(encoding="utf-8")) if planned and record.is_file() else {}
+    for path, digest in planned.items():
+        if looked.get(path) != [appearance(path), digest] and content(path) != digest:
+            raise UserError(
+                f"{path} changed after the run had started, so that nothing made of it is kept; start the run again"
+            )
+
+
+def refuse_other_corpora(results: Path, folder: Path, corpora: Mapping[str, tuple[str, str]], planning: bool) -> None:
+    """Refuse another file under the name of a corpus that has results. Raises ``UserError`` that says how to go on.
+
+    ``corpora``: by name the path of the corpus, and a file of ``results`` that is made of it. Unless ``planning``, the
+    paths are written down in ``folder``. A folder that holds both moves as one.
+    """
+    record = folder / CORPORA
+    before: dict[str, list[str]] = read_json(record) if record.is_file() else {}
+    now = {name: [os.path.abspath(path), os.path.relpath(path, results)] for name, (path, _) in corpora.items()}
+    for name, (path, made) in corpora.items():
+        if name in before and os.path.exists(made) and not {*before[name]} & {*now[name]}:
+            raise UserError(
+                f"config key 'corpora.{name}.path': {path} is another path than {before[name][0]}, of which the "
+                f"results in {results} are made. Go on with that one (a link there will do), give the other corpus a name or "
+                f"results of its own (--config results=PATH), or delete {Path(made).parent} to replace it"
+            )
+    if not planning and {**before, **now} != before:
+        write_json({**before, **now}, record)

@@ -1,0 +1,201 @@
+"""Every key that names a file or folder of this machine: what is there is a parameter of the jobs that read it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from snakemake.io import is_flagged
+
+from favor.config import models
+from favor.config.availability import local_paths
+from favor.foundation.errors import UserError
+from favor.foundation.file_identity import FileIdentities
+from favor.lm import settings as language_model
+from favor.plan.keys import Encoder, InCorpus, InExperiment, OfAssistant, OfModel, Run
+from favor.running.invalidation.local_files import LocalFiles, given_input, refuse_other_corpora
+
+EXPERIMENT, RUN = InExperiment("micro"), Run("micro", "1", "favor")
+GIVEN = Run("micro", "1", "given")
+BACKBONE = {"source": "{path}", "training": {"small": None}}
+# Key, what its section is set to ("{path}" is the path), the file in it, and the input or settings that a job is given.
+KEYS = [
+    (
+        "corpora.micro",
+        {"demo": None, "reader": "table", "path": "{path}"},
+        "a.csv",
+        lambda p: (p.project.raw_corpus, InCorpus("micro")),
+    ),
+    (
+        "corpora.micro",
+        {"demo": None, "reader": "text_folder", "path": "{path}"},
+        "posts/ann/a.txt",
+        lambda p: (p.project.raw_corpus, InCorpus("micro")),
+    ),
+    (
+        "base_models.micro",
+        {"pretrain": None, "source": "{path}"},
+        "base/config.json",
+        lambda p: (p.training.generation_settings, RUN),
+    ),
+    (
+        "base_models.micro",
+        {"pretrain": None, "source": "{path}"},
+        "base.gguf",
+        lambda p: (p.project.gguf_file, OfModel("micro")),
+    ),
+    (
+        "encoders.minilm",
+        {"source": "{path}"},
+        "minilm/config.json",
+        lambda p: (p.preparation.encoder_settings, Encoder("minilm")),
+    ),
+    (
+        "encoders.asce_a",
+        {"training": None, "options": {"folder": "{path}"}},
+        "asce/encoder.json",
+        lambda p: (p.preparation.encoder_settings, Encoder("asce_a")),
+    ),
+    ("encoders.asce_a", BACKBONE, "backbone/config.json", lambda p: (p.preparation.asce_settings, Encoder("asce_a"))),
+    (
+        "assistants.micro",
+        {"demo": None, "path": "{path}"},
+        "chat.csv",
+        lambda p: (p.project.assistant_texts, OfAssistant("micro")),
+    ),
+    (
+        "assistants.micro",
+        BACKBONE,
+        "backbone/config.json",
+        lambda p: (p.preparation.assistant_settings, OfAssistant("micro")),
+    ),
+    (
+        "experiments.micro.prompts",
+        {"common": {"path": "{path}", "count": 2}},
+        "own.csv",
+        lambda p: (p.preparation.common_source, EXPERIMENT),
+    ),
+    (
+        "experiments.micro.evaluation",
+        {"likelihood": {"neutral": "{path}"}},
+        "plain.txt",
+        lambda p: (p.likelihood.neutral, EXPERIMENT),
+    ),
+    (
+        "experiments.micro.evaluation.bertscore",
+        {"model": "{path}"},
+        "bert/config.json",
+        lambda p: (p.evaluation.bertscore_settings, EXPERIMENT),
+    ),
+    (
+        "experiments.micro.methods",
+        {"given": {"outputs": "{path}"}},
+        "made.csv",
+        lambda p: (p.project.given_outputs, GIVEN),
+    ),
+    (
+        "experiments.micro.methods",
+        {"given": {"adapters": "{path}"}},
+        "peft/client_001/adapter_config.json",
+        lambda p: (p.training.adapters, GIVEN),
+    ),
+    (
+        "experiments.micro.studies.human_2afc",
+        {"responses": "{path}"},
+        "answers/1.json",
+        lambda p: (p.studies.responses, EXPERIMENT),
+    ),
+]
+
+
+def filled(value, path) -> Any:
+    """A value with the path in it."""
+    if isinstance(value, dict):
+        return {key: filled(item, path) for key, item in value.items()}
+    return str(path) if value == "{path}" else value
+
+
+def merged(section, values) -> None:
+    for key, value in values.items():
+        if isinstance(value, dict) and isinstance(section.get(key), dict):
+            merged(section[key], value)
+        else:
+            section[key] = value
+
+
+@pytest.mark.parametrize(("key", "values", "file", "job"), KEYS, ids=[f"{key}: {file}" for key, _, file, _ in KEYS])
+def test_what_a_key_names_is_part_of_the_job(plan, tmp_path, monkeypatch, key, values, file, job) -> None:
+    for module in (models, language_model):
+        monkeypatch.setattr(module, "read_header", lambda _: SimpleNamespace(context=None))
+    read = tmp_path / file
+    read.parent.mkdir(parents=True, exist_ok=True)
+    read.write_text("{} ")
+
+    def change(config) -> None:
+        section = config
+        for part in key.split("."):
+            section = section[part]
+        merged(section, filled(values, tmp_path / file.split("/")[0]))
+
+    def found() -> dict[str, str]:
+        planner = plan("tests/data/micro.yaml", change)
+        function, wildcards = job(planner)
+        identities = FileIdentities(tmp_path / "record.json")
+        rule = SimpleNamespace(input=[function], params=SimpleNamespace())
+        if isinstance(function(wildcards), dict):
+            rule = SimpleNamespace(input=[], params=SimpleNamespace(cfg=function))
+        else:  # times decide nothing
+            value = function(wildcards)
+            assert all(is_flagged(each, "ancient") for each in ([value] if isinstance(value, str) else value))
+        name, digests = LocalFiles("results", local_paths(planner.config), identities).parameter(rule)(wildcards)
+        assert name == "local_files"
+        identities.write()
+        return digests
+
+    first = found()
+    assert len(first) == 1
+    os.utime(read, ns=(7, 7))
+    assert found() == first
+    read.write_text("{}\n")
+    os.utime(read, ns=(1, 1))  # other bytes of the same length, and older
+    assert found().keys() == first.keys()
+    assert found() != first
+
+
+def test_files_of_the_workflow_are_none_of_them(plan) -> None:
+    planner = plan("tests/data/micro.yaml")
+    rule = SimpleNamespace(input=[planner.project.base_files, "results/x.parquet"], params=SimpleNamespace())
+    files = LocalFiles("results", {"elsewhere"}, FileIdentities(Path("none.json")))
+    assert files.parameter(rule)(EXPERIMENT) == ("local_files", {})
+
+
+def test_braces_are_read_through_a_link(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("posts {2004}").mkdir()
+    Path("posts {2004}/all {x}.csv").write_text("text")
+    link = given_input("posts {2004}/all {x}.csv", tmp_path / "code")
+    assert (Path(link).name, Path(link).read_text()) == ("all _x_.csv", "text")
+    assert given_input("posts {2004}/all {x}.csv", tmp_path / "code") == link
+    assert given_input("posts [1], 'é' #*.csv", tmp_path / "code") == "posts [1], 'é' #*.csv"
+
+
+def test_another_path_under_the_name_of_a_corpus_that_has_results_is_refused(tmp_path) -> None:
+    results = tmp_path / "results"
+    made = results / "corpora" / "own" / "documents.parquet"
+    made.parent.mkdir(parents=True)
+
+    def check(path, planning=False) -> None:
+        refuse_other_corpora(results, results / ".code", {"own": (str(path), str(made))}, planning)
+
+    check(tmp_path / "a.csv", planning=True)
+    check(tmp_path / "b.csv")  # a plan wrote nothing down
+    check(tmp_path / "a.csv")  # nothing is made of b.csv
+    made.write_text("")
+    check(tmp_path / "a.csv")
+    with pytest.raises(UserError, match=r"corpora\.own\.path.*b\.csv is another path than .*a\.csv.*or delete .*own"):
+        check(tmp_path / "b.csv")
+    made.unlink()
+    check(tmp_path / "b.csv")
