@@ -20,7 +20,11 @@ from favor.plan.extras import check_software
 from favor.running.jobs.environment import export_source, only_planning
 from favor.running.invalidation.changes import Changes, check_accept
 from favor.running.invalidation.fingerprint import PRELOADED, fingerprint, source_code
-from favor.running.invalidation.local_files import FOLDER, LocalFiles, refuse_other_corpora
+from favor.running.invalidation.local_files import (
+    FOLDER,
+    LocalFiles,
+    refuse_other_corpora,
+)
 from favor.running.folder.occupancy import name_results
 from favor.running.folder.results_folder import open_results
 
@@ -42,7 +46,11 @@ try:
     check_accept(accepted, {path.stem for path in scripts.glob("*.py")})
     planning = only_planning(sys.argv[1:])
     changes = Changes(
-        results, source_code(SOURCE), accepted, planner.config.rerun_other_versions, planning
+        results,
+        source_code(SOURCE),
+        accepted,
+        planner.config.rerun_other_versions,
+        planning,
     )
     local_files = LocalFiles(
         planner.config.results, local_paths(planner.config), changes.identities
