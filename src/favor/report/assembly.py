@@ -24,8 +24,9 @@ from favor.report.facts import Facts
 from favor.report.findings import findings
 from favor.report.leaderboard import leaderboard
 from favor.report.settings import PrintedExperiment, PrintedSweep
-from favor.running.invalidation.changes import FOLDER, accepted_notes
+from favor.running.invalidation.changes import accepted_notes
 from favor.running.invalidation.given import library_notes
+from favor.running.invalidation.local_files import FOLDER
 from favor.scores.tables import SCORES, SWEEP_SCORES
 from favor.tables.cell_table import TABLE_CELLS
 from favor.tables.choice import choices, chosen_points, with_choice
