@@ -22,7 +22,7 @@ def kept(request, tmp_path) -> tuple[Path, Path]:
     return path, inner
 
 
-def digest(path: Path, record: Path) -> str:
+def digest(path, record) -> str:
     """The digest that a new start finds, and writes down."""
     identities = FileIdentities(record)
     found = identities.of(str(path))
