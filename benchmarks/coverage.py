@@ -4,9 +4,11 @@
 
 draws new authors in every run: centres in 12 dimensions, eight prompts each, and texts around them as people and three
 kinds of methods write: in the author's own voice, in nobody's, and in each for half of the outputs. Every printed kind
-of interval and p is taken of them as the workflow does. An interval holds where it has the truth: the known one of
-shares and differences, the mean over runs elsewhere. Few authors' hits and ranks come in steps, so that a method may
-hold .92 of one truth and .99 of the next: rates and correlations are drawn with the authors, a new truth in every run.
+of interval and p is taken of them as the workflow does. Differences are taken again where they are hardest: of rates
+near chance, of unequal numbers of texts, of authors who are missing, and of three seeds that shift all authors alike.
+An interval holds where it has the truth: the known one of shares and differences, the mean over runs elsewhere. Few
+authors' hits and ranks come in steps, so that a method may hold .92 of one truth and .99 of the next: rates and
+correlations are drawn with the authors, a new truth in every run.
 A share that is "not apart" has no interval, and is counted.
 """
 
@@ -36,24 +38,27 @@ from favor.statistics.bootstrap import (
     RATE,
     Bounds,
     auc_draws,
-    compare,
     eer_draws,
     interval,
     macro_f1_draws,
     mean_draws,
     observed_and_resampled,
     pair_auc_draws,
+    seed_draws,
     student_limits,
 )
+from favor.statistics.differences import Comparison, compare
 from favor.statistics.exact import exponential_mean_limits, rate_limits
 from favor.statistics.kept_share import NOT_KNOWN, Limits, kept_share, ratio_limits
 from favor.statistics.paired import mcnemar_exact
 from favor.statistics.rank_agreement import correlate, drawn_authors
 from favor.statistics.sign_flips import author_sums, linear_shares, sign_flip_p
 
-AUTHORS = (6, 12, 24, 50)
+AUTHORS = (4, 6, 12, 24, 50)
 DIMENSIONS, PROMPTS, TRAINING, TOPIC, CANDIDATES, NEGATIVES = 12, 8, 20, 6, 99, 120
+AGREE = "0 is in the interval of a difference where p is .05 or more, and not elsewhere"
 NEW = "new prompts"  # what no interval is for
+SHIFT, OF_AUTHORS, SEEDS = 0.3, 0.5, 3  # deviations of what a seed does to all alike, and of authors; outputs have 1
 # What is taken of a text, and what it is where nobody's voice is in it.
 BOUNDS: dict[str, Bounds | None] = {"accuracy": RATE, "Gen→Src AUC": RATE, "margin": None}
 Found = tuple[str, float, float, float, float]  # kind, truth (NaN: the mean over runs), value, low, high
@@ -119,9 +124,16 @@ def one_run(generator: np.random.Generator, counts: np.ndarray) -> tuple[list[Fo
     tested: list[Tested] = []
     for name in half:
         shares = linear_shares(half[name] - again[name], counts, np.full(authors, PROMPTS))
-        result = compare(half[name], again[name], authors, counts, sign_flip_p(shares, 1))
+        span = 1.0 if name not in ("similarity", "margin") else np.inf
+        result = compare(half[name], again[name], np.full(authors, PROMPTS), counts, shares, 1, span=span)
         tested.append((f"difference of {name}", result.p))
         found.append((f"difference of {name}", 0.0, result.delta, result.low, result.high))
+    for kind, truth, result in _differences(generator, counts):
+        found.append((kind, truth, result.delta, result.low, result.high))
+        if not truth:
+            tested.append((kind, result.p))
+        agree = float((result.low <= 0 <= result.high) == (result.p >= 0.05)) if np.isfinite(result.low) else np.nan
+        found.append((AGREE, 1.0, agree, agree, agree))
     return found, tested + list(_seeds(generator, counts))
 
 
@@ -131,6 +143,56 @@ def unit_rows_of(centres: np.ndarray, generator: np.random.Generator, texts: int
         centres = centres[..., None, :]
     shape = (*centres.shape[:-2], texts, centres.shape[-1])
     return unit_rows(centres + generator.normal(size=shape))
+
+
+def _differences(generator: np.random.Generator, counts: np.ndarray) -> Iterator[tuple[str, float, Comparison]]:
+    """Yield differences with their truths, where intervals and p have the least to go by."""
+    authors = counts.shape[1]
+
+    def of(first: np.ndarray, second: np.ndarray, author: np.ndarray, span: float = np.inf) -> Comparison:
+        sides = [mean_draws(side, author, counts) for side in (first, second)]
+        weights, shares = np.bincount(author, minlength=authors), author_sums(first - second, author, authors)
+        return compare(sides[0], sides[1], weights, counts, shares, 1, span=span)
+
+    chance, few = np.full(authors, 1 / authors), generator.beta(0.3, 2, size=authors)
+    everyone = {texts: np.repeat(np.arange(authors), texts) for texts in (4, 8, 32)}
+    for name, rates, texts in (
+        ("all at chance, 4 texts", chance, 4),
+        ("some above chance, 4 texts", few, 4),
+        ("some above chance, 8 texts", few, 8),
+        ("some above chance, 32 texts", few, 32),
+    ):
+        own = rates[everyone[texts]]
+        hits = (generator.random((2, len(own))) < own).astype(float)
+        yield f"difference of rates, {name}", 0.0, of(*hits, everyone[texts], 1.0)
+    own, more = chance[everyone[8]], generator.beta(2, 2, size=authors)[everyone[8]]
+    hits = generator.random((2, len(own))) < (0.3 * more + 0.7 * own, own)
+    yield (
+        "difference of rates, from chance to .15 above",
+        0.3 * (0.5 - 1 / authors),
+        of(*hits.astype(float), everyone[8], 1.0),
+    )
+    unequal = np.repeat(np.arange(authors), generator.integers(1, 13, size=authors))
+    for name, own in (
+        ("normal authors", generator.normal(size=authors)),
+        ("far authors (t of 3)", generator.standard_t(3, size=authors)),
+    ):
+        values = OF_AUTHORS * own[unequal] + generator.normal(size=len(unequal))
+        yield f"difference, 1 to 12 texts, {name}", 0.0, of(values, np.zeros(len(values)), unequal)
+    present = everyone[8][everyone[8] < max(3, authors // 3)]
+    values = OF_AUTHORS * generator.normal(size=authors)[present] + generator.normal(size=len(present))
+    yield "difference, a third of the authors", 0.0, of(values, np.zeros(len(values)), present)
+    author, seed = np.tile(everyone[8], SEEDS), np.repeat(np.arange(SEEDS), len(everyone[8]))
+    for name, shift in (("alike", 0.0), ("shifted", SHIFT)):
+        values = shift * generator.normal(size=SEEDS)[seed] + OF_AUTHORS * generator.normal(size=authors)[author]
+        values = values + generator.normal(size=len(author))
+        drawn = seed_draws(values, author, counts, seed)
+        shares, weights = author_sums(values, author, authors), np.bincount(author)
+        yield (
+            f"difference, three seeds, {name}",
+            0.0,
+            compare(drawn, np.zeros_like(drawn), weights, counts, shares, 1),
+        )
 
 
 def _spreads(
@@ -164,6 +226,12 @@ def _others(generator: np.random.Generator, counts: np.ndarray) -> Iterator[Foun
         truth = 6 / np.pi * np.arcsin(correlation / 2)  # of two normals
         yield f"rank correlation {name}", truth, draws[0], *interval(draws, authors, CORRELATION, counts)
     skewed = counts @ generator.exponential(size=authors) / authors
+    holders = np.arange(max(3, authors // 4))  # of a personal adapter: the others have no decision
+    owner = np.repeat(holders, 2 * PROMPTS)
+    positive = np.tile(np.repeat([True, False], PROMPTS), len(holders))
+    scores = (0.7 * generator.normal(size=authors))[owner] + positive + generator.normal(size=len(owner))
+    area = auc_draws(scores, positive, owner, counts)
+    yield "AUC, a quarter of the authors", np.nan, area[0], *interval(area, len(holders), RATE)
     yield "mean of skewed values", 1.0, skewed[0], *interval(skewed, authors)
     for often, decisions in (("one decision", 1), (f"{PROMPTS} decisions", PROMPTS)):
         rate = generator.uniform(0.05, 0.95)

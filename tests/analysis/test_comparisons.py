@@ -159,7 +159,7 @@ def test_a_lower_assistant_score_favours_its_method(inputs) -> None:
     row = table.loc["assistant_score"]
     assert (row["left"], row["right"]) == (pytest.approx(0.1), pytest.approx(0.6))
     assert row["delta"] == pytest.approx(0.5)
-    assert row["low"] == pytest.approx(0.5)
+    assert 0 < row["low"] < row["delta"] < row["high"]  # all differ by .5: what their number leaves open
 
 
 def test_a_pair_without_common_survivors_is_kept_with_a_note(inputs) -> None:
@@ -188,8 +188,9 @@ def test_the_assistant_score_favours_the_lower_side(inputs) -> None:
     )
     row = table[table["clusters"] == "seed-author"].iloc[0]
     assert (row["left"], row["right"], row["n"]) == (pytest.approx(0.2), pytest.approx(0.5), 35)
-    # the same difference in every output, so in every resample
-    assert (row["delta"], row["low"], row["high"]) == pytest.approx((0.3, 0.3, 0.3))
+    # The same difference in every output, so in every resample: what the number of clusters leaves open.
+    assert row["delta"] == pytest.approx(0.3)
+    assert 0 < row["low"] < row["delta"] < row["high"] < 1
 
 
 def test_fixed_prototypes_are_compared_where_texts_were_set_aside(inputs) -> None:

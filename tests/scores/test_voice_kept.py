@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import spearmanr
 from tests.scores.copied_voices import AUTHORS, CLIENTS, by_method, copied_voices, inputs_of
 
 from favor.foundation.vectors import unit_rows
@@ -192,24 +193,8 @@ def test_what_authors_lose_by_hand(three_authors) -> None:
     rows = scores[(scores["metric"] == "margin_lost") & (scores["method"] == "m")].set_index("variant")["value"]
     assert rows.to_dict() == pytest.approx(losses["m"].to_dict())
     assert scores.loc[scores["metric"] == "margin_lost", "n"].tolist() == [2, 2, 1]
-    # Beyond the share that all lose, sum(lost own) / sum(own^2), on the ranks of distances 2.5, 1, 2.5.
-    lost, own = losses["m"].to_numpy(), losses["own"].to_numpy()
-    beyond = lost - (lost @ own) / (own @ own) * own
-    ranks = np.argsort(np.argsort(beyond)) + 1.0
-    wanted = np.corrcoef(ranks, [2.5, 1.0, 2.5])[0, 1]
-    assert by_method(scores, "loss_with_distance")["m"] == pytest.approx(wanted)
     notes = scores.loc[scores["metric"] == "loss_with_volume", "note"]
     assert set(notes) == {"an author has no output or no words, or all are alike"}
-
-
-def test_half_of_every_voice_is_no_loss_of_the_distant_ones() -> None:
-    """Authors far from the mean have larger margins: losing half of each is a rank correlation of 1 with distance."""
-    own, distance = np.array([[0.1, 0.2, 0.4, 0.8]]), np.array([[0.2, 0.3, 0.5, 0.9]])
-    assert voice_kept.beyond_share(0.5 * own, distance, own).tolist() == [0.0]
-    odd = 0.5 * own + [[0.0, 0.0, 0.02, 0.1]]
-    assert voice_kept.beyond_share(odd, distance, own)[0] > 0
-    noise = np.random.default_rng(1).normal(0, 0.05, (4000, 4))
-    assert abs(np.nanmean(voice_kept.beyond_share(0.5 * own + noise, np.repeat(distance, 4000, 0), own))) < 0.25
 
 
 def test_writing_like_the_mean_costs_the_distant_authors_most(inputs_maker) -> None:
@@ -222,7 +207,40 @@ def test_writing_like_the_mean_costs_the_distant_authors_most(inputs_maker) -> N
     # mean has the margin cos x - (|S| - cos x) / 3, an own one 1 - (|S| cos x - 1) / 3: (1 - cos x)(4 + |S|) / 3 more.
     scale = (4 + abs(sum(directions))) / 3
     assert losses["m"].tolist() == pytest.approx((scale * losses["distance"]).tolist())
-    assert by_method(voice_kept.score(inputs, FEW), "loss_with_distance")["m"] == pytest.approx(1.0)
+    # and yet no author loses more than the same share of the voice: all of it.
+    assert voice_kept.unequal_losses(inputs, "e")["m"].to_numpy() == pytest.approx(0.0, abs=1e-12)
+    scores = voice_kept.score(inputs, FEW)
+    assert by_method(scores, "loss_with_distance")["m"] == 0.0
+
+
+def test_half_of_every_voice_is_no_more_lost_by_the_distant(inputs_maker) -> None:
+    """One of two outputs is in the author's own voice, the other the mean's: everyone keeps the same share.
+
+    Then an author at 150 degrees, the most distant, loses its own output as well, and the correlation is that of the
+    ranks of who loses more than k h.
+    """
+    human = {"a": [0.0, 0.0], "b": [10.0, 10.0], "c": [60.0, 60.0], "d": [150.0, 150.0]}
+    mean = float(np.degrees(np.angle(np.mean([np.exp(1j * np.radians(own[0])) for own in human.values()]))))
+    half = {client: [own[0], mean] for client, own in human.items()}
+    inputs = inputs_maker(train=human, gold=human, generated=half)
+    assert voice_kept.unequal_losses(inputs, "e")["m"].to_numpy() == pytest.approx(0.0, abs=1e-12)
+    inputs = inputs_maker(train=human, gold=human, generated=half | {"d": [mean, mean]})
+    found = voice_kept.unequal_losses(inputs, "e")["m"]
+    # By hand, from the matrix of mean cosines: v = (own - others) - mean of the others' same, k = sum v / sum h.
+    at = np.radians([0.0, 10.0, 60.0, 150.0])
+
+    def voice(outputs: list[list[float]]) -> np.ndarray:
+        cosines = np.array([[np.cos(np.radians(own) - angle).mean() for angle in at] for own in outputs])
+        margin = [[row[a] - np.delete(row, a).mean() for a in range(4)] for row in cosines]
+        return np.array([margin[a][a] - np.mean([margin[c][a] for c in range(4) if c != a]) for a in range(4)])
+
+    v = voice([[0.0, mean], [10.0, mean], [60.0, mean], [mean, mean]])
+    h = voice([[angle, angle] for angle in np.degrees(at)])
+    assert found.tolist() == pytest.approx((v.sum() / h.sum() * h - v).tolist())
+    assert found.argmax() == 3
+    assert by_method(voice_kept.score(inputs, FEW), "loss_with_distance")["m"] == pytest.approx(
+        spearmanr(found, voice_kept.author_losses(inputs, "e")["distance"]).statistic
+    )
 
 
 def test_failures_are_wrong_and_unseen_encoders_stand_by_their_mean(inputs_maker) -> None:

@@ -15,7 +15,6 @@ from favor.statistics.bootstrap import (
     RATE,
     auc,
     auc_draws,
-    compare,
     eer_draws,
     influences,
     interval,
@@ -196,19 +195,6 @@ def test_an_interval_of_a_rate_is_that_of_wilson_and_stays_within_it() -> None:
     assert interval(np.zeros(9), 20, RATE) == pytest.approx((0.0, 1 - 1 / (1 + t**2 / 20)))
     # A correlation is a rate on another scale.
     assert interval(2 * draws - 1, 20, CORRELATION) == pytest.approx([2 * end - 1 for end in expected], abs=4e-3)
-
-
-def test_comparison_is_signed_towards_the_left() -> None:
-    left, right = np.array([0.30, 0.30, 0.31, 0.29, 0.30]), np.array([0.35, 0.35, 0.35, 0.36, 0.34])
-    counts = np.array([[1.0, 1.0], [2.0, 0.0], [0.0, 2.0], [1.0, 1.0], [2.0, 0.0]])
-    lower = compare(left, right, 2, counts, 0.25, higher_is_better=False)
-    assert (lower.left, lower.right, lower.delta) == (0.30, 0.35, pytest.approx(0.05))
-    assert (lower.low, lower.high) == interval(right - left, 2, counts=counts)
-    higher = compare(left, right, 2, counts, 0.25)
-    assert (higher.delta, higher.low, higher.high) == pytest.approx((-lower.delta, -lower.high, -lower.low))
-    assert lower.p == higher.p == 0.25
-    assert np.isnan(compare(np.array([np.nan, 1.0]), right[:2], 2, counts[:2], 0.25).p)
-    assert lower.draws == higher.draws == 4
 
 
 def test_auc_of_pairs_equals_the_loop_over_resampled_pairs() -> None:

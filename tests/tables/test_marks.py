@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 from favor.analysis.tables import EVIDENCE
-from favor.statistics.bootstrap import compare, mean_draws, observed, resample_counts
-from favor.statistics.sign_flips import linear_shares, sign_flip_p
+from favor.statistics.bootstrap import mean_draws, observed, resample_counts
+from favor.statistics.differences import compare
+from favor.statistics.sign_flips import linear_shares
 from favor.tables.build import build_table
 from favor.tables.cells import Cell
 from favor.tables.labels import printed_spec
@@ -36,9 +37,9 @@ def evidence(levels, noise=0.02, metric="author_accuracy") -> pd.DataFrame:
         drawn[name] = mean_draws(values, np.arange(AUTHORS), counts)
     rows = []
     for left, right in combinations(drawn, 2):
-        p = sign_flip_p(linear_shares(drawn[left] - drawn[right], counts, np.ones(AUTHORS)), 1)
-        result = compare(drawn[left], drawn[right], AUTHORS, counts, p)
-        rows.append(("asce_a", metric, left, right, *vars(result).values(), 0.01))
+        shares = linear_shares(drawn[left] - drawn[right], counts, np.ones(AUTHORS))
+        result = compare(drawn[left], drawn[right], np.ones(AUTHORS), counts, shares, 1, span=1.0)
+        rows.append(("asce_a", metric, left, right, *vars(result).values(), 0.01, [result.delta]))
     return pd.DataFrame(rows, columns=EVIDENCE.names)
 
 

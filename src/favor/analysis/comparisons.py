@@ -6,7 +6,7 @@ and where they are not they find differences where there is none, so that Holm's
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal, get_args
 
@@ -20,15 +20,17 @@ from favor.scores.inputs import OUTPUT_KEYS, Run, ScoreInputs
 from favor.scores.verification import Pairs, source_pairs
 from favor.statistics.bootstrap import (
     DRAWS,
-    Comparison,
+    around,
     auc_draws,
-    compare,
     eer_draws,
     mean_draws,
+    mean_over_seeds,
     observed_and_resampled,
+    seed_draws,
 )
+from favor.statistics.differences import Comparison, compare
 from favor.statistics.paired import holm, mcnemar_exact, wilcoxon_signed_rank
-from favor.statistics.sign_flips import author_sums, linear_shares, sign_flip_p
+from favor.statistics.sign_flips import author_sums, linear_shares
 
 Clusters = Literal["seed-author", "author"]
 # Each by its name, so that the code behind these tests holds what the families declare and not how they score.
@@ -176,9 +178,12 @@ def compare_outputs(
     rows = []
     for metric in (name for name in OUTPUT_METRICS if f"{name}_x" in table.columns):
         first, second = (table[f"{metric}_{side}"].to_numpy(dtype=np.float64) for side in ("x", "y"))
-        resampled = mean_draws(first, index, counts), mean_draws(second, index, counts)
-        p = sign_flip_p(author_sums(first - second, index, number), seed)
-        result = compare(*resampled, number, counts, p, _higher(metric))
+        if clusters == "author":
+            drawn = [seed_draws(side, index, counts, table["seed"].to_numpy()) for side in (first, second)]
+        else:
+            drawn = [mean_draws(side, index, counts) for side in (first, second)]
+        shares, weights = author_sums(first - second, index, number), np.bincount(index, minlength=number)
+        result = compare(drawn[0], drawn[1], weights, counts, shares, seed, _higher(metric), _span(metric))
         if _DECLARED[metric].per_output == "binary":
             exact = mcnemar_exact(first == 1.0, second == 1.0)
         else:
@@ -215,18 +220,38 @@ def compare_verification(
         counts, outputs = observed_and_resampled(number, seed, draws), np.bincount(index, minlength=number)
         for metric, statistic in VERIFICATION_DRAWS.items():
             first, second = (
-                statistic(scores, positive, own, counts)
-                for (scores, positive, _, _), own in zip(sides, (index, other), strict=True)
+                _by_seed(statistic, side, own, counts, clusters)
+                for side, own in zip(sides, (index, other), strict=True)
             )
-            p = sign_flip_p(linear_shares(first - second, counts, outputs), seed)
-            result = compare(first, second, number, counts, p, _higher(metric))
+            shares = linear_shares(mean_over_seeds(first) - mean_over_seeds(second), counts, outputs)
+            result = compare(first, second, outputs, counts, shares, seed, _higher(metric), _span(metric))
             counted = {"p_exact": math.nan, "n": n, "pairs": len(sides[0][0]), "cluster_count": number}
             rows.append(_row((left, right), encoder, metric, clusters, result, **counted))
     return pd.DataFrame(rows)
 
 
+def _by_seed(
+    statistic: Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray],
+    side: tuple[np.ndarray, ...],
+    cluster: np.ndarray,
+    counts: np.ndarray,
+    clusters: Clusters,
+) -> np.ndarray:
+    """Return a statistic of all pairs in every draw; by seed where an author's seeds are drawn together."""
+    scores, positive, seeds, _ = side
+    pooled = statistic(scores, positive, cluster, counts)
+    if clusters == "seed-author":
+        return pooled
+    own = (seeds == one for one in np.unique(seeds))
+    return around(pooled, (statistic(scores[rows], positive[rows], cluster[rows], counts) for rows in own))
+
+
 def _higher(metric: str) -> bool:
     return _DECLARED[metric].direction != "lower"
+
+
+def _span(metric: str) -> float:
+    return _DECLARED[metric].maximum - _DECLARED[metric].minimum
 
 
 def _matched(inputs: ScoreInputs, left: str, right: str) -> list[tuple[_Matched, _Matched]]:

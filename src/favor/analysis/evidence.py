@@ -16,14 +16,16 @@ from favor.scores.inputs import OUTPUT_KEYS, Run, ScoreInputs
 from favor.scores.metric import CONTROLS, UNSEEN
 from favor.scores.voice_kept import FAILURES_WRONG, measure_draws
 from favor.statistics.bootstrap import (
-    compare,
+    by_seed,
     eer_draws,
     macro_f1_draws,
     mean_draws,
+    mean_over_seeds,
     observed_and_resampled,
     standard_error,
 )
-from favor.statistics.sign_flips import linear_shares, sign_flip_p
+from favor.statistics.differences import compare, effective_number
+from favor.statistics.sign_flips import linear_shares
 
 _DECLARED = {
     metric.name: metric
@@ -55,16 +57,20 @@ def all_pairs(inputs: ScoreInputs, seed: int, draws: int) -> pd.DataFrame:
         values.setdefault((UNSEEN, FAILURES_WRONG), {})[method] = mean
     records = []
     for (encoder, metric), by_method in sorted(values.items()):
-        means = {method: np.mean(seeds, axis=0) for method, seeds in by_method.items()}
-        known = [method for method, drawn in means.items() if np.isfinite(drawn[0])]
-        higher = _DECLARED[metric].direction != "lower"
+        stacked = {method: np.stack(seeds) for method, seeds in by_method.items()}
+        known = [method for method, seeds in stacked.items() if np.isfinite(seeds[:, 0]).all()]
+        declared = _DECLARED[metric]
         outputs = written if metric == FAILURES_WRONG else survivors  # of every author
         for left, right in combinations(known, 2):
-            both = int(((outputs[left] > 0) & (outputs[right] > 0)).sum())
-            shares = linear_shares(means[left] - means[right], counts, outputs[left] + outputs[right])
-            result = compare(means[left], means[right], both, counts, sign_flip_p(shares, seed), higher)
-            error = standard_error(means[left] - means[right], both, counts)
-            records.append((encoder, metric, left, right, *vars(result).values(), error))
+            both = outputs[left] + outputs[right]
+            differences = by_seed(stacked[left], stacked[right])
+            shares = linear_shares(mean_over_seeds(differences), counts, both)
+            both = np.where((outputs[left] > 0) & (outputs[right] > 0), both, 0.0)
+            higher, span = declared.direction != "lower", declared.maximum - declared.minimum
+            result = compare(stacked[left], stacked[right], both, counts, shares, seed, higher, span)
+            error = standard_error(differences, effective_number(both), counts)
+            apart = np.atleast_2d(differences)[:, 0] * (1.0 if higher else -1.0)
+            records.append((encoder, metric, left, right, *vars(result).values(), error, apart))
     return pd.DataFrame(records, columns=EVIDENCE.names)
 
 

@@ -1,6 +1,19 @@
 """Tables of what is computed from the scores of several runs."""
 
-from favor.foundation.tables import BOOLEAN, CLIENT, FLOAT, INT32, INT64, METHOD, SAMPLE, SEED, STRING, Column, Table
+from favor.foundation.tables import (
+    BOOLEAN,
+    CLIENT,
+    FLOAT,
+    FLOATS,
+    INT32,
+    INT64,
+    METHOD,
+    SAMPLE,
+    SEED,
+    STRING,
+    Column,
+    Table,
+)
 
 COMPARISONS = Table(
     "comparisons",
@@ -82,7 +95,8 @@ EVIDENCE = Table(
         Column("high", FLOAT, "", "upper end of that interval"),
         Column("p", FLOAT, "", "two-sided p of the difference over authors"),
         Column("draws", INT64, "draws", "draws of authors in which both values exist"),
-        Column("error", FLOAT, "", "standard error of the difference over authors"),
+        Column("error", FLOAT, "", "standard error of the difference over authors, and over seeds from three on"),
+        Column("by_seed", FLOATS, "", "the difference in each seed, in the order of seeds, signed as delta"),
     ),
     ("encoder", "metric", "left_method", "right_method"),
 )

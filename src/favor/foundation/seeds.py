@@ -7,6 +7,7 @@ stream, and the same tuple gives the same stream on every machine and Python ver
 from __future__ import annotations
 
 import hashlib
+from numbers import Integral
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ def derive_seed(seed: int, purpose: str, *ids: str | int) -> int:
     """
     digest = hashlib.blake2b(digest_size=8)
     for part in (seed, purpose, *ids):
-        text = f"{'i' if isinstance(part, int) else 's'}{part}".encode()
+        text = f"{'i' if isinstance(part, Integral) else 's'}{part}".encode()
         digest.update(len(text).to_bytes(4, "little") + text)
     return int.from_bytes(digest.digest(), "little") >> 1
 

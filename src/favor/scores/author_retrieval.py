@@ -134,21 +134,21 @@ def retrieval_scores(encoder: str, train: Sources, test: Sources, draws: int, se
     note = "needs two authors with two held-out texts each"
     counts = _counts(authors.max(initial=-1) + 1, draws, seed)
     resampled = mean_draws(right, authors, counts) if several else None
-    yield from _rows(encoder, "neighbour_accuracy", "", resampled, counts.shape[1], len(right), note)
+    yield from _rows(encoder, "neighbour_accuracy", "", resampled, len(set(authors)), len(right), note)
     yield _row(encoder, "neighbour_chance", "", float(chance.mean()) if several else np.nan, len(right), note)
 
 
 def _centroid_scores(encoder: str, variant: str, found: Search, draws: int, seed: int, note: str) -> Iterator[Score]:
     n, several = len(found.own), len(set(found.own)) > 1
-    authors = found.cosines.shape[1]
+    authors, present = found.cosines.shape[1], len(set(found.own))
     counts = _counts(authors, draws, seed)
     means = {"retrieval_accuracy": found.found, "retrieval_mrr": found.reciprocal_rank}
     for metric, values in means.items():
         resampled = mean_draws(values, found.own, counts) if several else None
-        yield from _rows(encoder, metric, variant, resampled, authors, n, note)
+        yield from _rows(encoder, metric, variant, resampled, present, n, note)
     text, author = np.nonzero(found.candidates)
     area = pair_auc_draws(found.cosines[text, author], found.own[text], author, counts) if several else None
-    yield from _rows(encoder, "retrieval_auc", variant, area, authors, n, note, counts)
+    yield from _rows(encoder, "retrieval_auc", variant, area, present, n, note, counts)
     chance = float((1.0 / found.candidates.sum(axis=1)).mean()) if several else np.nan
     yield _row(encoder, "retrieval_chance", variant, chance, n, note)
 

@@ -165,10 +165,10 @@ def score(inputs: ScoreInputs, settings: CommonPrompts) -> pd.DataFrame:
 def _intervals(inputs: ScoreInputs, draws: Draws, counts: np.ndarray) -> Iterator[Score]:
     authors = authors_of(inputs.common_runs)
     for (method, encoder, metric, variant), seeds in draws.items():
-        mean = np.mean([values for values, _ in seeds], axis=0)
+        drawn = np.stack([values for values, _ in seeds])
         # One text for all authors has similarity 1 and AUC 0 by construction, which are no shares of trials.
         of_outputs = metric == "common_accuracy"  # the others are of pairs
-        ends = interval(mean, authors[method], RATE if of_outputs else None, None if of_outputs else counts)
+        ends = interval(drawn, authors[method], RATE if of_outputs else None, None if of_outputs else counts)
         for name, value in zip(("low", "high"), ends, strict=True):
             note = _TOO_FEW if math.isnan(value) else ""
             n = sum(size for _, size in seeds)

@@ -88,7 +88,7 @@ def _intervals(drawn: Drawn, counts: np.ndarray) -> Iterator[Score]:
         # A share of 5-grams and a length are no shares of trials.
         bounds = RATE if metric == "copy5" else None
         authors = np.concatenate([author for _, author in seeds])
-        ends = interval(np.mean([means for means, _ in seeds], axis=0), len(np.unique(authors)), bounds, counts)
+        ends = interval(np.stack([means for means, _ in seeds]), len(np.unique(authors)), bounds, counts)
         for name, value in zip(("low", "high"), np.clip(ends, *least_and_most[metric]), strict=True):
             note = "needs outputs of two authors, and some under every seed" if math.isnan(value) else ""
             n = len(authors)

@@ -19,8 +19,8 @@ import numpy as np
 import pandas as pd
 
 from favor.scores.metric import ALL_SEEDS, Metric, Score, scores_frame
-from favor.statistics.bootstrap import RATE, auc_draws, compare, interval, mean_draws, observed_and_resampled
-from favor.statistics.sign_flips import sign_flip_p
+from favor.statistics.bootstrap import RATE, around, auc_draws, interval, mean_draws, observed_and_resampled
+from favor.statistics.differences import compare
 
 NEEDS = "evaluation.likelihood"  # key of an experiment without which nothing is scored
 # Gains nearer than this, in nats per token, are equal: equal adapters read a text alike but for rounding.
@@ -255,7 +255,7 @@ def likelihood_scores(
 def _method_scores(
     method: str, runs: Sequence[pd.DataFrame], clients: Sequence[str], counts: np.ndarray
 ) -> tuple[list[Score], dict[str, np.ndarray]]:
-    """Return the scores of one row, and the authors' values of its metrics."""
+    """Return the scores of one row, and the authors' values of its metrics, [seeds, clients]."""
     plain = [reading(run, clients) for run in runs]
     if not any(len(one.writers) for one in plain):
         note = "no client has a held-out text that is long enough and gave no prompt"
@@ -281,7 +281,8 @@ def _method_scores(
     of_authors: dict[str, np.ndarray] = {}
     for variant, (found, same_topic, note) in variants.items():
         n = sum(len(one.writers) for one in found)
-        values = _seed_means([by_author(one, same_topic) for one in found])
+        each = [by_author(one, same_topic) for one in found]
+        values = {name: np.stack([one[name] for one in each]) for name in each[0]}
         if variant == "function_words" and note:
             values = {name: np.full_like(own, np.nan) for name, own in values.items()}
         why = note or "no author has both texts and a model of its own, with others to compare it with"
@@ -290,24 +291,32 @@ def _method_scores(
                 continue
             if variant == "same_topic" and metric.name == "likelihood_own_gain":
                 continue
-            drawn = _means(values[metric.name], counts)
+            drawn, present = _drawn(values[metric.name], counts), _present(values[metric.name])
             fixed = shared and metric.name not in _GAINS[:2]
-            scores += _with_interval(method, metric.name, variant, drawn, len(clients), n, why, SHARED if fixed else "")
+            scores += _with_interval(method, metric.name, variant, drawn, present, n, why, SHARED if fixed else "")
             if f"{metric.name}:chance" in values:
-                chance = float(_means(values[f"{metric.name}:chance"], counts[:1])[0])
+                chance = float(_means(_over_seeds(values[f"{metric.name}:chance"]), counts[:1])[0])
                 name = f"{variant}_chance".strip("_")
                 scores.append(_score(method, metric.name, name, chance, n, why))
         if variant in ("", "function_words"):
-            drawn = np.full(len(counts), np.nan)
+            drawn = np.full((1, len(counts)), np.nan)
             if not (variant and note):
-                drawn = _seed_means([{"": auc_of(one, counts)} for one in found])[""]
+                areas = np.stack([auc_of(one, counts) for one in found])
+                drawn = around(_over_seeds(areas), areas)
             scores += _with_interval(
-                method, "likelihood_auc", variant, drawn, len(clients), n, why, SHARED if shared else ""
+                method,
+                "likelihood_auc",
+                variant,
+                drawn,
+                _present(values["likelihood_own_gain"]),
+                n,
+                why,
+                SHARED if shared else "",
             )
         if variant == "":
             of_authors = {name: own for name, own in values.items() if ":" not in name}
             for name in ("voice_gain", "top1"):
-                of_each = zip(clients, of_authors[f"likelihood_{name}"], strict=True)
+                of_each = zip(clients, _over_seeds(of_authors[f"likelihood_{name}"]), strict=True)
                 scores += [_score(method, f"likelihood_author_{name}", *one, n, why) for one in of_each]
     scores.append(Score(ALL_SEEDS, method, "", "likelihood_auc", "chance", 0.5, 0))
     scores += _neutral(method, runs, clients, counts)
@@ -318,7 +327,7 @@ def _method_scores(
 def _map(method: str, found: Sequence[Reading]) -> Iterator[Score]:
     """Yield the gain of every adapter on every author's texts, means over seeds, and the authors' topics."""
     clients, topics = found[0].clients, sorted(set(found[0].topics))
-    matrix = _seed_means([{"": one.matrix()} for one in found])[""]
+    matrix = _over_seeds(np.stack([one.matrix() for one in found]))
     texts = np.bincount(np.concatenate([one.writers for one in found]), minlength=len(clients))
     for (reader, writer), value in np.ndenumerate(matrix):
         name = f"{clients[reader]}~{clients[writer]}"
@@ -354,20 +363,28 @@ def _neutral(method: str, runs: Sequence[pd.DataFrame], clients: Sequence[str], 
                 shared = shared and found.shared
             values.append(own / (np.log(2) if variant else 1.0))
             n += len(found.sizes)
-        drawn = _means(_seed_means([{"": own} for own in values])[""], counts)
+        of_seeds = np.stack(values)
+        drawn, present = _drawn(of_seeds, counts), _present(of_seeds)
         fixed = _ONE if shared else ""
-        yield from _with_interval(method, "likelihood_neutral_gain", variant, drawn, len(clients), n, note, fixed)
+        yield from _with_interval(method, "likelihood_neutral_gain", variant, drawn, present, n, note, fixed)
 
 
-def _seed_means(runs: Sequence[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:
-    """Return the means over seeds of authors' values, of the seeds that have them."""
-    found = {}
-    for name in runs[0]:
-        stacked = np.stack([run[name] for run in runs])
-        known = np.isfinite(stacked)
-        total, number = np.where(known, stacked, 0.0).sum(axis=0), known.sum(axis=0)
-        found[name] = np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
+def _over_seeds(values: np.ndarray) -> np.ndarray:
+    """Return the means over seeds [seeds, ...] of those that have a value."""
+    known = np.isfinite(values)
+    total, number = np.where(known, values, 0.0).sum(axis=0), known.sum(axis=0)
+    found: np.ndarray = np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
     return found
+
+
+def _drawn(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return the mean over authors of values [seeds, clients] in every draw, by seed: [seeds, draws]."""
+    return around(_means(_over_seeds(values), counts), (_means(own, counts) for own in values))
+
+
+def _present(values: np.ndarray) -> int:
+    """Return how many authors have a value in some seed: the clusters of an interval."""
+    return int(np.isfinite(values).any(axis=0).sum())
 
 
 def _means(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -386,9 +403,9 @@ def _with_interval(
     method: str, metric: str, variant: str, drawn: np.ndarray, authors: int, n: int, why: str, fixed: str
 ) -> Iterator[Score]:
     """Yield a value and its ends. ``fixed``: why it is one by construction, and has no interval."""
-    known = bool(np.isfinite(drawn[0]) and np.isfinite(drawn[1:]).any())
+    known = bool(np.isfinite(drawn[:, 0]).all() and np.isfinite(drawn[:, 1:]).all(axis=0).any())
     ends = interval(drawn, authors, _BOUNDS.get(metric)) if known and not fixed else (np.nan, np.nan)
-    for end, value in zip(("", "_low", "_high"), (float(drawn[0]), *ends), strict=True):
+    for end, value in zip(("", "_low", "_high"), (float(drawn[:, 0].mean()), *ends), strict=True):
         reason = fixed if known and end else why
         yield _score(method, metric, f"{variant}{end}".strip("_"), value, n, reason)
 
@@ -396,13 +413,14 @@ def _with_interval(
 def _comparisons(authors: Mapping[str, Mapping[str, np.ndarray]], counts: np.ndarray, seed: int) -> Iterator[Score]:
     """Yield the difference of every two rows, over authors that both have."""
     for metric in TESTED:
-        higher = _DECLARED[metric].direction != "lower"
+        span = _DECLARED[metric].maximum - _DECLARED[metric].minimum
         for left, right in combinations([method for method in authors if authors[method]], 2):
             sides = authors[left][metric], authors[right][metric]
-            both = np.isfinite(sides[0]) & np.isfinite(sides[1])
-            first, second = (_means(np.where(both, side, np.nan), counts) for side in sides)
-            p = sign_flip_p((sides[0] - sides[1])[both], seed)
-            result = compare(first, second, int(both.sum()), counts, p, higher)
+            means = [_over_seeds(side) for side in sides]
+            both = np.isfinite(means[0]) & np.isfinite(means[1])
+            first, second = (_drawn(np.where(both, side, np.nan), counts) for side in sides)
+            shares = np.where(both, means[0] - means[1], 0.0)
+            result = compare(first, second, both, counts, shares, seed, span=span)
             numbers = {"": result.delta, "_low": result.low, "_high": result.high, "_p": result.p}
             for end, value in numbers.items():
                 note = "no author has a value in both rows"

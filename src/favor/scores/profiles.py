@@ -19,9 +19,18 @@ from favor.scores.metric import ALL_SEEDS, CONTROLS, SOURCE, Metric, Score, scor
 from favor.scores.prototypes import NOBODY, correct, macro_f1
 from favor.scores.settings import ProfileVerification
 from favor.scores.verifiers import LAMBDAG, SMALLEST_SHARE, LambdaG, centroids
-from favor.statistics.bootstrap import RATE, auc_draws, compare, interval, mean_draws, observed_and_resampled
+from favor.statistics.bootstrap import (
+    RATE,
+    auc_draws,
+    by_seed,
+    interval,
+    mean_draws,
+    mean_over_seeds,
+    observed_and_resampled,
+)
 from favor.statistics.calibration import Calibration, ratio_cost
-from favor.statistics.sign_flips import linear_shares, sign_flip_p
+from favor.statistics.differences import compare
+from favor.statistics.sign_flips import linear_shares
 
 USES = "prompts.common"  # key of an experiment with which there is more to score
 _INFINITE = float("inf")
@@ -165,11 +174,11 @@ def score(inputs: ScoreInputs, settings: ProfileVerification) -> pd.DataFrame:
             silent = Score(fit.run.seed, fit.run.method, fit.verifier, "", COMMON, float("nan"), 0, _NOBODY)
             scores += [replace(silent, metric=metric) for metric in _MEASURES]
     for (method, verifier, metric, variant), seeds in drawn.items():
-        mean = np.mean([draws for draws, _ in seeds], axis=0)
-        known = np.isfinite(mean[0]) and np.isfinite(mean[1:]).any()
+        stacked = np.stack([draws for draws, _ in seeds])
+        known = np.isfinite(stacked[:, 0]).all() and np.isfinite(stacked[:, 1:]).all(axis=0).any()
         bounds = None if metric == "profile_ratio" else RATE
         present = int((behind[method, verifier, variant] > 0).sum())
-        ends = interval(mean, present, bounds) if known else (np.nan, np.nan)
+        ends = interval(stacked, present, bounds) if known else (np.nan, np.nan)
         for name, value in zip(("low", "high"), ends, strict=True):
             note = "needs outputs of two authors" if known and present < 2 else "" if known else "no value in some seed"
             n = sum(size for _, size in seeds)
@@ -200,18 +209,21 @@ def _comparisons(
     drawn: _Drawn, behind: Mapping[tuple[str, str, str], np.ndarray], counts: np.ndarray, seed: int
 ) -> Iterator[Score]:
     """Yield the difference of every two rows; ``behind``: how many outputs of each author are behind a variant."""
-    means = {key: np.mean([draws for draws, _ in seeds], axis=0) for key, seeds in drawn.items()}
+    stacked = {key: np.stack([draws for draws, _ in seeds]) for key, seeds in drawn.items()}
     methods = sorted({key[0] for key in drawn} - set(CONTROLS))
     for verifier, (metric, variant), common in product(sorted({key[1] for key in drawn}), TESTED, (False, True)):
         name = f"{COMMON}_{variant}".strip("_") if common else variant
         for left, right in combinations(methods, 2):
-            sides = means.get((left, verifier, metric, name)), means.get((right, verifier, metric, name))
-            if sides[0] is None or sides[1] is None:
+            keys = [(method, verifier, metric, name) for method in (left, right)]
+            if not all(key in stacked for key in keys):
                 continue
+            first, second = (stacked[key] for key in keys)
             outputs = behind[left, verifier, name], behind[right, verifier, name]
-            authors = int(((outputs[0] > 0) & (outputs[1] > 0)).sum())
-            p = sign_flip_p(linear_shares(sides[0] - sides[1], counts, outputs[0] + outputs[1]), seed)
-            result = compare(sides[0], sides[1], authors, counts, p)
+            both = (outputs[0] > 0) & (outputs[1] > 0)
+            authors, weights = int(both.sum()), np.where(both, outputs[0] + outputs[1], 0)
+            shares = linear_shares(mean_over_seeds(by_seed(first, second)), counts, outputs[0] + outputs[1])
+            span = math.inf if metric == "profile_ratio" else 1.0
+            result = compare(first, second, weights, counts, shares, seed, span=span)
             shown = f"{COMMON}_minus:{right}" if common else f"minus:{right}"
             numbers = {"": result.delta, "_low": result.low, "_high": result.high, "_p": result.p}
             for end, value in numbers.items():

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pandas as pd
-from scipy.stats import rankdata
 
 from favor.foundation.vectors import unit_rows
 from favor.foundation.words import document_words
@@ -20,6 +19,7 @@ from favor.scores.metric import ALL_SEEDS, CONTROLS, SOURCE, UNSEEN, Metric, Sco
 from favor.scores.prototypes import correct, margins, predict, prototypes
 from favor.scores.settings import Resampled
 from favor.scores.verification import generated_pairs, source_pairs
+from favor.statistics.between_authors import author_means
 from favor.statistics.bootstrap import (
     CORRELATION,
     RATE,
@@ -31,7 +31,7 @@ from favor.statistics.bootstrap import (
     pair_auc_draws,
 )
 from favor.statistics.kept_share import KeptShare, kept_share
-from favor.statistics.rank_agreement import correlate, drawn_authors
+from favor.statistics.rank_agreement import correlate, drawn_authors, ranks
 
 _INFINITE = float("inf")
 _SHARE = "(score − nothing) / (own continuations − nothing) of"
@@ -77,12 +77,12 @@ METRICS = (
     ),
     Metric(
         "loss_with_distance", "Loss with distance", -1.0, 1.0, "none",
-        "Spearman over authors: margin lost beyond the share that all lose, and distance from the authors' mean. 0 "
+        "Spearman over authors: voice lost beyond the share that all lose, and distance from the authors' mean. 0 "
         "where every author keeps the same share of the voice",
     ),
     Metric(
         "loss_with_volume", "Loss with volume", -1.0, 1.0, "none",
-        "Spearman over authors: margin lost beyond the share that all lose, and words trained on",
+        "Spearman over authors: voice lost beyond the share that all lose, and words trained on",
     ),
 )  # fmt: skip
 FAILURES_WRONG = "author_accuracy_failures_wrong"
@@ -91,7 +91,7 @@ OWN_PROMPTS = ("author_accuracy", FAILURES_WRONG, "generated_source_auc", "autho
 COMMON_PROMPTS = {"common_accuracy": "author_accuracy", "common_margin": "author_margin"}
 BOUNDS: dict[str, Bounds | None] = {**dict.fromkeys(OWN_PROMPTS, RATE), "author_margin": None}
 USES = "prompts.common"  # key of an experiment with which there is more to score
-_EVEN = 1e-9  # of a margin: rounding
+_EVEN = 1e-9  # of a voice: rounding
 BASE = "base_only"  # the second floor, where the experiment runs it: the model that has read no client
 
 
@@ -113,7 +113,7 @@ def score(inputs: ScoreInputs, settings: Resampled) -> pd.DataFrame:
     for run in inputs.runs:
         survivors[run.method] += len(run.survivors)
         outputs[run.method] += len(run.items)
-    spaces: dict[str, dict[str, dict[str, np.ndarray]]] = {}  # encoder -> method -> measure -> draws
+    spaces: dict[str, dict[str, dict[str, np.ndarray]]] = {}  # encoder -> method -> measure -> draws by seed
     for encoder in read_encoders(inputs, settings.encoders):
         values: dict[str, dict[str, list[np.ndarray]]] = {}  # method -> measure -> draws by seed
         for run in inputs.runs:
@@ -125,8 +125,7 @@ def score(inputs: ScoreInputs, settings: Resampled) -> pd.DataFrame:
             for common, measure in COMMON_PROMPTS.items():
                 values[run.method].setdefault(common, []).append(found[measure])
         spaces[encoder] = {
-            method: {measure: np.mean(seeds, axis=0) for measure, seeds in own.items()}
-            for method, own in values.items()
+            method: {measure: np.stack(seeds) for measure, seeds in own.items()} for method, own in values.items()
         }
         scores += _losses(inputs, encoder, counts)
     unseen = [spaces[encoder] for encoder in inputs.unseen if encoder in spaces]
@@ -136,7 +135,7 @@ def score(inputs: ScoreInputs, settings: Resampled) -> pd.DataFrame:
             for method, own in unseen[0].items()
         }
     for encoder, means in spaces.items():
-        without = _without_pairs(inputs) if np.isnan(means["gold"]["generated_source_auc"][0]) else ""
+        without = _without_pairs(inputs) if np.isnan(means["gold"]["generated_source_auc"][:, 0]).any() else ""
         for method, n in survivors.items():
             counted = dict.fromkeys((*OWN_PROMPTS, *COMMON_PROMPTS), n) | {FAILURES_WRONG: outputs[method]}
             # Of a method's intervals the clusters are the authors who have an output.
@@ -202,8 +201,7 @@ def author_losses(inputs: ScoreInputs, encoder: str) -> pd.DataFrame:
     """Return what every author loses of the margin (:func:`margins`): own continuations minus outputs.
 
     Columns client, distance (1 - cosine between the author's prototype and the authors' mean), words (trained on; NaN
-    without the clients' texts), own (the margin of own continuations), and one per method: means over outputs of all
-    seeds, NaN for an author without any.
+    without the clients' texts), and one per method: means over outputs of all seeds, NaN for an author without any.
     """
     prototype = prototypes(inputs.sources(encoder, "train"), inputs.clients)
     centre = unit_rows(prototype.mean(axis=0, keepdims=True))[0]
@@ -223,50 +221,67 @@ def author_losses(inputs: ScoreInputs, encoder: str) -> pd.DataFrame:
         words = trained.groupby(level=0).sum().reindex(inputs.clients).astype(float)
     gold = margin.get("gold", pd.Series(np.nan, index=inputs.clients))
     losses = {method: (gold - own).to_numpy() for method, own in margin.items() if method not in CONTROLS}
-    known = {
-        "client": inputs.clients,
-        "distance": 1.0 - prototype @ centre,
-        "words": words.to_numpy(),
-        "own": gold.to_numpy(),
-    }
+    known = {"client": inputs.clients, "distance": 1.0 - prototype @ centre, "words": words.to_numpy()}
     return pd.DataFrame({**known, **losses})
+
+
+def unequal_losses(inputs: ScoreInputs, encoder: str) -> pd.DataFrame:
+    """Return by method how much more of its voice every author loses than the same share of it for all would be.
+
+    An author's voice is the margin of its outputs less the mean margin, towards this author, of the other authors'
+    outputs of the method: 0 in expectation where one voice writes for all, however far the author is from it. With v
+    the voice in a method's outputs and h that in the author's own continuations, the loss is k h - v, k = sum of v /
+    sum of h: 0 for everyone where a method keeps half of every voice. Authors without an output of both are NaN.
+    """
+    prototype = prototypes(inputs.sources(encoder, "train"), inputs.clients)
+    number = len(inputs.clients)
+    voices = {}
+    for method in dict.fromkeys(run.method for run in inputs.runs):
+        own = [run for run in inputs.runs if run.method == method and len(run.survivors)]
+        if not own:
+            continue
+        index = np.concatenate([inputs.places(run.survivors["client"]) for run in own])
+        similarity = np.concatenate([inputs.vectors(encoder, run) for run in own]) @ prototype.T
+        means, _ = author_means(similarity, index, number)  # of an author's outputs (rows) to each prototype
+        towards = means - (means.sum(axis=1, keepdims=True) - means) / (number - 1)
+        written = np.isfinite(towards).all(axis=1)
+        rest = np.nansum(towards, axis=0) - np.nan_to_num(np.diag(towards))
+        others = rest / np.maximum(written.sum() - written, 1)
+        voices[method] = np.diag(towards) - others
+    found: dict[str, object] = {"client": inputs.clients}
+    human = voices.get("gold", np.full(number, np.nan))
+    for method, voice in voices.items():
+        if method not in CONTROLS:
+            both = np.isfinite(voice) & np.isfinite(human)
+            whole = human[both].sum()
+            kept = voice[both].sum() / whole if whole else np.nan
+            found[method] = kept * human - voice
+    return pd.DataFrame(found)
 
 
 def _losses(inputs: ScoreInputs, encoder: str, counts: np.ndarray) -> Iterator[Score]:
     places = drawn_authors(counts)
-    losses = author_losses(inputs, encoder)
+    losses, unequal = author_losses(inputs, encoder), unequal_losses(inputs, encoder)
     outputs = Counter((run.method, client) for run in inputs.runs for client in run.survivors["client"])
     texts = Counter(inputs.sources(encoder, "train").frame["client"])
     for client, distance in zip(losses["client"], losses["distance"], strict=True):
         yield Score(ALL_SEEDS, SOURCE, encoder, "distance_from_mean", client, float(distance), texts[client])
-    for method in losses.columns.drop(["client", "distance", "words", "own"]):
+    for method in losses.columns.drop(["client", "distance", "words"]):
         for client, lost in zip(losses["client"], losses[method].astype(float), strict=True):
             note = "no output of this author passed the filter, or no human continuation" if math.isnan(lost) else ""
             yield Score(ALL_SEEDS, method, encoder, "margin_lost", client, lost, outputs[method, client], note)
         for metric, cause in (("loss_with_distance", "distance"), ("loss_with_volume", "words")):
-            found = losses[[method, cause, "own"]].to_numpy(dtype=float)
+            found = np.column_stack([unequal[method], losses[cause]])
             known = np.isfinite(found).all(axis=1)
-            draws = beyond_share(*(found[places, side] for side in range(3)))
-            draws = draws if known.all() else np.full(len(places), np.nan)
+            drawn = (ranks(found[places, side]) for side in (0, 1))
+            draws = correlate(*drawn) if known.all() else np.full(len(places), np.nan)
+            if known.all() and np.abs(found[:, 0]).max() <= _EVEN and np.ptp(found[:, 1]) > 0:
+                draws = np.zeros(len(places))  # no author loses more than another
             value = float(draws[0])
             ends = interval(draws, len(inputs.clients), CORRELATION, counts)
             note = "" if np.isfinite(value) else f"an author has no output or no {cause}, or all are alike"
             for variant, number in zip(("", "low", "high"), (value, *ends), strict=True):
                 yield Score(ALL_SEEDS, method, encoder, metric, variant, number, int(known.sum()), note)
-
-
-def beyond_share(lost: np.ndarray, cause: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """Return Spearman's correlation of ``cause`` and what authors lose beyond a common share of ``own``: [draws].
-
-    All [draws, authors]. The share is that of least squares, sum(lost own) / sum(own^2): authors with a larger margin
-    have more to lose. 0 where nothing is lost beyond it.
-    """
-    top, bottom = ((side * own).sum(axis=-1, keepdims=True) for side in (lost, own))
-    share = np.divide(top, bottom, out=np.full(top.shape, np.nan), where=bottom > 0)
-    beyond = lost - share * own
-    even = np.abs(beyond).max(axis=-1) <= _EVEN
-    found = correlate(rankdata(beyond, axis=-1), rankdata(cause, axis=-1))
-    return np.where(even & (np.ptp(cause, axis=-1) > 0), 0.0, found)
 
 
 def _without_pairs(inputs: ScoreInputs) -> str:
@@ -320,11 +335,12 @@ def _rows(
 def _distinct(
     method: str, encoder: str, draws: np.ndarray, authors: int, counts: np.ndarray, n: int
 ) -> Iterator[Score]:
-    note = "" if np.isfinite(draws[0]) else "needs two authors and an author with outputs of two prompts"
+    value = float(draws[:, 0].mean())
+    note = "" if np.isfinite(value) else "needs two authors and an author with outputs of two prompts"
     ends = interval(draws, authors, RATE, counts)
-    for name, value in zip(("", "low", "high"), (float(draws[0]), *ends), strict=True):
-        why = note or ("" if np.isfinite(value) else "no draw of authors has a value")
-        yield Score(ALL_SEEDS, method, encoder, "distinct_auc", name, value, n, why)
+    for name, number in zip(("", "low", "high"), (value, *ends), strict=True):
+        why = note or ("" if np.isfinite(number) else "no draw of authors has a value")
+        yield Score(ALL_SEEDS, method, encoder, "distinct_auc", name, number, n, why)
 
 
 def _values(variant: str, share: KeptShare) -> dict[str, float]:

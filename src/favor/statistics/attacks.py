@@ -2,11 +2,11 @@
 
 import numpy as np
 from scipy.special import log_ndtr
-from scipy.stats import chi2, rankdata
+from scipy.stats import chi2
 from scipy.stats import t as student_t
 
 from favor.statistics.bootstrap import observed
-from favor.statistics.rank_agreement import correlate, drawn_authors
+from favor.statistics.rank_agreement import correlate, drawn_authors, ranks
 
 _BISECTIONS = 100
 
@@ -59,7 +59,7 @@ def tpr_draws(
 def rank_correlation_draws(left: np.ndarray, right: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Return Spearman's rank correlation of ``left`` and ``right`` [n] in every draw of the n; NaN without spread."""
     drawn = drawn_authors(counts)
-    return correlate(rankdata(left[drawn], axis=-1), rankdata(right[drawn], axis=-1))
+    return correlate(ranks(left[drawn]), ranks(right[drawn]))
 
 
 def privacy_loss(mean: np.ndarray, deviation: np.ndarray, delta: float) -> np.ndarray:

@@ -5,7 +5,7 @@ both methods of a comparison, which pairs them. A statistic with ``counts`` of o
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 import numpy as np
 from scipy.stats import t as student_t
@@ -14,22 +14,6 @@ from favor.foundation.seeds import numpy_generator
 
 DRAWS = 10_000
 TABLE_CELLS = 16_000_000  # of a table of counts by threshold and cluster: 128 MB
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """A paired comparison. ``delta`` and its 95 % interval are signed so that positive favours the left.
-
-    ``p`` is the sign-flip test's. ``draws`` counts the draws in which both statistics exist: the interval's.
-    """
-
-    left: float
-    right: float
-    delta: float
-    low: float
-    high: float
-    p: float
-    draws: int
 
 
 def resample_counts(clusters: int, seed: int, draws: int = DRAWS) -> np.ndarray:
@@ -192,23 +176,26 @@ def influences(draws: np.ndarray, counts: np.ndarray, present: np.ndarray) -> np
 FEWEST = 8  # clusters of whom variances, slopes and thresholds have intervals: with 6 these hold the truth in 98 %
 
 
-def standard_error(draws: np.ndarray, clusters: int, counts: np.ndarray | None = None) -> float:
-    """Return the standard error of ``draws[0]``: the deviation of the draws that exist, times sqrt(N / (N - 1)).
+def standard_error(draws: np.ndarray, clusters: float, counts: np.ndarray | None = None) -> float:
+    """Return the standard error of the observed value: the deviation of the draws that exist, times sqrt(N / (N - 1)).
 
-    Means of N clusters drawn with replacement have (N - 1) / N of the variance that means of N new clusters have. NaN
-    for a single cluster, or fewer than two draws.
+    draws: [1 + draws], or [seeds, 1 + draws] of a mean over seeds, whose own variance (:func:`variance_of_seeds`) is
+    added. Means of N clusters drawn with replacement have (N - 1) / N of the variance that means of N new clusters
+    have. clusters: N, the effective number where clusters weigh differently. NaN for a single cluster, or fewer than
+    two draws.
 
     With ``counts`` [1 + draws, clusters] it is that of the mean of :func:`influences`. For differences, and statistics
     of pairs, slopes and ranks of few clusters: a draw with many copies of few clusters gives them values that no new
     clusters would.
     """
-    return _error_and_skewness(draws, clusters, counts)[0]
+    error = _error_and_skewness(mean_over_seeds(draws), clusters, counts)[0]
+    return math.hypot(error, math.sqrt(variance_of_seeds(draws, clusters)))
 
 
-def _error_and_skewness(draws: np.ndarray, clusters: int, counts: np.ndarray | None) -> tuple[float, float]:
+def _error_and_skewness(draws: np.ndarray, clusters: float, counts: np.ndarray | None) -> tuple[float, float]:
     """Return the standard error of ``draws[0]`` and the skewness of the distribution that it comes from."""
     known = draws[1:][np.isfinite(draws[1:])]
-    if clusters < 2 or len(known) < 2:
+    if not clusters > 1 or len(known) < 2:
         return float("nan"), 0.0
     if counts is None:
         parts, number = known - known.mean(), 1
@@ -223,19 +210,57 @@ def _error_and_skewness(draws: np.ndarray, clusters: int, counts: np.ndarray | N
     return spread * math.sqrt(clusters / (clusters - 1)), skewness
 
 
-def compare(
-    left: np.ndarray, right: np.ndarray, clusters: int, counts: np.ndarray, p: float, higher_is_better: bool = True
-) -> Comparison:
-    """Compare two statistics, each [1 + draws]: the observed value, then those of the same draws of ``clusters``.
+FEWEST_SEEDS = 3  # from which what a training seed does to all authors alike has a variance that can be used
 
-    ``clusters``: how many have a value in both. ``counts``: the draws, [1 + draws, all clusters]. ``p``: of the
-    difference (:mod:`favor.statistics.sign_flips`). There is none without an observed difference.
+
+def mean_over_seeds(draws: np.ndarray) -> np.ndarray:
+    """Return the mean over seeds of draws [seeds, 1 + draws]; draws [1 + draws] as they are."""
+    found: np.ndarray = draws.mean(axis=0) if draws.ndim == 2 else draws
+    return found
+
+
+def by_seed(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Return left - right, seed by seed; of their means where they have other numbers of seeds."""
+    if left.shape == right.shape:
+        return left - right
+    return mean_over_seeds(left) - mean_over_seeds(right)
+
+
+def around(pooled: np.ndarray, each: Iterable[np.ndarray]) -> np.ndarray:
+    """Return ``each`` seed's draws [seeds, 1 + draws], shifted alike so that their mean is ``pooled`` [1 + draws].
+
+    For statistics of all seeds' outputs together, of which a seed may have more. A draw without a value in a seed has
+    the pooled one there.
     """
-    differences = (1.0 if higher_is_better else -1.0) * (left - right)
-    low, high = interval(differences, clusters, counts=counts)
-    known = int(np.isfinite(differences[1:]).sum())
-    p = p if np.isfinite(differences[0]) else float("nan")
-    return Comparison(float(left[0]), float(right[0]), float(differences[0]), low, high, p, known)
+    stacked = np.stack([np.where(np.isfinite(one), one, pooled) for one in each])
+    found: np.ndarray = stacked + (pooled - stacked.mean(axis=0))
+    return found
+
+
+def seed_draws(values: np.ndarray, cluster: np.ndarray, counts: np.ndarray, seeds: np.ndarray) -> np.ndarray:
+    """Return :func:`mean_draws` by seed, [seeds, 1 + draws], around that of all ``values``; ``seeds`` [n]."""
+    each = (mean_draws(values[seeds == one], cluster[seeds == one], counts) for one in np.unique(seeds))
+    return around(mean_draws(values, cluster, counts), each)
+
+
+def variance_of_seeds(draws: np.ndarray, clusters: float) -> float:
+    """Return what training seeds add to the variance of a mean over seeds by what they do to all authors alike.
+
+    draws: [seeds, 1 + draws], each of the same clusters. With seeds and authors as crossed random effects, the values
+    of S seeds vary by s^2 + e^2 / N. By e^2 / N their distances vary when authors are drawn again, which the variance
+    over authors holds already. So s^2 / S is what is left: 0 where nothing is, and for fewer than ``FEWEST_SEEDS``.
+    """
+    if draws.ndim == 1 or len(draws) < FEWEST_SEEDS or not clusters > 1:
+        return 0.0
+    known = draws[:, 1:][:, np.isfinite(draws[:, 1:]).all(axis=0)]
+    apart = (known - known.mean(axis=0)).var(axis=1).sum() / (len(draws) - 1) * clusters / (clusters - 1)
+    return max(0.0, float(draws[:, 0].var(ddof=1) - apart)) / len(draws)
+
+
+def half_width_of_seeds(draws: np.ndarray, clusters: float) -> float:
+    """Return the half of the 95 % interval of what seeds do to all authors alike: t of S - 1 degrees of freedom."""
+    variance = variance_of_seeds(draws, clusters)
+    return float(student_t.ppf(0.975, len(draws) - 1)) * math.sqrt(variance) if variance else 0.0
 
 
 Bounds = tuple[float, float]  # what a measure is at least and at most
@@ -244,27 +269,46 @@ CORRELATION: Bounds = (-1.0, 1.0)
 
 
 def student_limits(draws: np.ndarray, clusters: int) -> tuple[float, float]:
-    """Return ``draws[0]`` +- t s, with s of :func:`standard_error` and t the 97.5 % point of N - 1 degrees of freedom.
+    """Return the value +- t s, with s of :func:`standard_error` and t the 97.5 % point of N - 1 degrees of freedom.
 
     For ratios, and variances between clusters: their draws are skewed by copies of clusters, and not as their values
-    are.
+    are. Of draws by seed, what seeds do is added as in :func:`interval`.
     """
-    half = float(student_t.ppf(0.975, clusters - 1)) * standard_error(draws, clusters)
-    return float(draws[0]) - half, float(draws[0]) + half
+    mean = mean_over_seeds(draws)
+    half = float(student_t.ppf(0.975, clusters - 1)) * standard_error(mean, clusters)
+    half = math.hypot(half, half_width_of_seeds(draws, clusters))
+    return float(mean[0]) - half, float(mean[0]) + half
 
 
 def interval(
     draws: np.ndarray, clusters: int, bounds: Bounds | None = None, counts: np.ndarray | None = None
 ) -> tuple[float, float]:
-    """The 95 % interval of ``draws[0]``, the observed value, over new clusters like the N observed ones.
+    """The 95 % interval of the observed value, over new clusters like the N observed ones.
+
+    draws: [1 + draws], the observed value first; or [seeds, 1 + draws] of a mean over seeds, whose interval is over
+    new seeds too, from ``FEWEST_SEEDS`` on: each end is moved by :func:`half_width_of_seeds`, added in squares (Howe
+    1974). With three seeds and 24 authors or more, Satterthwaite's degrees of freedom would cover .93.
 
     Without ``bounds``: Student's interval of N - 1 degrees of freedom, moved and stretched to the side on which few
     clusters lie far out (:func:`skewed_limits`). With ``bounds``, for a measure that comes near them: Wilson's score
     interval (1927) of p, the value as a share of the way between the bounds, for as many trials n = p (1 - p) / s^2 as
     would scatter so much (the effective sample size of clustered rates; Dean and Pagano 2015), with t in the place of
     1.96. It stays within the bounds. Where no draw differs, as where every output is right, n is N. NaN for a single
-    cluster. ``counts``: of :func:`standard_error`, for differences and statistics of pairs, slopes and ranks.
+    cluster. ``counts``: of :func:`standard_error`, for statistics of pairs, slopes and ranks. Differences have an
+    interval of their own (:func:`favor.statistics.differences.compare`).
     """
+    mean = mean_over_seeds(draws)
+    low, high = _over_clusters(mean, clusters, bounds, counts)
+    value, seeds = float(mean[0]), half_width_of_seeds(draws, clusters)
+    if not seeds or math.isnan(low):
+        return low, high
+    low, high = value - math.hypot(value - low, seeds), value + math.hypot(high - value, seeds)
+    return (low, high) if bounds is None else (max(bounds[0], low), min(bounds[1], high))
+
+
+def _over_clusters(
+    draws: np.ndarray, clusters: int, bounds: Bounds | None, counts: np.ndarray | None
+) -> tuple[float, float]:
     error, skewness = _error_and_skewness(draws, clusters, counts)
     if not np.isfinite(draws[0]) or math.isnan(error):
         return float("nan"), float("nan")

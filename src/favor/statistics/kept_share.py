@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from favor.statistics.bootstrap import Bounds, interval, student_limits
+from favor.statistics.bootstrap import Bounds, by_seed, interval, mean_over_seeds, student_limits
 
 
 class Limits(NamedTuple):
@@ -79,28 +79,36 @@ def kept_share(
 ) -> KeptShare:
     """Return the share of arrays [1 + draws]: the observed value, then its value in every draw of ``clusters``.
 
+    Or of arrays [seeds, 1 + draws]: of their means over seeds, with what seeds do (:func:`favor.statistics.bootstrap
+    .interval`).
+
     ``floor``: a number that is known, or an array. ``bounds``: of the score (:func:`favor.statistics.bootstrap
     .interval`). There is none where the 95 % interval of ceiling - floor reaches 0: a share of a range that may be
     empty says nothing. ``apart`` names both in the reason. ``of_ceiling``: clusters of the ceiling, where it has more.
     """
     nan, below = math.nan, of_ceiling or clusters
     own = Limits(*interval(score, clusters, bounds))
-    known = np.broadcast_to(np.asarray(floor, dtype=np.float64), ceiling.shape)
-    seen = float(score[0]), *own, float(known[0]), float(ceiling[0])
-    values = {"score": score[0], "floor": known[0], "ceiling": ceiling[0]}
+    known = np.full_like(ceiling, floor) if isinstance(floor, float) else floor
+    values = {
+        name: float(mean_over_seeds(draws)[0])
+        for name, draws in (("score", score), ("floor", known), ("ceiling", ceiling))
+    }
+    seen = values["score"], *own, values["floor"], values["ceiling"]
     absent = [name for name, value in values.items() if not np.isfinite(value)]
     if absent:
         return KeptShare(nan, nan, nan, *seen, reason=f"no value of the {', the '.join(absent)}")
-    bottom = ceiling - known
-    top = bottom if score is ceiling else score - known
+    bottom = by_seed(ceiling, known)
+    top = bottom if score is ceiling else by_seed(score, known)
     if isinstance(floor, float) and bounds is not None:
         of_top, of_bottom = (Limits(*(end - floor for end in ends)) for ends in (own, interval(ceiling, below, bounds)))
     else:
         of_top, of_bottom = (Limits(*student_limits(*side)) for side in ((top, clusters), (bottom, below)))
-    ends = ratio_limits(top, bottom, of_top, of_bottom)
+    below_mean = mean_over_seeds(bottom)
+    top_mean = below_mean if top is bottom else mean_over_seeds(top)
+    ends = ratio_limits(top_mean, below_mean, of_top, of_bottom)
     if math.isnan(ends.low) and clusters < 2:
         return KeptShare(nan, nan, nan, *seen, reason="needs outputs of two authors")
     if math.isnan(ends.low):
-        span = f"{bottom[0]:+.3f}, 95 % interval [{of_bottom.low:.3f}, {of_bottom.high:.3f}]"
+        span = f"{below_mean[0]:+.3f}, 95 % interval [{of_bottom.low:.3f}, {of_bottom.high:.3f}]"
         return KeptShare(nan, nan, nan, *seen, reason=f"{apart} are not apart: {span}")
-    return KeptShare(float(top[0] / bottom[0]), *ends, *seen)
+    return KeptShare(float(top_mean[0] / below_mean[0]), *ends, *seen)

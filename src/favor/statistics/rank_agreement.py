@@ -16,6 +16,13 @@ def correlate(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     return np.divide(product, scale, out=np.full(np.shape(product), np.nan), where=scale > 1e-12)
 
 
+def ranks(values: np.ndarray) -> np.ndarray:
+    """Return ranks along the last axis, [..., n]. Numbers that are equal but for rounding share theirs."""
+    scale = float(np.abs(values[np.isfinite(values)]).max(initial=1.0))
+    found: np.ndarray = rankdata(np.round(values / scale, 10), axis=-1)
+    return found
+
+
 def rank_correlations(
     values: Mapping[str, np.ndarray], groups: Groups, draws: np.ndarray, over: str
 ) -> tuple[dict[str, np.ndarray], dict[tuple[str, str], np.ndarray]]:
@@ -27,19 +34,19 @@ def rank_correlations(
     other groups (arrays [draws]; NaN if there is no other group). Second: of every pair of measures, in name order.
     """
     names = sorted(values)
-    ranks = {}
+    placed = {}
     for name in names:
         drawn = values[name][:, draws]  # [methods, draws, authors]
         rows = drawn.mean(axis=2).T if over == "methods" else drawn
-        ranks[name] = rankdata(rows, axis=-1)
+        placed[name] = ranks(rows)
     rest = {}
     for name in names:
-        others = [ranks[other] for other in names if groups[other] != groups[name]]
+        others = [placed[other] for other in names if groups[other] != groups[name]]
         rest[name] = (
-            _mean(correlate(ranks[name], np.mean(others, axis=0)), over) if others else np.full(len(draws), np.nan)
+            _mean(correlate(placed[name], np.mean(others, axis=0)), over) if others else np.full(len(draws), np.nan)
         )
     pairs = {
-        (first, second): _mean(correlate(ranks[first], ranks[second]), over)
+        (first, second): _mean(correlate(placed[first], placed[second]), over)
         for place, first in enumerate(names)
         for second in names[place + 1 :]
     }

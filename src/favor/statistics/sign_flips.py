@@ -15,6 +15,7 @@ from favor.statistics.bootstrap import influences
 EXACT = 24  # authors of whom every pattern of signs is counted: 16.8 million
 FLIPS = 19_999  # patterns drawn for more: p is 1/20,000 or more, which passes Holm's correction of 1,000 tests at .05
 _ROUNDING = 1e-9  # sums that are this near, as a share of all that is summed, are equal
+_NOTHING = 1e-12  # below it a share is the last bit of a difference of equal numbers
 
 
 def least_p(authors: int) -> float:
@@ -30,6 +31,7 @@ def sign_flip_p(shares: np.ndarray, seed: int) -> float:
     """
     if len(shares) < 2 or not np.isfinite(shares).all():
         return float("nan")
+    shares = np.where(np.abs(shares) < _NOTHING, 0.0, shares)
     rounding = _ROUNDING * float(np.abs(shares).sum())
     bound = abs(float(shares.sum())) - rounding
     if bound <= 0:

@@ -1,5 +1,6 @@
 """Two groups' numbers in one table, and paired differences of the methods that both have."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,9 +14,10 @@ from favor.report.content import flat_settings
 from favor.report.groups.reading import PASS_RATE, REFERENCE, Group, protocol_digest
 from favor.scores.metric import UNSEEN
 from favor.scores.voice_kept import FAILURES_WRONG
-from favor.statistics.bootstrap import RATE, compare, interval, mean_draws, observed_and_resampled
+from favor.statistics.bootstrap import RATE, interval, mean_draws, observed_and_resampled, seed_draws
+from favor.statistics.differences import compare
 from favor.statistics.paired import holm
-from favor.statistics.sign_flips import author_sums, least_p, sign_flip_p
+from favor.statistics.sign_flips import author_sums, least_p
 
 RUNS = ("A", "B")
 KEYS = ["seed", "author", "prompt", "sample"]  # of an output, in both runs
@@ -119,10 +121,10 @@ def _rows(outputs: pd.DataFrame, bootstrap: Mapping[str, int]) -> pd.DataFrame:
     records = []
     for key, own in outputs.assign(place=place).groupby(MEASURE):
         seeds = [rows for _, rows in own.groupby("seed")]
-        drawn = np.mean([mean_draws(rows["value"].to_numpy(), rows["place"].to_numpy(), counts) for rows in seeds], 0)
+        drawn = np.stack([mean_draws(rows["value"].to_numpy(), rows["place"].to_numpy(), counts) for rows in seeds])
         present = own["place"].nunique()
         low, high = interval(drawn, present, RATE if key[2] in _RATES else None)
-        records.append((*key, float(drawn[0]), low, high, len(own), present))
+        records.append((*key, float(drawn[:, 0].mean()), low, high, len(own), present))
     return pd.DataFrame(records, columns=[*MEASURE, "value", "low", "high", "n", "authors"])
 
 
@@ -142,9 +144,8 @@ def _compared(shared: pd.DataFrame, bootstrap: Mapping[str, int]) -> Iterator[tu
         number = len(authors)
         counts = observed_and_resampled(number, seed, draws)
         first, second = (own[f"value_{side}"].to_numpy(dtype=np.float64) for side in ("a", "b"))
-        p = sign_flip_p(author_sums(first - second, index, number), seed)
-        result = compare(mean_draws(first, index, counts), mean_draws(second, index, counts), number, counts, p)
-        # Two rates are not more than 1 apart.
-        ends = np.clip((result.low, result.high), -1, 1) if key[2] in _RATES else (result.low, result.high)
-        values = (result.left, result.right, result.delta, *ends, result.p)
+        left, right = (seed_draws(side, index, counts, own["seed"].to_numpy()) for side in (first, second))
+        shares, weights = author_sums(first - second, index, number), np.bincount(index)
+        result = compare(left, right, weights, counts, shares, seed, span=1.0 if key[2] in _RATES else math.inf)
+        values = (result.left, result.right, result.delta, result.low, result.high, result.p)
         yield (*key, *values, len(own), number)

@@ -12,12 +12,8 @@ import pandas as pd
 
 from favor.foundation.errors import UserError
 from favor.scores.metric import ALL_SEEDS, SOURCE, Metric, Score, scores_frame
-from favor.statistics.bootstrap import (
-    Comparison,
-    compare,
-    mean_draws,
-    observed_and_resampled,
-)
+from favor.statistics.bootstrap import observed_and_resampled, seed_draws
+from favor.statistics.differences import Comparison, compare
 from favor.statistics.exact import rate_limits
 from favor.statistics.paired import holm
 from favor.statistics.sign_flips import author_sums, sign_flip_p
@@ -34,6 +30,7 @@ METRICS = (
     Metric("voice_ties", "Ties", 0.0, 1.0, "none", _REFERENCE),
 )
 _KEYS = ["kind", "item", "judgement"]
+_SPAN = 4.0  # ratings are from 1 to 5
 _NO_JUDGE = "no judge is configured for this experiment (studies.judges)"
 
 
@@ -115,9 +112,11 @@ def _differences(outputs: pd.DataFrame, methods: Sequence[str], reference: str, 
         names, cluster = np.unique(both.index.get_level_values("client"), return_inverse=True)
         counts = observed_and_resampled(len(names), seed, draws)
         left, right = (both[name].to_numpy() for name in (reference, method))
-        resampled = mean_draws(left, cluster, counts), mean_draws(right, cluster, counts)
-        p = sign_flip_p(author_sums(left - right, cluster, len(names)), seed)
-        found.append((compare(*resampled, len(names), counts, p), len(both)))
+        runs = both.index.get_level_values("seed").to_numpy()
+        first, second = (seed_draws(side, cluster, counts, runs) for side in (left, right))
+        shares = author_sums(left - right, cluster, len(names))
+        result = compare(first, second, np.bincount(cluster), counts, shares, seed, span=_SPAN)
+        found.append((result, len(both)))
     adjusted = holm([np.nan if entry is None else entry[0].p for entry in found])
     scores = []
     for method, entry, p_holm in zip(rivals, found, adjusted, strict=True):

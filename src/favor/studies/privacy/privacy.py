@@ -286,9 +286,6 @@ def _measured(
 ) -> Measured:
     """Return the mean of a statistic over groups, in the data and in every draw of authors."""
     known = [group for group in groups if group.positive.any() and not group.positive.all()]
-    few = statistic is _tpr and (
-        counts.shape[1] < FEWEST or any((~group.positive).sum() < _FEWEST_NEGATIVES for group in known)
-    )
     n = sum(len(group.scores) for group in known)
     if not known:
         return Measured(metric, view, 0, np.array([]))
@@ -306,8 +303,13 @@ def _measured(
         for group in known
         for _ in range(SHUFFLES)
     ]
-    of = {"clusters": counts.shape[1], "bounds": bounds, "no_limits": _TOO_FEW_NEGATIVES if few else ""}
-    return Measured(metric, view, n, values, float(np.mean(shuffled)), **of)
+    present = len(np.unique(np.concatenate([group.cluster for group in known])))
+    few = statistic is _tpr and (
+        present < FEWEST or any((~group.positive).sum() < _FEWEST_NEGATIVES for group in known)
+    )
+    why = _TOO_FEW_NEGATIVES if few else ""
+    mean = float(np.mean(shuffled))
+    return Measured(metric, view, n, values, mean, clusters=present, bounds=bounds, no_limits=why)
 
 
 # E4: canaries. E5: canary clients.

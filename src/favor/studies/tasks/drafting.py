@@ -65,7 +65,10 @@ def drafted(base: BaseModel, request: Request, passages: Sequence[str], longest:
     chat, found = ChatTokens(base), []
     for passage, (draft, ended) in zip(passages, made, strict=True):
         tokens, _ = piece(chat, request, draft, passage)
-        found.append((draft, refused(request, passage, draft, ended) or ("large" if len(tokens) > longest else "")))
+        # A template may leave out what the model's texts open with, and training puts it before the piece.
+        missing = 0 if tuple(tokens[: len(base.opening)]) == base.opening else len(base.opening)
+        large = "large" if len(tokens) + missing > longest else ""
+        found.append((draft, refused(request, passage, draft, ended) or large))
     return found
 
 

@@ -99,9 +99,9 @@ def _scores(
     for name in ("content_kept", "content_by_chance") if content else ("voice_gained",):
         ends = [np.nan] * 3
         if whole:
-            draws = np.mean([own[name] for own in seeds], axis=0)
+            draws = np.stack([own[name] for own in seeds])
             bounds = (-1.0, 1.0) if content else None
-            ends = [float(draws[0]), *interval(draws, authors, bounds, counts)]
+            ends = [float(draws[:, 0].mean()), *interval(draws, authors, bounds, counts)]
         for variant, value in zip(("", "low", "high"), ends, strict=True):
             note = "" if np.isfinite(value) else "under some seed no output passed the filter"
             if whole and note:

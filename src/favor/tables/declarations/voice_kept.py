@@ -15,7 +15,7 @@ TABLE = TableSpec(
     "over authors, who keep their outputs of all seeds. Over base: 0 is the base model. Not apart: the interval of own "
     "continuations minus 0's holds 0, so no share is read. Nobody wrote human continuations of the common prompts, so "
     "1 is that of own prompts there; these prompts are fixed. Who loses most: Spearman's correlation over authors of "
-    "the margin lost beyond the share that all authors lose with the distance from the authors' mean, and with words "
+    "the voice lost beyond the share that all authors lose with the distance from the authors' mean, and with words "
     "trained on.",
     rows=method_rows(*METHODS),
     panels=(
