@@ -229,7 +229,7 @@ def test_half_of_every_voice_is_no_more_lost_by_the_distant(inputs_maker) -> Non
     # By hand, from the matrix of mean cosines: v = (own - others) - mean of the others' same, k = sum v / sum h.
     at = np.radians([0.0, 10.0, 60.0, 150.0])
 
-    def voice(outputs: list[list[float]]) -> np.ndarray:
+    def voice(outputs) -> np.ndarray:
         cosines = np.array([[np.cos(np.radians(own) - angle).mean() for angle in at] for own in outputs])
         margin = [[row[a] - np.delete(row, a).mean() for a in range(4)] for row in cosines]
         return np.array([margin[a][a] - np.mean([margin[c][a] for c in range(4) if c != a]) for a in range(4)])

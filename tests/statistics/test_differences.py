@@ -21,7 +21,7 @@ from favor.statistics.differences import Comparison, compare, effective_number
 from favor.statistics.sign_flips import author_sums, sign_flip_p
 
 
-def of_authors(own: np.ndarray, span: float = math.inf, higher: bool = True) -> Comparison:
+def of_authors(own, span=math.inf, higher=True) -> Comparison:
     """Compare one value per author with 0."""
     counts = observed_and_resampled(len(own), 1, 400)
     drawn = counts @ own / len(own)
@@ -109,7 +109,7 @@ def test_an_end_that_moves_is_where_the_flips_begin_to_reject() -> None:
     assert sign_flip_p(own - found.low * 0.999, 1) < 0.05 <= sign_flip_p(own - found.low * 1.001, 1)
 
 
-def by_seeds(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def by_seeds(values) -> tuple[np.ndarray, np.ndarray]:
     """Return draws by seed and the counts of values [seeds, authors]."""
     counts = observed_and_resampled(values.shape[1], 1, 20_000)
     return values @ counts.T / values.shape[1], counts
