@@ -175,7 +175,7 @@ def test_the_table_prints_ours_beside_the_papers() -> None:
     cells = cells_of(scored().reset_index())
     assert cells.loc[("Ditto", "Mean quality"), "text"] == "3.167"  # 9.5 / 3
     assert cells.loc[("Ditto", "FAVoR − method"), "text"] == "+0.667"
-    assert cells.loc[("Ditto", "Unadjusted 95% CI"), "text"] == "[−5.789, 7.122]"  # fewer draws than above
+    assert cells.loc[("Ditto", "Unadjusted 95% CI"), "text"] == "[−4.000, 4.000]"  # fewer draws than above
     assert cells.loc[("FAVoR", "FAVoR − method"), "reason"] == "the method that the others are compared with"
     paper = {
         "Mean quality": 2.37,
