@@ -24,6 +24,8 @@ from favor.foundation.screen import harmless, screened
 from favor.plan import Planner
 from favor.running.ending import Ended, end_on_signals, refused, start
 from favor.sites import commands as sites
+from favor.tuning import command as tuning
+from favor.tuning.grid import untuned
 from favor.voice import commands as voice
 
 # The checkout, or in an installed package what stands for it.
@@ -35,6 +37,7 @@ HELP = {
     "plan": "print jobs, hours, memory, disk, traffic, and what differences can be found, before anything is started",
     "check": "read and divide the corpus, without a model, and say whether the experiments can be run",
     "certify": "say what encoders know of style, and whether they find the authors of your texts, before any run",
+    "tune": "choose learning rates and passes of every row by validation loss, on authors who are not the report's",
     "run": "run the workflow",
     "report": "make the report, and what it needs",
     "compare": "put two groups' results of one protocol into one table, paired where prompts are equal",
@@ -96,10 +99,11 @@ def _cores(value: str) -> str:
     return value
 
 
-def snakemake_command(arguments: argparse.Namespace) -> list[str]:
-    """Return the command line of Snakemake for a subcommand that runs the workflow."""
+def snakemake_command(arguments: argparse.Namespace, targets: Sequence[str] | None = None) -> list[str]:
+    """Return the command line of Snakemake for a subcommand that runs the workflow, for its own targets or these."""
     files, values = _files(arguments), _values(arguments)
-    targets = {"check": ["check"], "run": ["all"]}.get(arguments.command)
+    if targets is None:
+        targets = {"check": ["check"], "run": ["all"]}.get(arguments.command)
     if arguments.command == "certify":
         targets = certificate_targets(planner_of(arguments), arguments.encoders)
     elif targets is None:
@@ -174,7 +178,9 @@ def parser() -> argparse.ArgumentParser:
     found = argparse.ArgumentParser(prog="favor", description=(__doc__ or "").partition("\n")[0])
     found.add_argument("--version", action="version", version=version("favor-workflow"))
     commands = found.add_subparsers(
-        dest="command", required=True, metavar="{init,plan,check,certify,run,report,compare,score,voice,site,server}"
+        dest="command",
+        required=True,
+        metavar="{init,plan,check,certify,tune,run,report,compare,score,voice,site,server}",
     )
     init = commands.add_parser("init", help=HELP["init"], description=HELP["init"])
     init.add_argument("data", type=Path, help="a table of posts (CSV, JSON Lines, Parquet), or a folder of authors")
@@ -187,7 +193,7 @@ def parser() -> argparse.ArgumentParser:
     voice.add_voice(commands.add_parser("voice", help=HELP["voice"], description=HELP["voice"]))
     for name in ("site", "server"):
         sites.add_actions(name, commands.add_parser(name, help=HELP[name], description=HELP[name]))
-    for name in ("check", "certify", "run", "report"):
+    for name in ("check", "certify", "tune", "run", "report"):
         command = commands.add_parser(name, help=HELP[name], description=HELP[name])
         configfile = "configfile"
         if name == "certify":
@@ -199,6 +205,8 @@ def parser() -> argparse.ArgumentParser:
         command.add_argument("--cores", type=_cores, default="all", help="cores to use (all)")
         command.add_argument("--dry-run", "-n", action="store_true", help="only say what would be done")
         command.add_argument("--verbose", action="store_true", help="print everything that Snakemake says")
+        if name == "tune":
+            tuning.add_tune(command)
         if name == "run":
             other = "make results again that other versions of libraries have made"
             command.add_argument("--rerun-other-versions", action="store_true", help=other)
@@ -238,7 +246,11 @@ def run_workflow(arguments: argparse.Namespace) -> int:
         if arguments.command == "certify":
             print_certificates(arguments)
         if arguments.command == "check":
-            print_check(Path(planner_of(arguments).paths.check.of()))
+            planner = planner_of(arguments)
+            for name, experiment in planner.config.experiments.items():
+                if untuned(experiment, planner.project.plans(name)):
+                    print(f"{name}: every row stands at one rate that was not chosen; the ranking may be the rate's")
+            print_check(Path(planner.paths.check.of()))
     return status
 
 
@@ -284,6 +296,9 @@ def _run(arguments: argparse.Namespace) -> None:
         from favor.forecast.printing import print_estimate  # Here, because it loads what computes variances.
 
         print_estimate(planner_of(arguments), arguments)
+    elif arguments.command == "tune":
+        arguments.configfile = _files(arguments)
+        sys.exit(tuning.run(arguments, planner_of, lambda own, files: start(snakemake_command(own, files))))
     elif arguments.command in RUN_BY:
         import_module(RUN_BY[arguments.command]).run(arguments)
     elif arguments.command in ("site", "server"):

@@ -232,3 +232,21 @@ rule export_adapters:
         cfg=training.export_settings,
     script:
         "../scripts/export_adapters.py"
+
+
+# What "favor tune" chooses the rate of a shared stage by. It belongs to the clients, whose texts it reads.
+rule read_validation:
+    input:
+        adapter=planner.validation.final_adapter,
+        texts=project.texts,
+        requests=training.requests,
+        model=project.base_files,
+    output:
+        losses=paths.shared_validation,
+    threads: threads.training
+    resources:
+        **asks("read_validation", costs.validation_work, costs.base_model),
+    params:
+        cfg=planner.validation.reading_settings,
+    script:
+        "../scripts/read_validation.py"

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, ValidationError
 from favor.config.messages import message
 from favor.config.models import PROJECTIONS, check_generation
 from favor.corpora.settings import Allocation, Clients, Prompts, Withdrawals
-from favor.federation.settings import Federation, Prompting
+from favor.federation.settings import Federation, Prompting, Tuned
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable
 from favor.foundation.registry import row_method
@@ -96,6 +96,11 @@ class Experiment(Task, Withdrawals, Clients, Section):
         "takes `training.learning_rate`. A row with `outputs: FILE` or `adapters: FOLDER` measures what was made "
         "elsewhere (docs/outside.md).",
         min_length=1,
+    )
+    tuned: Tuned | None = key(
+        None,
+        "What `favor tune` tried before it set the rates of `methods`; it writes this itself. null: rates were not "
+        "chosen.",
     )
     allocation: Allocation = section(Allocation, "How many words, or texts, each client trains on.")
     prompts: Prompts = section(Prompts, "Evaluation prompts.")

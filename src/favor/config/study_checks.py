@@ -13,7 +13,7 @@ from favor.settings.section import check_known, refuse
 
 # What no output depends on, and what is compared row by row and seed by seed. Only prompted rows read ``prompting``.
 _BESIDE = {"extends", "outputs_of", "title", "seeds", "methods", "prompting"}
-_BESIDE |= {"evaluation", "studies", "tables", "figures"}
+_BESIDE |= {"evaluation", "studies", "tables", "figures", "tuned"}
 # What an output depends on, the experiment's own keys before those of its bases.
 _MAKING = [key for key in {**Experiment.__annotations__, **Experiment.model_fields} if key not in _BESIDE]
 

@@ -147,6 +147,30 @@ def read_adapters(
     return rows[LIKELIHOOD.names[2:]].astype({"tokens": "int32"})
 
 
+def read_validation(
+    base: BaseModel,
+    lora: Lora,
+    pieces: Mapping[str, Sequence[Piece]],
+    adapters: Mapping[str, ClientAdapter | None],
+    title: str,
+) -> pd.DataFrame:
+    """Return the table ``validation_losses``: every client's pieces under what it is sent, as training reads them.
+
+    ``pieces``: by client (:func:`favor.federation.local.validation_pieces`); a client without any has no row.
+    """
+    asked = [(client, piece) for client, own in pieces.items() for piece in own]
+    states = {client: None if adapter is None else adapter.state for client, adapter in adapters.items()}
+    progress = Progress(title, len(asked), "texts")
+    found = log_likelihoods(base, lora, [Question(states[client], piece) for client, piece in asked], progress)
+    progress.close()
+    tokens = pd.DataFrame(
+        {"client": [client for client, _ in asked], "sum": map(np.sum, found), "tokens": map(len, found)}
+    )
+    sums = tokens.groupby("client").sum()
+    losses = {"loss": -sums["sum"] / sums["tokens"], "supervised_tokens": sums["tokens"].astype("int32")}
+    return pd.DataFrame(losses).reset_index()
+
+
 def _key(request: GenerationRequest, place: int) -> tuple[Any, ...]:
     """Return what tells a reading of the text at ``place`` from another."""
     gate = request.gate if request.companion is not None else None

@@ -18,6 +18,8 @@ from favor.lm.settings import (
 from favor.settings.section import (
     OR_NULL,
     Count,
+    LearningRate,
+    Natural,
     NotNegative,
     Positive,
     Section,
@@ -27,6 +29,27 @@ from favor.settings.section import (
     key,
     required,
 )
+
+
+class TunedPoint(Section):
+    """One point of a grid that ``favor tune`` tried."""
+
+    row: str = required("Row of the experiment.")
+    stage: Literal["shared", "personal"] = required("Stage that the rate is of.")
+    learning_rate: LearningRate = required("Rate that was tried.")
+    passes: Positive = required("Passes of the stage.")
+    loss: NotNegative = required("Validation loss in nats per token, mean over authors.")
+    authors: Count = required("Authors that it is the mean over.")
+    chosen: bool = required("Whether it has the lowest loss of its row and stage.")
+
+
+class Tuned(Section):
+    """What ``favor tune`` tried, on whom."""
+
+    skip_clients: Natural = required("Authors at the start of the roster that took no part.")
+    clients: Count = required("Authors after them, on whom rates were chosen.")
+    seed: Seed = required("Training seed.")
+    points: Annotated[list[TunedPoint], Field(min_length=1)] = required("Every point with its loss.")
 
 
 class DifferentialPrivacy(Section):
@@ -295,6 +318,13 @@ class LikelihoodReading(AdapterUse):
     model: LoadedModel
     clients: list[str]
     context: int
+
+
+class ValidationReading(AdapterUse, StagePieces):
+    """What the job reads that reads clients' validation texts under a track's final shared adapter."""
+
+    model: LoadedModel
+    clients: list[str]
 
 
 class ReadTexts(Section):

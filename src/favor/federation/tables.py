@@ -131,6 +131,16 @@ TRAINING_LOG = Table(
     ("stage", "round", "client", "step"),
 )
 
+VALIDATION_LOSSES = Table(
+    "validation_losses",
+    (
+        CLIENT,
+        Column("loss", FLOAT, "nats per token", "mean negative log-likelihood of the client's validation texts"),
+        Column("supervised_tokens", INT32, "tokens", "tokens that the loss is the mean over"),
+    ),
+    ("client",),
+)
+
 GENERATIONS = Table(
     "generations",
     (

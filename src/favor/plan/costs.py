@@ -248,6 +248,13 @@ class Costs(Part):
         clients = self.project.experiment(key).clients
         return operations * clients, 3 * self.adapter_mb(key) * clients + self._beside_mb(key)
 
+    def validation_work(self, key: InExperiment, files: Any) -> tuple[float, float]:
+        """Return the work of reading the clients' validation texts under one shared adapter."""
+        experiment = self.project.experiment(key)
+        section, longest = experiment.training.validation, experiment.training.max_length
+        tokens = experiment.clients * (0 if section is None else section.texts_per_client) * longest
+        return 2 * self.parameters(experiment.base_model) * tokens, 3 * self.adapter_mb(key)
+
     def privacy_work(self, key: Run, files: Any) -> tuple[float, float]:
         """Return the work of reading texts under every adapter of a run, and secrets under those of the canaries."""
         experiment = self.project.experiment(key)

@@ -105,6 +105,7 @@ class Paths:
         self.shared_log = at(f"{track}/clients/round{{round}}/batch{{batch}}.log.parquet")
         self.server_adapter = at(f"{track}/server/round{{next_round}}/adapter.safetensors")
         self.server_memory = at(f"{track}/server/round{{next_round}}/memory.safetensors")
+        self.shared_validation = at(f"{track}/clients/validation.parquet")
         self.traffic = at(f"{track}/server/round{{next_round}}/traffic.parquet")
         run = "{experiment}/seed{seed}/{method}"
         self.personal_pack = at(f"{run}/clients/{{phase}}/batch{{batch}}.safetensors")

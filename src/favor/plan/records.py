@@ -113,7 +113,8 @@ class Records(Part):
         experiment, name = self.project.experiment(key), key.experiment
         rows = {row: self.project.rows[name, row] for row in experiment.methods}
         return parameter(
-            experiment=without(experiment, "methods", "studies") | {"studies": self.printed_studies(name)},
+            experiment=without(experiment, "methods", "studies", *(() if experiment.tuned else ("tuned",)))
+            | {"studies": self.printed_studies(name)},
             words=self.project.words(key),
             methods={
                 row: {

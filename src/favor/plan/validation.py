@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
-from favor.federation.method import Plan
-from favor.plan.handing import Parameter, canonical
-from favor.plan.keys import InExperiment, Run
+from favor.federation.method import Inference, Plan, plan_values
+from favor.federation.settings import ValidationReading
+from favor.plan.handing import Parameter, canonical, handed
+from favor.plan.keys import InExperiment, InTrack, Run
 from favor.plan.project import Part, unique
 from favor.plan.training import Training
 from favor.scores.settings import ValidatedRun, ValidationScoring
@@ -39,6 +40,25 @@ class ValidationLosses(Part):
     def _logs(self, run: Run) -> list[str]:
         plan = self.project.plan(run)
         return [] if unread(plan) else [log for log, _ in self.training.logged_jobs(self.training.trainer(run))]
+
+    def final_adapter(self, key: InTrack) -> str:
+        """Return the final shared adapter of a track."""
+        rounds = self.project.experiment(key).federation.rounds
+        return self.training.server_adapter(key, self.training.stage(key), rounds)
+
+    def reading_settings(self, key: InTrack) -> Parameter:
+        """Return what the job reads that reads validation texts under a track's final shared adapter."""
+        experiment = self.project.experiment(key)
+        return canonical(
+            handed(
+                ValidationReading,
+                experiment,
+                experiment.prompts,
+                generates=plan_values(Inference("server", ranks=self.training.stage(key).ranks)),
+                model=self.project.loaded_model(experiment.base_model),
+                clients=self.training.clients(key.experiment),
+            )
+        )
 
     def logs(self, key: InExperiment) -> list[str]:
         """Return the training logs that hold the losses of an experiment's rows."""

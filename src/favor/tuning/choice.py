@@ -1,0 +1,85 @@
+"""What is chosen of a grid by validation loss, and the file that lays it over an experiment."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import yaml
+
+from favor.federation.settings import Tuned, TunedPoint
+from favor.federation.tables import TRAINING_LOG, VALIDATION_LOSSES
+from favor.foundation.errors import UserError
+from favor.foundation.files import write_text
+from favor.foundation.parquet import read_parquet
+from favor.scores.validation import final_losses
+from favor.tuning.grid import Candidate, Grid, Losses, edges
+
+
+def author_losses(losses: Losses, stopped: bool) -> dict[str, float]:
+    """Return the validation loss of every author at one point; ``stopped``: personal stages keep their best pass."""
+    if losses.table:
+        table = read_parquet(losses.table, VALIDATION_LOSSES)
+        return dict(zip(table["client"], table["loss"], strict=True))
+    log = pd.concat([TRAINING_LOG.empty(), *(read_parquet(path, TRAINING_LOG) for path in losses.logs)])
+    return final_losses(log, losses.stage, stopped and losses.stage == "personal")
+
+
+def choose(found: Sequence[tuple[Candidate, Mapping[str, float]]]) -> list[TunedPoint]:
+    """Return every point with its loss, the lowest of each row and stage chosen; of equal ones the smallest rate.
+
+    A loss is the mean over the authors who have one at all points of the row and stage. Then fewest passes choose.
+    Raises ``UserError`` where no author has one.
+    """
+    points: list[TunedPoint] = []
+    stages = dict.fromkeys((candidate.row, candidate.stage) for candidate, _ in found)
+    for row, stage in stages:
+        own = [(each, losses) for each, losses in found if (each.row, each.stage) == (row, stage)]
+        authors = sorted(set.intersection(*(set(losses) for _, losses in own)))
+        if not authors:
+            raise UserError(f"{row}, {stage} stage: no author has a validation text that was read at every point")
+        means = [float(np.mean([losses[author] for author in authors])) for _, losses in own]
+        order = [(loss, each.learning_rate, each.passes) for loss, (each, _) in zip(means, own, strict=True)]
+        best = order.index(min(order))
+        points += [
+            TunedPoint(
+                row=row,
+                stage=stage,
+                learning_rate=each.learning_rate,
+                passes=each.passes,
+                loss=loss,
+                authors=len(authors),
+                chosen=place == best,
+            )
+            for place, (loss, (each, _)) in enumerate(zip(means, own, strict=True))
+        ]
+    return points
+
+
+def write_tuned(grid: Grid, candidates: Sequence[Candidate], points: Sequence[TunedPoint], output: Path) -> list[str]:
+    """Write the file to lay over the experiment, and return the lines that say what is in it."""
+    methods: dict[str, dict[str, float | int]] = {}
+    for candidate, point in zip(candidates, points, strict=True):
+        if not point.chosen:
+            continue
+        own = methods.setdefault(candidate.row, {})
+        own["learning_rate" if candidate.stage == "shared" else "personal_learning_rate"] = candidate.learning_rate
+        if candidate.stage == "personal":
+            before = grid.section.methods[candidate.row]
+            own |= {
+                key: value
+                for key, value in candidate.overrides.items()
+                if key.endswith("epochs") and before.get(key) != value
+            }
+    tuned = Tuned(skip_clients=grid.skipped, clients=grid.authors, seed=grid.section.seeds[0], points=list(points))
+    ends = edges(points)
+    head = [
+        "Rates and passes chosen by validation loss, on authors who are not this experiment's. Lay it over the",
+        "configuration: favor run CONFIG THIS_FILE",
+        *ends,
+    ]
+    found = {"experiments": {grid.name: {"methods": methods, "tuned": tuned.model_dump()}}}
+    text = "".join(f"# {line}\n" for line in head) + yaml.safe_dump(found, sort_keys=False, width=200)
+    write_text(text, output)
+    lines = [f"{row}: {', '.join(f'{key} {value:g}' for key, value in own.items())}" for row, own in methods.items()]
+    return [*lines, *(f"at the end of its grid: {line}" for line in ends)]

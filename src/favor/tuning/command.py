@@ -1,0 +1,69 @@
+"""The command ``favor tune``: two runs of the workflow, the choice after each, and the file of both."""
+
+import argparse
+import copy
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import yaml
+
+from favor.federation.settings import TunedPoint
+from favor.foundation.files import write_text
+from favor.plan import Planner
+from favor.tuning.grid import Candidate, Grid, losses_of, targets, tuned_experiment
+
+Start = Callable[[argparse.Namespace, Sequence[str]], int]
+
+
+def add_tune(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``favor tune`` to those that every command has that runs the workflow."""
+    command.add_argument("--experiment", help="the experiment whose rows are tuned (the only one)")
+    command.add_argument("--rates", nargs="+", type=float, help="learning rates to try (1/4 to 4 times the own one)")
+    command.add_argument("--passes", nargs="+", type=int, help="passes of personal stages to try (each row's own)")
+    command.add_argument("--authors", type=int, help="authors to choose on (as many as the experiment has)")
+    command.add_argument("--output", type=Path, default=Path("tuned.yaml"), help="file to write (%(default)s)")
+
+
+def run(arguments: argparse.Namespace, planner_of: Callable[[argparse.Namespace], Planner], start: Start) -> int:
+    """Run the grid and write what is chosen; return the exit status of the workflow.
+
+    ``start`` runs the workflow for these targets. Both steps plan the same experiment with more rows, so that what is
+    made stays, and the same command goes on where it was interrupted.
+    """
+    # Here, because the other commands need no pandas.
+    from favor.tuning.choice import author_losses, choose, write_tuned
+
+    planner = planner_of(arguments)
+    grid = Grid(
+        planner.config,
+        tuned_experiment(planner.config, arguments.experiment),
+        arguments.rates,
+        arguments.passes,
+        arguments.authors,
+    )
+    validation = grid.section.training.validation
+    stopped = validation is not None and validation.patience is not None
+    laid_over = Path(planner.config.results) / "tuning" / f"{grid.name}.yaml"
+    chosen: dict[str, float] = {}
+    tried: list[Candidate] = []
+    points: list[TunedPoint] = []
+    for stage in ("shared", "personal"):
+        candidates = grid.shared() if stage == "shared" else grid.personal(chosen)
+        if not candidates:
+            continue
+        tried += candidates
+        laid_over.parent.mkdir(parents=True, exist_ok=True)
+        write_text(yaml.safe_dump(grid.settings(tried), sort_keys=False), laid_over)
+        own = copy.copy(arguments)
+        own.configfile = [*arguments.configfile, str(laid_over)]
+        planned = planner_of(own)
+        status = start(own, targets(planned, grid.tuning, candidates))
+        if status or arguments.dry_run:
+            return status
+        losses = [author_losses(losses_of(planned, grid.tuning, each), stopped) for each in candidates]
+        points += choose(list(zip(candidates, losses, strict=True)))
+        chosen |= {point.row: point.learning_rate for point in points if point.chosen and point.stage == "shared"}
+    print(*write_tuned(grid, tried, points, arguments.output), sep="\n")
+    print(f"wrote {arguments.output}; lay it over the configuration to use it", file=sys.stderr)
+    return 0

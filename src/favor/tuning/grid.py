@@ -1,0 +1,230 @@
+"""The experiment that rates are chosen in: the rows of another one at every point of a grid, on later authors.
+
+Rates of shared stages come first, and those of personal stages, with passes, after the shared ones that were chosen.
+All points are rows of one experiment, so that those with equal shared stages share their rounds.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from favor.config.configuration import Configuration
+from favor.config.experiments import Experiment
+from favor.federation.method import Plan, load_method, stage_rate
+from favor.federation.settings import TunedPoint
+from favor.foundation.errors import UserError
+from favor.foundation.names import nearest
+from favor.foundation.registry import row_method
+from favor.plan import Planner
+from favor.plan.keys import InTrack, Run
+from favor.plan.project import unique
+
+Stage = Literal["shared", "personal"]
+FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)  # of the experiment's own rate, where no rates are named
+SUFFIX = "_tuning"
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One point of the grid: a row of the experiment, and the row of the tuning experiment that tries it."""
+
+    row: str
+    stage: Stage
+    learning_rate: float
+    passes: float
+    trial: str
+    overrides: Mapping[str, Any]
+
+
+class Grid:
+    """The grid of one experiment.
+
+    rates, passes: those tried in every stage, and in every personal one; None: ``FACTORS``, and each row's own passes.
+    authors: how many of the roster choose; None: as many as the experiment's clients, or all that are left.
+
+    Raises ``UserError`` where too few authors are left, and where no row trains.
+    """
+
+    def __init__(
+        self,
+        config: Configuration,
+        experiment: str,
+        rates: Sequence[float] | None = None,
+        passes: Sequence[int] | None = None,
+        authors: int | None = None,
+    ) -> None:
+        self.name, self.section = experiment, config.experiments[experiment]
+        own = self.section.training.learning_rate
+        self.rates = sorted(set(rates or [float(f"{own * factor:.6g}") for factor in FACTORS]))
+        self.passes = sorted(set(passes)) if passes else None
+        if wrong := [rate for rate in self.rates if not 0 < rate <= 1]:
+            raise UserError(f"--rates: {wrong[0]:g} is out of range; a rate is more than 0 and at most 1")
+        if self.passes and self.passes[0] < 1:
+            raise UserError(f"--passes: {self.passes[0]} is out of range; a stage has 1 pass or more")
+        self.plans = {row: self._plan(row, given) for row, given in self.section.methods.items()}
+        if not any(plan.shared or plan.personal for plan in self.plans.values()):
+            raise UserError(f"experiment '{experiment}': no row trains, so there is no rate to choose")
+        roster = config.corpora[self.section.corpus].roles.clients
+        assert self.section.clients is not None
+        self.skipped = self.section.skip_clients + self.section.clients
+        left, needed = roster - self.skipped, max(2, self.section.federation.clients_per_round)
+        self.authors = min(left, self.section.clients) if authors is None else authors
+        if not needed <= self.authors <= left:
+            raise UserError(
+                f"experiment '{experiment}': rates are chosen on {needed} or more authors who are not its clients "
+                f"(one round has {self.section.federation.clients_per_round}), and {left} of {roster} are left; raise "
+                f"corpora.{self.section.corpus}.roles.clients, or lower experiments.{experiment}.clients"
+                + (f" or --authors {authors}" if authors is not None else "")
+            )
+
+    @property
+    def tuning(self) -> str:
+        """Name of the tuning experiment."""
+        return self.name + SUFFIX
+
+    def _plan(self, row: str, overrides: Mapping[str, Any]) -> Plan:
+        return load_method(row, overrides, self.section)[1]
+
+    def _bare(self, row: str) -> dict[str, Any]:
+        """Return a row's overrides with its method, and without what does not train."""
+        own = {key: value for key, value in self.section.methods[row].items() if key not in ("title", "generation")}
+        return {**own, "method": row_method(row, own)}
+
+    def _passes_key(self, row: str) -> str | None:
+        """Return the hyper-parameter that is the passes of a row's personal stage; None where it has none that acts."""
+        own = self._bare(row)
+        for key, value in load_method(row, own, self.section)[2].items():
+            if key.endswith("epochs"):
+                try:
+                    other = self._plan(row, {**own, key: 1 + int(value or 0)})
+                except UserError:  # budget: matched sets the passes
+                    continue
+                if other.shared == self.plans[row].shared and other.personal != self.plans[row].personal:
+                    return str(key)
+        return None
+
+    def shared(self) -> list[Candidate]:
+        """Return the points of the shared stages."""
+        found = []
+        for row, plan in self.plans.items():
+            for number, rate in enumerate(self.rates if plan.shared else ()):
+                assert plan.shared is not None
+                given = {**self._bare(row), "learning_rate": rate}
+                found.append(Candidate(row, "shared", rate, plan.shared.epochs, f"{row}_shared{number}", given))
+        return found
+
+    def personal(self, chosen: Mapping[str, float]) -> list[Candidate]:
+        """Return the points of the personal stages; ``chosen``: by row, the rate of its shared stage."""
+        found = []
+        for row, plan in self.plans.items():
+            if plan.personal is None:
+                continue
+            key = self._passes_key(row) if self.passes else None
+            own = {**self._bare(row), **({"learning_rate": chosen[row]} if row in chosen else {})}
+            for number, rate in enumerate(self.rates):
+                for passes in self.passes if self.passes and key else (plan.personal.epochs or 0.0,):
+                    given = {**own, "personal_learning_rate": rate, **({key: passes} if key else {})}
+                    trial = f"{row}_personal{number}" + (f"_{passes}" if key else "")
+                    found.append(Candidate(row, "personal", rate, float(passes), trial, given))
+        return found
+
+    def settings(self, candidates: Iterable[Candidate]) -> dict[str, Any]:
+        """Return the configuration to lay over that of the experiment: the tuning experiment with these points."""
+        section, total = self.section, self.section.allocation.total_words
+        assert section.clients is not None
+        experiment: dict[str, Any] = {
+            "extends": self.name,
+            "title": f"{section.title}, rates",
+            "outputs_of": None,
+            "tuned": None,
+            "withdrawn": [],
+            "clients": self.authors,
+            "skip_clients": self.skipped,
+            "seeds": section.seeds[:1],
+            "training": {
+                "validation": {} if section.training.validation is None else dict(section.training.validation)
+            },
+            "methods": {each.trial: dict(each.overrides) for each in candidates},
+            "tables": [],
+            "figures": False,
+        }
+        if total is not None:
+            experiment["allocation"] = {"total_words": total * self.authors // section.clients}
+        if section.federation.clients_per_job is not None:
+            experiment["federation"] = {"clients_per_job": min(section.federation.clients_per_job, self.authors)}
+        return {"experiments": {self.tuning: experiment}}
+
+
+@dataclass(frozen=True)
+class Losses:
+    """The files that hold the loss of a point: of all clients at once, or training logs of a stage."""
+
+    table: str = ""
+    logs: tuple[str, ...] = ()
+    stage: Stage = "shared"
+
+    @property
+    def files(self) -> list[str]:
+        """The files to make."""
+        return [self.table] if self.table else list(self.logs)
+
+
+def losses_of(planner: Planner, experiment: str, candidate: Candidate) -> Losses:
+    """Return where the loss of a point is read in the planned tuning experiment.
+
+    Of a personal stage, and of a shared one whose endpoint a client generates with, that is its training log; else the
+    final shared adapter reads every author's validation texts.
+    """
+    run = Run(experiment, str(planner.config.experiments[experiment].seeds[0]), candidate.trial)
+    plan = planner.project.plan(run)
+    if candidate.stage == "personal" or plan.inference == "endpoint":
+        logs = [log for log, _ in planner.training.logged_jobs(run, personal=candidate.stage == "personal")]
+        if candidate.stage == "personal" and plan.shared is not None:
+            shared = {log for log, _ in planner.training.logged_jobs(run, personal=False)}
+            logs = [log for log in logs if log not in shared]
+        return Losses(logs=tuple(logs), stage=candidate.stage)
+    assert plan.shared is not None
+    track = InTrack(run.experiment, run.seed, plan.shared.track)
+    return Losses(table=planner.paths.shared_validation.of(track))
+
+
+def targets(planner: Planner, experiment: str, candidates: Iterable[Candidate]) -> list[str]:
+    """Return the files that hold the losses of points, each once."""
+    return unique(file for each in candidates for file in losses_of(planner, experiment, each).files)
+
+
+def tuned_experiment(config: Configuration, name: str | None) -> str:
+    """Return the experiment that a command line means. Raises ``UserError`` where it is not told or not there."""
+    if name is None and len(config.experiments) == 1:
+        return next(iter(config.experiments))
+    if name is None:
+        raise UserError(f"there are several experiments; name one by --experiment: {', '.join(config.experiments)}")
+    if name not in config.experiments:
+        raise UserError(f"there is no experiment '{name}'; {nearest(name, config.experiments)}")
+    return name
+
+
+def untuned(experiment: Experiment, plans: Mapping[str, Plan]) -> bool:
+    """Return whether rows that train stand at one rate that nobody chose, so that a ranking may be the rate's."""
+    stages = [stage for plan in plans.values() for stage in (plan.shared, plan.personal) if stage is not None]
+    rows = sum(plan.shared is not None or plan.personal is not None for plan in plans.values())
+    return experiment.tuned is None and rows > 1 and len({stage_rate(stage, experiment) for stage in stages}) == 1
+
+
+def edges(points: Iterable[TunedPoint]) -> list[str]:
+    """Return a line for every stage of a row whose best point is at the end of its grid."""
+    by_stage: dict[tuple[str, str], list[TunedPoint]] = {}
+    for point in points:
+        by_stage.setdefault((point.row, point.stage), []).append(point)
+    lines = []
+    for (row, stage), tried in by_stage.items():
+        best = next(point for point in tried if point.chosen)
+        for name, plural in (("learning_rate", "rates"), ("passes", "passes")):
+            values = sorted({getattr(point, name) for point in tried})
+            value = getattr(best, name)
+            if len(values) > 1 and value in (values[0], values[-1]):
+                end, way = ("smallest", "smaller") if value == values[0] else ("largest", "larger")
+                if name == "passes" and value == 1:
+                    continue  # there is no smaller number
+                lines.append(f"{row}, {stage} stage: {value:g} is the {end} of the {plural} tried; try {way} ones too")
+    return lines

@@ -1,0 +1,156 @@
+"""Rates chosen by validation loss: the grid, the choice, and the file that is laid over an experiment."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+import yaml
+from snakemake.utils import update_config
+from tests.plan.conftest import ROOT, read
+
+from favor.config.resolve import resolve
+from favor.foundation.errors import UserError
+from favor.plan import Planner
+from favor.tuning.choice import choose, write_tuned
+from favor.tuning.grid import Candidate, Grid, edges, losses_of, targets, untuned
+
+METHODS = {"fedavg": {}, "favor": {}, "local_only": {"epochs": 3}, "fedsa_lora": {}, "pooled": {}, "base_only": {}}
+
+
+def raw(clients=12, methods=METHODS) -> dict[str, Any]:
+    found = read(".test/config/config.yaml")
+    found["corpora"]["tiny"]["demo"]["authors"] = 40
+    found["corpora"]["tiny"]["roles"] = {"clients": clients, "asce_a": 3, "asce_b": 0, "background": 8}
+    found["experiments"]["tiny"] |= {"clients": 4, "methods": copy.deepcopy(methods)}
+    return found
+
+
+def grid(config=None, rates=(0.01, 0.1), passes=None, authors=None) -> Grid:
+    return Grid(resolve(config or raw()), "tiny", rates, passes, authors)
+
+
+def planned(made: Grid, candidates, config=None) -> Planner:
+    found = config or raw()
+    update_config(found, yaml.safe_load(yaml.safe_dump(made.settings(candidates))))
+    return Planner(resolve(found), ROOT)
+
+
+def test_points_are_tried_on_authors_who_are_not_the_experiments() -> None:
+    made = grid()
+    section = planned(made, made.shared()).config.experiments["tiny_tuning"]
+    assert (section.skip_clients, section.clients, section.seeds) == (4, 4, [1])
+    assert section.training.validation is not None
+    with pytest.raises(UserError, match=r"3 or more authors .* 1 of 5 are left; raise corpora.tiny.roles.clients"):
+        grid(raw(clients=5))
+
+
+def test_every_stage_of_every_row_is_tried_at_every_rate() -> None:
+    made = grid(passes=(1, 2))
+    shared = {(each.row, each.learning_rate) for each in made.shared()}
+    assert shared == {(row, rate) for row in ("fedavg", "favor", "fedsa_lora") for rate in (0.01, 0.1)}
+    chosen = {"favor": 0.1}
+    personal = made.personal(chosen)
+    # The pooled reference's passes are those of the schedule: "epochs" sets them.
+    wanted = {
+        (row, rate, passes) for row in ("favor", "local_only", "pooled") for rate in (0.01, 0.1) for passes in (1, 2)
+    }
+    assert {(each.row, each.learning_rate, each.passes) for each in personal} == wanted
+    assert {each.overrides["learning_rate"] for each in personal if each.row == "favor"} == {0.1}
+    keys = {each.row: next(key for key in each.overrides if key.endswith("epochs")) for each in personal}
+    assert keys == {"favor": "private_epochs", "local_only": "epochs", "pooled": "epochs"}
+
+
+def test_shared_adapters_are_read_at_the_end_and_nothing_is_generated() -> None:
+    made = grid()
+    shared = made.shared()
+    planner = planned(made, shared)
+    kinds = {each.row: losses_of(planner, "tiny_tuning", each) for each in shared}
+    assert kinds["fedavg"].table
+    assert kinds["favor"].table
+    assert kinds["fedsa_lora"].logs
+    both = [*shared, *made.personal({"favor": 0.1, "fedavg": 0.01, "fedsa_lora": 0.01})]
+    again = planned(made, both)
+    # What the first step made stays as it is in the second.
+    assert targets(again, "tiny_tuning", shared) == targets(planner, "tiny_tuning", shared)
+    files = targets(again, "tiny_tuning", both)
+    assert all(file.endswith((".log.parquet", "validation.parquet")) for file in files)
+
+
+def candidate(row, stage, rate, passes=1.0, **overrides) -> Candidate:
+    return Candidate(row, stage, rate, passes, f"{row}_{stage}", overrides)
+
+
+def test_the_lowest_loss_is_chosen_and_of_equal_ones_the_smallest_rate() -> None:
+    found = [
+        (candidate("favor", "shared", 0.1), {"a": 1.0, "b": 3.0}),
+        (candidate("favor", "shared", 0.01), {"a": 2.0, "b": 2.0}),
+        (candidate("favor", "shared", 1.0), {"a": 0.0, "b": 9.0, "c": 0.0}),
+        (candidate("favor", "personal", 0.1, 2), {"a": 1.0}),
+        (candidate("favor", "personal", 0.1, 1), {"a": 1.0}),
+    ]
+    points = choose(found)
+    assert [point.chosen for point in points] == [False, True, False, False, True]
+    assert [point.loss for point in points] == [2.0, 2.0, 4.5, 1.0, 1.0]
+    assert {point.authors for point in points if point.stage == "shared"} == {2}
+    with pytest.raises(UserError, match="no author has a validation text"):
+        choose([(candidate("favor", "shared", 0.1), {})])
+
+
+def test_a_best_point_at_the_end_of_its_grid_is_said() -> None:
+    def lines(*losses) -> list[str]:
+        rates = (0.001, 0.01, 0.1)
+        found = [(candidate("favor", "shared", rate), {"a": loss}) for rate, loss in zip(rates, losses, strict=True)]
+        return edges(choose(found))
+
+    assert lines(2, 1, 2) == []
+    assert lines(1, 2, 3) == ["favor, shared stage: 0.001 is the smallest of the rates tried; try smaller ones too"]
+    assert lines(3, 2, 1) == ["favor, shared stage: 0.1 is the largest of the rates tried; try larger ones too"]
+
+
+def test_two_rows_rank_right_only_after_tuning(tmp_path) -> None:
+    """Planted: at .1 local-only is best and FAVoR is worst; each at its own best rate, FAVoR is better."""
+    made = grid(rates=(0.01, 0.1), passes=(1, 2))
+    planted = {
+        ("favor", "shared", 0.01): 3.0, ("favor", "shared", 0.1): 2.0, ("favor", "personal", 0.01): 1.0,
+        ("favor", "personal", 0.1): 4.0, ("local_only", "personal", 0.01): 2.5, ("local_only", "personal", 0.1): 1.5,
+    }  # fmt: skip
+
+    def losses(candidates) -> list[tuple[Candidate, dict[str, float]]]:
+        return [
+            (each, dict.fromkeys("abc", planted.get((each.row, each.stage, each.learning_rate), 9.0) + each.passes / 9))
+            for each in candidates
+        ]
+
+    shared = made.shared()
+    points = choose(losses(shared))
+    chosen = {point.row: point.learning_rate for point in points if point.chosen}
+    assert chosen["favor"] == 0.1
+    personal = made.personal(chosen)
+    points += choose(losses(personal))
+    tried = [*shared, *personal]
+    lines = write_tuned(made, tried, points, tmp_path / "tuned.yaml")
+    assert "favor: learning_rate 0.1, personal_learning_rate 0.01, private_epochs 1" in lines
+
+    def loss_at(row, rate) -> float:
+        return planted[row, "personal", rate]
+
+    assert loss_at("favor", 0.1) > loss_at("local_only", 0.1)  # one rate for all
+    best = {point.row: point.loss for point in points if point.chosen and point.stage == "personal"}
+    assert best["favor"] < best["local_only"]
+    # The same choice writes the same bytes, and what it writes is laid over the experiment.
+    first = (tmp_path / "tuned.yaml").read_bytes()
+    write_tuned(made, tried, choose(losses(shared)) + choose(losses(personal)), tmp_path / "again.yaml")
+    assert (tmp_path / "again.yaml").read_bytes() == first
+    laid = raw()
+    update_config(laid, yaml.safe_load(first))
+    project = Planner(resolve(laid), ROOT).project
+    assert not untuned(project.config.experiments["tiny"], project.plans("tiny"))
+    before = Planner(resolve(raw()), ROOT).project
+    assert untuned(before.config.experiments["tiny"], before.plans("tiny"))
+    plans = project.plans("tiny")
+    assert (plans["favor"].shared.learning_rate, plans["favor"].personal.learning_rate) == (0.1, 0.01)
+    assert plans["local_only"].personal.learning_rate == 0.1
+    assert plans["local_only"].personal.epochs == 1
+    assert project.config.experiments["tiny"].tuned.clients == 4
