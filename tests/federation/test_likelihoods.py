@@ -13,7 +13,7 @@ from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
 from favor.config.models import PROJECTIONS
 from favor.corpora.neutral import PASSAGES, neutral_passages
 from favor.federation.inference import ClientAdapter, exported, prompt_gates
-from favor.federation.likelihoods import content_characters, read_adapters, read_base, texts_to_read
+from favor.federation.likelihoods import content_characters, read_adapters, read_base, read_validation, texts_to_read
 from favor.federation.settings import TextChoice
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator
@@ -222,3 +222,21 @@ def test_planted_habits_rank_their_author_first(base, random_state) -> None:
     assert (matrix.argmax(axis=0) == np.arange(3)).all()
     alike = reading(read_adapters(base, LORA, made, dict.fromkeys(HABITS, ClientAdapter(start)), "test"), list(HABITS))
     assert attributed(alike)["top1"].to_numpy() == pytest.approx(np.full(12, 1 / 3))
+
+
+def test_a_shared_adapter_has_the_validation_loss_that_a_stage_from_it_logs_at_its_start(base, random_state) -> None:
+    start = {name: 0.05 * tensor for name, tensor in random_state(9, LORA).items()}
+    words = {client: base.tokenizer.encode(text * 2) for client, text in TEXTS.items()}
+    pieces = {
+        client: [Piece(np.array(own[at : at + 20 + at], dtype=np.int32), 4, str(at)) for at in (0, 3)]
+        for client, own in words.items()
+    }
+    tasks = [
+        ClientTask(client, own, start, 1, place, validation=own) for place, (client, own) in enumerate(pieces.items())
+    ]
+    settings = Optimisation(micro_batch=2, accumulation=1, supervised="response", warmup_counts_from=1)
+    logged = {result.name: result.log[0]["validation_loss_before"] for result in train(base, LORA, tasks, settings)}
+    found = read_validation(base, LORA, pieces, dict.fromkeys(TEXTS, ClientAdapter(start)), "test")
+    assert dict(zip(found["client"], found["loss"], strict=True)) == pytest.approx(logged, rel=1e-5)
+    assert found["supervised_tokens"].tolist() == [35, 35, 35]  # 20 + 23 tokens, less 4 of each that are given
+    assert read_validation(base, LORA, {"client_001": []}, {}, "test").empty

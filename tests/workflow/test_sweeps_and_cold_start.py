@@ -14,9 +14,10 @@ import pytest
 
 from favor.corpora.tables import CLIENT_TEXTS, OVERLAP, ROSTER
 from favor.federation.boundary import DOWN, STAYS, UP
+from favor.federation.method import SharedStage
 from favor.federation.packs import read_pack
 from favor.federation.stages import compose
-from favor.federation.tables import BOUNDARY, TRAINING_LOG
+from favor.federation.tables import BOUNDARY, TRAINING_LOG, VALIDATION_LOSSES
 from favor.foundation.parquet import read_parquet
 from favor.foundation.tensors import read_safetensors
 from favor.scores.tables import SWEEP_SCORES
@@ -28,7 +29,8 @@ pytestmark = pytest.mark.slow(88)
 
 STUDIES = ("--configfile", "micro.yaml", "micro_studies.yaml")
 # The release holds the report, and every table and figure of the studies; the micro experiment itself is not run.
-TARGETS = ("results/release.tar.gz", "results/unseen/boundary.parquet")
+SHARED = f"third/seed1/shared/{SharedStage().track}/clients/validation.parquet"  # what "favor tune" chooses by
+TARGETS = ("results/release.tar.gz", "results/unseen/boundary.parquet", f"results/{SHARED}")
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +46,13 @@ def results(repository, tmp_path_factory) -> Path:
 
 def table(results, name, label) -> pd.DataFrame:
     return read_parquet(results / "sweeps" / name / "tables" / f"{label}.parquet", TABLE_CELLS)
+
+
+def test_every_client_reads_its_validation_texts_under_the_final_shared_adapter(results) -> None:
+    losses = read_parquet(results / SHARED, VALIDATION_LOSSES)
+    texts = read_parquet(results / "third" / "clients" / "texts.parquet", CLIENT_TEXTS)
+    assert set(losses["client"]) == set(texts.loc[texts["split"] == "validation", "client"])
+    assert np.isfinite(losses["loss"]).all()
 
 
 def test_every_point_is_a_row_beside_the_papers(results) -> None:

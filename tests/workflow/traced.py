@@ -94,6 +94,7 @@ TRACED = {
         "falsify_uploads",
         "hijack_texts",
         "make_sweep_table",
+        "read_validation",
         "release",
         "score_poisoning",
         "score_validation",
