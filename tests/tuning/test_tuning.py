@@ -31,7 +31,7 @@ def grid(config=None, rates=(0.01, 0.1), passes=None, authors=None) -> Grid:
     return Grid(resolve(config or raw()), "tiny", rates, passes, authors)
 
 
-def planned(made: Grid, candidates, config=None) -> Planner:
+def planned(made, candidates, config=None) -> Planner:
     found = config or raw()
     update_config(found, yaml.safe_load(yaml.safe_dump(made.settings(candidates))))
     return Planner(resolve(found), ROOT)
