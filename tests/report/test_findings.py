@@ -28,9 +28,9 @@ def evidence(p=None, encoder="unseen", values=None, half=0.05) -> pd.DataFrame:
             certain = (p or {}).get(frozenset((left, right)), 0.9)
             ends = (delta - half, delta + half)
             row = (encoder, "author_accuracy_failures_wrong", left, right, values[left], values[right], delta, *ends)
-            rows.append((*row, certain, 100, 0.024))
+            rows.append((*row, certain, 100, 0.024, [delta]))
     names = ["encoder", "metric", "left_method", "right_method", "left", "right", "delta", "low", "high", "p", "draws"]
-    names.append("error")
+    names += ["error", "by_seed"]
     return pd.DataFrame(rows, columns=names)
 
 
