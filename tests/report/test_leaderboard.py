@@ -40,6 +40,7 @@ def evidence(p) -> pd.DataFrame:
         p=[p.get(pair, 0.9) for pair in pairs],
         draws=100,
         error=0.024,
+        by_seed=[[delta] for delta in made["delta"]],
     )
 
 
