@@ -7,11 +7,12 @@ import json
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Pooling, Transformer
 from transformers import PreTrainedTokenizerFast
 
-from favor.encoders.backbones import make_small_backbone, resolve_source
+from favor.encoders.backbones import load_backbone, make_small_backbone, resolve_source
 from favor.encoders.base import load_encoder
 from favor.encoders.settings import SmallBackbone
 from favor.foundation.errors import UserError
@@ -142,3 +143,18 @@ def test_bad_specifications() -> None:
 
 def test_a_kind_is_its_file() -> None:
     assert ENCODER_KINDS.module("sentence") == "favor.encoders.kinds.sentence"
+
+
+@pytest.mark.parametrize("part", ["", "2_Dense"])
+def test_weights_that_are_a_pickle_are_never_read(plain, tmp_path, part) -> None:
+    parts = [Transformer(plain), Pooling(16), Dense(16, 5)]
+    SentenceTransformer(modules=parts, device="cpu").save(str(tmp_path))
+    weights = tmp_path / part / "model.safetensors"
+    torch.save(load_file(weights), weights.with_name("pytorch_model.bin"))
+    assert load_encoder({"kind": "sentence", "source": str(tmp_path)}).dimension == 5  # beside it, it is not read
+    weights.unlink()
+    with pytest.raises(UserError, match=r"pytorch_model\.bin: a pickle, which is never read"):
+        load_encoder({"kind": "sentence", "source": str(tmp_path)})
+    if not part:
+        with pytest.raises(UserError, match=r"cannot be loaded .*model\.safetensors"):
+            load_backbone(str(tmp_path))

@@ -94,7 +94,8 @@ def load_backbone(source: str, tokenizer: str | None = None, keep_pooler: bool =
     location = resolve_source(source)
     try:
         words = AutoTokenizer.from_pretrained(resolve_source(tokenizer or source), trust_remote_code=False)
-        model = AutoModel.from_pretrained(location, trust_remote_code=False, dtype=torch.float32)
+        options = {"trust_remote_code": False, "use_safetensors": True, "dtype": torch.float32}
+        model = AutoModel.from_pretrained(location, **options)
     except LOADING_ERRORS as error:
         raise cannot_be_loaded(source, error) from None
     if hasattr(model, "pooler") and not keep_pooler:

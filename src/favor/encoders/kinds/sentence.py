@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from huggingface_hub import snapshot_download
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Normalize
 
@@ -79,7 +80,28 @@ def load(options: Mapping[str, Any], folder: Path | None) -> TextEncoder:
     checked = checked_options("sentence", options, DEFAULTS)
     source = checked["source"]
     try:
-        model = SentenceTransformer(resolve_source(source), device=str(compute_device()), trust_remote_code=False)
+        folder = _without_pickles(resolve_source(source))
+        model = SentenceTransformer(
+            folder,
+            device=str(compute_device()),
+            trust_remote_code=False,
+            model_kwargs={"use_safetensors": True},
+        )
     except LOADING_ERRORS as error:
         raise cannot_be_loaded(source, error) from None
     return SentenceEncoder(model, checked)
+
+
+def _without_pickles(source: str) -> str:
+    """Return the folder of a model, fetched without pickles where ``source`` is a Hugging Face id.
+
+    Of a module (a dense layer) the library reads ``pytorch_model.bin`` where no ``model.safetensors`` is. Raises
+    ``UserError`` for one.
+    """
+    folder = Path(source)
+    if not folder.is_dir():
+        folder = Path(snapshot_download(source, allow_patterns=["*.json", "*.txt", "*.model", "*.safetensors"]))
+    for pickle in sorted(folder.rglob("pytorch_model.bin")):
+        if not list(pickle.parent.glob("*.safetensors")):
+            raise UserError(f"{pickle}: a pickle, which is never read; save the encoder as safetensors")
+    return str(folder)
