@@ -43,7 +43,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.parquet import write_parquet
 from favor.foundation.registry import FIGURES, METRIC_FAMILIES, PACKAGE_ROOT
 from favor.report.content import Figure, finding_of, said
-from favor.report.page import inline_svg
+from favor.report.svg import inline_svg
 from favor.running.jobs.losses import LOSSES
 from favor.scores.tables import SCORES
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from scipy.stats import permutation_test
 
@@ -200,7 +204,9 @@ def test_what_is_shared_is_whole_and_lies_apart_from_results(folders, tmp_path) 
         read_group(shared)
     for record in ("{}", "[1]"):
         (shared / "group.json").write_text(record)
-        with pytest.raises(UserError, match=r"theirs: not what 'favor compare RESULTS --share FOLDER' writes; ask for"):
+        with pytest.raises(
+            UserError, match=r"group\.json: .*; not what 'favor compare RESULTS --share FOLDER' writes; ask"
+        ):
             read_group(shared)
     for option in ("--share", "--output"):
         others = [] if option == "--share" else [str(folders[1])]
@@ -208,6 +214,99 @@ def test_what_is_shared_is_whole_and_lies_apart_from_results(folders, tmp_path) 
             run(cli.parser().parse_args(["compare", str(folders[0]), *others, option, str(folders[0])]))
     with pytest.raises(UserError, match=r"group.json: is a file; name another folder"):
         run(cli.parser().parse_args(["compare", *map(str, folders), "--output", str(shared / "group.json")]))
+
+
+def sealed(frame, folder, change=lambda record: None) -> None:
+    """Write a share's table as somebody else does, by other means, with a record that says its digest."""
+    pq.write_table(pa.Table.from_pandas(frame, preserve_index=False), folder / "outputs.parquet")
+    record = json.loads((folder / "group.json").read_text())
+    record["digest"] = hashlib.sha256((folder / "outputs.parquet").read_bytes()).hexdigest()
+    change(record)
+    (folder / "group.json").write_text(json.dumps(record))
+
+
+def of_rows(method, **values) -> Callable[[pd.DataFrame], pd.DataFrame]:
+    """A change of the columns of some rows: those of the authors' own continuations ("gold"), or all others."""
+
+    def change(rows) -> pd.DataFrame:
+        chosen = (rows["method"] == "gold") == (method == "gold")
+        return rows.assign(**{name: rows[name].where(~chosen, value) for name, value in values.items()})
+
+    return change
+
+
+FORGED_ROWS = {
+    r"bertscore_f1 of one output is 7, outside": of_rows("others", value=7.0),
+    r"pass_rate of one output is 0\.5, outside": of_rows("others", value=0.5),
+    r"missing or not finite": of_rows("others", value=np.nan),
+    r"holds values that are missing or not finite": of_rows("others", value=np.inf),
+    r"values that are missing": of_rows("gold", value=np.nan),
+    r"two rows share seed 1, method favor, ": lambda rows: pd.concat(
+        [rows, rows[rows["method"] != "gold"].assign(value=1.0)]
+    ),
+    r"metric 'nobody_knows' of encoder ''": lambda rows: rows.assign(
+        metric=rows["metric"].replace("bertscore_f1", "nobody_knows")
+    ),
+    r"of encoder '<img src=x>' is not of": lambda rows: rows.assign(
+        encoder=rows["encoder"].replace("judge", "<img src=x>")
+    ),
+    r"columns seed, .*, more are not": lambda rows: rows.assign(more="x"),
+    r"are not those of the protocol's prompts": lambda rows: rows.assign(prompt="zz" + rows["prompt"]),
+    r"its authors are not those of the protocol": lambda rows: rows.assign(author="zz" + rows["author"]),
+    r"holds outputs of prompts that": lambda rows: rows.assign(
+        prompt=rows["prompt"].where(rows["method"] == "gold", "zz" + rows["prompt"])
+    ),
+    r"\(rows 'gold'\) are not those": lambda rows: rows[rows["method"] != "gold"],
+    r"\(rows 'gold'\) are not": lambda rows: rows.iloc[:0],
+    r"rows 'gold' of encoder 'style' are missing": lambda rows: rows[
+        (rows["method"] != "gold") | (rows["encoder"] != "style")
+    ],
+    r"rows 'gold' of encoder 'judge' are missing": lambda rows: rows[
+        (rows["method"] != "gold") | (rows["metric"] != "target_similarity")
+    ],
+}
+
+
+@pytest.mark.parametrize("line", FORGED_ROWS)
+def test_rows_that_no_run_of_the_protocol_makes_are_refused(folders, tmp_path, line) -> None:
+    share(read_group(folders[1]), tmp_path / "theirs")
+    outputs = read_parquet(tmp_path / "theirs/outputs.parquet", GROUP_OUTPUTS)
+    sealed(outputs, tmp_path / "theirs")
+    assert len(merge(read_group(folders[0]), read_group(tmp_path / "theirs")).differences)  # unchanged it is taken
+    sealed(FORGED_ROWS[line](outputs), tmp_path / "theirs")
+    with pytest.raises(UserError, match=rf"outputs\.parquet: .*{line}.*; ask for what 'favor compare RESULTS --share"):
+        read_group(tmp_path / "theirs")
+
+
+FORGED_RECORDS = {
+    r"key 'protocol'": lambda record: record.update(protocol=[]),
+    r"key 'settings\.methods'": lambda record: record["settings"].update(methods=5),
+    r"key 'seen'": lambda record: record.update(seen=5),
+    r"key 'display\.favor'": lambda record: record.update(display={"favor": "x" * 10**6}),
+    r"key 'protocol\.seeds\.0'": lambda record: record["protocol"].update(seeds=["one"]),
+    r"key 'more'": lambda record: record.update(more=1),
+}
+
+
+@pytest.mark.parametrize("line", FORGED_RECORDS)
+def test_a_record_of_another_form_is_refused_by_its_key(folders, tmp_path, line) -> None:
+    share(read_group(folders[1]), tmp_path / "theirs")
+    sealed(read_parquet(tmp_path / "theirs/outputs.parquet", GROUP_OUTPUTS), tmp_path / "theirs", FORGED_RECORDS[line])
+    with pytest.raises(UserError, match=rf"group\.json: {line}: .*; not what 'favor compare RESULTS --share FOLDER'"):
+        read_group(tmp_path / "theirs")
+
+
+def test_a_record_that_is_no_json_or_no_file_is_refused(folders, tmp_path) -> None:
+    share(read_group(folders[1]), tmp_path / "theirs")
+    record = tmp_path / "theirs/group.json"
+    for content in ("[" * 100_000, '{"protocol": NaN', b"\xff\xfe{}"):
+        record.write_bytes(content if isinstance(content, bytes) else content.encode())
+        with pytest.raises(UserError, match=r"group\.json: Invalid JSON"):
+            read_group(tmp_path / "theirs")
+    record.rename(tmp_path / "elsewhere.json")
+    record.symlink_to(tmp_path / "elsewhere.json")
+    with pytest.raises(UserError, match=r"group\.json: cannot be read as a regular file"):
+        read_group(tmp_path / "theirs")
 
 
 CHANGES = {

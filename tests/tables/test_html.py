@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import time
 from dataclasses import replace
+from html import escape
 from html.parser import HTMLParser
 from typing import Any
 from urllib.parse import unquote
@@ -16,6 +17,7 @@ from urllib.parse import unquote
 import pandas as pd
 import pytest
 import yaml
+from markupsafe import Markup
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
 from tests.optional import needs
@@ -25,11 +27,12 @@ from favor.foundation.errors import UserError
 from favor.foundation.html import folded
 from favor.paper.values import load_paper_values
 from favor.report.content import DEMO_STATEMENT, Figure, ReportTable
-from favor.report.page import inline_svg, write_html_report
+from favor.report.page import write_html_report
 from favor.report.pdf import latex_source
+from favor.report.svg import inline_svg
 from favor.studies.human_audit.human_2afc import NO_RESPONSES, missing_scores
 from favor.tables.build import build_table
-from favor.tables.html import html_document, html_table
+from favor.tables.html import html_document, html_table, page
 from favor.tables.labels import printed_spec
 from favor.tables.specs import Context, available, load_spec
 
@@ -196,13 +199,83 @@ def test_same_report_same_bytes(tmp_path, report) -> None:
     assert (tmp_path / "one.html").read_bytes() == (tmp_path / "two.html").read_bytes()
 
 
-@pytest.mark.parametrize("content", ["not a drawing", '<svg onload="x()"></svg>', "<svg><script>x</script></svg>"])
-def test_only_plain_drawings_are_taken_in(tmp_path, content) -> None:
-    (tmp_path / "bad.svg").write_text(content, encoding="utf-8")
-    with pytest.raises(UserError, match=r"bad\.svg: not a plain SVG drawing"):
-        inline_svg(tmp_path / "bad.svg", "figure", "Title")
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="90pt" height="40pt">'
+HOSTILE_DRAWINGS = (
+    '<foreignObject><iframe xmlns="http://www.w3.org/1999/xhtml" srcdoc="&lt;script>parent.OWNED=1&lt;/script>"/>'
+    "</foreignObject>",
+    '<a href="java&#115;cript:window.OWNED=1"><text y="20" id="t">click</text></a>',
+    '<a xlink:href="java&#115;cript:window.OWNED=1"><text y="20" id="t">click</text></a>',
+    '<g><set attributeName="onclick" to="window.OWNED=1"/><text y="20" id="t">click</text></g>',
+    '<use href="data:image/svg+xml,&lt;svg id=&quot;x&quot;/>#x"/>',
+    '<image href="http://127.0.0.1:9/x"/>',
+    "<style>@import url(http://127.0.0.1:9/y)</style>",
+    "<style>body{display:none}</style>",
+    '<rect style="fill: url(http://127.0.0.1:9/z); position: fixed"/>',
+    '<image href="data:image/svg+xml;base64,PHN2Zy8+"/>',
+    '<?xml-stylesheet href="http://127.0.0.1:9/s"?><g/>',
+    "<text>&lt;script>window.OWNED=1&lt;/script>&lt;img src=x onerror=window.OWNED=1></text>",
+    '<g data-method="&quot;>&lt;img src=x onerror=window.OWNED=1>"/>',
+    '<g id="x&quot; onclick=&quot;window.OWNED=1"/>',
+    '<animate attributeName="href" values="javascript:window.OWNED=1"/>',
+    '<svg><handler xmlns:ev="http://www.w3.org/2001/xml-events" ev:event="load">window.OWNED=1</handler></svg>',
+)
+HOSTILE_FILES = (
+    f"{SVG}<script>window.OWNED=1</script></svg>",
+    f'{SVG}<rect onload="window.OWNED=1"/></svg>',
+    f'{SVG}<image href="x" onerror ="window.OWNED=1"/></svg>',
+    f'{SVG}<image href="x"\nonerror\n="window.OWNED=1"/></svg>',
+    f'{SVG}<s:script xmlns:s="http://www.w3.org/2000/svg">window.OWNED=1</s:script></svg>',
+    f'{SVG}<foreignObject><body xmlns="http://www.w3.org/1999/xhtml" onload="window.OWNED=1"/></foreignObject></svg>',
+    f'{SVG}<image href="x"/onerror="window.OWNED=1"/></svg>',
+    f'{SVG}</svg><iframe srcdoc="&lt;script>parent.OWNED=1&lt;/script>"></iframe>',
+    f"{SVG}<!-- --><image src=x/onerror=window.OWNED=1></svg>",
+    f'<!DOCTYPE svg [<!ENTITY a "b">]>{SVG}<text>&a;</text></svg>',
+    '<svg onload="x()"></svg>',
+    "<html></html>",
+    "not a drawing",
+    f"{SVG}",
+)
+
+
+def test_only_what_drawings_hold_is_taken_in(tmp_path, browser) -> None:
+    drawn = tmp_path / "drawn.svg"
+    body = []
+    for number, hostile in enumerate(HOSTILE_DRAWINGS):
+        drawn.write_text(f'<?xml version="1.0"?>\n{SVG}{hostile}<path d="M 0 0" id="kept"/></svg>', encoding="utf-8")
+        body.append(inline_svg(drawn, f"f{number}", "Title"))
+        assert f'<path d="M 0 0" id="f{number}-kept">' in body[-1]
+        assert not re.search(r"127\.0\.0\.1|<(script|a|set|iframe|foreignObject|animate)\b", body[-1])
+    shown = tmp_path / "page.html"
+    # Without a policy, which would hide what the parser lets through.
+    whole = page("Title", Markup("<p>kept</p>{}").format(Markup("").join(body)))
+    shown.write_text(re.sub(r"<meta http-equiv=.*>", "", whole), encoding="utf-8")
+    browser.get(shown.as_uri())
+    for element in browser.find_elements("css selector", "[id$='-t']"):
+        element.click()
+    assert browser.execute_script("return window.OWNED ?? null") is None
+    assert browser.find_element("css selector", "p").is_displayed()
+    assert browser.get_log("browser") == []
+    for hostile in HOSTILE_FILES:
+        drawn.write_text(hostile, encoding="utf-8")
+        with pytest.raises(UserError, match=r"drawn\.svg: not a plain SVG drawing"):
+            inline_svg(drawn, "figure", "Title")
     with pytest.raises(UserError, match=r"none\.svg: cannot be read"):
         inline_svg(tmp_path / "none.svg", "figure", "Title")
+
+
+@pytest.mark.parametrize("title", ["FAVoR, once=2 epochs", "Adapters on k=3", "javascript: posts", "a <script> b"])
+def test_what_a_drawing_says_is_never_searched(tmp_path, title) -> None:
+    (tmp_path / "a.svg").write_text(f"{SVG}<text>{escape(title)}</text></svg>", encoding="utf-8")
+    assert f"<text>{escape(title)}</text>" in inline_svg(tmp_path / "a.svg", "figure", title)
+
+
+def test_a_page_runs_its_own_script_alone(tmp_path, browser) -> None:
+    shown = tmp_path / "page.html"
+    hostile = Markup('<script>window.OWNED=1</script><img src="x" onerror="window.OWNED=2"><p id="own"></p>')
+    shown.write_text(page("Title", hostile, "document.getElementById('own').textContent = 'ran';"), encoding="utf-8")
+    browser.get(shown.as_uri())
+    assert browser.find_element("id", "own").text == "ran"
+    assert browser.execute_script("return window.OWNED ?? null") is None
 
 
 def test_report_in_chromium(tmp_path, report, browser, hostile) -> None:

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
-from markupsafe import Markup
 
-from favor.foundation.errors import UserError
 from favor.foundation.files import write_text
-from favor.foundation.html import html_text, render
+from favor.foundation.html import render
 from favor.paper.names import method_name, unmarked
 from favor.report.content import (
     NEXT,
@@ -21,7 +19,6 @@ from favor.report.content import (
     ReportTable,
     by_section,
     digest,
-    finding_of,
     flat_settings,
     nothing_to_show,
     said,
@@ -32,6 +29,7 @@ from favor.report.content import (
 from favor.report.leaderboard import LEADERBOARD
 from favor.report.paper_agreement import NUMBERS_CAPTION, NUMBERS_TITLE, agreement, agreement_rows, number_rows
 from favor.report.preparation import blocks, remarks
+from favor.report.svg import inline_svg
 from favor.running.folder.run_record import PAGE
 from favor.tables.html import html_table, page
 
@@ -220,30 +218,3 @@ def _figure(figure: Figure, identifier: str) -> dict[str, object]:
         "drawn": figure.drawn,
         "data": [Path(path) for path in figure.data],
     }
-
-
-def inline_svg(path: Path, identifier: str, title: str, ending: str = "") -> Markup:
-    """Return the SVG file as an element to stand inside a page: ids made unique, title and finding readable aloud.
-
-    ``ending``: what is read aloud after the finding.
-
-    Raises ``UserError`` where the file is missing, not SVG, or holds a script.
-    """
-    try:
-        source = Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"{path}: cannot be read ({error.strerror}); run the workflow so that it is made") from None
-    start = source.find("<svg")
-    if start < 0 or re.search(r"<script|\son\w+=|javascript:", source, flags=re.IGNORECASE):
-        raise UserError(f"{path}: not a plain SVG drawing; delete it and run again")
-    spoken = " ".join(filter(None, [title, finding_of(source), ending]))
-    element = re.sub(r"<metadata>.*?</metadata>", "", source[start:], flags=re.DOTALL).strip()
-    prefix = re.sub(r"\W", "-", identifier) + "-"
-    element = re.sub(r'\bid="', f'id="{prefix}', element)
-    element = re.sub(r'(href="#|url\(#)', rf"\g<1>{prefix}", element)
-    # The pixel size would fix the drawing on a phone; the view box keeps its proportions.
-    head, rest = element.split(">", 1)
-    points = re.search(r'\swidth="([\d.]+)pt"', head)
-    widest = f' style="width:{1.5 * float(points[1]):.0f}px"' if points else ""  # 7.5 points of text as 11 pixels
-    head = re.sub(r'\s(?:width|height)="[^"]*"', "", head) + widest
-    return Markup(f'{head} role="img" aria-label="{html_text(spoken)}">{rest}')

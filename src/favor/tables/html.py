@@ -11,7 +11,7 @@ from types import MappingProxyType
 import pandas as pd
 from markupsafe import Markup
 
-from favor.foundation.html import render
+from favor.foundation.html import content_policy, render
 from favor.paper.names import SEPARATOR, unmarked
 from favor.tables.build import is_control
 from favor.tables.cell_table import PrintedCell, rows_of_cells
@@ -122,10 +122,11 @@ def _cell(cell: PrintedCell, column: Column, reasons: dict[str, int]) -> dict[st
     }
 
 
-def page(title: str, body: Markup, script: str = "", style: str = "") -> str:
+def page(title: str, body: Markup, script: str = "", style: str = "", policy: str = "") -> str:
     """Return a whole HTML document around ``body``: light and dark, for print and narrow screens, loading nothing.
 
-    ``script`` runs at its end, ``style`` is added to the style sheet.
+    ``script`` runs at its end and is all that runs; ``style`` is added to the style sheet, ``policy`` to what the page
+    may do (:func:`favor.foundation.html.content_policy`).
     """
-    own = {"script": Markup(script), "style": Markup(style)}
+    own = {"script": Markup(script), "style": Markup(style), "policy": content_policy(script, policy)}
     return render(Path(__file__).parent / "templates", "page.html", title=title, body=body, **own) + "\n"

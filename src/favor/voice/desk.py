@@ -2,10 +2,8 @@
 
 import argparse
 import sys
-from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from hashlib import sha256
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -16,7 +14,7 @@ from markupsafe import Markup
 from favor.corpora.tables import CLIENT_TEXTS
 from favor.encoders.base import TextEncoder
 from favor.foundation.errors import UserError
-from favor.foundation.html import render
+from favor.foundation.html import content_policy, render
 from favor.foundation.parquet import read_parquet
 from favor.running.jobs.progress import Progress
 from favor.studies.tasks.requests import Request
@@ -34,6 +32,7 @@ from favor.voice.words import WORDING, summary
 from favor.voice.writing import written
 
 _TEMPLATES = Path(__file__).parent / "templates"
+_SERVER = "connect-src 'self'; "
 LONGEST_TEXT = 200_000  # characters that are scored at once
 
 
@@ -114,11 +113,7 @@ class Desk:
     @property
     def policy(self) -> str:
         """The page's Content-Security-Policy: its own script and style, and this server, alone."""
-        digest = b64encode(sha256(self._script.encode()).digest()).decode()
-        return (
-            f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; connect-src 'self'; "
-            "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-        )
+        return f"{content_policy(self._script, _SERVER)}; frame-ancestors 'none'"
 
     def page(self) -> str:
         """Return the whole page."""
@@ -130,7 +125,7 @@ class Desk:
             writes=self.models is not None,
             given="" if self.models is None or self.models.request is None else self.models.request.given,
         )
-        return page("A voice", body, self._script, (_TEMPLATES / "desk.css").read_text(encoding="utf-8"))
+        return page("A voice", body, self._script, (_TEMPLATES / "desk.css").read_text(encoding="utf-8"), _SERVER)
 
     def score(self, asked: Mapping[str, Any]) -> Markup:
         """Return where the text ``asked["text"]`` lies, its habits, and the text with the habits marked."""

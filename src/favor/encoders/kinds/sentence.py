@@ -80,9 +80,8 @@ def load(options: Mapping[str, Any], folder: Path | None) -> TextEncoder:
     checked = checked_options("sentence", options, DEFAULTS)
     source = checked["source"]
     try:
-        folder = _without_pickles(resolve_source(source))
         model = SentenceTransformer(
-            folder,
+            _without_pickles(resolve_source(source)),
             device=str(compute_device()),
             trust_remote_code=False,
             model_kwargs={"use_safetensors": True},

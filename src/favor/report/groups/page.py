@@ -10,7 +10,7 @@ import pandas as pd
 from favor.foundation.html import render
 from favor.paper.names import CONTROLS, encoder_name, method_name
 from favor.report.groups.merging import RUNS, Merged
-from favor.report.groups.reading import PASS_RATE, REFERENCE
+from favor.report.groups.shared import PASS_RATE, REFERENCE
 from favor.report.leaderboard import p_text
 from favor.scores import prototypes, quality, utility
 from favor.scores.metric import UNSEEN

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +16,16 @@ from favor.federation.method_names import PAPER
 from favor.foundation.errors import UserError
 from favor.foundation.files import read_json, write_json
 from favor.foundation.parquet import read_parquet, write_parquet
+from favor.foundation.received import opened, received_json
 from favor.lm.settings import OutputFilter
 from favor.report.content import digest
+from favor.report.groups.shared import PASS_RATE, REFERENCE, Record, check_outputs, digest_of
 from favor.scores import utility
 from favor.scores.inputs import OUTPUT_KEYS, Run, ScoreInputs
 from favor.scores.prototypes import correct, margins, predict, prototypes
 from favor.scores.voice_kept import FAILURES_WRONG
 
 RECORD, OUTPUTS = "group.json", "outputs.parquet"  # of a shared folder
-PASS_RATE = "pass_rate"
-REFERENCE = "gold"
 SEMANTIC = "semantic_similarity"
 # Of settings.json: what makes numbers comparable. The rest is how methods are trained, and how it is computed.
 _PROTOCOL = ("clients", "skip_clients", "withdrawn", "allocation")
@@ -97,20 +97,20 @@ def share(group: Group, folder: Path) -> None:
     write_json(record | {"digest": _file_digest(folder / OUTPUTS)}, folder / RECORD)
 
 
+def _file_digest(path: Path) -> str:
+    with opened(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def _shared(folder: Path, name: str) -> "Group":
     """Read what :func:`share` wrote. Raises ``UserError`` where its files do not belong together."""
-    record = read_json(folder / RECORD)
-    wanted = {each.name for each in fields(Group)} - {"name", "outputs"} | {"digest"}
-    if not isinstance(record, dict) or {*record} != wanted or not (folder / OUTPUTS).is_file():
-        raise UserError(f"{folder}: not what 'favor compare RESULTS --share FOLDER' writes; ask for the folder again")
-    if record.pop("digest") != _file_digest(folder / OUTPUTS):
+    remedy = "not what 'favor compare RESULTS --share FOLDER' writes; ask for the folder again"
+    record = received_json(folder / RECORD, Record, remedy)
+    if record.digest != _file_digest(folder / OUTPUTS):
         raise UserError(f"{folder / OUTPUTS}: not the file that {RECORD} was written with; ask for the folder again")
-    return Group(name=name, outputs=read_parquet(folder / OUTPUTS, GROUP_OUTPUTS), **record)
-
-
-def _file_digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    outputs = read_parquet(folder / OUTPUTS, GROUP_OUTPUTS)
+    check_outputs(folder / OUTPUTS, record.protocol, outputs)
+    return Group(name=name, outputs=outputs, **record.model_dump(mode="json", exclude={"digest"}))
 
 
 def _measured(folder: Path, name: str) -> "Group":
@@ -151,11 +151,11 @@ def _measured(folder: Path, name: str) -> "Group":
         "words": settings["words"],
         "encoders": encoders,
         "authors": {
-            "texts": _digest(sorted(authors.values())),
-            "training_texts": _digest(sorted(_training_digests(texts, authors))),
+            "texts": digest_of(sorted(authors.values())),
+            "training_texts": digest_of(sorted(_training_digests(texts, authors))),
         },
         "prompts_of_seed": {
-            str(seed): _digest(sorted(found for (of, _), found in prompts.items() if of == seed))
+            str(seed): digest_of(sorted(found for (of, _), found in prompts.items() if of == seed))
             for seed in experiment["seeds"]
         },
     }
@@ -180,14 +180,10 @@ def _generations(homes: Sequence[Path], seed: int, method: str) -> Path:
     return next((file for file in files if file.is_file()), files[-1])
 
 
-def _digest(content: Any) -> str:
-    return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()[:16]
-
-
 def _author_digests(texts: pd.DataFrame, folder: Path) -> dict[str, str]:
     """Return by client the digest of the author's texts with their splits, in no order."""
     found = {
-        str(client): _digest(sorted(zip(own["split"], own["text"], strict=True)))
+        str(client): digest_of(sorted(zip(own["split"], own["text"], strict=True)))
         for client, own in texts.groupby("client")
     }
     if len(set(found.values())) < len(found):
@@ -197,7 +193,7 @@ def _author_digests(texts: pd.DataFrame, folder: Path) -> dict[str, str]:
 
 def _training_digests(texts: pd.DataFrame, authors: Mapping[str, str]) -> list[str]:
     return [
-        _digest([authors[str(client)], sorted(text for text in own["training_text"] if text)])
+        digest_of([authors[str(client)], sorted(text for text in own["training_text"] if text)])
         for client, own in texts.groupby("client")
         if client in authors
     ]
@@ -209,7 +205,9 @@ def _prompt_digests(prompts: pd.DataFrame, authors: Mapping[str, str]) -> dict[t
     ordered = prompts.sort_values(["seed", "client", "prompt_id"])
     number = ordered.groupby(keys).cumcount()
     return {
-        (row["seed"], row["prompt_id"]): _digest([authors[row["client"]], row["prompt_text"], row["gold_text"], again])
+        (row["seed"], row["prompt_id"]): digest_of(
+            [authors[row["client"]], row["prompt_text"], row["gold_text"], again]
+        )
         for row, again in zip(ordered.to_dict("records"), number.tolist(), strict=True)
     }
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 from markupsafe import Markup
 
-from favor.foundation.html import render
+from favor.foundation.html import content_policy, render
 from favor.studies.human_audit.items import CHECK
 from favor.studies.human_audit.responses import CONFIDENCES, FORMAT, Shown, page_digest, page_items
 
@@ -40,9 +40,13 @@ def annotator_page(items: pd.DataFrame, annotator: str, seed: int, times: bool =
         "items": shown,
         "times": times,
     }
+    folder = Path(__file__).parent / "templates"
+    script = "".join((folder / name).read_text(encoding="utf-8") for name in ("storage.js", "page.js"))
     return render(
-        Path(__file__).parent / "templates",
+        folder,
         "page.html",
+        policy=content_policy(script),
+        script=Markup(script),
         # "<" may not stand in a script element's text: it could close it.
         embedded=Markup(json.dumps(data, ensure_ascii=False, sort_keys=True).replace("<", "\\u003c")),
         checks=int((items["source"] == CHECK).sum()),
