@@ -155,3 +155,16 @@ def test_bad_input(styled_texts, trained, tmp_path) -> None:
 def test_defaults_are_the_paper_s() -> None:
     settings = AsceTraining()
     assert (settings.scale, settings.margin, settings.learning_rate) == (30.0, 0.35, 2e-5)
+
+
+def test_what_characters_and_tokens_cut_off_is_counted(trained) -> None:
+    encoder = load_asce(trained[0])
+    encoder.maximum_characters, encoder.maximum_tokens = 8, 100
+    encoder.encode(["a b c d e f g h", "a b"])
+    assert (encoder.unread.texts, encoder.unread.cut) == (2, 1)
+    assert encoder.unread.tokens > encoder.unread.unread > 0
+    encoder.maximum_tokens = 3  # room for one token of the text
+    before = encoder.unread
+    encoder.encode(["a b c d e f g h"])
+    assert encoder.unread.cut == before.cut + 1
+    assert encoder.unread.tokens - before.tokens == encoder.unread.unread - before.unread + 1

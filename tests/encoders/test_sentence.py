@@ -13,7 +13,7 @@ from sentence_transformers.sentence_transformer.modules import Dense, Normalize,
 from transformers import PreTrainedTokenizerFast
 
 from favor.encoders.backbones import load_backbone, make_small_backbone, resolve_source
-from favor.encoders.base import load_encoder
+from favor.encoders.base import Unread, load_encoder
 from favor.encoders.settings import SmallBackbone
 from favor.foundation.errors import UserError
 from favor.foundation.registry import ENCODER_KINDS
@@ -158,3 +158,15 @@ def test_weights_that_are_a_pickle_are_never_read(plain, tmp_path, part) -> None
     if not part:
         with pytest.raises(UserError, match=r"cannot be loaded .*model\.safetensors"):
             load_backbone(str(tmp_path))
+
+
+def test_what_is_cut_off_is_counted_and_said_once(capsys) -> None:
+    encoder = load_encoder({"kind": "sentence", "maximum_tokens": 10})
+    encoder.encode(["one two three"])
+    assert (encoder.unread.cut, capsys.readouterr().err) == (0, "")
+    words = " ".join(["word"] * 32)  # of which two special tokens leave room for eight
+    for _ in range(2):
+        encoder.encode([words, "short"])
+    assert encoder.unread == Unread(texts=5, cut=2, tokens=64, unread=48)
+    said = "1 of 2 texts are longer than the encoder reads: the last 75 % of their tokens are cut off.\n"
+    assert capsys.readouterr().err == said

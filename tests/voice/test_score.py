@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from functools import cache
 from pathlib import Path
@@ -14,7 +15,8 @@ from sklearn.feature_extraction.text import HashingVectorizer
 from tests.scores.copied_voices import written
 
 from favor import cli
-from favor.encoders.base import TextEncoder
+from favor.corpora.near_duplicates import repeats
+from favor.encoders.base import TextEncoder, Unread
 from favor.foundation.errors import UserError
 from favor.foundation.vectors import unit_rows
 from favor.scores.inputs import Sources
@@ -94,6 +96,66 @@ def test_the_margin_is_the_workflows() -> None:
     expected = margins(similarity, np.zeros(3, dtype=np.int64))
     mine = ByEncoder(Trigrams(), [texts[:6], texts[6:12], texts[12:]]).margins(outputs)
     assert mine == pytest.approx(expected, abs=1e-6)
+
+
+def nearly(text) -> str:
+    """The same text with other white space and without its first word, as a cross-post may be."""
+    return "\n\n".join(text.split(" ")[1:])
+
+
+@pytest.mark.parametrize("again", [str, nearly])
+def test_texts_that_are_there_twice_change_nothing(again) -> None:
+    """An author's folder and its backup: a copy in the profile would make its twin in the ceiling another's."""
+    drafts = {f"{n:02d}": written(0, "scored", n) for n in range(6)}
+    twice = {name: [*texts, *map(again, texts[:3])] for name, texts in CONTRAST.items()}
+    once = score_voice(drafts, AUTHOR, CONTRAST, Trigrams())
+    found = score_voice(drafts, [*AUTHOR, *map(again, AUTHOR[:12])], twice, Trigrams())
+    assert (once.shares, once.author_words, once.notes) == (found.shares, found.author_words, found.notes[2:])
+    assert found.notes[:2] == [
+        "12 of the author's 52 texts repeat another and are left out.",
+        "21 of the contrast's texts repeat another, or are the author's or to be scored, and are left out.",
+    ]
+
+
+def test_a_draft_among_the_authors_texts_is_taken_out_of_them() -> None:
+    drafts = {f"{n:02d}": text for n, text in enumerate(AUTHOR[:5])}
+    found = score_voice(drafts, AUTHOR, CONTRAST, Trigrams())
+    without = score_voice(drafts, AUTHOR[5:], CONTRAST, Trigrams())
+    assert found.notes == ["5 of the author's texts stand among the texts to score and are left out.", *without.notes]
+    assert found.shares == without.shares
+    assert not any(text.unscored for text in found.texts)
+    with pytest.raises(UserError, match=r"the author has 0 words, .*: 40 of the author's texts stand among"):
+        score_voice({str(n): text for n, text in enumerate(AUTHOR)}, AUTHOR, CONTRAST, Trigrams())
+
+
+def test_a_draft_that_is_given_twice_is_one_text() -> None:
+    drafts = {f"{n:02d}": written(0, "scored", n) for n in range(3)}
+    once = score_voice(drafts, AUTHOR, CONTRAST, Trigrams())
+    twice = score_voice({**drafts, "copy": nearly(drafts["01"])}, AUTHOR, CONTRAST, Trigrams())
+    assert twice.shares == once.shares
+    assert twice.texts[3].unscored == "repeats 01"
+
+
+def test_an_excerpt_repeats_the_whole_and_a_common_beginning_does_not() -> None:
+    whole = " ".join(f"word{n}" for n in range(400))
+    excerpt, other = " ".join(whole.split()[:60]), " ".join([*whole.split()[:60], *(f"more{n}" for n in range(60))])
+    assert repeats([excerpt, whole, other, whole]) == {0: 1, 3: 1}
+
+
+def test_what_the_style_encoder_cuts_off_is_a_note() -> None:
+    class Cut(Trigrams):
+        def encode(self, texts, progress=None) -> np.ndarray:
+            self.count(Unread(len(texts), len(texts), 300 * len(texts), 100 * len(texts)))
+            return super().encode(texts)
+
+    encoder = Cut()
+    encoder.encode(["before"])
+    note = score_voice({"0": written(0, "scored", 0)}, AUTHOR, CONTRAST, encoder).notes[0]
+    assert re.fullmatch(
+        r"By the style encoder: (\d+) of \1 passages and texts are longer than the encoder reads: the last 33 % of "
+        r"their tokens are cut off\.",
+        note,
+    )
 
 
 @pytest.mark.parametrize(("units", "own_texts", "size"), [(10, 14, 1), (60, 6, 10), (4, 60, 6)])

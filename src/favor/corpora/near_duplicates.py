@@ -5,7 +5,7 @@ exactly, so the signatures decide what is missed and never what is found.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -25,6 +25,8 @@ SHINGLE = 5  # words; a shorter post is one shingle
 PERMUTATIONS = 128
 # A pair as similar as the threshold is missed with at most this probability.
 MISSED = 0.001
+SIMILAR = 0.7  # of all shingles of two texts that are near duplicates, where no configuration says it
+CONTAINED = 0.9  # of a text's shingles that a longer one has, of which it is an excerpt
 # A post's copies are looked at up to this many: one more changes nothing about it.
 MOST_COPIES = 200
 
@@ -98,18 +100,67 @@ def copies_between(
     pairs: Counter[tuple[str, str]] = Counter()
     if not rows:
         return pairs
+    left, right, shared, sizes = _overlaps(rows)
+    similar = shared >= threshold * (sizes[left] + sizes[right] - shared)
+    for one, other in zip(left[similar].tolist(), right[similar].tolist(), strict=True):
+        if roles[one] != roles[other]:
+            first, second = sorted((roles[one], roles[other]))
+            pairs[first, second] += 1
+    return pairs
+
+
+def repeats(texts: Sequence[str]) -> dict[int, int]:
+    """Return which of ``texts`` repeat one that stays, both by place.
+
+    A text repeats its near duplicate, and a longer one that has ``CONTAINED`` of its shingles. The longest stays, and
+    of equal ones the first.
+    """
+    near, sizes = _near(texts, excerpts=True)
+    found: dict[int, int] = {}
+    stays: set[int] = set()
+    for place in sorted(range(len(texts)), key=lambda place: (-sizes[place], place)):
+        if kept := stays & near[place]:
+            found[place] = min(kept)
+        else:
+            stays.add(place)
+    return found
+
+
+def without_copies(texts: Sequence[str], of: Sequence[str]) -> list[str]:
+    """Return ``texts`` but those that are near duplicates of any text in ``of``."""
+    near, _ = _near([*texts, *of], excerpts=False)
+    others = set(range(len(texts), len(near)))
+    return [text for text, own in zip(texts, near, strict=False) if not own & others]
+
+
+def _near(texts: Sequence[str], excerpts: bool) -> tuple[list[set[int]], np.ndarray]:
+    """Return the places of each text's near duplicates, of its excerpts too if asked for, and its shingles' number."""
+    near: list[set[int]] = [set() for _ in texts]
+    if not texts:
+        return near, np.zeros(0)
+    left, right, shared, sizes = _overlaps(RMinHash.hash_token_sets([shingles(text) for text in texts]))
+    similar = shared >= SIMILAR * (sizes[left] + sizes[right] - shared)
+    if excerpts:
+        similar |= shared >= CONTAINED * np.minimum(sizes[left], sizes[right])
+    for one, other in zip(left[similar].tolist(), right[similar].tolist(), strict=True):
+        near[one].add(other)
+        near[other].add(one)
+    return near, sizes
+
+
+def _overlaps(rows: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return pairs (left < right) of texts that share shingles, how many, and how many each text has.
+
+    ``rows``: the hashed shingles of every text, one text at least.
+    """
     sets = [np.unique(np.array(row, dtype=np.uint64)) for row in rows]
     sizes = np.array([len(own) for own in sets])
     columns = np.unique(np.concatenate(sets), return_inverse=True)[1]
     starts = np.r_[0, np.cumsum(sizes)]
     member = csr_array((np.ones(len(columns), dtype=np.int32), columns, starts))
     shared = (member @ member.T).tocoo()
-    similar = shared.data >= threshold * (sizes[shared.row] + sizes[shared.col] - shared.data)
-    for left, right in zip(shared.row[similar].tolist(), shared.col[similar].tolist(), strict=True):
-        if left < right and roles[left] != roles[right]:
-            first, second = sorted((roles[left], roles[right]))
-            pairs[first, second] += 1
-    return pairs
+    once = shared.row < shared.col
+    return shared.row[once], shared.col[once], shared.data[once], sizes
 
 
 def _buckets(signatures: np.ndarray, number: int) -> dict[int, list[np.ndarray]]:

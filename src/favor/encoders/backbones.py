@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 import torch
 from safetensors import SafetensorError
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+from tokenizers import Encoding, Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 from transformers import AutoConfig, AutoModel, AutoTokenizer, RobertaConfig, RobertaModel
 from transformers.utils import logging as transformers_logging
 
+from favor.encoders.base import TextEncoder, Unread
 from favor.encoders.settings import EMBEDDED_MINILM, SmallBackbone
 from favor.foundation.errors import UserError
 from favor.foundation.tokenizer import read_control_tokens_as_text
@@ -176,11 +177,35 @@ def mean_pool(hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
     return (hidden * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1e-9)
 
 
-def token_ids(tokenizer: Tokenizer, texts: Sequence[str], maximum_tokens: int) -> list[list[int]]:
-    """Return the token ids of each text, special tokens included, cut to ``maximum_tokens``."""
+def token_ids(
+    tokenizer: Tokenizer,
+    texts: Sequence[str],
+    maximum_tokens: int,
+    reader: TextEncoder | None = None,
+    maximum_characters: int | None = None,
+) -> list[list[int]]:
+    """Return the token ids of each text, special tokens included, cut to ``maximum_tokens``.
+
+    Before that, texts are cut to ``maximum_characters``. ``reader``: the encoder that counts what is cut off.
+    """
     tokenizer.no_padding()
     tokenizer.enable_truncation(max_length=maximum_tokens)
-    return [encoding.ids for encoding in tokenizer.encode_batch(list(texts))]
+    found = tokenizer.encode_batch([text[:maximum_characters] for text in texts])
+    if reader is not None:
+        whole = dict(enumerate(found))
+        if maximum_characters is not None:
+            longer = [place for place, text in enumerate(texts) if len(text) > maximum_characters]
+            whole |= dict(zip(longer, tokenizer.encode_batch([texts[place] for place in longer]), strict=True))
+        sizes = [sum(map(_own_tokens, (each, *each.overflowing))) for each in whole.values()]
+        read = [min(size, _own_tokens(each)) for size, each in zip(sizes, found, strict=True)]
+        cut = [(size, size - own) for size, own in zip(sizes, read, strict=True) if size > own]
+        reader.count(Unread(len(found), len(cut), sum(size for size, _ in cut), sum(left for _, left in cut)))
+    return [encoding.ids for encoding in found]
+
+
+def _own_tokens(encoding: Encoding) -> int:
+    """Return how many of a text's tokens its tokenizer did not add itself."""
+    return len(encoding.ids) - sum(encoding.special_tokens_mask)
 
 
 def padded(ids: Sequence[Sequence[int]], padding_id: int) -> tuple[torch.Tensor, torch.Tensor]:

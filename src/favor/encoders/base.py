@@ -1,9 +1,10 @@
 """The interface every text encoder has, and the loader that finds an encoder's kind by name."""
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,15 +13,38 @@ from favor.foundation.registry import ENCODER_KINDS
 from favor.running.jobs.progress import Progress
 
 
+class Unread(NamedTuple):
+    """What an encoder was given and did not read: the ends of ``cut`` of ``texts``, ``unread`` of their ``tokens``."""
+
+    texts: int = 0
+    cut: int = 0
+    tokens: int = 0
+    unread: int = 0
+
+    def line(self, of: str = "texts") -> str:
+        """Return what was cut as a sentence; ``of``: what the texts are."""
+        return (
+            f"{self.cut:,} of {self.texts:,} {of} are longer than the encoder reads: the last "
+            f"{100 * self.unread / self.tokens:.0f} % of their tokens are cut off."
+        )
+
+
 class TextEncoder(ABC):
     """Maps texts to vectors.
 
     ``dimension`` is the length of a vector. ``normalised`` says that rows have unit L2 length; it holds for every
-    kind in this package, because every space here is compared by cosine.
+    kind in this package, because every space here is compared by cosine. ``unread``: what was cut off so far.
     """
 
     dimension: int
     normalised: bool = True
+    unread = Unread()
+
+    def count(self, found: Unread) -> None:
+        """Add to what was cut off; the first time that something is, it is said on standard error."""
+        if found.cut and not self.unread.cut:
+            print(found.line(), file=sys.stderr, flush=True)
+        self.unread = Unread(*(before + more for before, more in zip(self.unread, found, strict=True)))
 
     @abstractmethod
     def encode(self, texts: Sequence[str], progress: Progress | None = None) -> np.ndarray:

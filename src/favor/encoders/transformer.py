@@ -36,7 +36,7 @@ class TransformerEncoder(TextEncoder):
         with fast_linear_layers(self.model, self.precision):
             return encode_in_batches(
                 texts,
-                lambda chosen: token_ids(self.backbone.tokenizer, chosen, self.maximum_tokens),
+                lambda chosen: token_ids(self.backbone.tokenizer, chosen, self.maximum_tokens, self),
                 self._forward,
                 self.dimension,
                 self.backbone.padding_id,

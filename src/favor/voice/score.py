@@ -4,11 +4,11 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from favor.encoders.base import TextEncoder
+from favor.encoders.base import TextEncoder, Unread
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator
 from favor.scores.assistant_phrases import PHRASES
@@ -18,6 +18,7 @@ from favor.statistics.copied_spans import KnownTexts
 from favor.statistics.kept_share import KeptShare
 from favor.voice.habits import HabitRate, compare_habits
 from favor.voice.language import check_language
+from favor.voice.repeats import repeated_drafts, set_apart
 from favor.voice.share import UNITS, percentile, voice_share
 from favor.voice.texts import AUTHOR_WORDS, WORDS
 from favor.voice.verifiers import AUTHOR, ByEncoder, Verifier, make_verifiers
@@ -118,22 +119,27 @@ def score_voice(
     """Return how near each of ``texts`` and all together are to ``author``.
 
     Half of the author's texts, drawn by ``seed``, make the profile, and so of every contrast author; the other halves
-    are ceiling and floor. All are read in passages of one length. A text that shares a quarter of its words with the
-    author's texts, in sequences of ten words or more, is copied and not scored. ``documents``: which document each
-    text is of, by name, where several may be of one; intervals are over documents then. Raises ``UserError`` where
-    there is less text than a number needs, and says how much is missing, and where author and contrast differ in
-    language.
+    are ceiling and floor. Texts that are there twice are left out first, with a note
+    (:func:`favor.voice.repeats.set_apart`). All are read in passages of one length. A text that shares a quarter of
+    its words with the author's texts, in sequences of ten words or more, is copied and not scored. ``documents``:
+    which document each text is of, by name, where several may be of one, as of a model's outputs: those may be alike
+    or copied; intervals are over documents then. Raises ``UserError`` where there is less text than a number needs,
+    and says how much is missing, and where author and contrast differ in language.
     """
-    notes: list[str] = []
-    own, others = list(author), _checked(author, contrast, notes)
+    drafts = [] if documents else list(texts.values())
+    own, apart, notes = set_apart(drafts, author, contrast)
+    others = _checked(own, apart, notes)
     language = check_language(own, others)
     copied = KnownTexts({ANYBODY: [word_list(text, "unicode") for text in own]}, COPIED_WORDS)
     read = {name: _first_look(name, text, copied) for name, text in texts.items()}
+    for name, other in ({} if documents else repeated_drafts(texts)).items():
+        read[name] = replace(read[name], unscored=read[name].unscored or f"repeats {other}")
     scored = {name: text for name, text in texts.items() if not read[name].unscored}
     if not scored:
         raise UserError(f"no text can be scored: {_reasons(list(read.values()))}")
     length = passage_length([WORDS.count(text) for text in scored.values()])
 
+    unread = encoder.unread
     halves = [_halves(group, seed, name) for name, group in (("", own), *others.items())]
     profiles = [profile for profile, _ in halves]
     verifiers = make_verifiers(encoder, profiles, seed)
@@ -177,6 +183,9 @@ def score_voice(
         if units == "passages":
             scores = [*np.concatenate([*by_text.values()])[:, None]]
         shares[name] = voice_share(scores, references[name].own, references[name].others, seed, **why)
+    cut = Unread(*(now - then for now, then in zip(encoder.unread, unread, strict=True)))
+    if cut.cut:
+        notes.append(f"By the style encoder: {cut.line('passages and texts')}")
     if len(own) < FEWEST_TEXTS:
         notes.append(
             f"Intervals take pieces of the author's {len(own)} texts for texts: how texts differ is not in them. Give "
@@ -252,7 +261,7 @@ def _checked(
     if total < AUTHOR_WORDS:
         raise UserError(
             f"the author has {total:,} words, and {AUTHOR_WORDS:,} are needed (half for the profile, half for the "
-            f"ceiling); add {AUTHOR_WORDS - total:,} words of the author's own"
+            f"ceiling); add {AUTHOR_WORDS - total:,} words of the author's own{': ' * bool(notes)}{' '.join(notes)}"
         )
     sizes = {name: sum(map(WORDS.count, texts)) for name, texts in contrast.items()}
     kept = {name: texts for name, texts in contrast.items() if sizes[name] >= CONTRAST_WORDS}

@@ -68,8 +68,10 @@ class AsceEncoder(TextEncoder):
         """See :meth:`TextEncoder.encode`."""
         with fast_linear_layers(self.network):
             return encode_in_batches(
-                [text.strip()[: self.maximum_characters] for text in texts],
-                lambda chosen: token_ids(self.backbone.tokenizer, chosen, self.maximum_tokens),
+                [text.strip() for text in texts],
+                lambda chosen: token_ids(
+                    self.backbone.tokenizer, chosen, self.maximum_tokens, self, self.maximum_characters
+                ),
                 lambda tokens, mask: self.network(tokens.to(self.device), mask.to(self.device)),
                 self.dimension,
                 self.backbone.padding_id,

@@ -57,7 +57,7 @@ class SentenceEncoder(TextEncoder):
     def encode(self, texts: Sequence[str], progress: Progress | None = None) -> np.ndarray:
         """See :meth:`TextEncoder.encode`."""
         distinct = sorted(set(texts))
-        ids = token_ids(self.model.tokenizer.backend_tokenizer, distinct, self.model.max_seq_length)
+        ids = token_ids(self.model.tokenizer.backend_tokenizer, distinct, self.model.max_seq_length, self)
         half = torch.autocast(self.model.device.type, torch.bfloat16, enabled=self.precision == "bfloat16")
 
         def rows(chosen: Sequence[int]) -> np.ndarray:
