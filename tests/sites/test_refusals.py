@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,8 @@ from favor.federation.uploads import cohort_sum, mean_of_sum, read_uploads, roun
 from favor.foundation.parquet import read_parquet
 from favor.foundation.tensors import read_safetensors, write_safetensors
 from favor.sites import uploads as site_uploads
-from favor.sites.signing import secret, secret_key, signature
+from favor.sites.noise import secret_normal
+from favor.sites.signing import file_digest, secret, secret_key, signature
 
 pytestmark = pytest.mark.slow(60)
 
@@ -179,12 +181,13 @@ def test_a_signed_file_in_the_place_of_another_is_refused(trained, favor) -> Non
     made, cohort, (first, _) = trained
     client = cohort[0]
     begun = ("site", "init", made.folder / "again", made.config(client), "--client", client, "--invitation")
-    assert "holds no agreement" in refused(favor, *begun, made.site(client) / "site.json")
+    assert "key 'signed.agreement': Field required" in refused(favor, *begun, made.site(client) / "site.json")
     broken = made.folder / "broken.json"
     broken.write_text((made.server / "invitation.json").read_text().replace('"seed": 1', '"seed": NaN'))
-    assert "not a signed file of a federation" in refused(favor, *begun, broken)
+    assert "key 'signed.agreement.seed': Input should be a valid integer" in refused(favor, *begun, broken)
+    assert not (made.folder / "again").exists()
     shutil.copyfile(made.server / "invitation.json", made.server / "sites" / "wrong.json")
-    assert "holds no client" in refused(favor, "server", "close", made.server, first)
+    assert "key 'signed.client': Field required" in refused(favor, "server", "close", made.server, first)
 
 
 def test_another_base_or_configuration_is_refused_when_a_site_begins(federation, model_folder, tmp_path, favor) -> None:
@@ -251,11 +254,29 @@ def test_noise_comes_from_a_secret_of_the_coordinator(federation) -> None:
     stage = SharedStage.of(manifest["agreement"]["shared"]["stage"])
     uploads = read_uploads([str(path) for path in sent], stage, 0)
     before, after = (read_safetensors(made.server / "state" / f"{number}.safetensors")[0] for number in (0, 1))
-    drawn = int.from_bytes(secret(made.server / "noise"), "little")
-    for seed, same in ((drawn, True), (manifest["agreement"]["seed"], False)):
-        means = mean_of_sum(cohort_sum(uploads, stage, seed, 0), 0.0, stage)
-        expected, _ = step(stage.server, before, {}, means, 1.0)
+    total = cohort_sum(uploads, replace(stage, privacy=None), 0, 0)
+    of = {path.stem.partition("_")[2]: file_digest(path) for path in sent}
+    for kept, files, same in (
+        (secret(made.server / "noise"), of, True),
+        (bytes(32), of, False),
+        (secret(made.server / "noise"), of | {manifest["cohort"][0]: "0" * 64}, False),
+    ):
+        noisy = {
+            name: total[name]
+            + 0.1 * secret_normal(kept, ["privacy noise", stage.track, 0, name, files], total[name].shape)
+            for name in total
+        }
+        expected, _ = step(stage.server, before, {}, mean_of_sum(noisy, 0.0, stage), 1.0)
         assert all(np.array_equal(after[name], expected[name]) for name in after) == same
+    # Of an upload that is longer than the clip the noise says nothing.
+    opened = made.open()
+    client = json.loads((opened / "manifest.json").read_text())["signed"]["cohort"][0]
+    long = forged(
+        made.site(client),
+        made.train(client, opened),
+        lambda state: state.update({key: np.full_like(value, 1.0) for key, value in state.items()}),
+    )
+    assert "its norm is" in refused(made.favor, "server", "close", made.server, long)
     for path in (made.server / "noise", made.server / "key", made.site("client_001") / "key"):
         assert path.stat().st_mode & 0o777 == 0o600
         assert not [file for file in made.crossed if path.read_bytes() in file.read_bytes()]
@@ -295,7 +316,7 @@ def test_a_site_that_is_killed_resumes_with_the_same_bytes(moment, federation, r
     files = [
         path.relative_to(site)
         for path in sorted(site.rglob("*"))
-        if path.is_file() and ".favor-partial" not in path.name
+        if path.is_file() and ".favor-partial" not in path.name and path.name != "log.jsonl"
     ]
     assert any("uploads" in str(path) for path in files)
     for path in files:

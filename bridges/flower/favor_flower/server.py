@@ -9,6 +9,7 @@ import logging
 import subprocess
 import time
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 from flwr.app import ArrayRecord, ConfigRecord, Context, Message, MessageType, RecordDict
@@ -29,7 +30,7 @@ def main(grid: Grid, context: Context) -> None:
     fcntl.flock(lock, fcntl.LOCK_EX)  # a run that outlived its SuperLink ends first
     clients: dict[int, str] = {}  # by node
     agreed = json.loads((server / "server.json").read_text())["agreement"]
-    while (number := len(list(server.glob("traffic/*.parquet")))) < len(agreed["cohorts"]):
+    while (number := _closed(server)) < len(agreed["cohorts"]):
         _favor(favor, "open", server)
         received = server / "received" / str(number)
         files = packed(server / "rounds" / str(number) / file for file in SENT)
@@ -46,6 +47,10 @@ def main(grid: Grid, context: Context) -> None:
     }
     for client, _ in _answers(grid, clients, "train.end", sent, len(agreed["cohorts"])):
         _say(f"{client} has its adapter")
+
+
+def _closed(server: Path) -> int:
+    return next(number for number in count() if not (server / "traffic" / f"{number}.parquet").is_file())
 
 
 def _favor(favor: str, action: str, server: Path, *more: Path) -> None:

@@ -36,10 +36,13 @@ Kind = TypeVar("Kind", bound=Received)
 
 
 @contextmanager
-def opened(path: str | Path) -> Iterator[BufferedReader]:
-    """Open a file of somebody else. Raises ``UserError`` where it is missing, or no regular file."""
+def opened(path: str | Path, links: bool = False) -> Iterator[BufferedReader]:
+    """Open a file of somebody else. Raises ``UserError`` where it is missing, or no regular file.
+
+    ``links``: whether it may be a link to one, as every file in the cache of Hugging Face is.
+    """
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if links else os.O_NOFOLLOW))
     except FileNotFoundError:
         raise UserError(f"{path}: file not found; correct the name, or ask for the file") from None
     except OSError as error:
@@ -50,9 +53,9 @@ def opened(path: str | Path) -> Iterator[BufferedReader]:
         yield file
 
 
-def received_bytes(path: str | Path, most: int = LARGEST) -> bytes:
+def received_bytes(path: str | Path, most: int = LARGEST, links: bool = False) -> bytes:
     """Return what a file holds. Raises ``UserError`` as :func:`opened`, and for one of more than ``most`` bytes."""
-    with opened(path) as file:
+    with opened(path, links) as file:
         try:
             content = file.read(most + 1)
         except OSError as error:
@@ -62,10 +65,10 @@ def received_bytes(path: str | Path, most: int = LARGEST) -> bytes:
     return content
 
 
-def received_json(path: str | Path, kind: type[Kind], remedy: str) -> Kind:
+def received_json(path: str | Path, kind: type[Kind], remedy: str, links: bool = False) -> Kind:
     """Return a JSON file as ``kind``. Raises ``UserError`` that names the first key which is not what is declared."""
     try:
-        return kind.model_validate_json(received_bytes(path))
+        return kind.model_validate_json(received_bytes(path, links=links))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         key = ".".join(str(part) for part in first["loc"])

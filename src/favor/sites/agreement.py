@@ -19,7 +19,7 @@ from favor.federation.method import PersonalStage, Plan, SharedStage, plan_value
 from favor.federation.settings import Federation
 from favor.federation.stages import as_arrays
 from favor.foundation.errors import UserError
-from favor.foundation.names import nearest
+from favor.foundation.names import nearest, printable
 from favor.foundation.seeds import derive_seed
 from favor.lm.checks import check_folder
 from favor.lm.configuration import load_configuration
@@ -85,6 +85,12 @@ def agreement(planner: Planner, run: Run) -> Agreement:
     )
 
 
+def check_version(agreed: Agreement) -> None:
+    """Refuse another version than a federation agreed on. Raises ``UserError``."""
+    if agreed["version"] != (here := version("favor-workflow")):
+        raise UserError(f"version: {here} here, and the federation agreed on {agreed['version']}; install that one")
+
+
 def _federated(run: Run, plan: Plan, federation: Federation) -> SharedStage:
     where = f"config key 'experiments.{run.experiment}"
     if plan.shared is None:
@@ -134,7 +140,7 @@ def differences(own: Any, other: Any, key: str = "") -> Iterator[str]:
 
 
 def _short(value: Any) -> str:
-    text = str(value)
+    text = printable(str(value))
     return text if len(text) < 60 else f"{text[:24]}... ({digest(canonical_bytes(value))[:12]})"
 
 

@@ -72,6 +72,11 @@ def _open(action: argparse.ArgumentParser) -> None:
     action.add_argument("--experiment", help="experiment of the configuration (its only one)")
     action.add_argument("--method", help="row of the experiment (favor)")
     action.add_argument("--seed", type=int, help="seed (the experiment's first)")
+    _days(action)
+
+
+def _days(action: argparse.ArgumentParser) -> None:
+    action.add_argument("--days", type=count, default=30, help="for how many days sites answer it (30)")
 
 
 def _close(action: argparse.ArgumentParser) -> None:
@@ -82,12 +87,23 @@ def _close(action: argparse.ArgumentParser) -> None:
 
 def _server_export(action: argparse.ArgumentParser) -> None:
     action.add_argument("server", type=Path, help="folder of the coordinator")
+    _days(action)
+
+
+def _revoke(action: argparse.ArgumentParser) -> None:
+    action.add_argument("server", type=Path, help="folder of the coordinator")
+    action.add_argument("client", help="whose key it is, such as client_001")
+
+
+def _key(action: argparse.ArgumentParser) -> None:
+    action.add_argument("site", type=Path, help="folder of the site")
 
 
 _ACTIONS = {
     "site": {
         "init": ("site.init", _init, "check that this site can take part, and cut its texts"),
         "train": ("site.train", _train, "train a round, and write the one file that is sent"),
+        "key": ("site.new_key", _key, "replace the site's key by a new one, which the old one signs"),
         "export": ("site.export", _site_export, "write what the site generates with, in PEFT's format"),
         "score": (
             "scoring.score",
@@ -98,6 +114,7 @@ _ACTIONS = {
     "server": {
         "open": ("server.open_round", _open, "begin a federation, or open its next round"),
         "close": ("server.close", _close, "take the uploads of the open round, and make the next shared adapter"),
+        "revoke": ("server.revoke_key", _revoke, "take nothing more that is signed by a site's key"),
         "export": ("server.export", _server_export, "write the final shared adapter, and the record of what crossed"),
     },
 }

@@ -3,24 +3,36 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
+from favor.federation.exchange import declared_shapes
+from favor.federation.method import SharedStage
 from favor.federation.packs import State
+from favor.federation.state_rule import STATE
 from favor.foundation.errors import UserError
-from favor.foundation.files import read_json, write_json
-from favor.foundation.tensors import read_safetensors
+from favor.foundation.files import write_json
+from favor.foundation.received import Received, received_bytes, received_json, received_tensors
 from favor.sites.agreement import Agreement, Digests, differences
-from favor.sites.signing import canonical, digest, file_digest, is_signed, public_key, signature
+from favor.sites.records import FORMAT, Manifest, Signature, Signed
+from favor.sites.signing import canonical, digest, is_signed, public_key, signature
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-FORMAT = 1
 INVITATION, MANIFEST, ADAPTER = "invitation.json", "manifest.json", "adapter.safetensors"
+TIME = "%Y-%m-%dT%H:%M:%SZ"
+HEADER = 2**20  # bytes of a safetensors file beside its tensors, and more: names and shapes
+Content = TypeVar("Content", bound=Signed)
+
+
+class _Envelope(Received, Generic[Content]):
+    signed: Content
+    signature: Signature
 
 
 def write_signed(content: Mapping[str, Any], key: Ed25519PrivateKey, path: Path) -> None:
@@ -29,54 +41,104 @@ def write_signed(content: Mapping[str, Any], key: Ed25519PrivateKey, path: Path)
     write_json({"signed": signed, "signature": signature(key, canonical(signed))}, path)
 
 
-def read_signed(path: Path, holds: Collection[str], key: str | None = None) -> dict[str, Any]:
-    """Return what :func:`write_signed` wrote. Raises ``UserError`` where it is not signed by ``key``, or by its own.
-
-    ``holds``: the values that make it the file that is wanted, and not another signed one.
-    """
-    if not path.is_file():
-        raise UserError(f"{path}: file not found; ask the coordinator for it, or correct the name")
-    found = read_json(path)
+def read_signed(path: Path, kind: type[Content], key: str | None = None) -> Content:
+    """Return what :func:`write_signed` wrote. Raises ``UserError`` where it is not signed by ``key``, or by its own."""
+    envelope: type[_Envelope[Content]] = _Envelope[kind]  # type: ignore[valid-type]
+    found = received_json(path, envelope, "not the signed file of a federation that belongs here; give the right one")
+    signed = found.signed
+    if key is not None and signed.key != key:
+        raise UserError(f"{path}: key: {key[:16]} here, {signed.key[:16]} there; it is another coordinator's")
     try:
-        signed, given = found["signed"], str(found["signature"])
-        by, form, content = str(signed["key"]), signed["format"], canonical(signed)
-    except (KeyError, TypeError, ValueError):
+        content = canonical(signed.model_dump(mode="json", exclude_unset=True))
+    except ValueError:  # NaN, or an infinite number
         raise UserError(f"{path}: not a signed file of a federation; ask the coordinator for it") from None
-    if form != FORMAT:
-        raise UserError(f"{path}: format {form}, and this version reads {FORMAT}; take the same version on all sides")
-    if key is not None and by != key:
-        raise UserError(f"{path}: key: {key[:16]} here, {by[:16]} there; it is another coordinator's")
-    if not is_signed(content, given, by):
+    if not is_signed(content, found.signature, signed.key):
         raise UserError(f"{path}: its signature is wrong, so it was changed on the way; ask the coordinator for it")
-    if lacking := [name for name in holds if name not in signed]:
-        raise UserError(f"{path}: holds no {lacking[0]}, so it is another file of the federation; give the right one")
-    return dict(signed)
+    return signed
 
 
-def read_manifest(folder: Path, kind: str, key: str, agreed: Agreement, digests: Digests) -> dict[str, Any]:
+def read_manifest(folder: Path, kind: str, key: str, agreed: Agreement, digests: Digests) -> Manifest:
     """Return the manifest of a folder that the coordinator sent (:func:`favor.sites.server.hand_out`).
 
-    Raises ``UserError`` in one line that says what differs from what the site agreed to.
+    Whatever the agreement says too is compared with it. Raises ``UserError`` in one line that says what differs from
+    what the site agreed to, and where the manifest's time is over.
     """
-    manifest = read_signed(folder / MANIFEST, ("kind", "agreement", "digests"), key)
-    if manifest["kind"] != kind:
-        raise UserError(f"{folder}: kind: {kind} is wanted here, {manifest['kind']} there; give the other folder")
-    check_equal(folder / MANIFEST, agreed, manifest["agreement"])
-    check_equal(folder / MANIFEST, digests, {name: of for name, of in manifest["digests"].items() if name != "adapter"})
+    path = folder / MANIFEST
+    manifest = read_signed(path, Manifest, key)
+    if manifest.kind != kind:
+        raise UserError(f"{folder}: kind: {kind} is wanted here, {manifest.kind} there; give the other folder")
+    check_equal(path, agreed, manifest.agreement)
+    if "adapter" not in manifest.digests:
+        raise UserError(f"{path}: names no digest of its adapter; ask the coordinator for it")
+    check_equal(path, digests, {name: of for name, of in manifest.digests.items() if name != "adapter"})
+    number, cohorts = manifest.round, agreed["cohorts"]
+    if kind == "round" and number >= len(cohorts):
+        raise UserError(f"{path}: round: {number} there, and the schedule agreed on ends with {len(cohorts) - 1}")
+    if kind == "round":
+        check_equal(path, {"cohort": cohorts[number]}, {"cohort": list(manifest.cohort)})
+    else:
+        check_equal(path, {"round": len(cohorts)}, {"round": number})
+    strange = {*manifest.cohort, *manifest.taken} - {*agreed["clients"]}
+    if strange or manifest.members > len(agreed["clients"]):
+        raise UserError(f"{path}: names clients that the federation does not have; ask the coordinator for it")
+    for client, earlier in manifest.taken.items():
+        if earlier >= number or client not in cohorts[earlier]:
+            raise UserError(f"{path}: taken: {client} in round {earlier}, which the schedule does not have before it")
+    if now() > manifest.ends:
+        raise UserError(f"{path}: its time ended at {manifest.ends}; ask the coordinator to open it again")
     return manifest
 
 
-def read_adapter(folder: Path, manifest: Mapping[str, Any], first: State) -> dict[str, np.ndarray]:
+def now() -> str:
+    """Return the time in UTC, to the second, as manifests and logs write it."""
+    return datetime.now(UTC).strftime(TIME)
+
+
+def sent_tensors(stage: SharedStage, first: State, number: int) -> dict[str, tuple[int, ...]]:
+    """Return the name and shape of every tensor that crosses at the start of round ``number``, from A_0."""
+    shapes = {name: tuple(value.shape) for name, value in first.items() if stage.sends(name)}
+    if stage.state is None or number == 0:
+        return shapes
+    return shapes | {STATE + name: tuple(value.shape) for name, value in first.items() if stage.sends(STATE + name)}
+
+
+def read_adapter(folder: Path, manifest: Manifest, first: State, stage: SharedStage) -> dict[str, np.ndarray]:
     """Return the shared adapter beside its manifest; what does not cross has the values of ``first``, the site's A_0.
 
+    Its tensors are those of the site's own plan, in float32 and finite, and so are those that an upload shall have.
     Raises ``UserError`` where it is missing or another one.
     """
-    if not (folder / ADAPTER).is_file():
+    path = folder / ADAPTER
+    if not path.exists():
         raise UserError(f"{folder}: holds no {ADAPTER}, which you need; ask the coordinator for it")
-    check_equal(
-        folder / MANIFEST, {"adapter": file_digest(folder / ADAPTER)}, {"adapter": manifest["digests"]["adapter"]}
-    )
-    return {**{name: np.asarray(value) for name, value in first.items()}, **read_safetensors(folder / ADAPTER)[0]}
+    final = manifest.kind == "final"
+    wanted = sent_tensors(stage, first, 0 if final else manifest.round)
+    own = {name: np.asarray(value) for name, value in first.items()}
+    if not final:
+        declared = declared_shapes(stage, {name: own[name] for name in wanted if name in own})
+        given = {name: list(shape) for name, shape in manifest.declares.items()}
+        check_equal(folder / MANIFEST, {"declares": declared}, {"declares": given})
+    content = received_bytes(path, HEADER + 8 * sum(value.nbytes for value in own.values()))
+    check_equal(folder / MANIFEST, {"adapter": digest(content)}, {"adapter": manifest.digests["adapter"]})
+    tensors, _ = received_tensors(content, path)
+    check_tensors(path, {name: ("float32", shape) for name, shape in wanted.items()}, tensors)
+    for name, value in tensors.items():
+        if not np.isfinite(value).all():
+            raise UserError(f"{path}: tensor '{name}' has NaN or infinite numbers; ask the coordinator for another")
+    return {**own, **tensors}
+
+
+def check_tensors(
+    path: Path, wanted: Mapping[str, tuple[str, Sequence[int]]], tensors: Mapping[str, np.ndarray], whose: str = ""
+) -> None:
+    """Refuse other tensors than ``wanted``, name to (type, shape). Raises ``UserError`` that names the first."""
+    if other := sorted({*wanted} ^ {*tensors}):
+        what = "is not declared by the plan" if other[0] in tensors else "is missing"
+        raise UserError(f"{path}: {whose}tensor '{other[0]}' {what} ({len(other)} such in all); nothing was taken")
+    for name, expected in wanted.items():
+        found = (str(tensors[name].dtype), tuple(tensors[name].shape))
+        if found != (expected[0], tuple(expected[1])):
+            raise UserError(f"{path}: {whose}tensor '{name}' is {found}, and {expected} is declared")
 
 
 def check_equal(path: Path, own: Mapping[str, Any], other: Mapping[str, Any]) -> None:
@@ -86,9 +148,9 @@ def check_equal(path: Path, own: Mapping[str, Any], other: Mapping[str, Any]) ->
         raise UserError(f"{path}: {'; '.join(found[:3])}{more}; take what the federation agreed on")
 
 
-def manifest_digest(manifest: Mapping[str, Any]) -> str:
-    """Return the digest by which an upload says which manifest it answers."""
-    return digest(canonical(dict(manifest)))
+def manifest_digest(manifest: Manifest) -> str:
+    """Return the digest by which an upload says which manifest it answers, whenever that ends."""
+    return digest(canonical(manifest.model_dump(mode="json", exclude={"ends"})))
 
 
 def client_header(client: str) -> str:

@@ -5,13 +5,16 @@ Of the sites it has what they sent: no text, target or private tensor of anybody
 
 import argparse
 import json
-import shutil
+import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
+from itertools import count
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from favor.corpora.tables import CLIENT_TEXTS
@@ -26,13 +29,18 @@ from favor.federation.tables import BOUNDARY, TRAFFIC
 from favor.federation.uploads import Uploads, cohort_sum, mean_of_sum, read_uploads
 from favor.foundation.errors import UserError
 from favor.foundation.files import atomic_path, read_json, write_json
+from favor.foundation.lazy import LazyMapping
 from favor.foundation.parquet import write_parquet
 from favor.foundation.registry import ROBUST_RULES
 from favor.foundation.tensors import read_safetensors, safetensors_header, write_safetensors
 from favor.plan import Planner
-from favor.sites.agreement import Agreement, Digests, agreement, chosen_run, owned_digests, stages
-from favor.sites.manifest import ADAPTER, INVITATION, MANIFEST, read_signed, write_signed
-from favor.sites.signing import file_digest, public_key, secret, secret_key
+from favor.sites.agreement import Agreement, Digests, agreement, check_version, chosen_run, owned_digests, stages
+from favor.sites.keys import KnownSite, known_sites, revoke
+from favor.sites.log import note, received_digest
+from favor.sites.manifest import ADAPTER, INVITATION, MANIFEST, TIME, now, read_signed, write_signed
+from favor.sites.noise import secret_normal
+from favor.sites.records import Manifest
+from favor.sites.signing import digest, file_digest, public_key, secret, secret_key
 from favor.sites.uploads import check_upload
 
 
@@ -49,7 +57,9 @@ class ServerFolder:
             raise UserError(
                 f"{self.path}: no federation was opened here; favor server open {self.path} CONFIG begins one"
             )
-        return dict(read_json(record))
+        found = dict(read_json(record))
+        check_version(found["agreement"])
+        return found
 
     @property
     def agreed(self) -> Agreement:
@@ -63,8 +73,8 @@ class ServerFolder:
 
     @property
     def closed(self) -> int:
-        """How many rounds are closed: the number of the one that can be open."""
-        return len(list(self.path.glob("traffic/*.parquet")))
+        """How many rounds are closed: the number of the one that can be open. A stray copy of a file counts nothing."""
+        return next(number for number in count() if not self.traffic(number).is_file())
 
     def round(self, number: int) -> Path:
         """What the clients of a round are sent."""
@@ -88,33 +98,31 @@ class ServerFolder:
 
     def uploads(self, number: int) -> dict[str, Path]:
         """The taken uploads of a round by client."""
-        return {path.stem: path for path in sorted((self.path / "uploads" / str(number)).glob("*.safetensors"))}
+        files = {client: self.upload(number, client) for client in self.agreed["cohorts"][number]}
+        return {client: path for client, path in sorted(files.items()) if path.is_file()}
 
-    def site_keys(self) -> dict[str, str]:
-        """The public keys of sites by client. Raises ``UserError`` for a file that its own site did not sign."""
-        found: dict[str, str] = {}
-        for path in sorted((self.path / "sites").glob("*.json")):
-            site = read_signed(path, ("client",))
-            if site["client"] in found:
-                raise UserError(f"{path}: {site['client']} has two keys; keep the file of the site that you know")
-            found[site["client"]] = site["key"]
-        return found
+    def sites(self) -> dict[str, KnownSite]:
+        """The sites that are known, by client (:func:`favor.sites.keys.known_sites`)."""
+        return known_sites(self.path / "sites")
 
     def key(self) -> Any:
         """The coordinator's private key."""
         return secret_key(self.path / "key")
 
 
-def hand_out(folder: ServerFolder, kind: str, number: int, cohort: Sequence[str], place: Path) -> None:
+def hand_out(folder: ServerFolder, kind: str, number: int, cohort: Sequence[str], place: Path, days: int) -> str:
     """Write the shared adapter at the start of round ``number`` with its signed manifest, as sites are sent them.
 
     ``kind``: "round", or "final" after the last. ``cohort``: who is sent the adapter. Of A_t the tensors cross that are
     trained and uploaded: the others are A_0's, which every site makes for itself. ``taken`` says of every client the
     last round whose upload was taken: what a site carries over is of that round, for one that came late left nothing
     here.
+
+    Returns until when it is answered: ``days`` from now, drawn once; a restart keeps a time that is not over.
     """
     agreed, stage = folder.agreed, stages(folder.agreed)[0]
     shared, header = read_safetensors(folder.state(number))
+    _check_state(shared, folder.state(number))
     if kind == "final":  # who only generates needs no state of the server
         shared = dict(parted(shared)[0])
     sent = {name: value for name, value in shared.items() if stage.sends(name)}
@@ -129,8 +137,30 @@ def hand_out(folder: ServerFolder, kind: str, number: int, cohort: Sequence[str]
         "agreement": agreed,
         "digests": {**folder.digests, "adapter": file_digest(place / ADAPTER)},
         "declares": declared_shapes(stage, sent),
+        "ends": _ends(folder, kind, number, place / MANIFEST, days),
     }
     write_signed(content, folder.key(), place / MANIFEST)
+    files = [(path.name, file_digest(path)) for path in (place / MANIFEST, place / ADAPTER)]
+    note(folder.path, "handed out", ", ".join(cohort), files, round=number)
+    return str(content["ends"])
+
+
+def _ends(folder: ServerFolder, kind: str, number: int, path: Path, days: int) -> str:
+    if path.is_file():
+        before = read_signed(path, Manifest, public_key(folder.key()))
+        if (before.kind, before.round) == (kind, number) and before.ends >= now():
+            return before.ends
+    return (datetime.now(UTC) + timedelta(days=days)).strftime(TIME)
+
+
+def _check_state(state: State, path: Path) -> None:
+    """Refuse a shared adapter that is not finite, before it is written or handed out."""
+    for name in sorted(state):
+        if not np.isfinite(state[name]).all():
+            raise UserError(
+                f"{path}: tensor '{name}' is not finite: an upload is too large. Leave it out (close --without), or "
+                "begin with a robust rule (docs/robustness.md)"
+            )
 
 
 def open_round(arguments: argparse.Namespace, planner_of: Callable[[argparse.Namespace], Planner]) -> None:
@@ -147,8 +177,9 @@ def open_round(arguments: argparse.Namespace, planner_of: Callable[[argparse.Nam
     if number == rounds:
         raise UserError(f"{folder.path}: all {number} rounds are closed; favor server export {folder.path} ends it")
     cohort = folder.agreed["cohorts"][number]
-    hand_out(folder, "round", number, cohort, folder.round(number))
+    ends = hand_out(folder, "round", number, cohort, folder.round(number), arguments.days)
     print(f"round {number} of {rounds} is open: send {folder.round(number)} to {', '.join(cohort)}")
+    print(f"sites train it until {ends}")
 
 
 def _begin(folder: ServerFolder, planner: Planner, arguments: argparse.Namespace) -> None:
@@ -159,6 +190,7 @@ def _begin(folder: ServerFolder, planner: Planner, arguments: argparse.Namespace
     write_safetensors(first, folder.state(0), header)
     write_signed({"agreement": agreed, "digests": digests}, folder.key(), folder.path / INVITATION)
     write_json({"agreement": agreed, "digests": digests}, folder.path / "server.json")
+    note(folder.path, "begun", "coordinator", [(INVITATION, file_digest(folder.path / INVITATION))])
     print(f"federation of {agreed['row']}, seed {agreed['seed']}: send {folder.path / INVITATION} to every site")
     print(f"key of the coordinator, to be compared by another way: {public_key(folder.key())}")
 
@@ -171,35 +203,78 @@ def close(arguments: argparse.Namespace) -> None:
     """
     folder = ServerFolder(arguments.server)
     number, agreed = folder.closed, folder.agreed
+    given = _files(arguments.uploads)
+    before = {upload for upload in given if _taken_before(folder, upload)}
     if not (folder.round(number) / MANIFEST).is_file():
-        for upload in _files(arguments.uploads):
+        if given and before == {*given}:
+            print(_closed(folder, number - 1, " already"))
+            return
+        for upload in given:
             if safetensors_header(upload).get("round") in [str(earlier) for earlier in range(number)]:
                 raise UserError(f"{upload}: late: its round is closed, {number} of {len(agreed['cohorts'])} are")
         raise UserError(f"{folder.path}: round {number} is not open; favor server open {folder.path} opens it")
-    manifest = read_signed(folder.round(number) / MANIFEST, ("cohort",), public_key(folder.key()))
-    for upload in _files(arguments.uploads):
-        client = check_upload(upload, manifest, folder.site_keys())
-        with atomic_path(folder.upload(number, client)) as temporary:
-            shutil.copyfile(upload, temporary)
-        print(f"taken: round {number}, {client}")
+    manifest = read_signed(folder.round(number) / MANIFEST, Manifest, public_key(folder.key()))
+    _take(folder, manifest, [upload for upload in given if upload not in before])
     for upload in folder.uploads(number).values():  # also what was taken before, or put there by hand
-        check_upload(upload, manifest, folder.site_keys())
-    absent = [client for client in manifest["cohort"] if client not in folder.uploads(number)]
+        _check(folder, upload, manifest, list)
+    absent = [client for client in manifest.cohort if client not in folder.uploads(number)]
     if unknown := sorted({*arguments.without} - {*absent}):
         raise UserError(f"--without {unknown[0]}: has sent its upload or takes no part in round {number}; leave it out")
     if missing := [client for client in absent if client not in arguments.without]:
         raise UserError(
             f"round {number} waits for {', '.join(missing)}; add its upload, or close the round --without {missing[0]}"
         )
-    if len(absent) == len(manifest["cohort"]):
+    if len(absent) == len(manifest.cohort):
         raise UserError(f"round {number} has no upload at all; a round needs one")
     _aggregate(folder, number, agreed)
-    left = len(agreed["cohorts"]) - number - 1
-    print(f"round {number} is closed; {f'{left} to come' if left else f'favor server export {folder.path} ends it'}")
+    note(folder.path, "closed", ", ".join(folder.uploads(number)), round=number)
+    print(_closed(folder, number))
+
+
+def _closed(folder: ServerFolder, number: int, already: str = "") -> str:
+    left = len(folder.agreed["cohorts"]) - number - 1
+    ending = f"{left} to come" if left else f"favor server export {folder.path} ends it"
+    return f"round {number} is closed{already}; {ending}"
+
+
+def _taken_before(folder: ServerFolder, upload: Path) -> bool:
+    """Return whether a file is an upload that was taken in a closed round, as when a command is started again."""
+    found = received_digest(upload)
+    taken = (path for number in range(folder.closed) for path in folder.uploads(number).values())
+    return any(path.stat().st_size == upload.stat().st_size and file_digest(path) == found for path in taken)
+
+
+def _check(
+    folder: ServerFolder, upload: Path, manifest: Manifest, which: Callable[[Sequence[str]], Sequence[str]]
+) -> tuple[str, bytes]:
+    """Check an upload against the keys that ``which`` chooses of those that a site has had."""
+    sites = folder.sites()
+    keys = {client: which(site.keys) for client, site in sites.items()}
+    return check_upload(upload, manifest, keys, {client: site.words for client, site in sites.items()})
+
+
+def _take(folder: ServerFolder, manifest: Manifest, given: Sequence[Path]) -> None:
+    """Take the uploads that may be; then raises ``UserError`` for the first of the others."""
+    refusals = []
+    for upload in given:
+        try:
+            client, content = _check(folder, upload, manifest, lambda keys: keys[-1:])
+        except UserError as error:
+            refusals.append(error)
+            note(folder.path, "refused", "", [(upload.name, received_digest(upload))], reason=str(error))
+            continue
+        with atomic_path(folder.upload(manifest.round, client)) as temporary:
+            temporary.write_bytes(content)
+        note(folder.path, "taken", client, [(upload.name, digest(content))], round=manifest.round)
+        words = folder.sites()[client].words
+        said = "" if words is None else f", which trains on {words:,} words"
+        print(f"taken: round {manifest.round}, {client}{said}")
+    if refusals:
+        raise refusals[0]
 
 
 def _files(given: Sequence[Path]) -> list[Path]:
-    if missing := [path for path in given if not path.exists()]:
+    if missing := [path for path in given if not os.path.lexists(path)]:
         raise UserError(f"{missing[0]}: no such upload; correct its name")
     return [file for path in given for file in (sorted(path.glob("*.safetensors")) if path.is_dir() else [path])]
 
@@ -217,10 +292,16 @@ def _aggregate(folder: ServerFolder, number: int, agreed: Agreement) -> None:
     if stage.server.kind == "members":
         header["members"] = str(len(uploads.deltas))
     means = _means(folder, uploads, number, agreed)
-    if means is None:
-        state, kept = next_shared(stage, shared, memory, uploads.deltas, uploads.weights, rate)
-    else:
-        state, kept = step(stage.server, shared, memory, means, rate)
+    next_state = folder.state(number + 1)
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            if means is None:
+                state, kept = next_shared(stage, shared, memory, uploads.deltas, uploads.weights, rate)
+            else:
+                state, kept = step(stage.server, shared, memory, means, rate)
+    except np.linalg.LinAlgError as error:  # of numbers that overflow
+        raise UserError(f"{next_state}: an upload is too large ({error}); leave it out (close --without)") from None
+    _check_state({**state, **kept}, next_state)
     if stage.server.moments:
         write_safetensors(kept, folder.memory(number + 1), {"kind": "server moments", **header})
     write_safetensors(state, folder.state(number + 1), {"kind": "shared adapter", **header})
@@ -246,8 +327,16 @@ def _means(folder: ServerFolder, uploads: Uploads, number: int, agreed: Agreemen
         return combined(uploads.deltas, rule.RULE, settings)
     if stage.privacy is None:
         return None
-    noise_seed = int.from_bytes(secret(folder.path / "noise"), "little")
-    return mean_of_sum(cohort_sum(uploads, stage, noise_seed, number), 0.0, stage)
+    total, privacy = cohort_sum(uploads, replace(stage, privacy=None), 0, number), stage.privacy
+    kept, scale = secret(folder.path / "noise"), privacy.noise_multiplier * privacy.clip
+    # The noise is of these very uploads: another set of them, as after a backup was put back, has other noise.
+    of = {client: file_digest(path) for client, path in folder.uploads(number).items()}
+
+    def with_noise(name: str) -> np.ndarray:
+        draws = secret_normal(kept, ["privacy noise", stage.track, number, name, of], total[name].shape)
+        return np.asarray(total[name] + scale * draws)
+
+    return mean_of_sum(LazyMapping(sorted(total), with_noise), 0.0, stage)
 
 
 def export(arguments: argparse.Namespace) -> None:
@@ -262,7 +351,7 @@ def export(arguments: argparse.Namespace) -> None:
     taken = {client for earlier in range(number) for client in folder.uploads(earlier)}
     unheard = set() if Inference.of(agreed["generates"]).never_sampled == "dropped" else set(agreed["clients"]) - taken
     recipients = [client for client in agreed["clients"] if client in agreed["recipients"] or client in unheard]
-    hand_out(folder, "final", number, recipients, final)
+    hand_out(folder, "final", number, recipients, final, arguments.days)
     run = RunBoundary(
         seed=agreed["seed"],
         method=agreed["row"],
@@ -278,3 +367,16 @@ def export(arguments: argparse.Namespace) -> None:
     whom = f"; {final / ADAPTER} to {', '.join(recipients)}" if recipients else "; no site needs the adapter"
     print(f"send {final / MANIFEST} to every site{whom}")
     print(f"what crossed: {folder.path / 'boundary.parquet'}")
+
+
+def revoke_key(arguments: argparse.Namespace) -> None:
+    """Revoke the keys of a client, and set aside what it sent in the open round."""
+    folder = ServerFolder(arguments.server)
+    keys = revoke(folder.path / "sites", arguments.client)
+    note(folder.path, "revoked", arguments.client, keys=keys)
+    print(f"revoked: {arguments.client}; nothing that its keys sign is taken")
+    number = folder.closed
+    upload = folder.upload(number, arguments.client)
+    if upload.is_file():
+        upload.rename(upload.with_suffix(".revoked"))
+        print(f"set aside: its upload of round {number}")

@@ -76,6 +76,11 @@ def secret(path: Path) -> bytes:
     return found
 
 
+def replacement(client: str, key: str) -> bytes:
+    """Return what the old key of ``client`` signs where the public ``key`` takes its place."""
+    return canonical({"client": client, "new key": key})
+
+
 def public_key(key: Ed25519PrivateKey) -> str:
     """Return the public half of a key, in hexadecimal."""
     return key.public_key().public_bytes_raw().hex()

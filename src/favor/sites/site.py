@@ -6,7 +6,8 @@ holds of earlier rounds and of the round's files, so a site that was killed make
 
 import argparse
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,7 @@ from favor.federation.tables import TRAINING_LOG
 from favor.federation.uploads import rounded
 from favor.foundation.errors import UserError
 from favor.foundation.files import read_json, write_json
+from favor.foundation.names import printable
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.foundation.tensors import read_safetensors, safetensors_header, write_safetensors
 from favor.lm.base import BaseModel, open_base
@@ -45,8 +47,11 @@ from favor.lm.lora import export_peft, from_arrays
 from favor.lm.settings import LoadedModel, Lora
 from favor.plan import Planner
 from favor.plan.keys import Run
-from favor.sites.agreement import agreement, model_digests, owned_digests, stages
+from favor.sites.agreement import agreement, check_version, model_digests, owned_digests, stages
+from favor.sites.log import note, received_digest
 from favor.sites.manifest import (
+    ADAPTER,
+    MANIFEST,
     check_equal,
     manifest_digest,
     read_adapter,
@@ -54,7 +59,8 @@ from favor.sites.manifest import (
     read_signed,
     write_signed,
 )
-from favor.sites.signing import public_key, secret_key
+from favor.sites.records import Invitation, Manifest, SiteStatement
+from favor.sites.signing import file_digest, public_key, replacement, secret_key, signature
 from favor.sites.texts import own_embeddings, own_texts
 from favor.sites.uploads import write_upload
 
@@ -72,6 +78,7 @@ class Site:
         if not (path / "settings.json").is_file():
             raise UserError(f"{path}: not a site; favor site init {path} makes it one")
         record = read_json(path / "settings.json")
+        check_version(record["agreement"])
         self.path, self.name, self.coordinator = path, str(record["client"]), str(record["coordinator"])
         self.agreed: dict[str, Any] = record["agreement"]
         self.shared, self.personal = stages(self.agreed)
@@ -111,10 +118,30 @@ class Site:
     def _pack(self, number: int, kind: str) -> Path:
         return self.path / "rounds" / str(number) / f"{kind}.safetensors"
 
-    def read(self, folder: Path, kind: str) -> tuple[dict[str, Any], int]:
+    def read(self, folder: Path, kind: str) -> tuple[Manifest, int]:
         """Return (manifest, the last of the site's rounds that the coordinator took, or -1)."""
         manifest = read_manifest(folder, kind, self.coordinator, self.agreed, self.digests)
-        return manifest, int(manifest["taken"].get(self.name, -1))
+        last = manifest.taken.get(self.name, -1)
+        if last >= 0 and last not in self.trained:
+            raise UserError(f"{folder}: says that round {last} of {self.name} was taken, and none was trained here")
+        return manifest, last
+
+    def adapter(self, folder: Path, manifest: Manifest) -> dict[str, np.ndarray]:
+        """Return the shared adapter of a folder that the coordinator sent."""
+        return read_adapter(folder, manifest, self.first, self.shared)
+
+    @contextmanager
+    def receiving(self, folder: Path) -> Iterator[None]:
+        """Write into the log what came from the coordinator, and why it was refused, if it was."""
+        what, more = "received", {}
+        try:
+            yield
+        except UserError as error:
+            what, more = "refused", {"reason": str(error)}
+            raise
+        finally:
+            paths = [path for path in (folder / MANIFEST, folder / ADAPTER) if path.is_file() and not path.is_symlink()]
+            note(self.path, what, "coordinator", [(path.name, received_digest(path)) for path in paths], **more)
 
     def about(self, stage: SharedStage | PersonalStage) -> tuple[dict[str, np.ndarray], dict[str, int]]:
         """Return the site's style target, where a stage aligns with it, and its participations, where one is spread."""
@@ -159,50 +186,73 @@ def init(arguments: argparse.Namespace, planner_of: Callable[[argparse.Namespace
     path, client = arguments.site, arguments.client
     if (path / "settings.json").is_file():
         raise UserError(f"{path}: is a site already; give another folder")
-    invitation, planner = read_signed(arguments.invitation, ("agreement", "digests")), planner_of(arguments)
-    theirs = invitation["agreement"]
-    if theirs["experiment"] not in planner.config.experiments:
-        raise UserError(f"{arguments.invitation}: experiment '{theirs['experiment']}' is not in this configuration")
-    own = agreement(planner, Run(theirs["experiment"], str(theirs["seed"]), theirs["row"]))
-    check_equal(arguments.invitation, own, theirs)
+    invitation, planner = read_signed(arguments.invitation, Invitation), planner_of(arguments)
+    theirs = invitation.agreement
+    if theirs.experiment not in planner.config.experiments:
+        named = printable(theirs.experiment)
+        raise UserError(f"{arguments.invitation}: experiment '{named}' is not in this configuration")
+    own = agreement(planner, Run(theirs.experiment, str(theirs.seed), theirs.row))
+    check_equal(arguments.invitation, own, theirs.model_dump(mode="json"))
     model, first, digests = owned_digests(planner, own)
-    check_equal(arguments.invitation, digests, invitation["digests"])
+    check_equal(arguments.invitation, digests, invitation.digests)
     if client not in own["clients"]:
         raise UserError(f"--client {client}: the federation has {', '.join(own['clients'])}; name the one you are")
     path.mkdir(parents=True, exist_ok=True)
+    path.chmod(0o700)
     made = own_texts(planner, own, client, arguments.author, arguments.words, path)
     write_parquet(made.texts, path / "texts.parquet", CLIENT_TEXTS)
     write_parquet(made.allocation, path / "allocation.parquet", ALLOCATION)
     if own["encoder"] is not None:
         write_parquet(own_embeddings(planner, own, made.texts), path / "style.parquet", SOURCE_EMBEDDINGS)
     write_safetensors(first, path / "initial.safetensors", {"kind": "shared adapter"})
-    write_signed({"client": client}, secret_key(path / "key"), path / "site.json")
-    record = {"client": client, "coordinator": invitation["key"], "agreement": own, "digests": digests}
+    words = int(made.allocation["allocated_words"].iloc[0])
+    said = {"words": words} if stages(own)[0].weighting == "words" else {}
+    write_signed({"client": client, **said}, secret_key(path / "key"), path / "site.json")
+    record = {"client": client, "coordinator": invitation.key, "agreement": own, "digests": digests}
     write_json({**record, "model": model.model_dump(mode="json")}, path / "settings.json")
-    words = made.allocation["allocated_words"].iloc[0]
+    files = [(each.name, file_digest(each)) for each in (arguments.invitation, path / "site.json")]
+    note(path, "joined", "coordinator", files)
     rounds = [str(number) for number, cohort in enumerate(own["cohorts"]) if client in cohort]
     print(f"{client} trains on {words:,} words, in round {', '.join(rounds) or 'none: it was not drawn'}")
     print(f"send {path / 'site.json'} to the coordinator, and compare both keys by another way:")
-    print(f"coordinator {invitation['key']}\n{client} {public_key(secret_key(path / 'key'))}")
+    print(f"coordinator {invitation.key}\n{client} {public_key(secret_key(path / 'key'))}")
     print("\n".join(UNSEEN))
+
+
+def new_key(arguments: argparse.Namespace) -> None:
+    """Give a site another key, which the old one signs where the site still has it."""
+    site = Site(arguments.site)
+    path, before = site.path / "key", read_signed(site.path / "site.json", SiteStatement)
+    (site.path / "key.new").unlink(missing_ok=True)
+    key = secret_key(site.path / "key.new")
+    said = before.model_dump(mode="json", include={"client", "words"}, exclude_none=True)
+    if path.is_file():
+        old = secret_key(path)
+        said |= {"replaces": public_key(old), "statement": signature(old, replacement(site.name, public_key(key)))}
+    write_signed(said, key, site.path / "site.json")
+    (site.path / "key.new").replace(path)
+    note(site.path, "new key", site.name, [("site.json", file_digest(site.path / "site.json"))])
+    print(f"send {site.path / 'site.json'} to the coordinator, who puts it beside the one before:")
+    print(f"{site.name} {public_key(key)}")
 
 
 def train(arguments: argparse.Namespace) -> None:
     """Train a round and write its upload. Raises ``UserError`` in one line for what the site did not agree to."""
     site = Site(arguments.site)
     stage, personal, name = site.shared, site.personal, site.name
-    manifest, last = site.read(arguments.round, "round")
-    shared, number = read_adapter(arguments.round, manifest, site.first), int(manifest["round"])
+    with site.receiving(arguments.round):
+        manifest, last = site.read(arguments.round, "round")
+        shared, number = site.adapter(arguments.round, manifest), manifest.round
     sent = site.upload(number)
     if number not in site.trained:
-        if name not in manifest["cohort"]:
+        if name not in site.agreed["cohorts"][number]:
             raise UserError(f"{arguments.round}: {name} does not take part in round {number}; nothing to train")
         if later := [each for each in site.trained if each > number]:
             raise UserError(f"{arguments.round}: round {later[0]} was trained already; rounds go forward only")
         before = site.kept(last, "endpoints") if stage.carries else {}
         target, participations = site.about(stage)
         about = ([name], number, shared, stage, {name: before}, target, participations)
-        clients = shared_clients(*about, site.first, int(manifest["members"]))
+        clients = shared_clients(*about, site.first, manifest.members)
         result, state = site.run(clients, stage, "shared"), clients[0].state
         site.keep(number, "endpoints", ended(result, state))
         if personal is not None and personal.chained:
@@ -216,6 +266,7 @@ def train(arguments: argparse.Namespace) -> None:
         write_upload(sent, name, given, manifest, site.digests, words, secret_key(site.path / "key"))
     elif safetensors_header(sent)["manifest"] != manifest_digest(manifest):
         raise UserError(f"{arguments.round}: round {number} was trained by another manifest; a round is trained once")
+    note(site.path, "to send", "coordinator", [(sent.name, file_digest(sent))], round=number)
     print(f"round {number} is trained; send {sent} to the coordinator")
 
 
@@ -227,11 +278,13 @@ def export(arguments: argparse.Namespace) -> None:
     site, out = Site(arguments.site), arguments.out
     how, stage, final = Inference.of(site.agreed["generates"]), site.personal, None
     # The final manifest says which of the site's uploads were taken: one that came late counts as never trained.
-    manifest, number = site.read(arguments.final, "final")
+    with site.receiving(arguments.final):
+        manifest, number = site.read(arguments.final, "final")
     if number < 0 and how.never_sampled == "dropped":
         raise UserError(f"{site.agreed['row']}: {site.name} took no part in a round, and so it generates nothing")
     if number < 0 or site.name in site.agreed["recipients"]:
-        final = read_adapter(arguments.final, manifest, site.first)
+        with site.receiving(arguments.final):
+            final = site.adapter(arguments.final, manifest)
     fine_tuned = stage is not None and stage.start == "final"
     parts: Mapping[str, State] = site.kept(number, "endpoints")
     if how.inference == "personal" and stage is not None and (parts or fine_tuned):
@@ -242,7 +295,7 @@ def export(arguments: argparse.Namespace) -> None:
             assert start is not None
             parts = site.run_personal(stage, 0 if fine_tuned else number, start, None, {})
     if parts and how.inference != "server":
-        adapter = client_adapter(parts, how, final, int(manifest["members"]))
+        adapter = client_adapter(parts, how, final, manifest.members)
     else:
         assert final is not None
         adapter = ClientAdapter(from_arrays(final))

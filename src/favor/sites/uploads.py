@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,9 +13,11 @@ from favor.federation.packs import State, write_pack
 from favor.federation.upload_checks import check_finite
 from favor.federation.uploads import sent_types
 from favor.foundation.errors import UserError
-from favor.foundation.tensors import open_safetensors
+from favor.foundation.names import printable
+from favor.foundation.received import received_bytes, received_tensors
 from favor.sites.agreement import stages
-from favor.sites.manifest import check_equal, client_header, manifest_digest
+from favor.sites.manifest import HEADER, check_equal, check_tensors, client_header, manifest_digest
+from favor.sites.records import Manifest
 from favor.sites.signing import canonical, is_signed, signature, tensors_digest
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ def write_upload(
     path: Path,
     client: str,
     sent: State,
-    manifest: Mapping[str, Any],
+    manifest: Manifest,
     digests: Mapping[str, str],
     words: int,
     key: Ed25519PrivateKey,
@@ -35,7 +37,7 @@ def write_upload(
 
     ``words``: of its training text, which crosses only where the server weights by it.
     """
-    stage = stages(manifest["agreement"])[0]
+    stage = stages(manifest.agreement)[0]
     header = {**_expected(manifest), **digests, "manifest": manifest_digest(manifest)}
     if stage.weighting == "words":
         header[f"words of {client}"] = str(words)
@@ -44,12 +46,11 @@ def write_upload(
     write_pack(path, {client: {stage.content: sent}}, header)
 
 
-def _expected(manifest: Mapping[str, Any]) -> dict[str, str]:
+def _expected(manifest: Manifest) -> dict[str, str]:
     """Return what the header of an upload to a manifest says, as the coordinator has it."""
-    agreed = manifest["agreement"]
-    header = {"kind": "upload", "track": stages(agreed)[0].track, "round": str(manifest["round"])}
-    digests = {name: value for name, value in manifest["digests"].items() if name != "adapter"}
-    return {**header, "seed": str(agreed["seed"]), **digests}
+    header = {"kind": "upload", "track": stages(manifest.agreement)[0].track, "round": str(manifest.round)}
+    digests = {name: value for name, value in manifest.digests.items() if name != "adapter"}
+    return {**header, "seed": str(manifest.agreement["seed"]), **digests}
 
 
 def _signed(header: Mapping[str, str], tensors: Mapping[str, np.ndarray]) -> bytes:
@@ -57,46 +58,58 @@ def _signed(header: Mapping[str, str], tensors: Mapping[str, np.ndarray]) -> byt
     return canonical({"header": kept, "tensors": tensors_digest(tensors)})
 
 
-def check_upload(path: Path, manifest: Mapping[str, Any], keys: Mapping[str, str]) -> str:
-    """Return the client of an upload to an open round.
+def largest_upload(manifest: Manifest) -> int:
+    """Return how many bytes an upload may have: the tensors that are declared, and a header."""
+    wanted = sent_types(manifest.declares, stages(manifest.agreement)[0].upload_bits)
+    return HEADER + sum(512 + 4 * int(np.prod(shape)) for _, shape in wanted.values())
 
-    ``keys``: the public key of every site. Raises ``UserError``, one line that says what differs, for whatever is not
-    an upload to this very manifest with exactly the tensors that its plan declares.
+
+def check_upload(
+    path: Path,
+    manifest: Manifest,
+    keys: Mapping[str, Collection[str]],
+    words: Mapping[str, int | None],
+) -> tuple[str, bytes]:
+    """Return the client of an upload to an open round, and the file's content, which is read once.
+
+    ``keys``: the public keys of every site; ``words``: what it says that it trains on. Raises ``UserError``, one line
+    that says what differs, for whatever is not an upload to this very manifest with exactly the tensors that its plan
+    declares.
     """
-    tensors, header = open_safetensors(path)
+    content = received_bytes(path, largest_upload(manifest))
+    tensors, header = received_tensors(content, path)
     client = next((name for name in keys if header.get("clients") == client_header(name)), None)
     if client is None:
-        raise UserError(
-            f"{path}: its client '{header.get('clients', '')}' has no key here; put its site.json in sites/"
-        )
-    stage = stages(manifest["agreement"])[0]
-    _check_tensors(path, client, stage, manifest["declares"], tensors)
-    given = {name: np.asarray(value) for name, value in tensors.items()}
-    if not is_signed(_signed(header, given), header.get("signature", ""), keys[client]):
+        given = printable(header.get("clients", ""))
+        raise UserError(f"{path}: its client '{given}' has no key here; put its site.json in sites/")
+    stage = stages(manifest.agreement)[0]
+    wanted = sent_types(manifest.declares, stage.upload_bits)
+    part = f"{client}/{stage.content}/"
+    check_tensors(path, {f"{part}{name}": expected for name, expected in wanted.items()}, tensors, f"{client}: ")
+    signed = _signed(header, tensors)
+    if not any(is_signed(signed, header.get("signature", ""), key) for key in keys[client]):
         raise UserError(f"{path}: {client}: its signature is wrong, so it was changed on the way; ask the site for it")
     number = header.get("round", "")
-    if number.isdecimal() and int(number) < manifest["round"]:
-        raise UserError(f"{path}: {client}: late: round {number} is closed, and round {manifest['round']} is open")
-    if client not in manifest["cohort"]:
-        raise UserError(f"{path}: {client}: does not take part in round {manifest['round']}; leave it out")
-    unchecked = ("clients", "signature", "manifest", f"words of {client}" if stage.weighting == "words" else "")
-    check_equal(path, _expected(manifest), {name: value for name, value in header.items() if name not in unchecked})
+    if number in map(str, range(manifest.round)):
+        raise UserError(f"{path}: {client}: late: round {number} is closed, and round {manifest.round} is open")
+    if client not in manifest.cohort:
+        raise UserError(f"{path}: {client}: does not take part in round {manifest.round}; leave it out")
+    unchecked = ("clients", "signature", "manifest")
+    expected = _expected(manifest)
+    if stage.weighting == "words":
+        expected[f"words of {client}"] = str(words[client])
+    check_equal(path, expected, {name: value for name, value in header.items() if name not in unchecked})
     check_equal(path, {"manifest": manifest_digest(manifest)}, {"manifest": header.get("manifest")})
-    if stage.weighting == "words" and not header.get(f"words of {client}", "").isdecimal():
-        raise UserError(f"{path}: {client}: says no number of words, by which the server weights; ask the site for it")
-    part = f"{client}/{stage.content}/"
-    check_finite({name.removeprefix(part): given[name] for name in given}, client, number, path)
-    return client
+    sent = {name.removeprefix(part): value for name, value in tensors.items()}
+    check_finite(sent, client, number, path)
+    _check_clip(path, client, stage, sent)
+    return client, content
 
 
-def _check_tensors(path: Path, client: str, stage: SharedStage, declares: Mapping[str, Any], tensors: State) -> None:
-    """Refuse another tensor than the plan declares, before any is read."""
-    prefix = f"{client}/{stage.content}/"
-    wanted = {f"{prefix}{name}": expected for name, expected in sent_types(declares, stage.upload_bits).items()}
-    if other := sorted({*wanted} ^ {*tensors}):
-        what = "is not declared by the plan" if other[0] in tensors else "is missing"
-        raise UserError(f"{path}: {client}: tensor '{other[0]}' {what} ({len(other)} such in all); nothing was taken")
-    for name, expected in wanted.items():
-        found = (str(tensors[name].dtype), tensors[name].shape)
-        if found != expected:
-            raise UserError(f"{path}: {client}: tensor '{name}' is {found}, and {expected} is declared")
+def _check_clip(path: Path, client: str, stage: SharedStage, sent: State) -> None:
+    """Under privacy refuse what is longer than the clip, which the noise does not cover."""
+    if stage.privacy is None:
+        return
+    norm = float(np.sqrt(sum(float((value.astype(np.float64) ** 2).sum()) for value in sent.values())))
+    if norm > stage.privacy.clip * (1 + 1e-5):  # it was scaled in float32
+        raise UserError(f"{path}: {client}: its norm is {norm:.6g}, and the clip is {stage.privacy.clip}; leave it out")
