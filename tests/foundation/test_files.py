@@ -113,3 +113,9 @@ def test_every_table_is_sorted_by_columns_it_has() -> None:
     for table in tables:
         assert set(table.sort_by) <= set(table.names), table.name
         assert all(column.meaning for column in table.columns), table.name
+
+
+def test_json_that_is_nested_too_deeply_is_one_line(tmp_path) -> None:
+    (tmp_path / "a.json").write_text("[" * 100_000)
+    with pytest.raises(UserError, match=r"a\.json: not complete JSON"):
+        read_json(tmp_path / "a.json")

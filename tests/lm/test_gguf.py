@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -48,12 +49,26 @@ def test_the_header_says_context_and_size(tmp_path) -> None:
     assert (found.architecture, found.context, found.parameters) == ("llama", 512, 32)
 
 
+def head(key, kind, value) -> bytes:
+    """A GGUF file of version 3 with one entry and no tensor."""
+    return b"GGUF" + struct.pack("<IQQQ", 3, 0, 1, len(key)) + key + struct.pack("<I", kind) + value
+
+
 def test_what_cannot_be_read_is_one_line(tmp_path) -> None:
     whole = written(tmp_path / "a.gguf").read_bytes()
     for name, content, said in (
         ("text", b"hello, this is no model", "not a GGUF file"),
         ("header", whole[:60], "truncated or damaged in its header"),
         ("tensors", whole[: len(whole) - 128], "truncated"),
+        (
+            "alignment",
+            head(b"general.alignment", 4, struct.pack("<I", 0)),
+            "'general.alignment' is 0, which",
+        ),
+        ("alignment as text", head(b"general.alignment", 8, struct.pack("<Q", 2) + b"32"), "'general.alignment' is 32"),
+        ("array", head(b"a", 9, struct.pack("<IQ", 10, 2**63)), "truncated or damaged in its header"),
+        ("texts", head(b"a", 9, struct.pack("<IQQ", 8, 1, 2**63)), "truncated or damaged in its header"),
+        ("kind", head(b"a", 99, b""), "truncated or damaged in its header"),
         ("nothing", written(tmp_path / "b.gguf", tokens=()).read_bytes(), "no tokenizer in it"),
     ):
         path = tmp_path / f"{name}.gguf"

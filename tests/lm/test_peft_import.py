@@ -98,6 +98,37 @@ def test_what_does_not_fit_is_refused(folder, keys, message) -> None:
         import_peft(folders(folder))
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({"r": "a"}, r"key 'r': Input should be a valid integer"),
+        ({"r": 0}, r"key 'r': Input should be greater"),
+        ({"r": None}, r"key 'r': "),
+        ({"r": 10**30}, r"key 'r': "),
+        ({"r": -1, "use_rslora": True}, r"key 'r': "),
+        ({"lora_alpha": "much"}, r"key 'lora_alpha': "),
+        ({"init_lora_weights": ["pissa"]}, r"key 'init_lora_weights"),
+        ({"peft_type": ["LORA"]}, r"of type \['LORA'\]; only LORA"),
+        ("[]", "not an adapter of LoRA in PEFT's format"),
+        ("[" * 100_000, "Invalid JSON: recursion limit"),
+    ],
+)
+def test_a_configuration_of_another_form_is_refused_by_its_key(folder, content, message) -> None:
+    if isinstance(content, str):
+        (folder / "client_002" / "adapter_config.json").write_text(content)
+    else:
+        edit(folder / "client_002", **content)
+    with pytest.raises(UserError, match=rf"adapter_config\.json: .*{message}"):
+        import_peft(folders(folder))
+
+
+def test_an_adapter_in_a_cache_is_links(folder) -> None:
+    path = folder / "client_002" / "adapter_config.json"
+    blob = path.rename(folder.with_name("blob"))
+    path.symlink_to(blob)
+    assert import_peft(folders(folder))
+
+
 def test_another_model_and_broken_files_are_refused(folder) -> None:
     states, settings = import_peft(folders(folder))
     torch.manual_seed(0)

@@ -9,7 +9,7 @@ import json
 import os
 import shutil
 from collections.abc import Collection, Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from favor.running.folder.output_record import made_outputs
 
@@ -18,31 +18,47 @@ NOT_ITS_OWN = {"schedule", "transfer"}  # who was drawn; the authors of another 
 QUOTING = {"clients", "exports", "studies"}  # folders whose other files quote texts by client
 
 
-def erase(results: Path, experiment: str, clients: Collection[str], planning: bool) -> Iterator[str]:
+def erase(
+    results: Path, experiment: str, clients: Collection[str], quoting: Collection[str], planning: bool
+) -> Iterator[str]:
     """Erase ``clients`` from the files of ``experiment`` that are on record, and yield a line about each.
 
-    ``planning``: the lines say what a real run does, and nothing is touched.
+    Files that match one of ``quoting`` quote texts without naming whose. They go first, where another file that goes
+    names a client: so a run that had them is told from one that never did. ``planning``: the lines say what a real run
+    does, and nothing is touched.
     """
-    folder = results / experiment
-    for path in made_outputs(results) if clients else ():
-        place = path.relative_to(folder).parts if path.is_relative_to(folder) else ()
-        if not place or NOT_ITS_OWN & set(place):
+    outputs = list(made_outputs(results)) if clients else []
+    found = [named for path in outputs for named in _of_clients(results / experiment, path, clients)]
+    if any(not stays for _, _, stays in found):
+        known = {path for path, _, _ in found}
+        quotes = [path for path in outputs if path not in known and _matches(path.relative_to(results), quoting)]
+        found = [*((path, sorted(clients), False) for path in quotes), *found]
+    for path, names, stays in found:
+        does = "rows removed from" if stays else "deleted"
+        yield f"withdrawn from '{experiment}' ({', '.join(names)}): {'to be ' if planning else ''}{does} {path}"
+        if planning:
             continue
-        for found in [path] if path.is_file() else [path / client for client in clients if (path / client).exists()]:
-            named = ", ".join(sorted(clients if found == path else [found.name]))
-            if found == path and not _names(path, clients, bool(QUOTING & set(place))):
-                continue
-            stays = place[0] == "clients" and place[1].removesuffix(".parquet") in KEPT
-            does = "rows removed from" if stays else "deleted"
-            yield f"withdrawn from '{experiment}' ({named}): {'to be ' if planning else ''}{does} {found}"
-            if planning:
-                continue
-            if stays:
-                _remove_rows(path, clients)
-            elif found.is_dir():
-                shutil.rmtree(found)
-            else:
-                found.unlink()
+        if stays:
+            _remove_rows(path, clients)
+        elif path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+def _matches(path: Path, patterns: Collection[str]) -> bool:
+    return any(PurePosixPath("/", path).match(each) for each in patterns)
+
+
+def _of_clients(folder: Path, path: Path, clients: Collection[str]) -> Iterator[tuple[Path, list[str], bool]]:
+    """Yield what is of ``clients`` at an output: (file or folder, their names, whether it stays and loses rows)."""
+    place = path.relative_to(folder).parts if path.is_relative_to(folder) else ()
+    if not place or NOT_ITS_OWN & set(place):
+        return
+    if not path.is_file():
+        yield from ((path / client, [client], False) for client in clients if (path / client).exists())
+    elif _names(path, clients, bool(QUOTING & set(place))):
+        yield path, sorted(clients), place[0] == "clients" and place[1].removesuffix(".parquet") in KEPT
 
 
 def _names(path: Path, clients: Collection[str], quoting: bool) -> bool:

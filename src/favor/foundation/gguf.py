@@ -60,8 +60,11 @@ def _read(path: Path, size: int, _changed: int) -> GgufHeader:
             values = dict(_entry(file) for _ in range(entries))
             shapes = [_tensor(file) for _ in range(tensors)]
             alignment = values.get("general.alignment", 32)
+            if type(alignment) is not int or alignment < 1:
+                raise UserError(f"{path}: 'general.alignment' is {alignment}, which is no length; fetch it again")
             begin = -(-file.tell() // alignment) * alignment
-    except (OSError, struct.error, UnicodeDecodeError, KeyError, OverflowError, MemoryError):
+    # ValueError: a length that no file has, or bytes that are no text.
+    except (OSError, struct.error, ValueError, KeyError, OverflowError, MemoryError):
         raise UserError(f"{path}: truncated or damaged in its header; fetch it again") from None
     if not shapes or begin + max(offset for _, offset in shapes) >= size:
         raise UserError(f"{path}: truncated: tensors are missing at its end; fetch it again")
@@ -69,7 +72,7 @@ def _read(path: Path, size: int, _changed: int) -> GgufHeader:
         raise UserError(f"{path}: no tokenizer in it ({_TOKENS}); convert the model again, with its tokenizer")
     architecture = values.get("general.architecture")
     context = values.get(f"{architecture}.context_length")
-    if not isinstance(architecture, str) or not isinstance(context, int):
+    if not isinstance(architecture, str) or type(context) is not int or context < 1:
         raise UserError(f"{path}: no architecture or context length in its header; convert the model again")
     return GgufHeader(architecture, context, sum(count for count, _ in shapes))
 

@@ -47,7 +47,7 @@ def _check_safetensors(path: Path) -> None:
             raise ValueError("no header")
         header.pop("__metadata__", None)
         expected = 8 + length + max((entry["data_offsets"][1] for entry in header.values()), default=0)
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise UserError(f"{path}: not a safetensors file, or truncated in its header; fetch or save it again") from None
     if size != expected:
         raise UserError(f"{path}: truncated: {size:,} of {expected:,} bytes; fetch or save it again")

@@ -1,16 +1,18 @@
 """PEFT adapters that were trained elsewhere (TRL, Unsloth, Axolotl, LLaMA-Factory), read as adapter states."""
 
-import json
 import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import Field
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import nn
 
 from favor.foundation.errors import UserError
+from favor.foundation.names import printable
+from favor.foundation.received import Received, received_json
 from favor.lm.lora import LoraState, state_shapes
 from favor.lm.settings import Lora
 
@@ -64,27 +66,42 @@ def check_shapes(states: Mapping[str, LoraState], model: nn.Module, settings: Lo
                 )
 
 
-def _configuration(folder: Path) -> dict[str, Any]:
+class _Kind(Received, extra="allow"):
+    peft_type: Any = None
+
+
+class _Configuration(Received, extra="allow"):
+    """What is read of ``adapter_config.json``."""
+
+    peft_type: str
+    r: Annotated[int, Field(ge=1, le=2**20)]
+    lora_alpha: Annotated[float, Field(gt=0)]
+    use_rslora: bool | None = False
+    bias: str | None = "none"
+    init_lora_weights: bool | str | None = True
+
+
+def _configuration(folder: Path) -> _Configuration:
     path = folder / CONFIGURATION
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise UserError(f"{path}: file not found; the folder must hold an adapter in PEFT's format") from None
-    except ValueError as error:
-        raise UserError(f"{path}: not JSON ({error}); save the adapter again") from None
-    if found.get("peft_type") != "LORA":
-        raise UserError(f"{path}: an adapter of type {found.get('peft_type')}; only LORA is read")
+    if not path.exists():
+        raise UserError(f"{path}: file not found; the folder must hold an adapter in PEFT's format")
+    remedy = "not an adapter of LoRA in PEFT's format; save the adapter again"
+    kind = received_json(path, _Kind, remedy, links=True).peft_type
+    if kind != "LORA":
+        raise UserError(f"{path}: an adapter of type {printable(str(kind))}; only LORA is read")
+    found = received_json(path, _Configuration, remedy, links=True)
     for key in _REFUSED:
-        if found.get(key):
+        if (found.model_extra or {}).get(key):
             raise UserError(f"{path}: '{key}' is set; only plain LoRA adapters are read")
-    if found.get("init_lora_weights") not in _STARTS:
+    if found.init_lora_weights not in _STARTS:
+        given = printable(repr(found.init_lora_weights))
         raise UserError(
-            f"{path}: 'init_lora_weights' is {found['init_lora_weights']!r}, which changes the base model's weights; "
-            "save the adapter as a plain one (PEFT's save_pretrained with path_initial_model_for_weight_conversion)"
+            f"{path}: 'init_lora_weights' is {given}, which changes the base model's weights; save the adapter as a "
+            "plain one (PEFT's save_pretrained with path_initial_model_for_weight_conversion)"
         )
-    if found.get("bias", "none") != "none":
-        raise UserError(f"{path}: 'bias' is {found['bias']!r}; only adapters without biases are read")
-    return dict(found)
+    if found.bias not in ("none", None):
+        raise UserError(f"{path}: 'bias' is {printable(repr(found.bias))}; only adapters without biases are read")
+    return found
 
 
 def _state(path: Path) -> LoraState:
@@ -97,12 +114,12 @@ def _state(path: Path) -> LoraState:
         raise UserError(f"{path}: not a complete safetensors file ({error}); save the adapter again") from None
 
 
-def _settings(folder: Path, configuration: Mapping[str, Any], state: LoraState) -> Lora:
+def _settings(folder: Path, configuration: _Configuration, state: LoraState) -> Lora:
     modules = sorted({name.split(".lora_")[0].rpartition(".")[2] for name in state if ".lora_" in name})
-    rank, alpha = int(configuration["r"]), float(configuration["lora_alpha"])
+    rank, alpha = configuration.r, configuration.lora_alpha
     if not modules:
         raise UserError(f"{folder / WEIGHTS}: holds no LoRA factor; save the adapter again")
-    if configuration.get("use_rslora"):
+    if configuration.use_rslora:
         alpha *= math.sqrt(rank)  # its scale is alpha / sqrt(rank)
     return Lora(rank=rank, alpha=alpha, dropout=0.0, target_modules=tuple(modules))
 

@@ -6,7 +6,12 @@ from typing import Any
 
 
 class Template(str):
-    """A path with ``{wildcards}``. A rule takes it as it is; :meth:`of` fills it in."""
+    """A path with ``{wildcards}``. A rule takes it as it is; :meth:`of` fills it in.
+
+    quotes: whether the file quotes texts of clients without naming them, so that it goes at once when one withdraws.
+    """
+
+    quotes = False
 
     def of(self, key: object = None, /, **values: object) -> str:
         """Return the path with every wildcard taken from ``values``, or else from the attribute of ``key``.
@@ -83,7 +88,7 @@ class Paths:
         self.client_table = at("{experiment}/clients/{table}.parquet")
         self.remaining_table = at("{experiment}/clients/remaining/{table}.parquet")
         self.requests = at("{experiment}/clients/requests.parquet")
-        self.prompt_list = at("{experiment}/clients/prompts.jsonl")
+        self.prompt_list = at("{experiment}/clients/prompts.jsonl", quotes=True)
         self.sheets = at("{experiment}/clients/sheets.parquet")
         self.read_texts = at("{experiment}/clients/read_texts.parquet")
         self.judge_requests = at("{experiment}/clients/judge_requests.parquet")
@@ -143,26 +148,37 @@ class Paths:
         self.overview = at("figures/{figure}.{kind}")
         self.numbers = at("numbers.json")
         self.number_macros = at("numbers.tex")
-        self.gallery = at("{experiment}/gallery.html")
-        self.gallery_sample = at("{experiment}/sample.json")
-        self.report = at("report.{kind}")
+        self.gallery = at("{experiment}/gallery.html", quotes=True)
+        self.gallery_sample = at("{experiment}/sample.json", quotes=True)
+        self.report = at("report.{kind}", quotes=True)
         self.sweep_scores = at("sweeps/{sweep}/scores.parquet")
         self.sweep_table = at("sweeps/{sweep}/tables/{label}.{kind}")
         self.sweep_figure = at("sweeps/{sweep}/figures/points.{kind}")
         # Studies
         self.audit_items = at("{experiment}/studies/human_2afc/items.parquet")
-        self.audit_page = at("{experiment}/studies/human_2afc/annotator_{annotator}.html")
+        self.audit_page = at("{experiment}/studies/human_2afc/annotator_{annotator}.html", quotes=True)
         self.audit_votes = at("{experiment}/studies/human_2afc/votes.parquet")
         self.judge_key = at("{experiment}/studies/judges/key.parquet")
         self.judgements = at("{experiment}/studies/judges/judgements.parquet")
         self.privacy = at("{experiment}/studies/privacy/seed{seed}/{method}/{reading}.parquet")
         # Exports
-        self.pan_export = at("{experiment}/exports/pan/{encoder}/{method}-seed{seed}/{file}")
+        self.pan_export = at("{experiment}/exports/pan/{encoder}/{method}-seed{seed}/{file}", quotes=True)
         self.release_export = at("{experiment}/exports/release/{method}-seed{seed}/{file}")
         self.release = at("release.tar.gz")
 
-    def _at(self, place: str) -> "Template":
-        return Template(f"{self.results}/{place}")
+    def quoting(self, experiment: str) -> list[str]:
+        """Return the files that quote clients of an experiment without naming them, from "/" for the results folder.
+
+        ``*`` stands for what varies within a part of a path.
+        """
+        templates = [each for each in vars(self).values() if isinstance(each, Template) and each.quotes]
+        values = [{name: experiment if name == "experiment" else "*" for name in each.names} for each in templates]
+        return [each.of(**of).removeprefix(self.results) for each, of in zip(templates, values, strict=True)]
+
+    def _at(self, place: str, quotes: bool = False) -> "Template":
+        made = Template(f"{self.results}/{place}")
+        made.quotes = quotes
+        return made
 
     def weights(self, folder: Template) -> dict[str, Template]:
         """Return the files of a base model in ``folder``."""

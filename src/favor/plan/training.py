@@ -272,7 +272,7 @@ class Training(SharedTraining):
         with them withdrawn cuts the clients' tables first.
         """
         for name, experiment in self.project.config.experiments.items():
-            for line in erase(Path(self.paths.results), name, experiment.withdrawn, planning):
+            for line in erase(Path(self.paths.results), name, experiment.withdrawn, self.paths.quoting(name), planning):
                 print(line, file=sys.stderr)
 
     # Logs

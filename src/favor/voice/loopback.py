@@ -53,7 +53,7 @@ def make_server(
                 return
             try:
                 asked = json.loads(self.rfile.read(int(length)))
-            except ValueError:
+            except (ValueError, RecursionError):
                 asked = None
             if not isinstance(asked, dict):
                 self._send(HTTPStatus.BAD_REQUEST, "The request is not a JSON object.")

@@ -42,14 +42,14 @@ def _safetensors(path: Path, size: int) -> bool:
             header = json.loads(file.read(header_size))
             ends = [entry["data_offsets"][1] for name, entry in header.items() if name != "__metadata__"]
             return bool(8 + header_size + max(ends, default=0) == size)
-        except (ValueError, AttributeError, LookupError, TypeError):  # a header of another form
+        except (ValueError, AttributeError, LookupError, TypeError, RecursionError):  # a header of another form
             return False
 
 
 def _json(path: Path, _size: int) -> bool:
     try:
         json.loads(path.read_bytes())
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return True
 
