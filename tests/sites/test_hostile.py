@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -62,7 +61,7 @@ def test_a_site_takes_nothing_from_a_manifest_that_it_did_not_agree_to(trained, 
         ("its time ended at 2020-01-01T00:00:00Z", {"ends": "2020-01-01T00:00:00Z"}),
     ):
 
-        def change(content: dict[str, Any], values: dict[str, Any] = values) -> None:
+        def change(content, values=values) -> None:
             if "digests" in values:
                 del content["digests"]["adapter"]
             else:
