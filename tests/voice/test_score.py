@@ -312,7 +312,8 @@ def test_the_command_prints_lines_json_and_a_page(files, monkeypatch, capsys, vi
     assert found["texts"][0]["placements"].keys() == {"encoder", "stylometry", "grammar"}
     page = (files / "page.html").read_text()
     assert "draft.txt" in page
-    assert "http" not in page.replace("http://www.w3.org", "")
+    assert "http:" not in page.replace("http://www.w3.org", "")
+    assert "https:" not in page
     assert violations(files / "page.html") == []
 
 
