@@ -85,6 +85,30 @@ def test_a_csv_with_columns_of_other_names(tmp_path, suffix, separator) -> None:
     assert corpus["roles"] == {"clients": 8, "asce_a": 0, "asce_b": 0, "background": 0}
 
 
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("letters", "letters"),
+        ("My posts (2024)", "my_posts_2024"),
+        ("Überblick", "uberblick"),
+        ("2024", "own_2024"),
+        ("encoders", "own_encoders"),
+        ("писма", "own"),
+        ("n" * 200, "n" * 50),
+    ],
+)
+def test_corpus_experiment_and_results_are_named_after_the_data(tmp_path, name, key) -> None:
+    """Two data sets of one folder do not replace each other's results."""
+    posts().to_csv(tmp_path / "data.csv", index=False)
+    (tmp_path / "resources").mkdir()
+    write_gguf(tmp_path / REAL_BASE)
+    output = tmp_path / f"{name}.yaml"
+    command.run(tmp_path / "data.csv", output, tmp_path)
+    found = yaml.safe_load(output.read_text())
+    assert [*found["corpora"], *found["experiments"], found["results"]] == [key, key, f"results/{key}"]
+    assert found["experiments"][key]["corpus"] == key
+
+
 def test_what_every_row_has_another_of_is_no_topic(tmp_path) -> None:
     """Authors would share none, and pairs of one topic would not exist."""
     frame = posts().drop(columns="topic")

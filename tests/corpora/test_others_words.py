@@ -55,6 +55,29 @@ def test_kinds_by_hand(text, expected) -> None:
     assert kinds(text) == expected
 
 
+HEAD = "Title: The river\nAuthor: Ann\nLanguage: English"
+FOOT = "Produced by: Bob\nRelease date: May\nCredits: the proofreaders"
+STORY = "\n\n".join(f"{OWN} It was day {number}, and nothing else happened there." for number in range(10))
+ANSWERS = "\n".join(f"{number}. {question}?\nWell, {OWN}" for number, question in enumerate(QUESTIONS, 1))
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [
+        (f"{HEAD}\n\n{STORY}\n\n{FOOT}", 0.03, 0.15),
+        (f"{HEAD}\n\n{STORY.replace(chr(10), ' ')}\n\n{FOOT}", 0.03, 0.15),  # a paragraph is one line
+        (f"{HEAD}\n\n{FOOT}", 0.9, 1.0),
+        (f"{STORY}\n\n{QUIZ}\n\n{STORY}", 0.03, 0.15),
+        (ANSWERS, 0.8, 1.0),  # one who answers each question below it
+    ],
+)
+def test_a_quiz_ends_where_its_items_do(text, low, high) -> None:
+    """A book's head and foot are lines of label and answer too, and the novel between them is the author's."""
+    words = compared_spans(text)
+    (digests,) = word_digests([[word for word, _, _ in words]])
+    assert low <= covered_share(text, marked_spans(text, words, digests)["quiz"]) <= high
+
+
 def test_shares_count_no_white_space_and_nothing_twice() -> None:
     assert covered_share("ab cd ef", [(0, 5)]) == pytest.approx(4 / 6)
     assert covered_share("ab cd ef", [(0, 5), (3, 5)]) == pytest.approx(4 / 6)

@@ -23,6 +23,7 @@ QUOTED_WORDS = 10  # a shorter quotation is speech in a story
 REPEATED_WORDS = 5  # a run of so many words that a post repeats is a refrain
 DISTINCT_WORDS = 3  # of a refrain: "ha ha ha ha ha" is none
 QUIZ_ITEMS = 6
+BETWEEN_LINES, BETWEEN_CHARACTERS = 4, 400  # at most between two items of one run
 # Of the runs of ten words, the least in each window of so many is kept: a shared passage of 17 words is never missed.
 WINDOW = 8
 
@@ -83,10 +84,22 @@ def marked_spans(text: str, words: Sequence[Word], digests: np.ndarray) -> dict[
     for pattern in _QUIZ:
         items = [match.span() for match in pattern.finditer(text)]
         if len(items) >= QUIZ_ITEMS:
-            found["quiz"].append((items[0][0], items[-1][1]))
+            found["quiz"].extend(_quiz_runs(text, items))
     if result := _QUIZ_RESULT.search(text):
         found["quiz"].append(result.span())
     return found
+
+
+def _quiz_runs(text: str, items: Sequence[Span]) -> Iterator[Span]:
+    """Yield runs of a quiz's items with what is between them: an answer, not the story between a head and a foot."""
+    start, end = items[0]
+    for following in items[1:]:
+        between = text[end : following[0]]
+        if between.count("\n") > BETWEEN_LINES or len(between) > BETWEEN_CHARACTERS:
+            yield start, end
+            start = following[0]
+        end = following[1]
+    yield start, end
 
 
 def _refrains(words: Sequence[Word], digests: np.ndarray) -> Iterator[Span]:

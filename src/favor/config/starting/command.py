@@ -2,10 +2,12 @@
 
 import re
 import sys
+import unicodedata
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from favor.config.checks import RESERVED_EXPERIMENTS
 from favor.config.files import read_files
 from favor.config.resolve import resolve
 from favor.config.starting.sizes import REAL_BASE, THRESHOLDS, Sizes, sizes_of
@@ -14,6 +16,7 @@ from favor.corpora.settings import Splitting
 from favor.foundation.errors import UserError
 from favor.foundation.files import atomic_path
 from favor.foundation.names import printable
+from favor.settings.section import NAME
 
 READERS = {
     "table": "one row per post",
@@ -72,6 +75,7 @@ def configuration(source: Source, sizes: Sizes, name: str, output: Path, base: P
     return templates.get_template("own.yaml").render(
         source=source,
         sizes=sizes,
+        name=_key(output.stem),
         title=name.replace("_", " ").capitalize(),
         data=printable(source.path.name),
         file=printable(str(output)),
@@ -81,3 +85,10 @@ def configuration(source: Source, sizes: Sizes, name: str, output: Path, base: P
         columns=printable(", ".join(source.columns)),
         reader_note=READERS.get(source.reader, EXPORTED),
     )
+
+
+def _key(name: str) -> str:
+    """Return a name that corpus, experiment and folder can have: ASCII, no name of the workflow's own."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    found = re.sub(r"\W+", "_", plain)[:50].strip("_")
+    return found if re.match(NAME, found) and found not in RESERVED_EXPERIMENTS else f"own_{found}".strip("_")
