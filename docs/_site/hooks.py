@@ -103,7 +103,7 @@ def messages_page() -> str:
 def messages(path: Path) -> Iterator[str]:
     """Yield the messages of the errors for users that a file raises, as Markdown.
 
-    ``refuse(where, problem)`` of the configuration's checks raises one about a key.
+    ``refuse(where, problem)`` of the configuration's checks raises one about a key, ``refuse(problem)`` about a file.
     """
     tree = ast.parse(path.read_text(encoding="utf-8"))
     constants = dict(named_texts(tree))
@@ -112,7 +112,8 @@ def messages(path: Path) -> Iterator[str]:
             if node.func.id == "UserError":
                 text = template(node.args[0], constants)
             elif node.func.id == "refuse":
-                text = f"config key '{template(node.args[0], constants)}': {template(node.args[1], constants)}"
+                *where, problem = (template(each, constants) for each in node.args)
+                text = "".join(f"config key '{key}': " for key in where) + problem
             else:
                 continue
             if len(re.sub(r"\{\w+\}|\W", "", text)) > 10:

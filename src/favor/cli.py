@@ -187,6 +187,7 @@ def parser() -> argparse.ArgumentParser:
     init.add_argument("--output", type=Path, help="the configuration to write (named after the data)")
     form = "the form of its dates, such as %%d.%%m.%%Y, where it cannot be told"
     init.add_argument("--date-format", help=form)
+    init.add_argument("--encoding", help="encoding of what is not UTF-8, such as cp1252, where it cannot be told")
     _add_plan(commands.add_parser("plan", help=HELP["plan"], description=HELP["plan"]))
     _add_compare(commands.add_parser("compare", help=HELP["compare"], description=HELP["compare"]))
     _add_score(commands.add_parser("score", help=HELP["score"], description=HELP["score"]))
@@ -291,7 +292,7 @@ def _run(arguments: argparse.Namespace) -> None:
     if arguments.command == "init":
         from favor.config.starting import command  # Here, because it loads what reads texts.
 
-        command.run(arguments.data, arguments.output, CHECKOUT, arguments.date_format)
+        command.run(arguments.data, arguments.output, CHECKOUT, arguments.date_format, arguments.encoding)
     elif arguments.command == "plan":
         from favor.forecast.printing import print_estimate  # Here, because it loads what computes variances.
 

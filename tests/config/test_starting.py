@@ -20,6 +20,8 @@ from favor.config.starting import command
 from favor.config.starting.columns import Column, form_of, look, roles_of
 from favor.config.starting.sizes import REAL_BASE, sizes_of
 from favor.config.starting.source import look_at
+from favor.corpora.dates import day_of
+from favor.corpora.posts import ReaderSettings, open_reader
 from favor.corpora.settings import Splitting
 from favor.foundation.errors import UserError
 
@@ -107,6 +109,66 @@ def test_corpus_experiment_and_results_are_named_after_the_data(tmp_path, name, 
     found = yaml.safe_load(output.read_text())
     assert [*found["corpora"], *found["experiments"], found["results"]] == [key, key, f"results/{key}"]
     assert found["experiments"][key]["corpus"] == key
+
+
+@pytest.mark.parametrize("nested", ["jsonl", "parquet"])
+def test_what_an_object_holds_is_a_column_with_a_dotted_name(tmp_path, nested) -> None:
+    """Tweets have their author in an object. Times since 1970 are dates, which pandas stores as floating point."""
+    frame = posts().assign(created_utc=[1.2e9 + 86400.0 * row for row in range(96)])
+    frame["user"] = [{"screen_name": writer, "about": {"site": "x"}} for writer in frame["writer"]]
+    frame = frame.drop(columns=["writer", "date", "topic", "sex"]).rename(columns={"text": "full_text"})
+    path = tmp_path / f"tweets.{nested}"
+    frame.to_parquet(path) if nested == "parquet" else frame.to_json(path, orient="records", lines=True)
+    config = started(path, tmp_path)
+    corpus = config["corpora"]["own"]
+    columns = {"text": "full_text", "author": "user.screen_name", "date": "created_utc"}
+    assert (corpus["columns"], corpus["date_format"]) == (columns, "seconds")
+    settings = ReaderSettings(columns=columns, date_format="seconds")
+    found = list(open_reader("table").read(path, settings))
+    assert [post.author for post in found] == [f"w{row // 12}" for row in range(96)]
+    assert day_of(found[3].date, "seconds") == day_of("2008-01-13")
+
+
+@pytest.mark.parametrize("columns", [["writer", "text"], ["text", "writer"], ["date", "writer", "text"]])
+def test_a_csv_without_a_header_is_found_out(tmp_path, columns) -> None:
+    """Its first post would be taken for names of columns, and lost."""
+    posts()[columns].to_csv(tmp_path / "letters.csv", index=False, header=False)
+    with pytest.raises(UserError, match="its first line is a row, not the names of columns: "):
+        started(tmp_path / "letters.csv", tmp_path)
+
+
+def test_files_of_another_encoding_are_read_in_the_one_that_is_given(tmp_path, capsys) -> None:
+    """One old file among new ones: the others stay what they are."""
+    for number, row in enumerate(posts().itertuples()):
+        file = tmp_path / "letters" / row.writer / f"{number}.txt"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(f"Café. {row.text}".encode("cp1252" if number == 7 else "utf-8"))
+    with pytest.raises(UserError, match=r"7\.txt holds bytes that are not utf-8; save it so, or give --encoding"):
+        started(tmp_path / "letters", tmp_path)
+    command.run(tmp_path / "letters", tmp_path / "own.yaml", tmp_path / "home", encoding="cp1252")
+    assert "letters: 1 of 96 files are not UTF-8 and are read as cp1252" in capsys.readouterr().err
+    corpus = yaml.safe_load((tmp_path / "own.yaml").read_text())["corpora"]["own"]
+    texts = [
+        post.text for post in open_reader("text_folder").read(tmp_path / "letters", ReaderSettings(encoding="cp1252"))
+    ]
+    assert (corpus["encoding"], {text[:4] for text in texts}) == ("cp1252", {"Café"})
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("posts.xlsx", "posts.xlsx: .xlsx is not read; save it as CSV"),
+        ("posts.arrow", r"posts.arrow: .arrow is not read; write it as Parquet: .*to_parquet"),
+        ("saved/train/data-00000-of-00001.arrow", r"saved: .arrow is not read; write it as Parquet"),
+        ("posts.json", "posts.json: .json is not read; write it as JSON Lines"),
+    ],
+)
+def test_what_is_no_table_here_has_a_remedy(tmp_path, name, line) -> None:
+    file = tmp_path / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(b"[]")
+    with pytest.raises(UserError, match=line):
+        started(tmp_path / name.split("/")[0], tmp_path)
 
 
 def test_what_every_row_has_another_of_is_no_topic(tmp_path) -> None:
@@ -202,7 +264,7 @@ def test_the_form_of_a_tables_dates_can_be_given(tmp_path, capsys) -> None:
     assert (corpus["columns"]["date"], corpus["date_format"]) == ("date", "%d/%m/%Y")
     for form, problem in (
         ("%d.%m.%Y", "date: dates such as 03/04/2019 are of another form"),
-        ("%H", "--date-format %H names no day"),
+        ("%H", "--date-format '%H' names no day"),
     ):
         with pytest.raises(UserError, match=problem):
             started(path, tmp_path / form, date_format=form)
@@ -316,7 +378,14 @@ def test_what_is_no_corpus_is_refused(tmp_path) -> None:
         (["14.05.2004", "01.02.2003"], "%d.%m.%Y", ""),
         (["03/14/2004", "01/02/2003"], "%m/%d/%Y", ""),
         (["03/04/2004"], None, "may be %d/%m/%Y or %m/%d/%Y"),
-        (["1084500000"], None, "of no form that is known"),
+        (["1084500000"], "seconds", ""),
+        (["1084500000123"], "milliseconds", ""),
+        (["1084"], None, "of no form that is known"),
+        (
+            ["12,May,2004"] * 3 + ["02,Maio,2004"],
+            None,
+            "75 % of its dates are read, 90 % are asked for, and others are such as 02,Maio,2004; correct them",
+        ),
         ([], None, "holds no dates"),
         # Two of 22 rows are not read, though they are two of three values.
         (["2019-02-03"] * 20 + ["15,mars,2003", "20,mars,2003"], None, ""),

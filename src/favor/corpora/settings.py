@@ -83,8 +83,8 @@ class SourceFile(Section):
 
     encoding: Annotated[str, OR_NULL] = key(
         None,
-        "Text encoding of the raw files, or of those posts of `blog_xml` that are not UTF-8; null takes the reader's "
-        "own: cp1252 for `blog_xml`, utf-8 for the others.",
+        "Text encoding of the raw files, or of those posts of `blog_xml` and files of `text_folder` that are not "
+        "UTF-8; null takes the reader's own: cp1252 for `blog_xml`, utf-8 for the others.",
     )
     separator: Literal[",", ";", "\t", "|"] | None = key(
         None,

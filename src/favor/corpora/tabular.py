@@ -19,6 +19,7 @@ from favor.foundation.names import printable
 
 JSONL_SUFFIXES = (".jsonl", ".ndjson")
 PARQUET_SUFFIXES = (".parquet", ".pq")
+_A_TIME = 1e8  # a whole number above it, in a column of floating point, is seconds since 1970
 BATCH_BYTES = 16_000_000  # of rows that are Python's at once
 # What pyarrow raises on a damaged file; UnicodeDecodeError, a ValueError, on a name that is not UTF-8.
 DAMAGED_PARQUET = (pa.ArrowException, OSError, ValueError, OverflowError)
@@ -32,11 +33,14 @@ class Row(NamedTuple):
 
 
 def table_columns(path: Path, settings: ReaderSettings) -> list[str]:
-    """Return the column names of the table at ``path`` (of a JSONL file: the keys of its first line)."""
+    """Return the column names of the table at ``path`` (of a JSONL file: the keys of its first line).
+
+    What an object in a column holds is a column too, such as "user.name".
+    """
     if _suffix(path) in PARQUET_SUFFIXES:
-        return [name.strip() for name in _parquet(path).schema_arrow.names]
+        return [name.strip() for name in _parquet_columns(_parquet(path).schema_arrow)]
     if _suffix(path) in JSONL_SUFFIXES:
-        return list(next(_json_lines(path, settings))[1])
+        return list(_flat(next(_json_lines(path, settings))[1]))
     return [name.strip() for name in next(read_delimited(path, settings)).fields]
 
 
@@ -46,7 +50,7 @@ def table_rows(path: Path, settings: ReaderSettings) -> Iterator[dict[str, str]]
     Raises ``UserError`` where the table is broken.
     """
     for _, row in table_objects(path, settings):
-        yield {name.strip(): _written(value, settings.table_encoding) for name, value in row.items()}
+        yield {name.strip(): _written(value, settings.table_encoding) for name, value in _flat(row).items()}
 
 
 def table_objects(path: Path, settings: ReaderSettings) -> Iterator[tuple[str, Mapping[str, object]]]:
@@ -68,9 +72,31 @@ def table_objects(path: Path, settings: ReaderSettings) -> Iterator[tuple[str, M
         yield from ((f"row {number}", row) for number, row in enumerate(rows, start=1))
 
 
+def _flat(row: Mapping[str, object]) -> Mapping[str, object]:
+    """Return a row with the values of an object in it by dotted names: "user.name" of {"user": {"name": ...}}."""
+    if not any(isinstance(value, dict) for value in row.values()):
+        return row
+    found: dict[str, object] = {}
+    for name, value in row.items():
+        inside = _flat(value) if isinstance(value, dict) else None
+        found |= {name: value} if inside is None else {f"{name}.{inner}": each for inner, each in inside.items()}
+    return found | {name: value for name, value in row.items() if not isinstance(value, dict)}
+
+
+def _parquet_columns(schema: pa.Schema | pa.StructType) -> list[str]:
+    """Return the names of columns as :func:`_flat` gives them, without white space around them taken off."""
+    found = []
+    for column in schema:
+        inside = _parquet_columns(column.type) if pa.types.is_struct(column.type) else None
+        found += [column.name] if inside is None else [f"{column.name}.{inner}" for inner in inside]
+    return found
+
+
 def _written(value: Any, encoding: str) -> str:
     if isinstance(value, bytes):
         return value.decode(encoding, "replace")
+    if type(value) is float and value.is_integer() and value >= _A_TIME:
+        return str(int(value))
     return str(value) if type(value) in (str, int) or isinstance(value, datetime.date) else ""
 
 
@@ -156,8 +182,8 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, object]:
 def _jsonl_rows(
     path: Path, settings: ReaderSettings, names: Mapping[str, str], needed: set[str], expected: str
 ) -> Iterator[Row]:
-    for label, row in _json_lines(path, settings):
-        values = {}
+    for label, nested in _json_lines(path, settings):
+        values, row = {}, _flat(nested)
         for role, column in names.items():
             if role in needed and column not in row:
                 raise UserError(f"{path}: {label}: key '{column}' is missing; expected {expected}")
@@ -177,16 +203,16 @@ def _parquet(path: Path) -> pq.ParquetFile:
 
 def _parquet_rows(path: Path, settings: ReaderSettings, names: Mapping[str, str], expected: str) -> Iterator[Row]:
     file = _parquet(path)
-    header = file.schema_arrow.names
+    header = _parquet_columns(file.schema_arrow)
     positions = column_positions(header, list(names.values()), str(path), expected, settings.has_keys)
     columns = {role: header[at] for role, at in zip(names, positions, strict=True)}  # with the spaces around them
     number = 0
     for rows in _parquet_batches(file, path, list(columns.values())):
-        for row in rows:
+        for nested in rows:
             number += 1
-            values = {}
+            values, row = {}, _flat(nested)
             for role, column in columns.items():
-                value = row[column]
+                value = row.get(column)  # of an object that is null, its parts are
                 where = f"{path}: row {number}"
                 values[role] = value if type(value) is str else _text(value, role, column, where, settings)
             yield Row(f"row {number}", values)

@@ -64,6 +64,7 @@ class TextFile(NamedTuple):
     keys: dict[str, str]
     authors: tuple[str, ...] = ()
     cuts: tuple[Cut, ...] = ()
+    is_utf8: bool = True
 
     @property
     def left_out(self) -> str:
@@ -124,13 +125,21 @@ def text_files(path: Path, settings: ReaderSettings) -> Iterator[TextFile]:
             f"{', '.join(SUFFIXES)}; the first is {printable(first.as_posix())}",
             file=sys.stderr,
         )
-    for file in texts:
-        yield text_file(path, file, settings)
+    recoded = 0
+    for place in texts:
+        found = text_file(path, place, settings)
+        recoded += not found.is_utf8
+        yield found
+    if recoded:
+        print(
+            f"{path}: {recoded:,} of {len(texts):,} files are not UTF-8 and are read as {settings.encoding}",
+            file=sys.stderr,
+        )
 
 
 def text_file(folder: Path, place: Path, settings: ReaderSettings) -> TextFile:
     """Return the text file at ``place`` in ``folder``, without quotations and code if it is Markdown or HTML."""
-    text = _read(folder, place, settings)
+    text, is_utf8 = _read(folder, place, settings)
     if what := _several_people(text):
         raise UserError(f"{folder}: {printable(place.as_posix())} {what}")
     front, text = _front_matter(text)
@@ -147,7 +156,7 @@ def text_file(folder: Path, place: Path, settings: ReaderSettings) -> TextFile:
         if place.suffix.lower() == ".mdx":
             cuts += tuple(Cut("code", cut[0]) for cut in _MDX.finditer(text))
             text = _MDX.sub("", text)
-    return TextFile(place, text, keys, _authors(front), cuts)
+    return TextFile(place, text, keys, _authors(front), cuts, is_utf8)
 
 
 def _front_matter(text: str) -> tuple[dict[str, object] | None, str]:
@@ -196,11 +205,14 @@ def _several_people(text: str) -> str:
     return ""
 
 
-def _read(folder: Path, place: Path, settings: ReaderSettings) -> str:
+def _read(folder: Path, place: Path, settings: ReaderSettings) -> tuple[str, bool]:
+    """Return a file's text, and whether it is UTF-8; if it is not, it is read in the encoding of the settings."""
     label, most = printable(place.as_posix()), settings.maximum_field_characters
     encoding = known_encoding(settings.table_encoding)
     try:
-        text = (folder / place).read_bytes().decode("utf-8-sig" if encoding == "utf-8" else encoding)
+        content = (folder / place).read_bytes()
+        is_utf8 = encoding == "utf-8" or _is_utf8(content)
+        text = content.decode("utf-8-sig" if is_utf8 else encoding)
     except OSError as error:
         raise UserError(f"{folder / place}: cannot be read ({error.strerror}); check the file") from None
     except UnicodeError:
@@ -209,7 +221,14 @@ def _read(folder: Path, place: Path, settings: ReaderSettings) -> str:
     if "\0" in text or len(text) > most:
         what = "holds a NUL" if "\0" in text else f"is longer than {most:,} characters"
         raise UserError(f"{folder}: {label} {what}, so it is not one post's text; remove it")
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    return text.replace("\r\n", "\n").replace("\r", "\n"), is_utf8
+
+
+def _is_utf8(content: bytes) -> bool:
+    try:
+        return "\0" not in content.decode()  # UTF-16 of Latin letters is UTF-8 with a NUL behind each
+    except UnicodeError:
+        return False
 
 
 def _day_in(name: str, form: str | None) -> str:

@@ -11,6 +11,7 @@ from favor.tables.html import page
 from favor.voice.habits import HabitRate
 from favor.voice.score import TextScore, VoiceScore
 
+SHOWN_TEXTS = 20  # on the screen
 _AXIS = (-0.5, 1.5)  # shares beyond are drawn at its ends
 VERIFIERS = {"encoder": "style encoder", "stylometry": "stylometry", "grammar": "grammar (LambdaG)"}
 
@@ -86,7 +87,10 @@ def lines(score: VoiceScore, contrast: str) -> Iterator[str]:
     texts, own, others = score.phrases
     yield f"Phrases of assistants per 1,000 words: {texts:.1f}; the author {own:.1f}; others {others:.1f}"
     yield ""
-    yield from (text_line(text) for text in score.texts if not text.unscored)
+    shown = [text for text in score.texts if not text.unscored]
+    yield from (text_line(text) for text in shown[:SHOWN_TEXTS])
+    if len(shown) > SHOWN_TEXTS:
+        yield f"and {len(shown) - SHOWN_TEXTS} more texts, which --page and --json have"
     left_out = [f"{text.name} ({text.unscored})" for text in score.texts if text.unscored]
     if left_out:
         yield f"Not scored: {', '.join(left_out[:3])}{f' and {len(left_out) - 3} more' if len(left_out) > 3 else ''}."

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from favor.corpora.dates import NONE, day_of
+from favor.corpora.dates import NONE, day_of, epoch_unit
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable
 from favor.foundation.words import compared_words
@@ -17,12 +17,38 @@ NAMES = {
         *("autor", "autorin", "verfasser", "verfasserin", "nutzer", "nutzerin", "auteur", "utente", "usuario"),
     ),
     "text": (
-        *("text", "body", "content", "post", "message", "comment", "selftext", "tweet", "review", "story", "article"),
+        *(
+            "text",
+            "full_text",
+            "body",
+            "content",
+            "post",
+            "message",
+            "comment",
+            "selftext",
+            "tweet",
+            "review",
+            "story",
+            "article",
+        ),
         *("entry", "mail", "email", "inhalt", "beitrag", "nachricht", "kommentar", "texte", "testo", "texto"),
     ),
     "date": (
         *("date", "datetime", "created", "created_at", "timestamp", "time", "posted", "posted_on", "published"),
-        *("published_at", "day", "datum", "tag", "data", "fecha"),
+        *(
+            "created_utc",
+            "createdat",
+            "created_time",
+            "timestamp_ms",
+            "pubdate",
+            "publish_date",
+            "published_at",
+            "day",
+            "datum",
+            "tag",
+            "data",
+            "fecha",
+        ),
     ),
     "topic": (
         *("topic", "theme", "category", "subject", "subreddit", "genre", "section", "forum", "board"),
@@ -35,6 +61,7 @@ FORMATS = (
     *("%m/%d/%Y %H:%M:%S", "%a %b %d %H:%M:%S %z %Y", "%b %d, %Y %I:%M %p", "%d %b %Y %H:%M"),
 )
 LONGEST_NAME = 100  # characters of an author's name
+LONGEST_HEADER = 10  # words of a column's name
 FEWEST_POSTS = 3  # per author, on average: fewer, and the column numbers posts
 TEXT_WORDS = 5  # per row, on average
 DATES = 2000  # looked at, the commonest
@@ -86,6 +113,17 @@ def look(rows: Iterable[Mapping[str, str]]) -> dict[str, Column]:
     return columns
 
 
+def check_header(columns: Mapping[str, Column], source: str) -> None:
+    """Raise ``UserError`` where the names of columns look like a row of the table: it then has no header."""
+    for name, column in columns.items():
+        again = column.names_authors and column.values[name.strip()] >= FEWEST_POSTS
+        if again or len(name.split()) > LONGEST_HEADER or day_of(name) != NONE:
+            raise UserError(
+                f"{source}: its first line is a row, not the names of columns: {printable(name[:LONGEST_NAME])}; put a "
+                "line of names first, such as author,text"
+            )
+
+
 def roles_of(columns: Mapping[str, Column], source: str, date_format: str | None = None) -> Roles:
     """Return which column has which role; ``date_format``: the form of its dates, None to find it.
 
@@ -133,12 +171,22 @@ def form_of(dates: Mapping[str, int], given: str | None = None) -> tuple[str | N
     needed = MOSTLY * sum(dates.values())
     if not dates:
         return None, "it holds no dates"
-    if given is None and sum(rows for date, rows in dates.items() if day_of(date) != NONE) >= needed:
+    plain = sum(rows for date, rows in dates.items() if day_of(date) != NONE)
+    if given is None and plain >= needed:
         return None, ""
+    if given is None and (unit := epoch_unit(dates)) is not None:
+        return unit, ""
     forms = FORMATS if given is None else (given,)
     read = {form: sum(rows for date, rows in dates.items() if day_of(date, form) != NONE) for form in forms}
     most = max(read.values())
     best = [form for form, count in read.items() if count == most]
+    if given is None and plain > most:
+        odd = printable(next(date for date in dates if day_of(date) == NONE))
+        return None, (
+            f"{100 * plain / sum(dates.values()):.0f} % of its dates are read, {100 * MOSTLY:.0f} % are asked for, and "
+            f"others are such as {odd}; correct them, or name the column as 'date' under 'columns': the others then "
+            "count as posts without one"
+        )
     if most < needed:
         of = "of no form that is known; give it as --date-format" if given is None else "of another form"
         return None, f"dates such as {printable(next(iter(dates)))} are {of}"
@@ -149,5 +197,6 @@ def form_of(dates: Mapping[str, int], given: str | None = None) -> tuple[str | N
 
 def _named(columns: Iterable[str], role: str) -> str | None:
     """Return the column that is called what columns of a role are called, the commonest name first."""
-    plain = {name.strip().casefold().replace(" ", "_").replace("-", "_"): name for name in columns}
+    full = {name.strip().casefold().replace(" ", "_").replace("-", "_"): name for name in columns}
+    plain = {name.rpartition(".")[2]: column for name, column in full.items()} | full
     return next((plain[name] for name in NAMES[role] if name in plain), None)

@@ -26,16 +26,27 @@ READERS = {
 EXPORTED = "an export, or a folder of one per author"
 
 
-def run(data: Path, output: Path | None, checkout: Path, date_format: str | None = None) -> None:
+def run(
+    data: Path,
+    output: Path | None,
+    checkout: Path,
+    date_format: str | None = None,
+    encoding: str | None = None,
+) -> None:
     """Look at the data, write a configuration and say what was found.
 
     Raises ``UserError`` where it cannot work; nothing is written then.
     """
     name = re.sub(r"\W+", "_", data.absolute().name.partition(".")[0]).strip("_") or "own"
     output = output or Path(f"{name}.yaml")
+    if output.is_dir():
+        raise UserError(f"--output {output} is a folder; name a file in it")
     if output.exists():
         raise UserError(f"{output} exists; name another file with --output")
-    source = look_at(data, Splitting(minimum_posts=THRESHOLDS[-1][0]), date_format)
+    try:
+        source = look_at(data, Splitting(minimum_posts=THRESHOLDS[-1][0]), date_format, encoding)
+    except UserError as error:
+        raise UserError(str(error).replace("set the corpus key 'encoding'", "give --encoding")) from None
     base = Path(REAL_BASE) if Path(REAL_BASE).is_file() else checkout / REAL_BASE
     sizes = sizes_of(source.authors, base.is_file(), str(source.path))
     with atomic_path(output) as written:

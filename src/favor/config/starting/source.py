@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from favor.config.starting.columns import Roles, look, roles_of
+from favor.config.starting.columns import Roles, check_header, look, roles_of
 from favor.corpora.building import build_documents
 from favor.corpora.dates import names_days
 from favor.corpora.delimited import SUFFIXES, delimiter_of
@@ -24,6 +24,11 @@ from favor.foundation.registry import EXPORTS
 
 TABLES = (*SUFFIXES, *JSONL_SUFFIXES, *PARQUET_SUFFIXES)
 ENCODINGS = ("utf-8", "cp1252")
+REMEDIES = {  # for what people have and is no table here
+    (".arrow", ".feather"): "write it as Parquet: datasets.load_from_disk(FOLDER)['train'].to_parquet('posts.parquet')",
+    (".xlsx", ".xls", ".ods"): "save it as CSV in UTF-8, with one line of column names",
+    (".json",): "write it as JSON Lines (.jsonl), one object per line",
+}
 LONG_POST = 80  # words of a post that gives a prompt of 32 tokens and an own continuation of 48
 
 
@@ -44,26 +49,28 @@ class Source(NamedTuple):
     columns: list[str]
 
 
-def look_at(path: Path, splitting: Splitting, date_format: str | None = None) -> Source:
-    """Read a corpus as the workflow will; ``date_format``: the form of its dates, None to find it.
+def look_at(path: Path, splitting: Splitting, date_format: str | None = None, encoding: str | None = None) -> Source:
+    """Read a corpus as the workflow will; ``date_format``: the form of its dates, None to find it; so ``encoding``.
 
     Raises ``UserError`` where it cannot be read, or is not one of posts.
     """
     if date_format is not None and not names_days(date_format):
-        raise UserError(f"--date-format {printable(date_format)} names no day; give one such as %d.%m.%Y")
-    path = path.absolute()
+        raise UserError(f"--date-format '{printable(date_format)}' names no day; give one such as %d.%m.%Y")
+    path = path.parent.resolve() / path.name
     if not path.exists():
         raise UserError(f"{path}: file not found; check the path")
-    given: dict[str, Any] = {"words": "unicode"}
+    given: dict[str, Any] = {"words": "unicode", "encoding": encoding}
     columns: list[str] = []
     roles = Roles({}, [], None, "")
     reader = _reader(path)
     if reader == "table":
-        given["encoding"] = _encoding(path)
+        given["encoding"] = _encoding(path) if encoding is None else encoding
         settings = ReaderSettings.model_validate({"encoding": given["encoding"]})
         if _is_csv(path) and ".tsv" not in path.suffixes and (sign := delimiter_of(path, settings)) != ",":
             given["separator"] = sign
         seen = look(table_rows(path, settings))
+        if _is_csv(path):
+            check_header(seen, str(path))
         columns, roles = list(seen), roles_of(seen, str(path), date_format)
         given["columns"] = {role: name for role, name in roles.columns.items() if role != name}
     elif reader == "whatsapp":
@@ -122,6 +129,11 @@ def _reader(path: Path) -> str:
     names = [name for name in EXPORTS.names() if name != "text_folder"]
     if export := next((name for name in names if EXPORTS.load(name).EXPORT.exports(path)), ""):
         return export
+    arrow = path.is_dir() and [*path.glob("*.arrow"), *path.glob("*/*.arrow")]
+    kind = ".arrow" if arrow else path.suffix.lower()
+    for kinds, remedy in REMEDIES.items():
+        if kind in kinds and (arrow or path.is_file()):
+            raise UserError(f"{path}: {kind} is not read; {remedy}")
     if path.is_dir():
         return _folder_reader(path)
     if not suffixes:
