@@ -71,7 +71,8 @@ class ComparisonIndex:
             low, high = (printed(found[end], decimals).replace("-", "−") for end in ("low", "high"))
             delta = printed(found["delta"], decimals, signed=True).replace("-", "−")
             lead = f"{delta} " if statistic == "author_delta_interval" else ""
-            return Cell(n=int(found["n"]), text=f"{lead}[{low}, {high}]")
+            ends = "–" if math.isnan(found["low"]) else f"[{low}, {high}]"
+            return Cell(n=int(found["n"]), text=f"{lead}{ends}")
         name = {"p": "p_exact" if found["test"] == "exact" else "p", "author_p": "p"}.get(statistic, statistic)
         value = float(found[name])
         if math.isnan(value):

@@ -4,6 +4,7 @@ The family writes a difference of every two rows once, as the left row's variant
 and "_p"; a further variant stands before it, as in "common_minus:{right}".
 """
 
+import math
 from collections.abc import Mapping
 
 from favor.tables.cells import SAME, printed
@@ -40,8 +41,9 @@ def minus(metric: str, rival: str, encoder: str = "", variant: str = "", decimal
             return Derived(signed(0.0, decimals), 0.0, SAME)
         p = _adjusted(found, rival, prefix)[row.method]
         told = "< .001" if p < 0.001 else f"= {p:.3f}".replace("0.", ".", 1)
-        text = f"{signed(sign * value, decimals)} [{signed(low, decimals)}, {signed(high, decimals)}], p {told}"
-        return Derived(text, sign * value)
+        # Authors who all differ by the same show no spread, of which a measure without bounds has no interval.
+        ends = "" if math.isnan(low) else f" [{signed(low, decimals)}, {signed(high, decimals)}]"
+        return Derived(f"{signed(sign * value, decimals)}{ends}, p {told}", sign * value)
 
     return derive
 

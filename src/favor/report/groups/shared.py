@@ -107,23 +107,23 @@ def check_outputs(path: Path, protocol: Protocol, outputs: pd.DataFrame) -> None
     Raises ``UserError`` that names the first row or value which no run of that protocol writes.
     """
 
-    def wrong(problem: str) -> UserError:
+    def refuse(problem: str) -> UserError:
         return UserError(f"{path}: {problem}; {_REMEDY}")
 
     if list(outputs.columns) != GROUP_OUTPUTS.names:
-        raise wrong(
+        raise refuse(
             f"columns {printable(', '.join(map(str, outputs.columns)))} are not {', '.join(GROUP_OUTPUTS.names)}"
         )
     if outputs.isna().to_numpy().any() or not np.isfinite(outputs["value"]).all():
-        raise wrong("holds values that are missing or not finite")
+        raise refuse("holds values that are missing or not finite")
     keys = list(GROUP_OUTPUTS.sort_by)
     if (again := outputs.duplicated(keys)).any():
         row = ", ".join(f"{key} {value}" for key, value in outputs.loc[again, keys].iloc[0].items())
-        raise wrong(f"two rows share {printable(row)}")
+        raise refuse(f"two rows share {printable(row)}")
     for (encoder, metric), own in outputs.groupby(["encoder", "metric"]):
         known = OF_NONE if encoder == "" else OF_ENCODER if encoder in protocol.encoders else {}
         if metric not in known:
-            raise wrong(
+            raise refuse(
                 f"metric '{printable(str(metric))}' of encoder '{printable(str(encoder))}' is not of this protocol"
             )
         low, high = known[metric]
@@ -132,9 +132,9 @@ def check_outputs(path: Path, protocol: Protocol, outputs: pd.DataFrame) -> None
         if metric in _RIGHT_OR_WRONG:
             outside |= ~np.isin(values, (0.0, 1.0))
         if outside.any():
-            raise wrong(f"{metric} of one output is {values[outside][0]:g}, outside of what it can be")
+            raise refuse(f"{metric} of one output is {values[outside][0]:g}, outside of what it can be")
     if (outputs["sample"] < 0).any():
-        raise wrong("numbers of samples are below 0")
+        raise refuse("numbers of samples are below 0")
     _check_reference(refuse, protocol, outputs)
 
 
@@ -144,17 +144,17 @@ def _check_reference(refuse: Callable[[str], UserError], protocol: Protocol, out
     asked = own[(own["metric"] == PASS_RATE) & (own["encoder"] == "")]
     prompts = {str(seed): digest_of(sorted(rows["prompt"])) for seed, rows in asked.groupby("seed")}
     if set(map(str, protocol.seeds)) != {*protocol.prompts_of_seed} or prompts != protocol.prompts_of_seed:
-        raise wrong("the authors' own continuations (rows 'gold') are not those of the protocol's prompts")
+        raise refuse("the authors' own continuations (rows 'gold') are not those of the protocol's prompts")
     if digest_of(sorted(asked["author"].unique())) != protocol.authors.texts:
-        raise wrong("its authors are not those of the protocol")
+        raise refuse("its authors are not those of the protocol")
     places = pd.MultiIndex.from_frame(asked[OUTPUT])
     if not pd.MultiIndex.from_frame(outputs[OUTPUT]).isin(places).all():
-        raise wrong("holds outputs of prompts that the protocol does not have")
+        raise refuse("holds outputs of prompts that the protocol does not have")
     passed = places[(asked["value"] == 1.0).to_numpy()]
     for encoder in protocol.encoders:
         for metric, needed in ((FAILURES_WRONG, places), ("target_similarity", passed)):
             rows = own[(own["encoder"] == encoder) & (own["metric"] == metric)]
             if not needed.isin(pd.MultiIndex.from_frame(rows[OUTPUT])).all():
-                raise wrong(
+                raise refuse(
                     f"rows 'gold' of encoder '{printable(encoder)}' are missing, by which encoders are compared"
                 )

@@ -70,6 +70,7 @@ class LocalFiles:
 
 
 def _value(item: Any, wildcards: Any) -> Any:
+    item = getattr(item, "_file", item)  # what Snakemake wraps, such as unpack(function)
     function = getattr(item, "callable", None) or item
     return function(wildcards) if callable(function) else item
 
