@@ -22,7 +22,7 @@ def test_a_metric_reruns_its_scores_and_its_table(project) -> None:  # noqa: F81
 
 
 def test_a_private_hyper_parameter_trains_the_private_stage_alone(project) -> None:  # noqa: F811
-    project.edit("shortest.yaml", "favor: {}", "favor: { private_epochs: 2 }")
+    project.edit("shortest.yaml", "favor: {}", "favor: { private_epochs: 3 }")
     planned = reruns(project)
     assert planned.pop("train_personal") == planned.pop("generate") == 1
     assert not {"train_shared", "train_asce"} & set(planned)
