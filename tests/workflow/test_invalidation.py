@@ -258,7 +258,7 @@ def test_words_comments_and_new_functions_rerun_nothing(project) -> None:
 
 def test_a_new_key_reruns_nothing_until_it_is_set(project) -> None:
     """A key that no job reads, at its default. A changed default reruns what took it, and nothing that has its own."""
-    key, rate = "    group_by_length: bool = key(", "learning_rate: LearningRate = key("
+    key, rate = "    group_by_length: bool = key(", "learning_rate: LearningRate = key(\n        "
     project.edit("src/favor/lm/settings.py", key, f"    unread: int = key(3, 'x')\n{key}")
     project.edit("src/favor/lm/settings.py", f"{rate}2.0e-4,", f"{rate}3.0e-4,")  # the configuration sets 0.002
     assert rerun_by_code(project) == {}
