@@ -183,7 +183,7 @@ def _jsonl_rows(
     path: Path, settings: ReaderSettings, names: Mapping[str, str], needed: set[str], expected: str
 ) -> Iterator[Row]:
     for label, nested in _json_lines(path, settings):
-        values, row = {}, _flat(nested)
+        values, row = {}, {**nested, **_flat(nested)}
         for role, column in names.items():
             if role in needed and column not in row:
                 raise UserError(f"{path}: {label}: key '{column}' is missing; expected {expected}")
