@@ -14,7 +14,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 HEAD = "For snakemake --software-deployment-method conda. Made by envs/write.py with the pins of requirements.lock."
 DATA = (
-    "pandas pyarrow tokenizers scikit-learn PyYAML safetensors huggingface_hub regex rensa fonttools icu4py py3langid "
+    "pandas pyarrow tokenizers scikit-learn PyYAML safetensors huggingface_hub lxml regex rensa fonttools icu4py py3langid "
     "threadpoolctl pydantic"
 )
 MODELS = (

@@ -9,7 +9,7 @@ from snakemake.iocontainers import InputFiles
 
 from favor.running.invalidation import given
 from favor.running.invalidation.changes import Difference
-from favor.running.invalidation.given import Libraries, handed_over, installed, library_notes
+from favor.running.invalidation.given import Libraries, handed_otherwise, handed_over, installed, library_notes
 
 
 def files(**named) -> InputFiles:
@@ -53,6 +53,16 @@ def test_files_that_are_handed_over_otherwise_are_seen(change) -> None:
 def test_outputs_that_change_places_are_seen() -> None:
     swapped = {"scores": "g.parquet", "other": "f.parquet"}
     assert handed_over(files(**INPUTS), files(**swapped)) != handed_over(files(**INPUTS), files(**OUTPUTS))
+
+
+def test_what_is_handed_over_otherwise_is_said() -> None:
+    page, both, other = (
+        handed_over(files(), files(**outputs))[1]
+        for outputs in ({"html": "report.html"}, {"html": "report.html", "pdf": "report.pdf"}, {"html": "page.html"})
+    )
+    assert handed_otherwise(page, both) == "LaTeX is there now: .pdf is added"
+    assert handed_otherwise(both, page) == "LaTeX is not there any more: .pdf is left out"
+    assert handed_otherwise(page, other).startswith("it reads or writes other files")
 
 
 HERE = ("libraries", "numpy 2.4.0, torch 2.14.0, transformers 5.23.0")

@@ -20,7 +20,7 @@ from favor.foundation.files import read_json, write_json
 from favor.foundation.names import nearest
 from favor.running.invalidation.code_check import code_files, write_code_files
 from favor.running.invalidation.fingerprint import SourceCode
-from favor.running.invalidation.given import FILES, LIBRARIES, Libraries
+from favor.running.invalidation.given import FILES, LIBRARIES, Libraries, handed_otherwise
 from favor.running.invalidation.local_files import FOLDER, LOCAL_FILES, RECORD
 
 ACCEPTED = "accepted.json"
@@ -100,7 +100,7 @@ class Changes:
         found += [f"configuration `{name}` changed" for name in _keys(old.get("cfg"), new.get("cfg"))]
         found += [f"the file '{path}' changed" for path in _keys(old.get(LOCAL_FILES, {}), new.get(LOCAL_FILES, {}))]
         if old.get(FILES) != new.get(FILES):
-            found.append("which file it is given as what")
+            found.append(handed_otherwise(old.get(FILES, ""), new.get(FILES, "")))
         if old.get(LIBRARIES) != new.get(LIBRARIES):
             found.append("versions of libraries")
         return found or ["its parameters changed"]

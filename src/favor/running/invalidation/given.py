@@ -18,15 +18,27 @@ FILES, LIBRARIES = "files", "libraries"
 # Those whose versions can change numbers.
 _COMPUTE = ("numpy", "peft", "scikit-learn", "sentence-transformers", "torch", "transformers")
 _KEPT = "libraries.json"
+_LATEX = {".pdf", ".tex"}  # are written where LaTeX is installed
 
 
 def handed_over(inputs: Any, outputs: Any) -> tuple[str, str]:
-    """Return (FILES, digits) of what files a job reads and writes under which names and in which order.
+    """Return (FILES, digits and suffixes) of what files a job reads and writes under which names and in which order.
 
-    ``inputs``, ``outputs``: Snakemake's lists, whose items may have names.
+    ``inputs``, ``outputs``: Snakemake's lists, whose items may have names. The suffixes are those of the outputs.
     """
     parts = [[_named(files), list(map(str, files))] for files in (inputs, outputs)]
-    return FILES, hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+    suffixes = sorted({Path(str(file)).suffix for file in outputs} - {""})
+    return FILES, " ".join([hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16], *suffixes])
+
+
+def handed_otherwise(old: str, new: str) -> str:
+    """Return in words how two values of :func:`handed_over` differ."""
+    before, now = ({*value.split()[1:]} for value in (old, new))
+    if added := _LATEX & now - before:
+        return f"LaTeX is there now: {', '.join(sorted(added))} is added"
+    if gone := _LATEX & before - now:
+        return f"LaTeX is not there any more: {', '.join(sorted(gone))} is left out"
+    return "it reads or writes other files, or the same under other names or in another order"
 
 
 def _named(files: Any) -> dict[str, str | list[str]]:
