@@ -14,8 +14,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 HEAD = "For snakemake --software-deployment-method conda. Made by envs/write.py with the pins of requirements.lock."
 DATA = (
-    "pandas pyarrow tokenizers scikit-learn PyYAML safetensors huggingface_hub lxml regex rensa fonttools icu4py py3langid "
-    "threadpoolctl pydantic"
+    "pandas pyarrow tokenizers scikit-learn PyYAML safetensors huggingface_hub lxml regex rensa fonttools icu4py "
+    "py3langid threadpoolctl pydantic"
 )
 MODELS = (
     "torch transformers peft bitsandbytes tokenizers safetensors pandas pyarrow scikit-learn scipy "

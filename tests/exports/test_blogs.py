@@ -80,6 +80,7 @@ def test_wordpress() -> None:
         ("zlee", "A block “post”.", "", "2014-05-14 10:20:30"),
         ("zlee", "About me", "page", "2013-01-01 00:00:00"),
         ("zlee", "Not yet", "draft", "None"),
+        ("zlee", "picture", "attachment", "2013-01-01 00:00:00"),
         ("bob", "Guest post", "", "2013-01-01 00:00:00"),
     ]
     assert cuts(found[0]) == [
@@ -98,12 +99,12 @@ BOMB = '<!DOCTYPE rss [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]>'
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (("<rss", f"{BOMB}<rss"), "it declares a document type, which WordPress does not and which may hide entities"),
-        (("<rss", '<!DOCTYPE rss SYSTEM "file:///etc/passwd"><rss'), "it declares a document type"),
-        (("About me", "About &me; ]]>&me;"), "cannot be read as XML (undefined entity"),
-        (("</channel></rss>", ""), "cannot be read as XML (no element found"),
-        (("UTF-8", "x-none"), "cannot be read as XML (unknown encoding: x-none)"),
-        (("Zoë", "Zo\udcff"), "cannot be read as XML (not well-formed (invalid token)"),
+        (("<rss", f"{BOMB}<rss"), "declares a document type, which WordPress does not and which may hide entities"),
+        (("<rss", '<!DOCTYPE rss SYSTEM "file:///etc/passwd"><rss'), "declares a document type"),
+        (("About me", "About &me; ]]>&me;"), "cannot be read as XML (Entity 'me' not defined"),
+        (("</channel></rss>", ""), "cannot be read as XML (Premature end of data"),
+        (("UTF-8", "x-none"), "cannot be read as XML (Unsupported encoding: x-none"),
+        (("Zoë", "Zo\udcff"), "cannot be read as XML (Invalid bytes in character encoding"),
     ],
 )
 def test_broken_xml_ends_in_one_line(tmp_path, change, message) -> None:
@@ -118,7 +119,7 @@ def test_broken_xml_ends_in_one_line(tmp_path, change, message) -> None:
 @pytest.mark.parametrize(
     ("html", "own"),
     [
-        ("a<p>b<p>c</div>d", "a\n\nb\n\nc\n\nd"),  # ends that nothing began
+        ("a<p>b<p>c</div>d", "a\n\nb\n\ncd"),  # an end that nothing began
         ("<blockquote>x<b>y</blockquote>z", "z"),
         ("<div>a<blockquote>never closed</div>b", "a\n\nb"),
         ("a &lt;b&gt; &#8212; c", "a <b> — c"),
@@ -127,6 +128,10 @@ def test_broken_xml_ends_in_one_line(tmp_path, change, message) -> None:
         ("a<!--[if mso]><p>x</p><![endif]-->b<![if !supportLists]>c<![endif]>d<![CDAT[e]]>f", "abcdf"),
         ("<table><tr><td>a</td></tr><tr><td>b</td></tr></table>", "a\n\nb"),
         ("<table><tr><th>a</th><td>b</td></tr></table>", "a\n\nb"),
+        ("<html><head><title>t</title></head><body>a</body></html>b<p>c", "ab\n\nc"),  # a list adds its footer
+        ("<?xml version='1.0' encoding='latin-1'?>a<meta charset='cp1251'>é\0", "aé\ufffd"),
+        ("<!-- nothing -->", ""),
+        ("<div>" * 2100 + "a", ""),  # which is counted as a cut
     ],
 )
 def test_html_that_is_not_well_formed(html, own) -> None:
