@@ -13,8 +13,9 @@ from tests.plan.conftest import ROOT, read
 from favor.config.resolve import resolve
 from favor.foundation.errors import UserError
 from favor.plan import Planner
+from favor.plan.keys import Run, StageOfRun
 from favor.tuning.choice import choose, write_tuned
-from favor.tuning.grid import Candidate, Grid, edges, losses_of, targets, untuned
+from favor.tuning.grid import Candidate, Grid, edges, losses_of, untuned
 
 METHODS = {"fedavg": {}, "favor": {}, "local_only": {"epochs": 3}, "fedsa_lora": {}, "pooled": {}, "base_only": {}}
 
@@ -62,20 +63,34 @@ def test_every_stage_of_every_row_is_tried_at_every_rate() -> None:
     assert keys == {"favor": "private_epochs", "local_only": "epochs", "pooled": "epochs"}
 
 
-def test_shared_adapters_are_read_at_the_end_and_nothing_is_generated() -> None:
+def test_shared_adapters_are_read_at_the_end_and_other_losses_are_taken_from_logs() -> None:
     made = grid()
     shared = made.shared()
     planner = planned(made, shared)
     kinds = {each.row: losses_of(planner, "tiny_tuning", each) for each in shared}
-    assert kinds["fedavg"].table
-    assert kinds["favor"].table
-    assert kinds["fedsa_lora"].logs
+    assert kinds["fedavg"].startswith("results/tiny_tuning/seed1/shared/")
+    assert kinds["favor"].endswith("/clients/validation.parquet")
+    assert kinds["fedsa_lora"] == "results/tiny_tuning/seed1/fedsa_lora_shared1/clients/validation_shared.parquet"
     both = [*shared, *made.personal({"favor": 0.1, "fedavg": 0.01, "fedsa_lora": 0.01})]
     again = planned(made, both)
-    # What the first step made stays as it is in the second.
-    assert targets(again, "tiny_tuning", shared) == targets(planner, "tiny_tuning", shared)
-    files = targets(again, "tiny_tuning", both)
-    assert all(file.endswith((".log.parquet", "validation.parquet")) for file in files)
+    # What the first step made stays as it is in the second. No log is asked for: rounds let go what is made with it.
+    files = [losses_of(again, "tiny_tuning", each) for each in both]
+    assert files[: len(shared)] == [losses_of(planner, "tiny_tuning", each) for each in shared]
+    assert {file.rpartition("/")[2] for file in files} == {
+        *("validation.parquet", "validation_shared.parquet", "validation_personal.parquet")
+    }
+
+
+def test_a_stage_has_the_losses_of_its_own_logs() -> None:
+    made = grid(raw(methods={"ditto": {}}))
+    candidates = made.personal({"ditto": 0.1})
+    planner = planned(made, candidates, raw(methods={"ditto": {}}))
+    run = Run("tiny_tuning", "1", candidates[0].trial)
+    logs = {
+        stage: planner.validation.stage_logs(StageOfRun(**vars(run), stage=stage)) for stage in ("shared", "personal")
+    }
+    assert all("/shared/" in log for log in logs["shared"])
+    assert [log.split("/")[-2] for log in logs["personal"]] == ["round0", "round1"]
 
 
 def candidate(row, stage, rate, passes=1.0, **overrides) -> Candidate:

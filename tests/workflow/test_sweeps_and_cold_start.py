@@ -30,7 +30,8 @@ pytestmark = pytest.mark.slow(88)
 STUDIES = ("--configfile", "micro.yaml", "micro_studies.yaml")
 # The release holds the report, and every table and figure of the studies; the micro experiment itself is not run.
 SHARED = f"third/seed1/shared/{SharedStage().track}/clients/validation.parquet"  # what "favor tune" chooses by
-TARGETS = ("results/release.tar.gz", "results/unseen/boundary.parquet", f"results/{SHARED}")
+PERSONAL = "third/seed1/ditto/clients/validation_personal.parquet"
+TARGETS = ("results/release.tar.gz", "results/unseen/boundary.parquet", f"results/{SHARED}", f"results/{PERSONAL}")
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +54,7 @@ def test_every_client_reads_its_validation_texts_under_the_final_shared_adapter(
     texts = read_parquet(results / "third" / "clients" / "texts.parquet", CLIENT_TEXTS)
     assert set(losses["client"]) == set(texts.loc[texts["split"] == "validation", "client"])
     assert np.isfinite(losses["loss"]).all()
+    assert set(read_parquet(results / PERSONAL, VALIDATION_LOSSES)["client"]) == set(losses["client"])
 
 
 def test_every_point_is_a_row_beside_the_papers(results) -> None:

@@ -99,6 +99,7 @@ TRACED = {
         "score_poisoning",
         "score_validation",
         "sum_uploads",
+        "take_validation",
     ],
     "lengths": ["export_pan", "export_release"],
     "quantised": ["quantise_base"],

@@ -250,3 +250,17 @@ rule read_validation:
         cfg=planner.validation.reading_settings,
     script:
         "../scripts/read_validation.py"
+
+
+# The same of a stage whose training logs hold the losses. Rounds let files go, so that logs asked for train again.
+rule take_validation:
+    input:
+        logs=planner.validation.stage_logs,
+    output:
+        losses=paths.stage_validation,
+    wildcard_constraints:
+        stage="shared|personal",
+    params:
+        cfg=planner.validation.stage_settings,
+    script:
+        "../scripts/take_validation.py"

@@ -167,8 +167,7 @@ def read_validation(
         {"client": [client for client, _ in asked], "sum": map(np.sum, found), "tokens": map(len, found)}
     )
     sums = tokens.groupby("client").sum()
-    losses = {"loss": -sums["sum"] / sums["tokens"], "supervised_tokens": sums["tokens"].astype("int32")}
-    return pd.DataFrame(losses).reset_index()
+    return (-sums["sum"] / sums["tokens"]).rename("loss").reset_index()
 
 
 def _key(request: GenerationRequest, place: int) -> tuple[Any, ...]:

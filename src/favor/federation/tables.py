@@ -136,7 +136,6 @@ VALIDATION_LOSSES = Table(
     (
         CLIENT,
         Column("loss", FLOAT, "nats per token", "mean negative log-likelihood of the client's validation texts"),
-        Column("supervised_tokens", INT32, "tokens", "tokens that the loss is the mean over"),
     ),
     ("client",),
 )

@@ -92,6 +92,12 @@ class PersonalBatch(Run):
     batch: str
 
 
+class StageOfRun(Run):
+    """One stage of a run: "shared" or "personal"."""
+
+    stage: str
+
+
 class GenerationPart(Run):
     """One job of a run's generation: some of its clients."""
 

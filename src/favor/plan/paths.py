@@ -116,6 +116,7 @@ class Paths:
         self.personal_pack = at(f"{run}/clients/{{phase}}/batch{{batch}}.safetensors")
         self.personal_passing = at(f"{run}/clients/{{phase}}/batch{{batch}}.passing.safetensors")
         self.personal_log = at(f"{run}/clients/{{phase}}/batch{{batch}}.log.parquet")
+        self.stage_validation = at(f"{run}/clients/validation_{{stage}}.parquet")
         self.boundary = at("{experiment}/boundary.parquet")
         self.settings = at("{experiment}/settings.json")
         # Generation, and what is measured once per text

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from favor.federation.method import Inference, Plan, plan_values
 from favor.federation.settings import ValidationReading
 from favor.plan.handing import Parameter, canonical, handed
-from favor.plan.keys import InExperiment, InTrack, Run
+from favor.plan.keys import InExperiment, InTrack, Run, StageOfRun
 from favor.plan.project import Part, unique
 from favor.plan.training import Training
-from favor.scores.settings import ValidatedRun, ValidationScoring
+from favor.scores.settings import ValidatedRun, ValidatedStage, ValidationScoring
 
 FAMILY = "validation"
 _NOT_TRAINED = "its clients generate with no adapter of their own, whose loss a training log would hold"
@@ -60,6 +60,22 @@ class ValidationLosses(Part):
             )
         )
 
+    def stage_logs(self, key: StageOfRun) -> list[str]:
+        """Return the training logs of one stage of a run."""
+        shared = [log for log, _ in self.training.logged_jobs(key, personal=False)]
+        if key.stage == "shared":
+            return shared
+        return [log for log, _ in self.training.logged_jobs(key) if log not in shared]
+
+    def stage_settings(self, key: StageOfRun) -> Parameter:
+        """Return what the job reads that takes the validation losses of one stage from its training logs."""
+        stopped = key.stage == "personal" and self._patient(key)
+        return canonical(ValidatedStage(stage=key.stage, stopped=stopped, logs=self.stage_logs(key)))
+
+    def _patient(self, key: InExperiment) -> bool:
+        validation = self.project.experiment(key).training.validation
+        return validation is not None and validation.patience is not None
+
     def logs(self, key: InExperiment) -> list[str]:
         """Return the training logs that hold the losses of an experiment's rows."""
         return unique(log for run in self.training.runs(key.experiment) for log in self._logs(run))
@@ -67,8 +83,7 @@ class ValidationLosses(Part):
     def settings(self, key: InExperiment) -> Parameter:
         """Return what the scores look up for each run, and why a row has none."""
         experiment, plans = self.project.experiment(key), self.project.plans(key.experiment)
-        validation = experiment.training.validation
-        patient = validation is not None and validation.patience is not None
+        patient = self._patient(key)
         runs = []
         for run in self.training.runs(key.experiment):
             stage = "personal" if plans[run.method].inference == "personal" else "shared"

@@ -12,6 +12,7 @@ LOCAL = (
     "record_settings",
     "score_efficiency",
     "score_validation",
+    "take_validation",
     "measure_participation",
     "make_table",
     "make_excerpts",

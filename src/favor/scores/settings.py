@@ -266,13 +266,18 @@ class PoisoningScoring(Section):
     targets: dict[str, str]
 
 
-class ValidatedRun(Section):
-    """A run, its training logs, and the ``stage`` whose adapter generates; ``stopped``: whether it may end early."""
+class ValidatedStage(Section):
+    """A ``stage`` of a run and its training logs; ``stopped``: whether it may end early."""
 
-    method: str
     stage: str
     stopped: bool
     logs: list[str]
+
+
+class ValidatedRun(ValidatedStage):
+    """A run and the stage whose adapter generates."""
+
+    method: str
 
 
 class ValidationScoring(Section):

@@ -4,25 +4,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import yaml
 
 from favor.federation.settings import Tuned, TunedPoint
-from favor.federation.tables import TRAINING_LOG, VALIDATION_LOSSES
 from favor.foundation.errors import UserError
 from favor.foundation.files import write_text
-from favor.foundation.parquet import read_parquet
-from favor.scores.validation import final_losses
-from favor.tuning.grid import Candidate, Grid, Losses, edges
-
-
-def author_losses(losses: Losses, stopped: bool) -> dict[str, float]:
-    """Return the validation loss of every author at one point; ``stopped``: personal stages keep their best pass."""
-    if losses.table:
-        table = read_parquet(losses.table, VALIDATION_LOSSES)
-        return dict(zip(table["client"], table["loss"], strict=True))
-    log = pd.concat([TRAINING_LOG.empty(), *(read_parquet(path, TRAINING_LOG) for path in losses.logs)])
-    return final_losses(log, losses.stage, stopped and losses.stage == "personal")
+from favor.tuning.grid import Candidate, Grid, edges
 
 
 def choose(found: Sequence[tuple[Candidate, Mapping[str, float]]]) -> list[TunedPoint]:

@@ -11,7 +11,8 @@ import yaml
 from favor.federation.settings import TunedPoint
 from favor.foundation.files import write_text
 from favor.plan import Planner
-from favor.tuning.grid import Candidate, Grid, losses_of, targets, tuned_experiment
+from favor.plan.project import unique
+from favor.tuning.grid import Candidate, Grid, losses_of, tuned_experiment
 
 Start = Callable[[argparse.Namespace, Sequence[str]], int]
 
@@ -32,7 +33,9 @@ def run(arguments: argparse.Namespace, planner_of: Callable[[argparse.Namespace]
     made stays, and the same command goes on where it was interrupted.
     """
     # Here, because the other commands need no pandas.
-    from favor.tuning.choice import author_losses, choose, write_tuned
+    from favor.federation.tables import VALIDATION_LOSSES
+    from favor.foundation.parquet import read_parquet
+    from favor.tuning.choice import choose, write_tuned
 
     planner = planner_of(arguments)
     grid = Grid(
@@ -42,8 +45,6 @@ def run(arguments: argparse.Namespace, planner_of: Callable[[argparse.Namespace]
         arguments.passes,
         arguments.authors,
     )
-    validation = grid.section.training.validation
-    stopped = validation is not None and validation.patience is not None
     laid_over = Path(planner.config.results) / "tuning" / f"{grid.name}.yaml"
     chosen: dict[str, float] = {}
     tried: list[Candidate] = []
@@ -58,10 +59,12 @@ def run(arguments: argparse.Namespace, planner_of: Callable[[argparse.Namespace]
         own = copy.copy(arguments)
         own.configfile = [*arguments.configfile, str(laid_over)]
         planned = planner_of(own)
-        status = start(own, targets(planned, grid.tuning, candidates))
+        files = [losses_of(planned, grid.tuning, each) for each in candidates]
+        status = start(own, unique(files))
         if status or arguments.dry_run:
             return status
-        losses = [author_losses(losses_of(planned, grid.tuning, each), stopped) for each in candidates]
+        tables = [read_parquet(file, VALIDATION_LOSSES) for file in files]
+        losses = [dict(zip(table["client"], table["loss"], strict=True)) for table in tables]
         points += choose(list(zip(candidates, losses, strict=True)))
         chosen |= {point.row: point.learning_rate for point in points if point.chosen and point.stage == "shared"}
     print(*write_tuned(grid, tried, points, arguments.output), sep="\n")

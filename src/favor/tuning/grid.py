@@ -16,8 +16,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.names import nearest
 from favor.foundation.registry import row_method
 from favor.plan import Planner
-from favor.plan.keys import InTrack, Run
-from favor.plan.project import unique
+from favor.plan.keys import Run
 
 Stage = Literal["shared", "personal"]
 FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)  # of the experiment's own rate, where no rates are named
@@ -155,42 +154,18 @@ class Grid:
         return {"experiments": {self.tuning: experiment}}
 
 
-@dataclass(frozen=True)
-class Losses:
-    """The files that hold the loss of a point: of all clients at once, or training logs of a stage."""
+def losses_of(planner: Planner, experiment: str, candidate: Candidate) -> str:
+    """Return the file of the authors' losses at a point, of the planned tuning experiment.
 
-    table: str = ""
-    logs: tuple[str, ...] = ()
-    stage: Stage = "shared"
-
-    @property
-    def files(self) -> list[str]:
-        """The files to make."""
-        return [self.table] if self.table else list(self.logs)
-
-
-def losses_of(planner: Planner, experiment: str, candidate: Candidate) -> Losses:
-    """Return where the loss of a point is read in the planned tuning experiment.
-
-    Of a personal stage, and of a shared one whose endpoint a client generates with, that is its training log; else the
-    final shared adapter reads every author's validation texts.
+    The final shared adapter reads every author's validation texts. Of a personal stage, and of a shared one whose
+    endpoint a client generates with, the training logs hold the losses.
     """
     run = Run(experiment, str(planner.config.experiments[experiment].seeds[0]), candidate.trial)
     plan = planner.project.plan(run)
     if candidate.stage == "personal" or plan.inference == "endpoint":
-        logs = [log for log, _ in planner.training.logged_jobs(run, personal=candidate.stage == "personal")]
-        if candidate.stage == "personal" and plan.shared is not None:
-            shared = {log for log, _ in planner.training.logged_jobs(run, personal=False)}
-            logs = [log for log in logs if log not in shared]
-        return Losses(logs=tuple(logs), stage=candidate.stage)
+        return planner.paths.stage_validation.of(run, stage=candidate.stage)
     assert plan.shared is not None
-    track = InTrack(run.experiment, run.seed, plan.shared.track)
-    return Losses(table=planner.paths.shared_validation.of(track))
-
-
-def targets(planner: Planner, experiment: str, candidates: Iterable[Candidate]) -> list[str]:
-    """Return the files that hold the losses of points, each once."""
-    return unique(file for each in candidates for file in losses_of(planner, experiment, each).files)
+    return planner.paths.shared_validation.of(run, track=plan.shared.track)
 
 
 def tuned_experiment(config: Configuration, name: str | None) -> str:
