@@ -13,7 +13,7 @@ from tests.plan.conftest import ROOT, read
 from favor.config.resolve import resolve
 from favor.foundation.errors import UserError
 from favor.plan import Planner
-from favor.plan.keys import Run, StageOfRun
+from favor.plan.keys import Batch, Run, StageOfRun
 from favor.tuning.choice import choose, write_tuned
 from favor.tuning.grid import Candidate, Grid, edges, losses_of, untuned
 
@@ -43,6 +43,12 @@ def test_points_are_tried_on_authors_who_are_not_the_experiments() -> None:
     section = planned(made, made.shared()).config.experiments["tiny_tuning"]
     assert (section.skip_clients, section.clients, section.seeds) == (4, 4, [1])
     assert section.training.validation is not None
+    patient = raw()
+    patient["experiments"]["tiny"]["training"]["validation"] = {"patience": 1}
+    made = grid(patient)
+    section = planned(made, made.shared(), patient).config.experiments["tiny_tuning"]
+    assert (section.training.validation.patience, section.training.validation.texts_per_client) == (1, 8)
+    made = grid()
     with pytest.raises(UserError, match=r"3 or more authors .* 1 of 5 are left; raise corpora.tiny.roles.clients"):
         grid(raw(clients=5))
 
@@ -91,6 +97,24 @@ def test_a_stage_has_the_losses_of_its_own_logs() -> None:
     }
     assert all("/shared/" in log for log in logs["shared"])
     assert [log.split("/")[-2] for log in logs["personal"]] == ["round0", "round1"]
+
+
+def test_personal_stages_may_have_rates_of_their_own() -> None:
+    made = Grid(resolve(raw()), "tiny", (0.1,), None, None, (0.01,))
+    assert {each.learning_rate for each in made.shared()} == {0.1}
+    assert {each.learning_rate for each in made.personal({})} == {0.01}
+    with pytest.raises(UserError, match="--rates: 2 is out of range"):
+        Grid(resolve(raw()), "tiny", (0.1,), None, None, (2,))
+
+
+def test_a_shared_stage_reads_validation_texts_only_where_clients_generate_with_its_end() -> None:
+    made = grid(raw(methods={"fedavg": {}, "fedsa_lora": {}}))
+    shared = made.shared()
+    planner = planned(made, shared, raw(methods={"fedavg": {}, "fedsa_lora": {}}))
+    for each in shared:
+        stage = planner.project.plans("tiny_tuning")[each.trial].shared
+        settings = planner.training.shared_settings(Batch("tiny_tuning", "1", stage.track, "0", "0"))
+        assert (settings["training"]["validation"] is not None) == (each.row == "fedsa_lora")
 
 
 def candidate(row, stage, rate, passes=1.0, **overrides) -> Candidate:

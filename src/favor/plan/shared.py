@@ -253,10 +253,15 @@ class SharedTraining(Participation):
     def shared_settings(self, key: Batch) -> Parameter:
         """Return what a job of a shared stage reads of the configuration."""
         stage, experiment = self.stage(key), self.project.experiment(key)
+        plans, common = self.project.plans(key.experiment).values(), self.common_settings(experiment, stage)
+        # Nobody asks for the loss of what no client generates with.
+        read = any(plan.inference == "endpoint" and plan.shared == stage for plan in plans)
+        training = common.training if read else common.training.model_copy(update={"validation": None})
         return canonical(
             handed(
                 settings.SharedTraining,
-                self.common_settings(experiment, stage),
+                common,
+                training=training,
                 clients_per_job=self.per_job(key),
                 keep_endpoints=self.kept_endpoints(key),
                 participations=self._participations(key, stage, stage.sampling, self.cohort(key)),

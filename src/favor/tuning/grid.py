@@ -15,6 +15,7 @@ from favor.federation.settings import TunedPoint
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest
 from favor.foundation.registry import row_method
+from favor.lm.settings import Validation
 from favor.plan import Planner
 from favor.plan.keys import Run
 
@@ -38,7 +39,8 @@ class Candidate:
 class Grid:
     """The grid of one experiment.
 
-    rates, passes: those tried in every stage, and in every personal one; None: ``FACTORS``, and each row's own passes.
+    rates: those tried in every stage; None: ``FACTORS``. personal_rates, passes: those in every personal one; None:
+    ``rates``, and each row's own passes.
     authors: how many of the roster choose; None: as many as the experiment's clients, or all that are left.
 
     Raises ``UserError`` where too few authors are left, and where no row trains.
@@ -51,12 +53,14 @@ class Grid:
         rates: Sequence[float] | None = None,
         passes: Sequence[int] | None = None,
         authors: int | None = None,
+        personal_rates: Sequence[float] | None = None,
     ) -> None:
         self.name, self.section = experiment, config.experiments[experiment]
         own = self.section.training.learning_rate
         self.rates = sorted(set(rates or [float(f"{own * factor:.6g}") for factor in FACTORS]))
+        self.personal_rates = sorted(set(personal_rates or self.rates))
         self.passes = sorted(set(passes)) if passes else None
-        if wrong := [rate for rate in self.rates if not 0 < rate <= 1]:
+        if wrong := [rate for rate in (*self.rates, *self.personal_rates) if not 0 < rate <= 1]:
             raise UserError(f"--rates: {wrong[0]:g} is out of range; a rate is more than 0 and at most 1")
         if self.passes and self.passes[0] < 1:
             raise UserError(f"--passes: {self.passes[0]} is out of range; a stage has 1 pass or more")
@@ -120,7 +124,7 @@ class Grid:
                 continue
             key = self._passes_key(row) if self.passes else None
             own = {**self._bare(row), **({"learning_rate": chosen[row]} if row in chosen else {})}
-            for number, rate in enumerate(self.rates):
+            for number, rate in enumerate(self.personal_rates):
                 for passes in self.passes if self.passes and key else (plan.personal.epochs or 0.0,):
                     given = {**own, "personal_learning_rate": rate, **({key: passes} if key else {})}
                     trial = f"{row}_personal{number}" + (f"_{passes}" if key else "")
@@ -140,9 +144,7 @@ class Grid:
             "clients": self.authors,
             "skip_clients": self.skipped,
             "seeds": section.seeds[:1],
-            "training": {
-                "validation": {} if section.training.validation is None else dict(section.training.validation)
-            },
+            "training": {"validation": (section.training.validation or Validation()).model_dump()},
             "methods": {each.trial: dict(each.overrides) for each in candidates},
             "tables": [],
             "figures": False,
