@@ -76,7 +76,7 @@ def test_shared_adapters_are_read_at_the_end_and_other_losses_are_taken_from_log
     kinds = {each.row: losses_of(planner, "tiny_tuning", each) for each in shared}
     assert kinds["fedavg"].startswith("results/tiny_tuning/seed1/shared/")
     assert kinds["favor"].endswith("/clients/validation.parquet")
-    assert kinds["fedsa_lora"] == "results/tiny_tuning/seed1/fedsa_lora_shared1/clients/validation_shared.parquet"
+    assert kinds["fedsa_lora"] == "results/tiny_tuning/seed1/fedsa_lora_shared_0p1/clients/validation_shared.parquet"
     both = [*shared, *made.personal({"favor": 0.1, "fedavg": 0.01, "fedsa_lora": 0.01})]
     again = planned(made, both)
     # What the first step made stays as it is in the second. No log is asked for: rounds let go what is made with it.
@@ -97,6 +97,13 @@ def test_a_stage_has_the_losses_of_its_own_logs() -> None:
     }
     assert all("/shared/" in log for log in logs["shared"])
     assert [log.split("/")[-2] for log in logs["personal"]] == ["round0", "round1"]
+
+
+def test_a_larger_grid_trains_no_point_again() -> None:
+    few, more = grid(), grid(rates=(0.00001, 0.01, 0.1))
+    assert {each.trial: each.overrides for each in few.shared()}.items() <= {
+        each.trial: each.overrides for each in more.shared()
+    }.items()
 
 
 def test_personal_stages_may_have_rates_of_their_own() -> None:

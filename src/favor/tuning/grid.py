@@ -110,10 +110,10 @@ class Grid:
         """Return the points of the shared stages."""
         found = []
         for row, plan in self.plans.items():
-            for number, rate in enumerate(self.rates if plan.shared else ()):
+            for rate in self.rates if plan.shared else ():
                 assert plan.shared is not None
                 given = {**self._bare(row), "learning_rate": rate}
-                found.append(Candidate(row, "shared", rate, plan.shared.epochs, f"{row}_shared{number}", given))
+                found.append(Candidate(row, "shared", rate, plan.shared.epochs, _trial(row, "shared", rate), given))
         return found
 
     def personal(self, chosen: Mapping[str, float]) -> list[Candidate]:
@@ -124,10 +124,10 @@ class Grid:
                 continue
             key = self._passes_key(row) if self.passes else None
             own = {**self._bare(row), **({"learning_rate": chosen[row]} if row in chosen else {})}
-            for number, rate in enumerate(self.personal_rates):
+            for rate in self.personal_rates:
                 for passes in self.passes if self.passes and key else (plan.personal.epochs or 0.0,):
                     given = {**own, "personal_learning_rate": rate, **({key: passes} if key else {})}
-                    trial = f"{row}_personal{number}" + (f"_{passes}" if key else "")
+                    trial = _trial(row, "personal", rate) + (f"_{passes}" if key else "")
                     found.append(Candidate(row, "personal", rate, float(passes), trial, given))
         return found
 
@@ -154,6 +154,11 @@ class Grid:
         if section.federation.clients_per_job is not None:
             experiment["federation"] = {"clients_per_job": min(section.federation.clients_per_job, self.authors)}
         return {"experiments": {self.tuning: experiment}}
+
+
+def _trial(row: str, stage: Stage, rate: float) -> str:
+    """Return the name of the row that tries a rate: by the rate, so that a larger grid trains no point again."""
+    return f"{row}_{stage}_{rate!r}".replace(".", "p").replace("-", "m")
 
 
 def losses_of(planner: Planner, experiment: str, candidate: Candidate) -> str:
