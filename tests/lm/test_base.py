@@ -95,6 +95,35 @@ def test_a_truncated_file_of_the_hub_s_cache_is_named(copied, name, monkeypatch)
     assert str(copied) in refusal(copied)
 
 
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        ([], r"config\.json: Input should be an object"),
+        ("[" * 100_000, r"config\.json: Invalid JSON"),
+        ({"max_position_embeddings": "many"}, r"config\.json: key 'max_position_embeddings': "),
+        ({"model_type": ["llama"]}, r"config\.json: key 'model_type': "),
+        ({"quantization_config": []}, r"config\.json: key 'quantization_config': "),
+        ({"rope_scaling": 5}, r"config\.json: key 'rope_scaling': "),
+        ({"num_attention_heads": 0}, "cannot be loaded"),
+        ({"hidden_size": "a"}, "cannot be loaded .*hidden_size"),
+        ({"eos_token_id": {"a": 1}}, "cannot be loaded .*eos_token_id"),
+    ],
+)
+def test_a_configuration_of_another_form_is_one_line(copied, change, line) -> None:
+    path = copied / "config.json"
+    changed = {**json.loads(path.read_text()), **change} if isinstance(change, dict) else change
+    path.write_text(changed if isinstance(changed, str) else json.dumps(changed))
+    with pytest.raises(UserError, match=f"^[^\n]*{line}[^\n]*$"):
+        load_base(str(copied))
+
+
+def test_an_index_of_another_form_is_named(copied) -> None:
+    for content in ("[]", '{"weight_map": 5}', '{"weight_map": {"a": 1}}', "[" * 100_000):
+        (copied / "model.safetensors.index.json").write_text(content)
+        with pytest.raises(UserError, match=r"model\.safetensors\.index\.json: .*; save the whole model there"):
+            load_base(str(copied))
+
+
 def test_absent_shard_is_named(copied) -> None:
     (copied / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"x": "model-00002.safetensors"}}))
     assert "model-00002.safetensors missing" in refusal(copied)

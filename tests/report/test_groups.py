@@ -24,6 +24,7 @@ from favor.federation.method_names import PAPER
 from favor.federation.tables import GENERATIONS
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet, write_parquet
+from favor.report.groups import shared
 from favor.report.groups.command import run
 from favor.report.groups.merging import Merged, merge
 from favor.report.groups.page import comparison_page, findings
@@ -275,6 +276,13 @@ def test_rows_that_no_run_of_the_protocol_makes_are_refused(folders, tmp_path, l
     assert len(merge(read_group(folders[0]), read_group(tmp_path / "theirs")).differences)  # unchanged it is taken
     sealed(FORGED_ROWS[line](outputs), tmp_path / "theirs")
     with pytest.raises(UserError, match=rf"outputs\.parquet: .*{line}.*; ask for what 'favor compare RESULTS --share"):
+        read_group(tmp_path / "theirs")
+
+
+def test_a_share_is_counted_before_it_is_read(folders, tmp_path, monkeypatch) -> None:
+    share(read_group(folders[1]), tmp_path / "theirs")
+    monkeypatch.setattr(shared, "MOST_ROWS", 10)
+    with pytest.raises(UserError, match=r"outputs\.parquet: [\d,]+ rows are more than the 10 that are read"):
         read_group(tmp_path / "theirs")
 
 

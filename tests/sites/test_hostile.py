@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +14,10 @@ from scipy.stats import kstest
 from tests.sites.test_refusals import forged, refused, trained  # noqa: F401 - the fixture
 
 from favor.foundation.errors import UserError
+from favor.foundation.files import PARTIAL
 from favor.foundation.tensors import read_safetensors, write_safetensors
 from favor.sites import manifest as manifests
-from favor.sites import server
+from favor.sites import server, uploads
 from favor.sites.keys import known_sites, revoke
 from favor.sites.manifest import write_signed
 from favor.sites.noise import secret_normal
@@ -137,6 +139,43 @@ def test_no_file_of_a_share_stops_a_round_or_makes_it_nan(trained, favor) -> Non
     shared, header = read_safetensors(state)
     write_safetensors({name: np.full_like(value, np.inf) for name, value in shared.items()}, state, header)
     assert "is not finite" in refused(favor, "server", "open", made.server)
+
+
+def test_a_file_that_is_swapped_while_it_is_read_changes_nothing(trained, favor, monkeypatch) -> None:  # noqa: F811
+    """What is taken is what was checked, of an upload and of the coordinator's adapter."""
+    made, cohort, (first, _) = trained
+    content, other = first.read_bytes(), forged(made.site(cohort[0]), first, about={"round": "1"}).read_bytes()
+    sent = handed_out(made)
+    adapter = (sent / "adapter.safetensors").read_bytes()
+
+    def swapping(read, name, after) -> Callable[..., bytes]:
+        def swapped(path, *more, **options) -> bytes:
+            found = read(path, *more, **options)
+            if Path(path).name == name:
+                Path(path).write_bytes(after)
+            return found
+
+        return swapped
+
+    with monkeypatch.context() as patch:
+        patch.setattr(uploads, "received_bytes", swapping(uploads.received_bytes, first.name, other))
+        assert f"round 0 waits for {cohort[1]}" in refused(favor, "server", "close", made.server, first)
+    assert first.read_bytes() == other
+    assert (made.server / "uploads/0" / f"{cohort[0]}.safetensors").read_bytes() == content
+    first.write_bytes(content)
+    with monkeypatch.context() as patch:
+        patch.setattr(manifests, "received_bytes", swapping(manifests.received_bytes, "adapter.safetensors", b"junk"))
+        favor("site", "train", made.site(cohort[0]), sent)
+    assert (sent / "adapter.safetensors").read_bytes() == b"junk" != adapter
+
+
+def test_what_a_killed_command_was_writing_is_removed(trained, favor) -> None:  # noqa: F811
+    made, _, (first, second) = trained
+    left = made.server / "state" / f".1.safetensors.x{PARTIAL}"
+    left.write_bytes(b"half")
+    favor("server", "close", made.server, first, second)
+    assert not left.exists()
+    assert (made.server / "state" / "1.safetensors").is_file()
 
 
 def test_a_round_that_is_opened_again_is_the_same_bytes(trained, favor, monkeypatch) -> None:  # noqa: F811

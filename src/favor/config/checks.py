@@ -25,8 +25,8 @@ from favor.encoders.settings import EMBEDDED_MINILM, Encoder
 from favor.federation.poisoning import attacker_count
 from favor.federation.settings import Federation
 from favor.foundation.declarations import declared_kinds
-from favor.foundation.files import read_json
 from favor.foundation.registry import ENCODER_KINDS, FIGURES, METHODS, ROBUST_RULES, TABLES
+from favor.lm.configuration import local_configuration
 from favor.lm.settings import LanguageModel
 from favor.scores.settings import BertScore, Evaluation, Scores
 from favor.settings.section import check_known, fill, refuse
@@ -383,11 +383,11 @@ def _check_tables(labels: Iterable[str], where: str) -> None:
 
 def _check_bertscore(where: str, bertscore: BertScore) -> None:
     """Check the layer against the model's, where it is on this machine: it is loaded after training only."""
-    path = Path(bertscore.model).expanduser() / "config.json"
+    folder = Path(bertscore.model).expanduser()
     layers = MINILM_LAYERS if bertscore.model == EMBEDDED_MINILM else None
-    if path.is_file():
-        layers = read_json(path).get("num_hidden_layers")
-    if isinstance(layers, int) and bertscore.layer > layers:
+    if (folder / "config.json").is_file():
+        layers = local_configuration(folder).num_hidden_layers
+    if layers is not None and bertscore.layer > layers:
         refuse(where, f"{bertscore.layer}, but '{bertscore.model}' has {layers} layers; lower it")
 
 

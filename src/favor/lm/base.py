@@ -9,20 +9,26 @@ from pathlib import Path
 from typing import Any, Literal
 
 import torch
+from huggingface_hub.errors import StrictDataclassError
 from safetensors import SafetensorError
 from torch import nn
 
 from favor.foundation.arithmetic import multiplies_bfloat16
 from favor.foundation.errors import UserError
-from favor.foundation.files import PARTIAL, REMEDY, read_json, to_disk
+from favor.foundation.files import PARTIAL, REMEDY, to_disk
 from favor.foundation.tokenizer import is_local
 from favor.lm.checks import check_folder, check_head, check_pieces
+from favor.lm.configuration import load_configuration, local_configuration
 from favor.lm.lora import LoraState, factor_name, target_layers
 from favor.lm.settings import CHAT_DATE, AskedModel, LoadedModel, Lora
 from favor.lm.tokenizer import TextTokenizer, load_tokenizer, opening
 
 Quantisation = Literal["none", "nf4"]
 Chat = Literal["auto", "template", "plain"]
+# What transformers raises of a configuration or a file that is not what it says: whatever it stumbles over.
+_UNREADABLE = (
+    ArithmeticError, AttributeError, LookupError, OSError, SafetensorError, StrictDataclassError, TypeError, ValueError,
+)  # fmt: skip
 _TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "chat_template.jinja")
 
 
@@ -171,8 +177,8 @@ def _load_model(source: str, quantisation: Quantisation, device: torch.device, d
             )
     try:
         model = AutoModelForCausalLM.from_pretrained(source, **options)
-    except (OSError, ValueError, SafetensorError) as error:
-        reason = str(error).splitlines()[0]
+    except _UNREADABLE as error:
+        reason = " ".join(str(error).split())[:200]
         raise UserError(
             f"model '{source}': cannot be loaded ({reason}); check its name, files or the network"
         ) from None
@@ -248,17 +254,9 @@ def _tokenizer_folder(source: str) -> Path:
 def context_length(source: str) -> int:
     """Return the longest sequence, in tokens, that the model in a local folder or under a Hugging Face id may read."""
     if is_local(source):
-        configuration = read_json(Path(source).expanduser() / "config.json")
+        configuration = local_configuration(source).model_dump()
     else:
-        from transformers import AutoConfig
-
-        try:
-            configuration = AutoConfig.from_pretrained(source).get_text_config().to_dict()
-        except (OSError, ValueError) as error:
-            raise UserError(
-                f"model '{source}': no local folder of this name, and its configuration cannot be fetched "
-                f"({str(error).splitlines()[0]}); check the name and the network, or give a local folder"
-            ) from None
+        configuration = load_configuration(source).get_text_config().to_dict()
     length = configuration.get("max_position_embeddings")
     if not isinstance(length, int):
         raise UserError(f"model '{source}': its configuration lacks max_position_embeddings; take another model")
@@ -277,13 +275,13 @@ def _unchanged_context(length: int, configuration: Mapping[str, Any]) -> int:
         if (part.get("rope_type") or part.get("type")) == "longrope":
             original = part.get("original_max_position_embeddings")
             original = original or configuration.get("original_max_position_embeddings")
-            length = min(length, original or length)
+            length = min(length, original) if isinstance(original, int) else length
     return length
 
 
 def _is_quantised(source: str) -> bool:
     path = Path(source) / "config.json"
-    return path.is_file() and "quantization_config" in read_json(path)
+    return path.is_file() and local_configuration(source).quantization_config is not None
 
 
 def add_frozen(base: BaseModel, frozen: LoraState, lora: Lora) -> None:

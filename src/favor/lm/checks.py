@@ -7,11 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from pydantic import Field
 from torch import nn
 
 from favor.foundation.errors import UserError
-from favor.foundation.files import read_json
+from favor.foundation.received import Received, received_json
 from favor.lm.attention import Packing, packed_attention
+
+
+class _Index(Received, extra="allow"):
+    """Of weights in several files: which tensor lies where."""
+
+    weight_map: dict[str, str] = Field(default_factory=dict)
 
 
 def check_folder(folder: Path) -> None:
@@ -29,7 +36,8 @@ def check_folder(folder: Path) -> None:
         raise UserError(f"model folder {folder}: {', '.join(missing)} missing; save the whole model there")
     index = folder / "model.safetensors.index.json"
     if index.is_file():
-        absent = set(read_json(index).get("weight_map", {}).values()) - {path.name for path in weights}
+        needed = received_json(index, _Index, "save the whole model there", links=True).weight_map.values()
+        absent = {*needed} - {path.name for path in weights}
         if absent:
             raise UserError(f"model folder {folder}: {', '.join(sorted(absent))} missing; save the whole model there")
     for path in weights:

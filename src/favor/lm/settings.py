@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from favor.foundation.files import read_json
 from favor.foundation.gguf import is_gguf, read_header
+from favor.lm.configuration import local_configuration
 from favor.settings.section import (
     DISTINCT,
     OR_NULL,
@@ -129,9 +129,8 @@ class LanguageModel(Asking, Loading):
             return self.pretrain.context_length
         if self.gguf is not None:
             return read_header(self.gguf).context if Path(self.gguf).expanduser().is_file() else None
-        path = Path(self.source or "").expanduser() / "config.json"
-        length = read_json(path).get("max_position_embeddings") if path.is_file() else None
-        return length if isinstance(length, int) else None
+        folder = Path(self.source or "").expanduser()
+        return local_configuration(folder).max_position_embeddings if (folder / "config.json").is_file() else None
 
 
 def _as_tuple(value: Any) -> Any:

@@ -74,6 +74,12 @@ def test_tensors_with_a_header_of_another_form_are_truncated(tmp_path) -> None:
         assert is_truncated(path), header
 
 
+def test_brackets_without_end_are_truncated_json(tmp_path) -> None:
+    path = tmp_path / "numbers.json"
+    path.write_text("[" * 100_000)
+    assert is_truncated(path)
+
+
 def test_a_truncated_output_is_renamed_only_by_a_real_run(tmp_path, capsys) -> None:
     path, folder = tmp_path / "a.parquet", tmp_path / "peft"
     (folder / "client_1").mkdir(parents=True)

@@ -19,7 +19,7 @@ from favor.foundation.parquet import read_parquet, write_parquet
 from favor.foundation.received import opened, received_json
 from favor.lm.settings import OutputFilter
 from favor.report.content import digest
-from favor.report.groups.shared import PASS_RATE, REFERENCE, Record, check_outputs, digest_of
+from favor.report.groups.shared import PASS_RATE, REFERENCE, Record, check_outputs, check_size, digest_of
 from favor.scores import utility
 from favor.scores.inputs import OUTPUT_KEYS, Run, ScoreInputs
 from favor.scores.prototypes import correct, margins, predict, prototypes
@@ -108,6 +108,7 @@ def _shared(folder: Path, name: str) -> "Group":
     record = received_json(folder / RECORD, Record, remedy)
     if record.digest != _file_digest(folder / OUTPUTS):
         raise UserError(f"{folder / OUTPUTS}: not the file that {RECORD} was written with; ask for the folder again")
+    check_size(folder / OUTPUTS)
     outputs = read_parquet(folder / OUTPUTS, GROUP_OUTPUTS)
     check_outputs(folder / OUTPUTS, record.protocol, outputs)
     return Group(name=name, outputs=outputs, **record.model_dump(mode="json", exclude={"digest"}))

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 from pydantic import Field, StringConstraints
 
 from favor.analysis.tables import GROUP_OUTPUTS
@@ -20,6 +22,7 @@ from favor.scores.voice_kept import FAILURES_WRONG
 PASS_RATE = "pass_rate"
 REFERENCE = "gold"
 OUTPUT = ["seed", "author", "prompt"]  # of an author's own continuation
+MOST_ROWS = 5_000_000  # of a share: 200 authors, 20 methods and 5 encoders have one
 ROUNDING = 1e-5  # of a cosine in float32
 _REMEDY = "ask for what 'favor compare RESULTS --share FOLDER' writes"
 # Ranges by metric: those of an encoder, and those of none.
@@ -99,6 +102,16 @@ class Record(Received):
 def digest_of(content: Any) -> str:
     """Return a short digest of JSON values."""
     return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()[:16]
+
+
+def check_size(path: Path) -> None:
+    """Check how many rows a table of somebody else has, before they are read. Raises ``UserError`` for too many."""
+    try:
+        rows = pq.read_metadata(path).num_rows
+    except (pa.ArrowException, OSError) as error:
+        raise UserError(f"{path}: not a complete Parquet file ({str(error).splitlines()[0]}); {_REMEDY}") from None
+    if rows > MOST_ROWS:
+        raise UserError(f"{path}: {rows:,} rows are more than the {MOST_ROWS:,} that are read; compare fewer rows")
 
 
 def check_outputs(path: Path, protocol: Protocol, outputs: pd.DataFrame) -> None:

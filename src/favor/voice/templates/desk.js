@@ -1,5 +1,6 @@
 "use strict";
 const token = new URLSearchParams(location.search).get("token");
+history.replaceState(null, "", "/"); // neither the bar nor a bookmark holds it
 
 async function ask(form, path, asked, place) {
   const button = form.querySelector("button"), status = form.querySelector("[role=status]"), alert = form.querySelector("[role=alert]");
