@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tokenizers import ByteLevelBPETokenizer, Tokenizer
 
 from favor.corpora.copies import shares_a_run, word_runs
-from favor.corpora.prompts import cut_post, select_prompts
+from favor.corpora.prompts import cut_post, few_prompts, select_prompts
 from favor.corpora.settings import PromptCut
 from favor.corpora.tables import PROMPTS
 from favor.foundation.errors import UserError
@@ -141,3 +141,9 @@ def test_a_client_without_a_prompt(tokenizer_path) -> None:
     frame = client_texts(client_001=["x" * 20], client_002=["short"])
     with pytest.raises(UserError, match=r"client_002 \(of 1 such clients\) has no test post of 13 tokens"):
         select_prompts(frame, tokenizer_path, SMALL, 2026)
+
+
+def test_clients_with_too_few_prompts_are_one_line() -> None:
+    assert few_prompts({"a": 2, "b": 3}, 2, "too few drafts serve") == ""
+    assert few_prompts({"a": 2, "b": 1}, 2, "too few drafts") == "b has fewer than 2 prompts; too few drafts"
+    assert few_prompts({"c": 0, "b": 1, "a": 2}, 2, "why") == "2 clients (b first) have fewer than 2 prompts; why"

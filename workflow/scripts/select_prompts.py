@@ -4,7 +4,7 @@ import sys
 
 from favor.corpora.copies import word_runs
 from favor.corpora.documents import copied_documents
-from favor.corpora.prompts import select_prompts
+from favor.corpora.prompts import few_prompts, select_prompts
 from favor.corpora.settings import PromptSelection
 from favor.corpora.tables import CLIENT_TEXTS, PROMPTS
 from favor.foundation.parquet import read_parquet, write_parquet
@@ -17,9 +17,7 @@ with job(snakemake, PromptSelection) as settings:
         trained = word_runs(read_parquet(snakemake.input.trained, CLIENT_TEXTS, ["training_text"])["training_text"])
     copied, seed = copied_documents(snakemake.input.near_duplicates), int(snakemake.wildcards.seed)
     made = select_prompts(texts, settings.tokenizer_folder, settings, seed, copied, trained)
-    for row in made.shortfall.itertuples():
-        print(
-            f"{row.client}: only {row.prompts} of {row.wanted} prompts; too few test posts are long enough",
-            file=sys.stderr,
-        )
+    counts = dict(zip(made.shortfall["client"], made.shortfall["prompts"], strict=True))
+    if line := few_prompts(counts, settings.per_client, "too few test posts are long enough"):
+        print(line, file=sys.stderr)
     write_parquet(made.prompts, snakemake.output.prompts, PROMPTS)

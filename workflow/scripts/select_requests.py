@@ -1,9 +1,11 @@
 """Choose the requests of held-out passages that methods answer, and the passages as the authors' own answers."""
 
 import sys
+from collections import Counter
 
 from favor.corpora.copies import word_runs
 from favor.corpora.documents import copied_documents
+from favor.corpora.prompts import few_prompts
 from favor.corpora.tables import CLIENT_TEXTS, PROMPTS
 from favor.federation.tables import REQUESTS
 from favor.foundation.parquet import read_parquet, write_parquet
@@ -19,7 +21,7 @@ with job(snakemake, RequestSelection) as settings:
         trained = word_runs(read_parquet(snakemake.input.trained, CLIENT_TEXTS, ["training_text"])["training_text"])
     copied, seed = copied_documents(snakemake.input.near_duplicates), int(snakemake.wildcards.seed)
     prompts = select_requests(requests, KINDS[settings.task], settings, seed, copied, trained)
-    for client, made in prompts.groupby("client").size().items():
-        if made < settings.per_client:
-            print(f"{client}: only {made} of {settings.per_client} prompts; too few drafts serve", file=sys.stderr)
+    counts = Counter(prompts["client"])
+    if line := few_prompts(counts, settings.per_client, "too few drafts serve"):
+        print(line, file=sys.stderr)
     write_parquet(prompts, snakemake.output.prompts, PROMPTS)

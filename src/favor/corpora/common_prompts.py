@@ -89,7 +89,7 @@ def read_common_prompts(
     Where it has more than ``settings.count``, the first ones. Raises ``UserError`` for a prompt that is empty or there
     twice. One that shares words with a client's training text is reported on standard error.
     """
-    model, found, seen = open_tokenizer(tokenizer), [], dict[str, str]()
+    model, found, seen, sharing = open_tokenizer(tokenizer), [], dict[str, str](), list[str]()
     known = word_runs(text for text in client_texts["training_text"] if text)
     for row in read_rows(
         path, ReaderSettings(has_keys=False), {"prompt": "prompt", "topic": "topic"}, ["prompt"], "a column 'prompt'"
@@ -101,10 +101,13 @@ def read_common_prompts(
             raise UserError(f"{path}: {row.label} repeats the prompt of {seen[text]}; remove one of them")
         seen[text] = row.label
         if shares_a_run(text, known):
-            print(f"{path}: {row.label} shares {SHARED_WORDS} words with a client's training text", file=sys.stderr)
+            sharing.append(row.label)
         found.append(("", row.values.get("topic") or UNKNOWN_TOPIC, text, _encode(model, text)))
     if not found:
         raise UserError(f"{path}: holds no prompt; write one per row")
+    if sharing:
+        who = f"{sharing[0]} shares" if len(sharing) == 1 else f"{len(sharing)} prompts ({sharing[0]} first) share"
+        print(f"{path}: {who} {SHARED_WORDS} words with a client's training text", file=sys.stderr)
     return _table(found[: settings.count])
 
 

@@ -224,6 +224,7 @@ class _SwallowedRows:
         self._forms: list[set[str]] = [set() for _ in range(width)]
         self._learnt = 0
         self._suspects: dict[tuple[str | None, ...], str] = {}
+        self._like_rows: list[str] = []
 
     def look(self, record: Record) -> None:
         """Take one row in."""
@@ -245,14 +246,16 @@ class _SwallowedRows:
         """Of two columns too little speaks for a row: a field whose every further line looks like one is only named."""
         lines = LINE_END.split(field)[1:]
         if self._width == 2 and len(lines) > 1 and all(line.count(self._delimiter) == 1 for line in lines):
-            print(
-                f"{self._name}: {record.label}: every line of a field of {len(lines) + 1} lines is written like a row; "
-                "close its quote if rows went into it",
-                file=sys.stderr,
-            )
+            self._like_rows.append(f"{record.label}: every line of a field of {len(lines) + 1} lines is")
 
     def finish(self) -> None:
         """Raise ``UserError`` naming the first row that has swallowed another, if one has."""
+        if self._like_rows:
+            more = f" ({len(self._like_rows)} such fields)" if len(self._like_rows) > 1 else ""
+            print(
+                f"{self._name}: {self._like_rows[0]} written like a row{more}; close its quote if rows went into it",
+                file=sys.stderr,
+            )
         for found, label in self._suspects.items():
             author = found[self._author]
             telling = [

@@ -3,7 +3,7 @@
 The paper: "96-token prefixes of held-out posts (192 tokens on Mythos-Reddit), generations capped at 220 new tokens".
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,6 +25,15 @@ class Prompts(NamedTuple):
 
     prompts: pd.DataFrame
     shortfall: pd.DataFrame
+
+
+def few_prompts(made: Mapping[str, int], wanted: int, cause: str) -> str:
+    """Return one line on the clients that have fewer prompts than ``wanted``; "" where none has."""
+    short = sorted(client for client, count in made.items() if count < wanted)
+    if not short:
+        return ""
+    who = f"{short[0]} has" if len(short) == 1 else f"{len(short)} clients ({short[0]} first) have"
+    return f"{who} fewer than {wanted} prompts; {cause}"
 
 
 class Cut(NamedTuple):

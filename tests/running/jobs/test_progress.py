@@ -23,6 +23,26 @@ def test_a_line_holds_count_rate_tokens_time_left_and_figures(monkeypatch, capsy
     assert "1:01:40 taken" in closing
 
 
+def test_work_that_takes_less_than_a_second_more_is_called_so(monkeypatch, capsys) -> None:
+    now = [0.0]
+    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
+    progress = Progress("BERTScore", 12, "texts")
+    now[0] = 6.0
+    progress.update(8)
+    assert "0:03 left" in capsys.readouterr().err
+    now[0] = 6.1
+    progress.update(3)
+    progress.show()
+    # 11 of 12 in 6.1 s.
+    line = capsys.readouterr().err
+    assert "working" not in line
+    assert "0:01 left" in line
+    progress = Progress("BERTScore", 1_000, "texts")
+    now[0] = 12.1
+    progress.update(990)
+    assert capsys.readouterr().err == "BERTScore: 990/1,000 texts | 165.0 texts/s | working\n"
+
+
 def test_an_unknown_length_shows_no_total(capsys) -> None:
     progress = Progress("documents", 0, "posts")
     progress.update(3)

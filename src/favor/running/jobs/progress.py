@@ -52,7 +52,8 @@ class Progress:
         if self.tokens:
             parts.append(f"{self.tokens / elapsed:,.0f} supervised tokens/s")
         if rate and self.done < self.total:
-            parts.append(f"{_clock((self.total - self.done) / rate)} left")
+            left = (self.total - self.done) / rate
+            parts.append(f"{_clock(left)} left" if round(left) else "working")
         else:
             parts.append(f"{_clock(elapsed)} taken")
         parts += [f"{name} {value:.4g}" for name, value in self._figures.items()]
