@@ -63,6 +63,7 @@ def test_substack(tmp_path, packed) -> None:
     assert [(item.author, item.text, item.left_out, str(item.moment)[:10]) for item in found] == [
         ("", "I like boats.\n\nropes\n\nknots", "", "2021-05-14"),
         ("", "Not yet.", "draft", "None"),
+        ("", "", "without a page", "2021-06-01"),
     ]
     assert cuts(found[0]) == [
         ("boilerplate", "Thanks for reading! Subscribe for free."),
@@ -143,7 +144,10 @@ def test_blogs_are_corpora(tmp_path, capsys) -> None:
     shutil.copytree(DATA / "substack", tmp_path / "eve")
     found = list(open_reader("substack").read(tmp_path, ReaderSettings()))
     assert [post.author for post in found] == ["eve", "zoe"]  # called as the export is
-    assert "cut or left out: boilerplate 4, caption 2, draft 2, quoted 2" in capsys.readouterr().err
+    assert (
+        "2 of 6 make 2 posts; left out: draft 2, without a page 2; cut: boilerplate 4, caption 2, quoted 2"
+        in capsys.readouterr().err
+    )
     assert {post.author for post in open_reader("wordpress").read(DATA / "wordpress.xml", ReaderSettings())} == {
         *("zlee", "bob"),
     }

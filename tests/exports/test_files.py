@@ -84,5 +84,5 @@ def test_what_is_not_a_file(tmp_path) -> None:
 
 
 def test_objects_of_anything() -> None:
-    assert objects({"a": [{"b": 1}, 2, None]}, "a") == [{"b": 1}]
+    assert objects({"a": [{"b": 1}, 2, None]}, "a") == [{"b": 1}, {}, {}]
     assert [objects(each, "a") for each in ({}, [], None, {"a": 1}, {"a": {"b": 1}})] == [[]] * 5

@@ -12,7 +12,7 @@ from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, ReaderSettings, open_rea
 from favor.corpora.settings import Cleaning
 from favor.corpora.tables import DOCUMENTS
 from favor.exports.files import Files
-from favor.exports.text_folder import items, text_file
+from favor.exports.text_folder import items, own_files, text_file
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet
 
@@ -95,7 +95,7 @@ def test_quotations_and_code_are_cut(tmp_path, capsys) -> None:
         ("", ["Mine", "&", "ours.", "End."]),
         ("", [">", "kept", "in", "plain", "text"]),
     ]
-    assert capsys.readouterr().err == f"{folder}: cut or left out: code 2, quoted 2\n"
+    assert capsys.readouterr().err == f"{folder}: 3 of 3 make 3 posts; left out: nothing; cut: code 2, quoted 2\n"
     found = list(items(Files(folder), ReaderSettings()))
     assert [[(cut.reason, cut.text.split()[0]) for cut in item.cuts] for item in found] == [
         [("quoted", ">"), ("code", "```python"), ("code", "~~~")],
@@ -146,7 +146,7 @@ def test_front_matter_of_many_programs(tmp_path, front, date, authors, left_out)
 def test_front_matter_that_cannot_be_parsed_is_counted(tmp_path, capsys) -> None:
     write(tmp_path, **{"ann/a.md": "---\ntitle: one: two\n---\nText.", "ann/_drafts/b.md": "Not yet."})
     assert [post.text for post in read(tmp_path)] == ["Text."]
-    assert "cut or left out: draft 1, front matter that cannot be read 1" in capsys.readouterr().err
+    assert "1 of 2 make 1 posts; left out: draft 1; cut: front matter that cannot be read 1" in capsys.readouterr().err
 
 
 def test_mdx_without_its_program(tmp_path) -> None:
@@ -221,3 +221,27 @@ def test_documents_are_built_of_a_folder(tmp_path) -> None:
         ["ann", "2004-05-14", "one two"],
         ["bob", "", "three four"],
     ]
+
+
+@pytest.mark.parametrize(
+    ("author", "texts", "said"),
+    [
+        ("ann lee", ["One.", "Two."], "left out: by another 1, draft 1, several authors 1"),
+        ("Bo", ["One.", "Three."], "left out: by another 1, draft 1, several authors 1"),
+    ],
+)
+def test_front_matter_says_whose_texts_train_a_voice(tmp_path, capsys, author, texts, said) -> None:
+    fronts = ("", "author: Ann Lee\n", "author: Bo\n", "draft: true\n", "authors: [Ann Lee, Bo]\n")
+    for front, text in zip(fronts, ("One.", "Two.", "Three.", "Four.", "Five."), strict=True):
+        write(tmp_path, **{f"{text}md": f"---\n{front}---\n{text}" if front else text})
+    assert sorted(file.text for file in own_files(tmp_path, ReaderSettings(), author)) == sorted(texts)
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("author", "remedy"), [("Eve", r"2 authors \(Ann, Bo\); 'Eve' is not among them"), ("", "keep the texts of one")]
+)
+def test_front_matter_of_others_is_refused(tmp_path, author, remedy) -> None:
+    write(tmp_path, **{"a.md": "---\nauthor: Ann\n---\nOne.", "b.md": "---\nauthor: Bo\n---\nTwo."})
+    with pytest.raises(UserError, match=remedy):
+        own_files(tmp_path, ReaderSettings(), author)

@@ -126,6 +126,6 @@ class Files:
 
 
 def objects(holder: Any, key: str) -> list[dict[str, object]]:
-    """Return the objects in the list ``key`` of a JSON object; [] where ``holder`` is none or has no such list."""
+    """Return the list ``key`` of a JSON object, {} in the place of what is not an object; [] where there is no list."""
     found = holder.get(key) if isinstance(holder, dict) else None
-    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+    return [each if isinstance(each, dict) else {} for each in found] if isinstance(found, list) else []

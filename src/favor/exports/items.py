@@ -14,6 +14,7 @@ from favor.exports.files import Files
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable
 
+NO_WORDS = "without words of their own"
 UNKNOWN = "unknown sender"  # stands for the author where the export names none and it is not the owner
 SITTING = timedelta(minutes=30)
 _SPACES_AT_END = re.compile(r"[ \t\xa0]+$", re.MULTILINE)
@@ -79,16 +80,45 @@ class Export:
             raise UserError(
                 f"{printable(str(path))}: neither {self.title} nor a folder of such; check the corpus key 'reader'"
             )
-        counts = Counter[str]()
+        counts = Counts(path)
         for files in found:
-            for item in sittings(self.items(files, settings)):
-                counts.update([item.left_out] if item.left_out else [cut.reason for cut in item.cuts])
+            for item in sittings(counts.of(self.items(files, settings))):
                 if item.text and not item.left_out:
+                    counts.posts += 1
                     day = "" if item.moment is None else _date(item.moment, settings.date_format)
                     label = item.label if len(found) == 1 else f"{files.path.name}, {item.label}"
                     yield RawPost(item.author or files.path.stem, UNKNOWN_TOPIC, "", item.text, day, label)
-        if counts:
-            print(f"{path}: cut or left out: {listed(counts)}", file=sys.stderr)
+        counts.say()
+
+
+class Counts:
+    """Counts what an export holds: every item is in a post or left out for one reason.
+
+    ``posts``: those that are made.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path, self.posts = path, 0
+        self._reasons, self._cuts = Counter[str](), Counter[str]()
+
+    def of(self, items: Iterable[Item]) -> Iterator[Item]:
+        """Pass items on, counted."""
+        for item in items:
+            self.see(item)
+            yield item
+
+    def see(self, item: Item) -> None:
+        """Count an item and what was cut from it."""
+        self._reasons[item.left_out or ("" if item.text else NO_WORDS)] += 1
+        self._cuts.update([] if item.left_out else [cut.reason for cut in item.cuts])
+
+    def say(self) -> None:
+        """Say on the terminal what was left out and cut, if anything was."""
+        held, taken = self._reasons.total(), self._reasons.pop("", 0)
+        if self._reasons or self._cuts:
+            left_out, cuts = (f"{listed(each) or 'nothing'}" for each in (self._reasons, self._cuts))
+            made = f"{taken:,} of {held:,} make {self.posts:,} posts"
+            print(f"{self._path}: {made}; left out: {left_out}; cut: {cuts}", file=sys.stderr)
 
 
 def tidy(text: str) -> str:

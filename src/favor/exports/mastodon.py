@@ -27,8 +27,8 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
     name = _outbox(files)
     assert name is not None
     outbox = files.json(name)
-    activities = [each for each in objects(outbox, "orderedItems") if each.get("type") in ("Create", "Announce")]
-    if not activities:
+    activities = objects(outbox, "orderedItems")
+    if not any(each.get("type") in ("Create", "Announce") for each in activities):
         raise files.broken(name, "has no post in a list 'orderedItems'")
     actor: dict[str, object] = {}
     for other in files.find(r"actor\.json"):
@@ -40,19 +40,20 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
         names = tuple(str(actor[key]) for key in ("name", "id") if actor.get(key))
         note = activity.get("object")
         label = f"post {(note.get('id') if isinstance(note, dict) else activity.get('id')) or ''}".strip()
-        own = ""
+        own = left_out = ""
         cuts: tuple[Cut, ...] = ()
         people: tuple[str, ...] = ()
-        if activity["type"] == "Announce":
+        if activity.get("type") == "Announce":
             cuts = (Cut("boosted", str(note.get("content", "") if isinstance(note, dict) else note)),)
-        elif isinstance(note, dict):
+        elif activity.get("type") != "Create" or not isinstance(note, dict):
+            left_out = "not a post"
+        else:
             text, quoted = html_text(str(note.get("content") or ""))
             own, repeated = own_post(text, bool(note.get("inReplyTo")))
             cuts = quoted + repeated
             people = tuple(str(tag.get("name", "")) for tag in objects(note, "tag"))
-        yield Item(
-            author, own, moment_of(activity.get("published")), label, names, chat="posts", cuts=cuts, people=people
-        )
+        moment = moment_of(activity.get("published"))
+        yield Item(author, own, moment, label, names, "posts", cuts, left_out, people)
 
 
 EXPORT = Export("an archive of Mastodon, with outbox.json", matches, items)

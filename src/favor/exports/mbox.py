@@ -108,6 +108,8 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
             item = item._replace(left_out="repeated")
         seen.add(identity)
         yield item
+    for name in () if _box(files) else sorted({*files.names} - {*_single(files)}):
+        yield Item(UNKNOWN, "", None, printable(name), left_out="not a mail")
 
 
 class _Parts:

@@ -2,8 +2,8 @@
 
 import csv
 import io
-import re
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 
 from favor.corpora.posts import ReaderSettings
 from favor.exports.files import Files
@@ -20,17 +20,18 @@ def matches(files: Files) -> bool:
 
 
 def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
-    """Yield the posts in the order of the list. Drafts are left out; a post without a text, such as sound, is none."""
+    """Yield the posts in the order of the list. Drafts, and what has no page, such as sound, are left out."""
+    pages = {PurePosixPath(page).stem: page for page in files.find(r"posts/[^/]+\.html")}
     for name in files.find(r"posts\.csv"):
         for row in csv.DictReader(io.StringIO(files.text(name), newline="")):
             identity = row.get("post_id") or ""
-            for page in files.find(rf"posts/{re.escape(identity)}\.html") if identity else ():
-                text, cuts = html_text(files.text(page))
-                published = (row.get("is_published") or "").lower() == "true"
-                label = f"post {printable(identity)}"
-                yield Item(
-                    "", text, moment_of(row.get("post_date")), label, cuts=cuts, left_out="" if published else "draft"
-                )
+            page = pages.pop(identity, None)
+            text, cuts = html_text(files.text(page)) if page else ("", ())
+            draft = "" if (row.get("is_published") or "").lower() == "true" else "draft"
+            label, left_out = f"post {printable(identity)}", draft if page else "without a page"
+            yield Item("", text, moment_of(row.get("post_date")), label, cuts=cuts, left_out=left_out)
+    for page in pages.values():
+        yield Item("", "", None, printable(page), left_out="not in the list")
 
 
 EXPORT = Export("an export of Substack, with posts.csv", matches, items)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from favor.corpora.posts import ReaderSettings
 from favor.exports.files import Files, objects
-from favor.exports.items import Cut, Export, Item, moment_of, tidy
+from favor.exports.items import UNKNOWN, Cut, Export, Item, moment_of, tidy
 
 COLUMNS: dict[str, str] = {}
 _CUT_SPANS = {"blockquote": "quoted", "expandable_blockquote": "quoted", "pre": "code"}
@@ -24,7 +24,7 @@ def _result(files: Files) -> str | None:
 
 
 def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
-    """Yield the messages of every chat; forwarded ones are somebody else's."""
+    """Yield the messages of every chat; forwarded ones are others'. Notices and attachments are left out."""
     name = _result(files)
     assert name is not None
     export = files.json(name)
@@ -41,16 +41,15 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
         me[f"user{owner.get('user_id')}"] = (_name(owner), str(owner.get("username", "")))
     for number, chat in enumerate(chats):
         for message in objects(chat, "messages"):
-            if message.get("type") != "message":
-                continue
             text, cuts = _text(message)
-            if not text and not cuts:
-                continue
-            author = str(message.get("from_id") or message.get("from") or "unknown sender")
+            left_out = "" if text or cuts else "attachment"
+            if message.get("type") != "message":
+                text, cuts, left_out = "", (), "notice"
+            author = str(message.get("from_id") or message.get("from") or message.get("actor_id") or UNKNOWN)
             names = tuple(filter(None, (str(message.get("from") or ""), *me.get(author, ()))))
             label = f"{chat.get('name') or 'chat'}, message {message.get('id')}"
             moment = moment_of(message.get("date"))
-            yield Item(author, text, moment, label, names, f"chat {number}", cuts, people=contacts)
+            yield Item(author, text, moment, label, names, f"chat {number}", cuts, left_out, contacts)
 
 
 def _name(person: dict[str, object]) -> str:

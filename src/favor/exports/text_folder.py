@@ -11,7 +11,7 @@ import re
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date
 from pathlib import Path, PurePath
 from typing import NamedTuple
@@ -22,7 +22,7 @@ from favor.corpora.dates import date_of, day_of
 from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, ReaderSettings
 from favor.corpora.sources import known_encoding
 from favor.exports.files import Files
-from favor.exports.items import Cut, Export, Item, listed, moment_of, tidy
+from favor.exports.items import Counts, Cut, Export, Item, listed, moment_of, tidy
 from favor.exports.markup import html_text
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable
@@ -35,6 +35,7 @@ _MOST_FRONT_MATTER = 50_000  # characters
 _HAS_KEYS = re.compile(r"\s*(?:#[^\n]*\n\s*)*[\"']?[\w.-]+[\"']?[ \t]*[:=](?:\s|\Z|[\"'])")
 _BROKEN = (ValueError, RecursionError, yaml.YAMLError, TypeError, AttributeError)
 # Components of MDX, and its lines of program, which end at a blank one.
+_SHOWN = 5  # names in a message
 _FIRST_LINES, _MAIL_LINES = 20, 3
 # A date and a time in any order at its beginning, and somebody's name before a colon.
 _CHAT_LINE = re.compile(
@@ -81,18 +82,20 @@ def read(path: Path, settings: ReaderSettings) -> Iterator[RawPost]:
     Raises ``UserError`` where ``path`` is not such a folder, or a file cannot be read as text in the encoding.
     """
     names = settings.column_names(COLUMNS)
-    counts = Counter[str]()
+    counts = Counts(path)
     for file in text_files(path, settings):
         place, text, keys = file.place, file.text, file.keys
-        counts.update([file.left_out] if file.left_out else [cut.reason for cut in file.cuts])
+        counts.see(_item(file))
         label = printable(place.as_posix())
         if len(place.parts) < 2:
             raise UserError(f"{path}: {label} is in no author's folder; move it into one, or remove it")
         topic = keys.get(names["topic"]) or UNKNOWN_TOPIC
         if not file.left_out:
+            counts.posts += 1
             yield RawPost(place.parts[0], topic, "", text, day_of_file(file, settings), label)
-    if counts:
-        print(f"{path}: cut or left out: {listed(counts)}", file=sys.stderr)
+    for item in _unread(Files(path).names):
+        counts.see(item)
+    counts.say()
 
 
 def day_of_file(file: TextFile, settings: ReaderSettings) -> str:
@@ -135,6 +138,27 @@ def text_files(path: Path, settings: ReaderSettings) -> Iterator[TextFile]:
             f"{path}: {recoded:,} of {len(texts):,} files are not UTF-8 and are read as {settings.encoding}",
             file=sys.stderr,
         )
+
+
+def own_files(path: Path, settings: ReaderSettings, author: str = "") -> list[TextFile]:
+    """Return one writer's text files below a folder; drafts and texts of others are counted on the terminal.
+
+    Front matter may name ``author``, or one person where it is "". Raises ``UserError`` where it names others alone.
+    """
+    files = list(text_files(path, settings))
+    named = {file.authors[0].casefold(): file.authors[0] for file in files if file.authors and not file.left_out}
+    mine = author.casefold() or next(iter(named), "")
+    if (named and mine not in named) or (len(named) > 1 and not author):
+        found = ", ".join(map(printable, sorted(named.values())[:_SHOWN]))
+        remedy = f"'{printable(author)}' is not among them" if author else "keep the texts of one"
+        raise UserError(f"{path}: front matter names {len(named)} authors ({found}); {remedy}")
+    reasons = [
+        file.left_out or ("" if not file.authors or file.authors[0].casefold() == mine else "by another")
+        for file in files
+    ]
+    if counts := Counter(filter(None, reasons)):
+        print(f"{path}: left out: {listed(counts)}", file=sys.stderr)
+    return [file for file, reason in zip(files, reasons, strict=True) if not reason]
 
 
 def text_file(folder: Path, place: Path, settings: ReaderSettings) -> TextFile:
@@ -251,18 +275,21 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
     """Yield the texts of a folder, or one, in name order; drafts of the front matter are left out."""
     path = files.path
     alone = [text_file(path.parent, Path(path.name), settings)] if path.is_file() else None
-    for file in alone or text_files(path, settings):
-        yield Item(
-            file.authors[0] if file.authors else "",
-            tidy(file.text),
-            moment_of(date_of(day_of(file.keys.get("date") or _day_in(file.place.stem, None)))),
-            printable(file.place.as_posix()),
-            cuts=file.cuts,
-            left_out=file.left_out,
-        )
-    for name in files.names:
-        if not any(part.startswith(".") for part in PurePath(name).parts) and not name.lower().endswith(SUFFIXES):
-            yield Item("", "", None, printable(name), left_out="not a text file")
+    yield from map(_item, alone or text_files(path, settings))
+    yield from _unread(files.names)
+
+
+def _item(file: TextFile) -> Item:
+    author, label = file.authors[0] if file.authors else "", printable(file.place.as_posix())
+    moment = moment_of(date_of(day_of(file.keys.get("date") or _day_in(file.place.stem, None))))
+    return Item(author, tidy(file.text), moment, label, cuts=file.cuts, left_out=file.left_out)
+
+
+def _unread(names: Iterable[str]) -> Iterator[Item]:
+    for name in names:
+        hidden = any(part.startswith(".") for part in PurePath(name).parts)
+        if hidden or not name.lower().endswith(SUFFIXES):
+            yield Item("", "", None, printable(name), left_out="hidden file" if hidden else "not a text file")
 
 
 EXPORT = Export("a folder of text files (.txt, .md, .mdx, .html)", matches, items)

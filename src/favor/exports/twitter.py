@@ -46,10 +46,15 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
         reply = bool(row.get("in_reply_to_screen_name") or row.get("in_reply_to_user_id"))
         # A long tweet has the time of the one that is cut, which it begins with. Where several fit, none is taken.
         fitting = [each for each in long[_second(moment)] if _begins(each, text)] if _CUT.search(text) else []
-        own, cuts = own_post(unescape(fitting[0] if len(fitting) == 1 else text), reply)
+        if len(fitting) == 1:
+            text = fitting[0]
+            long[_second(moment)].remove(text)
+        own, cuts = own_post(unescape(text), reply)
         people = tuple(str(each.get("name", "")) for each in objects(row.get("entities"), "user_mentions"))
         label = f"tweet {row.get('id_str') or row.get('id')}"
         yield Item(author, own, moment, label, names, chat="tweets", cuts=cuts, people=people)
+    for second in (second for second, texts in long.items() for _ in texts):
+        yield Item(author, "", second, "long tweet", names, left_out="long text of no tweet or of several")
 
 
 def _begins(whole: str, cut: str) -> bool:

@@ -20,6 +20,7 @@ COLUMNS: dict[str, str] = {}
 ORDERS = {"dmy": "%d.%m.%Y", "mdy": "%m/%d/%Y", "ymd": "%Y-%m-%d"}  # and a form that says so
 _BACK = timedelta(days=1)  # that a message may be older than the one before it
 _MARKS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+_TEXT = r".*\.txt"
 _BY_PROGRAM = "\0"  # stands for the mark that begins what the program wrote in the place of a text
 _LINE = re.compile(
     r"(?P<bracket>\[)?(?P<date>(?P<a>\d{1,4})[./-] ?(?P<b>\d{1,2})[./-] ?(?P<c>\d{1,4}))\.?,?\s"
@@ -57,7 +58,7 @@ def matches(files: Files) -> bool:
 
 
 def _chats(files: Files) -> list[str]:
-    heads = {name: files.head(name).decode("utf-8", "ignore") for name in files.find(r".*\.txt")}
+    heads = {name: files.head(name).decode("utf-8", "ignore") for name in files.find(_TEXT)}
     return [name for name, head in heads.items() if _LINE.match(_MARKS.sub("", head))]
 
 
@@ -67,8 +68,11 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
     Raises ``UserError`` where the order of the dates is not known, or not that of the settings.
     """
     order = "".join(re.findall("%-?([dmyY])", settings.date_format or "")).lower()
+    chats = _chats(files)
+    for other in sorted({*files.find(_TEXT)} - {*chats}):
+        yield Item(UNKNOWN, "", None, printable(other), left_out="not a chat")
     remedy = "set the corpus key 'date_format', such as %d/%m/%y" if settings.has_keys else "give --date-order"
-    for name in _chats(files):
+    for name in chats:
         pending: tuple[datetime, str, list[str]] | None = None
         for number, plain, found in _lines(files, name, settings):
             if found:

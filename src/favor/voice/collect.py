@@ -16,7 +16,7 @@ from favor.corpora.tables import DOCUMENTS
 from favor.corpora.tabular import PARQUET_SUFFIXES
 from favor.exports.files import Files
 from favor.exports.formats import open_export
-from favor.exports.items import UNKNOWN, Export, Item, listed, sittings
+from favor.exports.items import NO_WORDS, UNKNOWN, Export, Item, listed, sittings
 from favor.exports.whatsapp import ORDERS
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable
@@ -168,7 +168,7 @@ def _pass(form: str, export: Export, files: Files, settings: ReaderSettings, wan
                 found.people.update((item.author, *item.names))
             else:
                 found.mine[item.author] += 1
-                reason = item.left_out or ("" if WORDS.count(item.text) else "without words of their own")
+                reason = item.left_out or ("" if WORDS.count(item.text) else NO_WORDS)
                 found.left_out.update([reason] if reason else [])
             yield item
 

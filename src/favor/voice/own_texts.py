@@ -12,7 +12,7 @@ from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, ReaderSettings, clean_te
 from favor.corpora.settings import ColumnRole, Splitting
 from favor.corpora.splits import split_of
 from favor.corpora.tabular import read_rows, table_columns
-from favor.exports.text_folder import day_of_file, text_files
+from favor.exports.text_folder import day_of_file, own_files
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest, printable
 from favor.voice.texts import AUTHOR_WORDS, TABLES, WORDS
@@ -121,7 +121,7 @@ def _folder(path: Path, author: str) -> Sequence[RawPost]:
                 f"{path}: holds folders, none of which is named '{author}' ({_first(inside)}); give the folder of "
                 f"{author}'s own texts, or rename it '{author}'"
             )
-    files = text_files(place, settings)
+    files = own_files(place, settings, author)
     return [RawPost(author, "", "", file.text, day_of_file(file, settings), str(file.place)) for file in files]
 
 

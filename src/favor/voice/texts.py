@@ -5,7 +5,7 @@ from pathlib import Path
 
 from favor.corpora.posts import ReaderSettings
 from favor.corpora.tabular import read_rows, table_columns
-from favor.exports.text_folder import SUFFIXES, read, text_file, text_files
+from favor.exports.text_folder import SUFFIXES, own_files, read, text_file, text_files
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable
 from favor.foundation.words import document_words
@@ -37,7 +37,11 @@ def read_texts(path: Path) -> dict[str, str]:
 
 
 def read_author(path: Path) -> list[str]:
-    """Return one author's texts. A table that names several authors is refused."""
+    """Return one author's texts without drafts. What names several authors is refused."""
+    if path.is_dir():
+        if texts := [file.text for file in own_files(path, _SETTINGS) if WORDS.count(file.text)]:
+            return texts
+        raise UserError(f"{path}: holds no text of one author; give {_READS}")
     if path.suffix.lower() in TABLES and len(names := {author for author, _ in _rows(path)} - {""}) > 1:
         raise UserError(f"{path}: holds texts of {len(names)} authors; keep the rows of one, or give it as --contrast")
     return list(read_texts(path).values())
