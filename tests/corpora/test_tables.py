@@ -289,3 +289,11 @@ def test_readers_are_the_files_of_the_folders() -> None:
 def test_unknown_reader(kind) -> None:
     with pytest.raises(UserError, match=r"corpus reader .* is unknown"):
         open_reader(kind)
+
+
+def test_a_dictionary_that_repeats_a_text_is_not_unpacked(tmp_path) -> None:
+    path, rows = tmp_path / "dict.parquet", 200_000
+    text = pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), pa.array(["word " * 20_000]))
+    pq.write_table(pa.table({"author": pa.array(["1"] * rows).dictionary_encode(), "text": text}), path)
+    with pytest.raises(UserError, match=r"bytes hold over [\d,]+ of text in 1\d\d rows, more than text does"):
+        read("table", path)

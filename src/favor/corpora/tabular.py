@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from favor.corpora.dates import EPOCH_UNITS
 from favor.corpora.delimited import column_positions, read_columns, read_delimited
 from favor.corpora.posts import ReaderSettings
-from favor.corpora.sources import encoding_error, open_text
+from favor.corpora.sources import encoding_error, open_text, too_large
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable
 
@@ -206,7 +207,7 @@ def _parquet_rows(path: Path, settings: ReaderSettings, names: Mapping[str, str]
     header = _parquet_columns(file.schema_arrow)
     positions = column_positions(header, list(names.values()), str(path), expected, settings.has_keys)
     columns = {role: header[at] for role, at in zip(names, positions, strict=True)}  # with the spaces around them
-    number = 0
+    number, packed, unpacked = 0, path.stat().st_size, 0
     for rows in _parquet_batches(file, path, list(columns.values())):
         for nested in rows:
             number += 1
@@ -215,6 +216,12 @@ def _parquet_rows(path: Path, settings: ReaderSettings, names: Mapping[str, str]
                 value = row.get(column)  # of an object that is null, its parts are
                 where = f"{path}: row {number}"
                 values[role] = value if type(value) is str else _text(value, role, column, where, settings)
+            unpacked += sum(map(len, values.values()))
+            if too_large(unpacked, packed):
+                raise UserError(
+                    f"{path}: {packed:,} bytes hold over {unpacked:,} of text in {number:,} rows, more than text does; "
+                    "a dictionary repeats them"
+                )
             yield Row(f"row {number}", values)
 
 
@@ -222,7 +229,7 @@ def _parquet_batches(file: pq.ParquetFile, path: Path, columns: list[str]) -> It
     number = 0
     try:
         for batch in file.iter_batches(batch_size=256, columns=columns):
-            size = max(1, len(batch) * BATCH_BYTES // max(batch.nbytes, 1))  # a dictionary may hold much in few bytes
+            size = max(1, BATCH_BYTES // max(batch.nbytes // len(batch), _longest(batch), 1))
             for part in (batch.slice(start, size) for start in range(0, len(batch), size)):
                 try:
                     rows = part.to_pylist()
@@ -233,6 +240,13 @@ def _parquet_batches(file: pq.ParquetFile, path: Path, columns: list[str]) -> It
                 yield rows
     except DAMAGED_PARQUET as error:
         raise UserError(f"{path}: damaged after row {number} ({_line(error)}); fetch it again") from None
+
+
+def _longest(batch: pa.RecordBatch) -> int:
+    """Return the bytes of the longest values of dictionaries, which any row may hold."""
+    found = (each.dictionary for each in batch.columns if isinstance(each, pa.DictionaryArray) and len(each.dictionary))
+    texts = (each for each in found if pa.types.is_string(each.type) or pa.types.is_large_string(each.type))
+    return sum(pc.max(pc.binary_length(each)).as_py() or 0 for each in texts)
 
 
 def _refuse_value(batch: pa.RecordBatch, path: Path, before: int) -> None:
