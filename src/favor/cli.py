@@ -40,6 +40,8 @@ HELP = {
     "tune": "choose learning rates and passes of every row by validation loss, on authors who are not the report's",
     "run": "run the workflow",
     "report": "make the report, and what it needs",
+    "debug": "run the job behind one file alone, in this process, and keep its outputs apart from the results",
+    "why": "say why the job behind one file would run again",
     "compare": "put two groups' results of one protocol into one table, paired where prompts are equal",
     "score": "say how near texts are to an author's voice, without a run",
     "voice": "train, use and measure an adapter of one writer's voice, without a federation",
@@ -180,7 +182,7 @@ def parser() -> argparse.ArgumentParser:
     commands = found.add_subparsers(
         dest="command",
         required=True,
-        metavar="{init,plan,check,certify,tune,run,report,compare,score,voice,site,server}",
+        metavar="{init,plan,check,certify,tune,run,report,debug,why,compare,score,voice,site,server}",
     )
     init = commands.add_parser("init", help=HELP["init"], description=HELP["init"])
     init.add_argument("data", type=Path, help="a table of posts (CSV, JSON Lines, Parquet), or a folder of authors")
@@ -194,15 +196,17 @@ def parser() -> argparse.ArgumentParser:
     voice.add_voice(commands.add_parser("voice", help=HELP["voice"], description=HELP["voice"]))
     for name in ("site", "server"):
         sites.add_actions(name, commands.add_parser(name, help=HELP[name], description=HELP[name]))
+    for name in ("debug", "why"):
+        command = commands.add_parser(name, help=HELP[name], description=HELP[name])
+        command.add_argument("file", help="a file of the results")
+        _add_configuration(command)
+        if name == "debug":
+            command.add_argument("--pdb", action="store_true", help="open the debugger where an exception is raised")
     for name in ("check", "certify", "tune", "run", "report"):
         command = commands.add_parser(name, help=HELP[name], description=HELP[name])
-        configfile = "configfile"
         if name == "certify":
             command.add_argument("encoders", nargs="+", help="names of encoders of the configuration")
-            configfile = "--configfile"
-        command.add_argument(configfile, nargs="*", help="configuration; later files go over earlier ones (the demo)")
-        command.add_argument("--corpus-path", help="the raw corpus")
-        command.add_argument("--results", help="the results folder")
+        _add_configuration(command, "--configfile" if name == "certify" else "configfile")
         command.add_argument("--cores", type=_cores, default="all", help="cores to use (all)")
         command.add_argument("--dry-run", "-n", action="store_true", help="only say what would be done")
         command.add_argument("--verbose", action="store_true", help="print everything that Snakemake says")
@@ -212,6 +216,12 @@ def parser() -> argparse.ArgumentParser:
             other = "make results again that other versions of libraries have made"
             command.add_argument("--rerun-other-versions", action="store_true", help=other)
     return found
+
+
+def _add_configuration(command: argparse.ArgumentParser, configfile: str = "configfile") -> None:
+    command.add_argument(configfile, nargs="*", help="configuration; later files go over earlier ones (the demo)")
+    command.add_argument("--corpus-path", help="the raw corpus")
+    command.add_argument("--results", help="the results folder")
 
 
 def _add_plan(command: argparse.ArgumentParser) -> None:
@@ -300,6 +310,14 @@ def _run(arguments: argparse.Namespace) -> None:
     elif arguments.command == "tune":
         arguments.configfile = _files(arguments)
         sys.exit(tuning.run(arguments, planner_of, lambda own, files: start(snakemake_command(own, files))))
+    elif arguments.command in ("debug", "why"):
+        from favor.running import one_job  # Here, because it loads Snakemake.
+
+        job = (arguments.file, CHECKOUT / "Snakefile", _files(arguments), _values(arguments))
+        if arguments.command == "why":
+            print(*one_job.why(*job), sep="\n")
+        else:
+            one_job.debug(*job, arguments.pdb)
     elif arguments.command in RUN_BY:
         import_module(RUN_BY[arguments.command]).run(arguments)
     elif arguments.command in ("site", "server"):

@@ -27,6 +27,7 @@ CLUSTER = "python tests/slurm/cluster.py "  # starts a cluster for the command t
 # What the documentation leaves to the reader, and one way to fill it in.
 FILLED = {
     "COMMAND": "python benchmarks/slurm.py",
+    "--notemp FILE": "--notemp",
     "STUDY": "base_7b",
     "EXPERIMENT": "base_7b",
     "LABEL": "phase1-7b-base-sensitivity",
@@ -71,9 +72,9 @@ def dry(command) -> str:
             rest = rest.split()[0]
         if rest.startswith(("voice", "site", "server")):
             rest = " ".join(rest.split()[:2])
-        # There is no finished run to be like.
-        helped = rest.replace(" ", "").isalpha() or "--like" in rest
-        option = "--help" if helped else "" if rest.startswith("plan") else "-n"
+        # There is no finished run to be like, or to debug a job of.
+        helped = rest.replace(" ", "").isalpha() or "--like" in rest or rest.startswith("debug")
+        option = "--help" if helped else "" if rest.startswith(("plan", "why")) else "-n"
         return f"{python} -m favor.cli {rest} {option}"
     if command.startswith("make "):
         return command.replace("make", "make -n", 1)

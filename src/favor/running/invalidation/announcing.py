@@ -30,7 +30,7 @@ def announce_changes(workflow: Any, changes: Changes, planning: bool) -> None:
         change = params_changed(self, job, file)
         if not change:
             return change
-        difference = _difference(job, change)
+        difference = difference_of(job, change)
         changes.libraries.see(str(job.rule.name), tuple(job.output), difference)
         same = not changes.libraries.rerun and not difference.beside_libraries
         return NO_PARAMS_CHANGE if same or changes.accepts(difference) else change
@@ -82,7 +82,7 @@ def _say(workflow: Any, changes: Changes) -> None:
     jobs = [job for job in workflow.dag.needrun_jobs() if not job.rule.norun]
     if RerunTrigger.PARAMS in workflow.rerun_triggers:
         found = ((job, workflow.persistence.params_changed(job)) for job in jobs)
-        lines = changes.lines((job.rule.name, _difference(job, change) if change else None) for job, change in found)
+        lines = changes.lines((job.rule.name, difference_of(job, change) if change else None) for job, change in found)
         lines += changes.libraries.lines()
         for line in ("", *lines, "") if lines else ():
             print(line, file=sys.stderr)
@@ -91,5 +91,6 @@ def _say(workflow: Any, changes: Changes) -> None:
         changes.libraries.write(tuple(job.output) for job in jobs)
 
 
-def _difference(job: Any, change: ParamsChange) -> Difference:
+def difference_of(job: Any, change: ParamsChange) -> Difference:
+    """Return what a change of a job's parameters is, of the two sets that Snakemake compares."""
     return Difference(str(job.rule.name), frozenset(change.only_old), frozenset(change.only_new))
