@@ -12,10 +12,12 @@ from snakemake.io import is_flagged
 
 from favor.config import models
 from favor.config.availability import local_paths
+from favor.foundation import file_identity
 from favor.foundation.errors import UserError
-from favor.foundation.file_identity import FileIdentities
+from favor.foundation.file_identity import FileIdentities, appearance
 from favor.lm import settings as language_model
 from favor.plan.keys import Encoder, InCorpus, InExperiment, OfAssistant, OfModel, Run
+from favor.running.invalidation.code_check import check_planned
 from favor.running.invalidation.local_files import LocalFiles, given_input, refuse_other_corpora
 
 EXPERIMENT, RUN = InExperiment("micro"), Run("micro", "1", "favor")
@@ -199,3 +201,39 @@ def test_another_path_under_the_name_of_a_corpus_that_has_results_is_refused(tmp
         check(tmp_path / "b.csv")
     made.unlink()
     check(tmp_path / "b.csv")
+
+
+@pytest.mark.parametrize("name", ["posts.csv", "posts/ann/a.txt"])
+def test_a_file_that_changes_while_a_run_is_on_ends_the_job_that_reads_it(tmp_path, name) -> None:
+    file, path = tmp_path / name, str(tmp_path / name.split("/")[0])
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("before")
+    identities = FileIdentities(tmp_path / "record.json")
+    job = SimpleNamespace(params={"local_files": ("local_files", {path: identities.of(path)})})
+    for recorded in (False, True):  # jobs elsewhere may have no record
+        if recorded:
+            identities.write()
+        check_planned(job)
+    os.utime(file, ns=(1, 1))  # touched: its bytes are read
+    check_planned(job)
+    file.write_text("beyond")
+    with pytest.raises(UserError, match=r"posts.* changed after the run had started, so that nothing made of it"):
+        check_planned(job)
+    file.unlink()
+    with pytest.raises(UserError, match=r"posts"):
+        check_planned(job)
+
+
+def test_planning_looks_at_many_files_without_reading_them(tmp_path, monkeypatch) -> None:
+    for number in range(500):
+        (tmp_path / "posts" / f"{number}.txt").parent.mkdir(exist_ok=True)
+        (tmp_path / "posts" / f"{number}.txt").write_text("words " * 100)
+    first = FileIdentities(tmp_path / "record.json")
+    digest = first.of(str(tmp_path / "posts"))
+    first.write()
+    monkeypatch.setattr(file_identity, "content", lambda path: pytest.fail(f"{path} is read again"))
+    again = FileIdentities(tmp_path / "record.json")
+    looks: list[str] = []
+    monkeypatch.setattr(file_identity, "appearance", lambda path: looks.append(path) or appearance(path))
+    assert [again.of(str(tmp_path / "posts")) for _ in range(50)] == [digest] * 50
+    assert len(looks) == 1  # once per start, however many jobs read it

@@ -12,6 +12,7 @@ from tests.voice.conftest import command
 from tests.voice.test_score import Trigrams
 
 from favor.corpora.tables import CLIENT_TEXTS
+from favor.foundation.file_identity import content
 from favor.foundation.parquet import read_parquet
 from favor.inference.generation import GenerationRequest, generate
 from favor.lm.base import load_base
@@ -95,6 +96,7 @@ def test_the_page_says_what_was_found_and_the_record_holds_no_text(toy, voice, m
     command("report", "--voice", voice, "--contrast", toy / "others.csv")
     printed = capsys.readouterr().out
     page, found = (voice / "report.html").read_text(), json.loads((voice / "report.json").read_text())
+    assert found["contrast_digest"] == content(str(toy / "others.csv"))
     Tags().feed(page)
     assert violations(voice / "report.html") == []
     assert "http:" not in page.replace("http://www.w3.org", "")
