@@ -12,7 +12,7 @@ from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, ReaderSettings, open_rea
 from favor.corpora.settings import Cleaning
 from favor.corpora.tables import DOCUMENTS
 from favor.exports.files import Files
-from favor.exports.text_folder import items, own_files, text_file
+from favor.exports.text_folder import items, text_file
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet
 
@@ -224,24 +224,13 @@ def test_documents_are_built_of_a_folder(tmp_path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("author", "texts", "said"),
-    [
-        ("ann lee", ["One.", "Two."], "left out: by another 1, draft 1, several authors 1"),
-        ("Bo", ["One.", "Three."], "left out: by another 1, draft 1, several authors 1"),
-    ],
+    "mark", ["*** START OF THE PROJECT GUTENBERG EBOOK A\nBOOK ***", "***START OF THIS PROJECT GUTENBERG EBOOK A***"]
 )
-def test_front_matter_says_whose_texts_train_a_voice(tmp_path, capsys, author, texts, said) -> None:
-    fronts = ("", "author: Ann Lee\n", "author: Bo\n", "draft: true\n", "authors: [Ann Lee, Bo]\n")
-    for front, text in zip(fronts, ("One.", "Two.", "Three.", "Four.", "Five."), strict=True):
-        write(tmp_path, **{f"{text}md": f"---\n{front}---\n{text}" if front else text})
-    assert sorted(file.text for file in own_files(tmp_path, ReaderSettings(), author)) == sorted(texts)
-    assert said in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("author", "remedy"), [("Eve", r"2 authors \(Ann, Bo\); 'Eve' is not among them"), ("", "keep the texts of one")]
-)
-def test_front_matter_of_others_is_refused(tmp_path, author, remedy) -> None:
-    write(tmp_path, **{"a.md": "---\nauthor: Ann\n---\nOne.", "b.md": "---\nauthor: Bo\n---\nTwo."})
-    with pytest.raises(UserError, match=remedy):
-        own_files(tmp_path, ReaderSettings(), author)
+def test_the_licence_of_project_gutenberg_is_cut(tmp_path, capsys, mark) -> None:
+    end = "End of the Project Gutenberg EBook of A\n\n" + mark.replace("START", "END")
+    text = (
+        f"The Project Gutenberg eBook of A\nTitle: A\n\n{mark}\n\nIt rained.\n\n*** \n\nIt stopped.\n\n{end}\nlicence"
+    )
+    (post,) = read(write(tmp_path, **{"ann/a.txt": text}))
+    assert post.text.split() == ["It", "rained.", "***", "It", "stopped."]
+    assert "cut: licence 1" in capsys.readouterr().err

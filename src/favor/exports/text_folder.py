@@ -10,7 +10,6 @@ import json
 import re
 import sys
 import tomllib
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import date
 from pathlib import Path, PurePath
@@ -22,7 +21,7 @@ from favor.corpora.dates import date_of, day_of
 from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, ReaderSettings
 from favor.corpora.sources import known_encoding
 from favor.exports.files import Files
-from favor.exports.items import Counts, Cut, Export, Item, listed, moment_of, tidy
+from favor.exports.items import Counts, Cut, Export, Item, moment_of, tidy
 from favor.exports.markup import html_text
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable
@@ -34,8 +33,13 @@ _FRONT_MATTER = re.compile(r"(?P<rule>---|\+\+\+)[ \t]*\n(?P<block>(?:[^\n]*\n)*
 _MOST_FRONT_MATTER = 50_000  # characters
 _HAS_KEYS = re.compile(r"\s*(?:#[^\n]*\n\s*)*[\"']?[\w.-]+[\"']?[ \t]*[:=](?:\s|\Z|[\"'])")
 _BROKEN = (ValueError, RecursionError, yaml.YAMLError, TypeError, AttributeError)
+# The licence of a book of Project Gutenberg stands before and behind it.
+_GUTENBERG = re.compile(
+    r"^\*{3} ?START OF (?:THE|THIS) PROJECT GUTENBERG [^*]{1,300}\*{3}(?P<own>.*?)"
+    r"(?:\Z|^(?:End of (?:the|this) Project Gutenberg[^\n]*\s+)?\*{3} ?END OF (?:THE|THIS) PROJECT GUTENBERG )",
+    re.DOTALL | re.MULTILINE,
+)
 # Components of MDX, and its lines of program, which end at a blank one.
-_SHOWN = 5  # names in a message
 _FIRST_LINES, _MAIL_LINES = 20, 3
 # A date and a time in any order at its beginning, and somebody's name before a colon.
 _CHAT_LINE = re.compile(
@@ -140,27 +144,6 @@ def text_files(path: Path, settings: ReaderSettings) -> Iterator[TextFile]:
         )
 
 
-def own_files(path: Path, settings: ReaderSettings, author: str = "") -> list[TextFile]:
-    """Return one writer's text files below a folder; drafts and texts of others are counted on the terminal.
-
-    Front matter may name ``author``, or one person where it is "". Raises ``UserError`` where it names others alone.
-    """
-    files = list(text_files(path, settings))
-    named = {file.authors[0].casefold(): file.authors[0] for file in files if file.authors and not file.left_out}
-    mine = author.casefold() or next(iter(named), "")
-    if (named and mine not in named) or (len(named) > 1 and not author):
-        found = ", ".join(map(printable, sorted(named.values())[:_SHOWN]))
-        remedy = f"'{printable(author)}' is not among them" if author else "keep the texts of one"
-        raise UserError(f"{path}: front matter names {len(named)} authors ({found}); {remedy}")
-    reasons = [
-        file.left_out or ("" if not file.authors or file.authors[0].casefold() == mine else "by another")
-        for file in files
-    ]
-    if counts := Counter(filter(None, reasons)):
-        print(f"{path}: left out: {listed(counts)}", file=sys.stderr)
-    return [file for file, reason in zip(files, reasons, strict=True) if not reason]
-
-
 def text_file(folder: Path, place: Path, settings: ReaderSettings) -> TextFile:
     """Return the text file at ``place`` in ``folder``, without quotations and code if it is Markdown or HTML."""
     text, is_utf8 = _read(folder, place, settings)
@@ -170,6 +153,9 @@ def text_file(folder: Path, place: Path, settings: ReaderSettings) -> TextFile:
     cuts: tuple[Cut, ...] = ()
     if front is None:
         front, cuts = {}, (Cut("front matter that cannot be read", "front matter"),)
+    if book := _GUTENBERG.search(text):
+        cuts += (Cut("licence", text[: book.start("own")] + text[book.end("own") :]),)
+        text = book["own"]
     keys = {str(key): _scalar(value) for key, value in front.items()}
     if place.suffix.lower() in _HTML:
         text, found = html_text(text)

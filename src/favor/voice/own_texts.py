@@ -12,10 +12,10 @@ from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, ReaderSettings, clean_te
 from favor.corpora.settings import ColumnRole, Splitting
 from favor.corpora.splits import split_of
 from favor.corpora.tabular import read_rows, table_columns
-from favor.exports.text_folder import day_of_file, own_files
+from favor.exports.text_folder import day_of_file
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest, printable
-from favor.voice.texts import AUTHOR_WORDS, TABLES, WORDS
+from favor.voice.texts import AUTHOR_WORDS, TABLES, WORDS, own_files
 
 WRITER = "writer"  # stands for the one client in tables and random streams
 FEWEST_TEXTS = 20
@@ -121,7 +121,7 @@ def _folder(path: Path, author: str) -> Sequence[RawPost]:
                 f"{path}: holds folders, none of which is named '{author}' ({_first(inside)}); give the folder of "
                 f"{author}'s own texts, or rename it '{author}'"
             )
-    files = own_files(place, settings, author)
+    files = own_files(place, author)
     return [RawPost(author, "", "", file.text, day_of_file(file, settings), str(file.place)) for file in files]
 
 

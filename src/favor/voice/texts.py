@@ -1,17 +1,21 @@
 """Texts of one author or of several, from files, folders and tables."""
 
+import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 from favor.corpora.posts import ReaderSettings
 from favor.corpora.tabular import read_rows, table_columns
-from favor.exports.text_folder import SUFFIXES, own_files, read, text_file, text_files
+from favor.exports.items import listed
+from favor.exports.text_folder import SUFFIXES, TextFile, read, text_file, text_files
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable
 from favor.foundation.words import document_words
 
 AUTHOR_WORDS = 3000  # of an author at least: half of them make the profile, half the ceiling
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq", ".gz", ".zip")
+SHOWN = 5  # names in a message
 WORDS = document_words("unicode")
 _SETTINGS = ReaderSettings(has_keys=False)
 _READS = (
@@ -39,12 +43,33 @@ def read_texts(path: Path) -> dict[str, str]:
 def read_author(path: Path) -> list[str]:
     """Return one author's texts without drafts. What names several authors is refused."""
     if path.is_dir():
-        if texts := [file.text for file in own_files(path, _SETTINGS) if WORDS.count(file.text)]:
+        if texts := [file.text for file in own_files(path) if WORDS.count(file.text)]:
             return texts
         raise UserError(f"{path}: holds no text of one author; give {_READS}")
     if path.suffix.lower() in TABLES and len(names := {author for author, _ in _rows(path)} - {""}) > 1:
         raise UserError(f"{path}: holds texts of {len(names)} authors; keep the rows of one, or give it as --contrast")
     return list(read_texts(path).values())
+
+
+def own_files(path: Path, author: str = "") -> list[TextFile]:
+    """Return one writer's text files below a folder; drafts and texts of others are counted on the terminal.
+
+    Front matter may name ``author``, or one person where it is "". Raises ``UserError`` where it names others alone.
+    """
+    files = list(text_files(path, _SETTINGS))
+    named = {file.authors[0].casefold(): file.authors[0] for file in files if file.authors and not file.left_out}
+    mine = author.casefold() or next(iter(named), "")
+    if (named and mine not in named) or (len(named) > 1 and not author):
+        found = ", ".join(map(printable, sorted(named.values())[:SHOWN]))
+        remedy = f"'{printable(author)}' is not among them" if author else "keep the texts of one"
+        raise UserError(f"{path}: front matter names {len(named)} authors ({found}); {remedy}")
+    reasons = [
+        file.left_out or ("" if not file.authors or file.authors[0].casefold() == mine else "by another")
+        for file in files
+    ]
+    if counts := Counter(filter(None, reasons)):
+        print(f"{path}: left out: {listed(counts)}", file=sys.stderr)
+    return [file for file, reason in zip(files, reasons, strict=True) if not reason]
 
 
 def read_authors(path: Path) -> dict[str, list[str]]:

@@ -224,3 +224,11 @@ def test_a_first_run_starts_the_server_while_it_is_planned(monkeypatch, tmp_path
         assert workflow.execute(executor_plugin=plugin, updated_files=["a"]) == "done"
         assert len(started) == starts * (folder == "first")
     assert executed == [(plugin, ["a"])] * 2
+
+
+def test_a_job_that_is_interrupted_while_it_imports_prints_no_traceback() -> None:
+    server = os.path.join(os.path.dirname(forked.__file__), "fork_server.py")
+    raising = "lambda: signal.raise_signal(signal.SIGINT)"
+    program = f"import runpy, signal; runpy.run_path({server!r})['end_with']({raising})"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")

@@ -121,6 +121,8 @@ def end_with(run: Callable[[], object]) -> NoReturn:
         if isinstance(ended.code, str):
             print(ended.code, file=sys.stderr)
         status = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    except KeyboardInterrupt:  # while the package is imported; a job that is further says that it is interrupted
+        status = 128 + signal.SIGINT
     except BaseException:
         traceback.print_exc()
         status = 1
