@@ -17,10 +17,8 @@ from functools import cache
 from pathlib import Path
 
 from favor.foundation.errors import UserError
-from favor.running.invalidation.definitions import Module
-from favor.running.invalidation.fingerprint import PRELOADED, SourceCode
-from favor.running.invalidation.reader import read_module
-from favor.running.invalidation.statements import EXEMPT
+from favor.running.invalidation.fingerprint import EXEMPT, PRELOADED, SourceCode
+from favor.running.invalidation.parts import Module, read_module
 
 ROOT = Path(__file__).resolve().parents[1]
 CODE = ("src/favor", "workflow/scripts")
@@ -48,8 +46,8 @@ def module(name: str, blob: str) -> Module | None:
             found = read_module(name, Path(file.name))
         except UserError:
             return None
-    for definition in found.definitions.values():
-        definition.unfollowed.clear()  # what is refused today stood in older code, which is compared all the same
+    for part in found.parts.values():
+        part.ways.clear()  # what is refused today stood in older code, which is compared all the same
     return found
 
 

@@ -112,13 +112,16 @@ def test_any_name_of_a_results_folder_reaches_snakemake_as_it_is(repository, mon
     """Snakemake reads values of --config as numbers or YAML, in which 007 is the number 7."""
     started = []
     monkeypatch.chdir(repository)
-    monkeypatch.setattr(sys, "argv", ["favor", "run", "--results", folder, "--rerun-other-versions"])
+    monkeypatch.setattr(
+        sys, "argv", ["favor", "run", "--results", folder, "--rerun-other-versions", "--accept", "score,report"]
+    )
     monkeypatch.setattr(cli, "start", lambda command: started.append(command) or 0)
     with pytest.raises(SystemExit):
         cli.main()
     (command,) = started
     values = command[command.index("--config") + 1 : command.index("--")]
-    assert parse_config(values) == {"results": folder, "rerun_other_versions": True}
+    expected = {"results": folder, "rerun_other_versions": True, "accept": ["score", "report"]}
+    assert parse_config(values) == expected
 
 
 @pytest.mark.parametrize("cores", ["0", "-1", "two", "1.5", ""])

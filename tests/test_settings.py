@@ -106,7 +106,7 @@ def names_read(script) -> set[str]:
         for script, registry in (("judge", JUDGES), ("combine_uploads", ROBUST_RULES))
     }
     paths = [SCRIPTS / f"{script}.py", *by_name.get(script, [])]
-    reached = {module for path in paths for module, _ in source_code(SOURCE).reach(path).nodes}
+    reached = {module for path in paths for module, _ in source_code(SOURCE).reach(path)}
     files = [file_of(module) for module in reached if module.startswith("favor.")]
     return set().union(*(attributes(file) for file in [*paths, *files] if file.is_file()))
 

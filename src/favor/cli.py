@@ -64,22 +64,19 @@ def _files(arguments: argparse.Namespace) -> list[str]:
     return list(files)
 
 
-def _values(arguments: argparse.Namespace) -> dict[str, str | bool]:
-    other_versions = getattr(arguments, "rerun_other_versions", False)
-    named = {
-        "corpus_path": arguments.corpus_path,
-        "results": getattr(arguments, "results", None),
-        "rerun_other_versions": other_versions,
-    }
+def _values(arguments: argparse.Namespace) -> dict[str, str | bool | list[str]]:
+    named = {key: getattr(arguments, key, None) for key in ("corpus_path", "results", "accept", "rerun_other_versions")}
     return {key: value for key, value in named.items() if value}
 
 
-def _as_argument(value: str | bool) -> str:
+def _as_argument(value: str | bool | list[str]) -> str:
     """Return ``value`` so that Snakemake's ``--config`` reads it as it is: a folder may be named 007, 1e3 or [a].
 
     Snakemake takes quotes off the ends, and then for a number or YAML what reads as one; the space at the end keeps
     the quotes on.
     """
+    if isinstance(value, list):
+        return json.dumps(value)
     plain = isinstance(value, bool) or re.fullmatch(r"[\w./ -]*[/.][\w./ -]*|[^\W\d]\w*", value)
     words = ("true", "false", "nan", "inf", "infinity")
     if plain and (isinstance(value, bool) or not (_is_number(value) or value.lower() in words)):
@@ -210,6 +207,8 @@ def parser() -> argparse.ArgumentParser:
         command.add_argument("--cores", type=_cores, default="all", help="cores to use (all)")
         command.add_argument("--dry-run", "-n", action="store_true", help="only say what would be done")
         command.add_argument("--verbose", action="store_true", help="print everything that Snakemake says")
+        kept = "keep the results of these stages, whatever has changed since (names with commas between them)"
+        command.add_argument("--accept", metavar="STAGES", type=lambda names: names.split(","), help=kept)
         if name == "tune":
             tuning.add_tune(command)
         if name == "run":

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from favor.running.invalidation.fingerprint import EXEMPT
 from favor.running.invalidation.source_index import modules_below
-from favor.running.invalidation.statements import EXEMPT
 from favor.running.jobs import forked
 from tests.warm_snakemake import run_snakemake
 

@@ -1,7 +1,7 @@
-"""Hands every job of a finished run its files otherwise, one mutation at a time, and asks Snakemake whether it reruns.
+"""Hands every job of a finished run its files otherwise, one mutation at a time, and asks whether a parameter changes.
 
 "python -m tests.workflow.handing_over [CONFIGFILE...]" in the folder of the run prints JSON: how many mutations were
-made, of which rules, and those that no rerun follows.
+made, of which rules, and those that change no parameter.
 """
 
 from __future__ import annotations
@@ -11,7 +11,10 @@ import sys
 from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+
+from favor.running.invalidation.given import handed_over
 
 Files = dict[str, list[str]]  # the files under each name of a job's inputs or outputs
 
@@ -44,17 +47,17 @@ def rebuilt(files, named, single) -> Any:
 
 def unplanned(workflow) -> dict[str, Any]:
     """Mutate what each job of a finished run is given, and return what would rerun nothing."""
-    from snakemake.persistence import PersistenceBase
 
-    def changed(job) -> bool:
-        PersistenceBase._params.cache_clear()
-        return bool(workflow.persistence.params_changed(job))
+    def digits(job) -> tuple[str, str]:
+        return handed_over(SimpleNamespace(input=job._input, output=job._output))(job.wildcards)
 
     made, rules, overlooked = 0, set(), []
     for job in sorted(workflow.dag.jobs, key=str):
         if job.rule.norun:
             continue
-        assert not changed(job), f"{job.rule.name} is to be made again before any mutation"
+        assert repr(handed_over(job.rule)(job.wildcards)) in workflow.persistence._params(job), job.rule.name
+        assert not workflow.persistence.params_changed(job), f"{job.rule.name} is to be made again before any mutation"
+        before = digits(job)
         for part in ("_input", "_output"):
             files = getattr(job, part)
             named, single = by_name(files)
@@ -65,7 +68,7 @@ def unplanned(workflow) -> dict[str, Any]:
                 setattr(job, part, rebuilt(files, mutated, both))
                 made += 1
                 rules.add(job.rule.name)
-                overlooked += [] if changed(job) else [f"{job.rule.name}: {title}"]
+                overlooked += [f"{job.rule.name}: {title}"] if digits(job) == before else []
             setattr(job, part, files)
     return {"mutations": made, "rules": sorted(rules), "overlooked": overlooked}
 

@@ -29,7 +29,7 @@ def test_every_rule_names_an_environment_a_log_a_benchmark_and_what_it_depends_o
         assert rule["conda"].startswith("../../envs/"), rule["name"]
         assert rule["log"], rule["name"]
         assert rule["benchmark"], rule["name"]
-        assert {"local_files", "code"} <= set(rule["params"]), rule["name"]
+        assert {"local_files", "handed_over", "libraries", "code"} <= set(rule["params"]), rule["name"]
         assert {"mem_mb", "runtime", "gpu", "compute_threads"} <= set(rule["resources"]), rule["name"]
 
 
@@ -80,7 +80,7 @@ def test_a_workflow_around_this_one_moves_and_replaces_what_is_filled_in(reposit
     assert named["score"]["log"] == ["own/{experiment}-{family}.log"]
     assert named["score"]["benchmark"] == "before/results/benchmarks/score/{experiment}-{family}.tsv"
     assert named["judge_again"]["log"] == named["judge"]["log"] == ["before/results/logs/judge/{experiment}.log"]
-    assert named["judge_again"]["params"] == ["cfg", "code", "local_files"]
+    assert named["judge_again"]["params"] == ["cfg", "code", "local_files", "handed_over", "libraries"]
     assert not named["mine"]["log"]  # a rule that is not ours stays as it is
 
 

@@ -10,8 +10,8 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
-from favor.running.invalidation.fingerprint import SourceCode
-from favor.running.invalidation.statements import EXEMPT
+from favor.running.invalidation.fingerprint import EXEMPT, SourceCode
+from favor.running.invalidation.parts import read_module
 
 # The runs whose jobs are traced, with the scripts that each is there for.
 TRACED = {
@@ -165,7 +165,7 @@ def unforeseen(folder) -> set[tuple[str, str]]:
     source = SourceCode(folder / "src")
     missing = set()
     for trace in traces_of(folder):
-        reached = source.reach(trace.script, trace.modules).nodes
+        reached = source.reach(trace.script, trace.modules)
         left = {(module, name) for module, name in trace.executed - reached if module not in EXEMPT}
         left -= {(module, "") for module in imported_by_exempt(folder)}
         missing |= {(trace.rule, f"{module}.{name}") for module, name in left}
@@ -257,7 +257,7 @@ def unnoticed_mutations(folder, elsewhere, number=40, seed=2026) -> list[str]:
             continue
         made += 1
         elsewhere.write_text(change[0])
-        edited = base.replaced(module, elsewhere)
+        edited = SourceCode(base.root, {**base._modules, module: read_module(module, elsewhere)})
         for script, modules in {(trace.script, trace.modules) for trace in traces if (module, name) in trace.executed}:
             before = base.fingerprint(script, modules)
             if edited.fingerprint(script, modules) == before:

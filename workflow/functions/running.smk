@@ -49,7 +49,6 @@ def finish_rules():
 
 
 if workflow.is_main_process:
-    provenance.record_what_is_given(source_code(SOURCE))
     provenance.refuse_unrecorded(workflow, stop)
     announcing.announce_changes(workflow, changes, planning)
     announcing.check_targets(workflow, targets, stop)
@@ -66,7 +65,7 @@ if workflow.is_main_process:
     if plugin := sys.modules.get("snakemake_executor_plugin_slurm"):
         repair_slurm(plugin, planner.config.cluster.poll_seconds)
 elif workflow.remote_exec:
-    provenance.record_in_jobs(source_code(SOURCE))
+    provenance.record_in_jobs()
 
 
 onstart:

@@ -19,7 +19,7 @@ from favor.plan import Planner
 from favor.plan.extras import check_software
 from favor.running.jobs.environment import export_source, only_planning
 from favor.running.invalidation.changes import Changes, check_accept
-from favor.running.invalidation.fingerprint import PRELOADED, fingerprint, source_code
+from favor.running.invalidation.fingerprint import PRELOADED, source_code
 from favor.running.invalidation.local_files import (
     FOLDER,
     LocalFiles,
@@ -87,6 +87,8 @@ wildcard_constraints:
 def code(script, *modules):
     """Fingerprint of a rule's script and what it can reach; ``modules`` are loaded by name at run time."""
     try:
-        return fingerprint(scripts / f"{script}.py", SOURCE, (*modules, PRELOADED))
+        return source_code(SOURCE).fingerprint(
+            scripts / f"{script}.py", (*modules, PRELOADED)
+        )
     except UserError as error:
         raise WorkflowError(str(error)) from None

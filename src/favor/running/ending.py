@@ -1,6 +1,7 @@
 """How a command ends that does not reach its end: by a signal, or by what the machine refuses."""
 
 import errno
+import os
 import signal
 import subprocess
 import traceback
@@ -13,6 +14,7 @@ import psutil  # type: ignore[import-untyped]
 
 from favor.foundation.files import REMEDY
 
+STARTED_BY_FAVOR = "FAVOR_STARTED"  # tells Snakemake whose options its user types
 LONGEST = 300  # characters of a file's name that a line shows
 _REMEDIES = {
     errno.ENAMETOOLONG: "give a shorter name",
@@ -44,7 +46,8 @@ def start(command: Sequence[str]) -> int:
     background processes ignore Ctrl-C: there Snakemake is out of the terminal's reach, so that it can listen.
     """
     usual = signal.signal(signal.SIGINT, signal.SIG_DFL)  # a process that is started inherits what is ignored
-    process, interrupted = subprocess.Popen(command, process_group=0 if usual == signal.SIG_IGN else None), None
+    environment, group = os.environ | {STARTED_BY_FAVOR: "1"}, 0 if usual == signal.SIG_IGN else None
+    process, interrupted = subprocess.Popen(command, env=environment, process_group=group), None
     signal.signal(signal.SIGINT, usual)
     while True:
         try:

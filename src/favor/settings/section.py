@@ -31,7 +31,7 @@ class Section(BaseModel):
         return kind.model_validate({**self.__dict__, **values})
 
     def __iter__(self) -> NoReturn:
-        """Refuse to list keys and values: a key counts in the fingerprint of the code that names it."""
+        """Refuse to list keys and values: code that reads a key names it."""
         raise TypeError(f"{type(self).__name__}: name the keys to read")
 
 

@@ -9,6 +9,7 @@ import pytest
 from tests.running.invalidation.test_fingerprint import Files
 
 from favor.foundation.errors import UserError
+from favor.running.ending import STARTED_BY_FAVOR
 from favor.running.invalidation.changes import Changes, Difference, accepted_notes, check_accept
 from favor.running.invalidation.fingerprint import SourceCode
 
@@ -65,8 +66,27 @@ def test_lines_count_the_jobs_of_every_stage(project) -> None:
         "  train: configuration `rank` changed: 2 jobs",
         "  and 1 job that follow or were still to be done",
     ]
-    assert "accept=[train]" in lines[3]
+    assert lines[3] == "To keep results as they are: --config 'accept=[train]', or some of these stages."
     assert changes.lines([("score", None)]) == []
+
+
+def test_keeping_is_offered_in_the_words_of_the_command_and_not_of_what_other_data_made(project, monkeypatch) -> None:
+    changes, same = started(project)
+    changed = difference(same, same, {"rank": 4, "lora": {"alpha": 16}})
+    other = [
+        Difference(stage, frozenset({repr((kind, before))}), frozenset({repr((kind, after))}))
+        for stage, kind, before, after in (
+            ("split", "local_files", {"posts.csv": "sha256 1"}, {"posts.csv": "sha256 2"}),
+            ("score", "handed_over", "0123456789abcdef .parquet", "fedcba9876543210 .parquet"),
+        )
+    ]
+    assert not any("To keep" in line for line in changes.lines((each.stage, each) for each in other))
+    monkeypatch.setenv(STARTED_BY_FAVOR, "1")
+    *_, line = changes.lines([("train", changed), *((each.stage, each) for each in other)])
+    assert line == "To keep results as they are: --accept train, or some of these stages."
+    # A version that recorded no such parameter made them: nothing says that the data are others.
+    before = Difference("score", frozenset({"'0123456789abcdef'"}), frozenset({repr(("handed_over", "1")), "'f'"}))
+    assert not before.other_data
 
 
 def test_what_is_accepted_once_stays_accepted_and_is_noted(project) -> None:

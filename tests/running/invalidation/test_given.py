@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from snakemake.iocontainers import InputFiles
@@ -16,10 +17,10 @@ def files(**named) -> InputFiles:
     """Snakemake's list of files; a name with several of them holds a list."""
     found = InputFiles()
     for name, value in named.items():
-        parts = [value] if isinstance(value, str) else value
+        parts = value if isinstance(value, list) else [value]
         start = len(found)
         found.extend(parts)
-        found._set_name(name, start, end=None if isinstance(value, str) else start + len(parts))
+        found._set_name(name, start, end=start + len(parts) if isinstance(value, list) else None)
     return found
 
 
@@ -27,10 +28,14 @@ INPUTS = {"generations": "a.parquet", "prompts": "b.parquet", "embeddings": ["c.
 OUTPUTS = {"scores": "f.parquet", "other": "g.parquet"}
 
 
+def handed(inputs, outputs) -> tuple[str, str]:
+    return handed_over(SimpleNamespace(input=inputs, output=outputs))(None)
+
+
 def test_the_same_files_under_the_same_names_are_the_same() -> None:
-    kind, digits = handed_over(files(**INPUTS), files(**OUTPUTS))
-    assert kind == "files"
-    assert (kind, digits) == handed_over(files(**INPUTS), files(**OUTPUTS))
+    kind, digits = handed(files(**INPUTS), files(**OUTPUTS))
+    assert kind == "handed_over"
+    assert (kind, digits) == handed(files(**INPUTS), files(**OUTPUTS))
 
 
 @pytest.mark.parametrize(
@@ -40,24 +45,26 @@ def test_the_same_files_under_the_same_names_are_the_same() -> None:
         {"embeddings": ["e.parquet", "d.parquet", "c.parquet"]},  # a list is reversed
         {"embeddings": ["d.parquet", "c.parquet", "e.parquet"]},
         {"prompts": ["b.parquet"]},  # a list of one is not a file
+        {"prompts": lambda wildcards: "c.parquet"},  # a function is asked
         {"prompts": [], "embeddings": ["b.parquet", "c.parquet", "d.parquet", "e.parquet"]},
+        {"generations": [], "prompts": "a.parquet", "embeddings": ["b.parquet", "c.parquet", "d.parquet", "e.parquet"]},
     ],
 )
 def test_files_that_are_handed_over_otherwise_are_seen(change) -> None:
     same = {*INPUTS.keys()}
     changed = INPUTS | change
     assert changed.keys() == same
-    assert handed_over(files(**changed), files(**OUTPUTS)) != handed_over(files(**INPUTS), files(**OUTPUTS))
+    assert handed(files(**changed), files(**OUTPUTS)) != handed(files(**INPUTS), files(**OUTPUTS))
 
 
 def test_outputs_that_change_places_are_seen() -> None:
     swapped = {"scores": "g.parquet", "other": "f.parquet"}
-    assert handed_over(files(**INPUTS), files(**swapped)) != handed_over(files(**INPUTS), files(**OUTPUTS))
+    assert handed(files(**INPUTS), files(**swapped)) != handed(files(**INPUTS), files(**OUTPUTS))
 
 
 def test_what_is_handed_over_otherwise_is_said() -> None:
     page, both, other = (
-        handed_over(files(), files(**outputs))[1]
+        handed(files(), files(**outputs))[1]
         for outputs in ({"html": "report.html"}, {"html": "report.html", "pdf": "report.pdf"}, {"html": "page.html"})
     )
     assert handed_otherwise(page, both) == "LaTeX is there now: .pdf is added"

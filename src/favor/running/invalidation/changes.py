@@ -7,6 +7,7 @@ later version can name the definitions that differ.
 
 import ast
 import hashlib
+import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -18,6 +19,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.file_identity import FileIdentities
 from favor.foundation.files import read_json, write_json
 from favor.foundation.names import nearest
+from favor.running.ending import STARTED_BY_FAVOR
 from favor.running.invalidation.code_check import code_files, write_code_files
 from favor.running.invalidation.fingerprint import SourceCode
 from favor.running.invalidation.given import FILES, LIBRARIES, Libraries, handed_otherwise
@@ -40,6 +42,12 @@ class Difference:
         """Digits that stand for this difference."""
         old, new = (sorted(filter(_is_ours, part)) for part in (self.old, self.new))
         return hashlib.sha256(repr((self.stage, old, new)).encode()).hexdigest()[:16]
+
+    @property
+    def other_data(self) -> bool:
+        """Whether the job is given other files, or a file of the user's that holds something else."""
+        old, new = _read(self.old), _read(self.new)
+        return any(kind in old and kind in new for kind in (FILES, LOCAL_FILES))
 
     @property
     def beside_libraries(self) -> bool:
@@ -99,8 +107,8 @@ class Changes:
         found = list(self._definitions(old.get("code"), new.get("code")))
         found += [f"configuration `{name}` changed" for name in _keys(old.get("cfg"), new.get("cfg"))]
         found += [f"the file '{path}' changed" for path in _keys(old.get(LOCAL_FILES, {}), new.get(LOCAL_FILES, {}))]
-        if old.get(FILES) != new.get(FILES):
-            found.append(handed_otherwise(old.get(FILES, ""), new.get(FILES, "")))
+        if FILES in old and FILES in new:
+            found.append(handed_otherwise(old[FILES], new[FILES]))
         if old.get(LIBRARIES) != new.get(LIBRARIES):
             found.append("versions of libraries")
         return found or ["its parameters changed"]
@@ -114,7 +122,7 @@ class Changes:
             return
         before: dict[str, str] = read_json(path)["definitions"]
         after = self._source.reached(*self._source.taken[new])
-        # A definition that only moved is in both.
+        # A part that only moved is in both.
         gone = {name for name, digest in before.items() if digest not in after.values()}
         come = {name for name, digest in after.items() if digest not in before.values()}
         yield from (f"`{name}` changed" for name in sorted(gone & come))
@@ -127,6 +135,7 @@ class Changes:
         """Return what to say of ``planned`` jobs: (stage, what changed for the job, None for a job that follows)."""
         jobs: Counter[str] = Counter()
         changed: dict[str, dict[str, None]] = {}
+        other_data = set[str]()
         following = 0
         for stage, difference in planned:
             if difference is None:
@@ -134,14 +143,15 @@ class Changes:
                 continue
             jobs[stage] += 1
             changed.setdefault(stage, {}).update(dict.fromkeys(self.named(difference)))
-        kept = {stage: self._accepted[stage]["changed"] for stage in self._kept_now}
-        said = [f"  {stage}: {_listed(names)}: kept as they are (accept)" for stage, names in sorted(kept.items())]
+            other_data |= {stage} if difference.other_data else set()
+        accepted = {stage: self._accepted[stage]["changed"] for stage in self._kept_now}
+        said = [f"  {stage}: {_listed(names)}: kept as they are (accept)" for stage, names in sorted(accepted.items())]
         said += [f"  {stage}: {_listed(list(names))}: {_count(jobs[stage])}" for stage, names in changed.items()]
         if jobs:
             said += [f"  and {_count(following)} that follow or were still to be done"] if following else []
-            said.append(
-                f"To keep results as they are: --config 'accept=[{','.join(changed)}]', or some of these stages."
-            )
+        if kept := ",".join(stage for stage in changed if stage not in other_data):
+            option = f"--accept {kept}" if STARTED_BY_FAVOR in os.environ else f"--config 'accept=[{kept}]'"
+            said.append(f"To keep results as they are: {option}, or some of these stages.")
         return ["Changed since the results were made:", *said] if said else []
 
     def write(self, fingerprints: Iterable[str]) -> None:

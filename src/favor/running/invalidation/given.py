@@ -1,34 +1,46 @@
 """What every job is given beside its configuration and code: files under names and in places, and libraries.
 
 Snakemake compares which files a job reads, not as what: two inputs that change places, or a list that is reversed, are
-the same set of files. Both are recorded as parameters of each job, told from others by being tuples.
+the same set of files. Both are parameters of every rule, told from others by being tuples.
 """
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from favor.foundation.files import read_json, write_json
+from favor.running.invalidation.local_files import value_of
 
-FILES, LIBRARIES = "files", "libraries"
+FILES, LIBRARIES = "handed_over", "libraries"
 # Those whose versions can change numbers.
 _COMPUTE = ("numpy", "peft", "scikit-learn", "sentence-transformers", "torch", "transformers")
 _KEPT = "libraries.json"
 _LATEX = {".pdf", ".tex"}  # are written where LaTeX is installed
 
 
-def handed_over(inputs: Any, outputs: Any) -> tuple[str, str]:
-    """Return (FILES, digits and suffixes) of what files a job reads and writes under which names and in which order.
+def handed_over(rule: Any) -> Callable[[Any], tuple[str, str]]:
+    """Return the function of wildcards that gives the jobs of ``rule`` their parameter ``handed_over``.
 
-    ``inputs``, ``outputs``: Snakemake's lists, whose items may have names. The suffixes are those of the outputs.
+    It is (FILES, digits and suffixes) of what they read and write under which names and in which order. The suffixes
+    are those of the outputs.
     """
-    parts = [[_named(files), list(map(str, files))] for files in (inputs, outputs)]
-    suffixes = sorted({Path(str(file)).suffix for file in outputs} - {""})
-    return FILES, " ".join([hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16], *suffixes])
+    from snakemake.io import strip_wildcard_constraints
+
+    def files(wildcards: Any) -> tuple[str, str]:
+        outputs = [strip_wildcard_constraints(str(each)) for each in rule.output]
+        names = [
+            [(name, len(one) if isinstance(one, list) else None) for name, one in each.items()]
+            for each in (rule.input, rule.output)
+        ]
+        inputs = [value_of(each, wildcards) for each in rule.input]
+        digits = hashlib.sha256(json.dumps([names, inputs, outputs], sort_keys=True).encode()).hexdigest()[:16]
+        return FILES, " ".join([digits, *sorted({Path(each).suffix for each in outputs} - {""})])
+
+    return files
 
 
 def handed_otherwise(old: str, new: str) -> str:
@@ -39,10 +51,6 @@ def handed_otherwise(old: str, new: str) -> str:
     if gone := _LATEX & before - now:
         return f"LaTeX is not there any more: {', '.join(sorted(gone))} is left out"
     return "it reads or writes other files, or the same under other names or in another order"
-
-
-def _named(files: Any) -> dict[str, str | list[str]]:
-    return {name: value if isinstance(value, str) else list(map(str, value)) for name, value in sorted(files.items())}
 
 
 @cache

@@ -59,8 +59,8 @@ class LocalFiles:
         def digests(wildcards: Any) -> Digests:
             if not self._named:
                 return LOCAL_FILES, {}
-            paths = {text for item in items for text in _texts(_value(item, wildcards)) if not self._is_made(text)}
-            paths |= self._named.intersection(_texts(_value(cfg, wildcards)))
+            paths = {text for item in items for text in _texts(value_of(item, wildcards)) if not self._is_made(text)}
+            paths |= self._named.intersection(_texts(value_of(cfg, wildcards)))
             return LOCAL_FILES, {path: self._identities.of(path) for path in sorted(paths)}
 
         return digests
@@ -69,7 +69,8 @@ class LocalFiles:
         return path.startswith(f"{self._results}/") and f"/{LINKS}/" not in path
 
 
-def _value(item: Any, wildcards: Any) -> Any:
+def value_of(item: Any, wildcards: Any) -> Any:
+    """Return what an input or parameter of a rule is for a job: a function is asked."""
     item = getattr(item, "_file", item)  # what Snakemake wraps, such as unpack(function)
     function = getattr(item, "callable", None) or item
     return function(wildcards) if callable(function) else item

@@ -1,13 +1,11 @@
 """What Snakemake has on record of the results, and where the workflow adds to that.
 
-Three methods of ``PersistenceBase`` are wrapped, since Snakemake offers no setting or hook for what they add: neither a
-dry run nor a start with nothing to do calls ``onstart``, parameters that depend on inputs are not recorded, and a job
-of a cluster cannot ask for its own record.
+Two methods of ``PersistenceBase`` are wrapped, since Snakemake offers no setting or hook for what they add: neither a
+dry run nor a start with nothing to do calls ``onstart``, and a job of a cluster cannot ask for its own record.
 """
 
 import os
 from collections.abc import Callable
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +14,6 @@ from snakemake.settings.enums import RerunTrigger
 
 from favor.foundation.errors import UserError
 from favor.running.folder.output_record import read_record, write_record
-from favor.running.invalidation.fingerprint import SourceCode
-from favor.running.invalidation.given import handed_over, installed
 
 
 def _trusted(workflow: Any) -> bool:
@@ -72,31 +68,12 @@ def _name(path: str | Path, results: Path) -> str:
     return os.path.relpath(path, results)
 
 
-def record_what_is_given(source: SourceCode) -> None:
-    """Let the parameters of every job hold which files it is given as what, and by which libraries it computes.
-
-    Of its configuration they hold what its code in ``source`` reads, and what is not at its default.
-    """
-    parameters, here = PersistenceBase._params, repr(installed())
-
-    @lru_cache
-    def with_what_is_given(self: PersistenceBase, job: Any) -> list[Any]:
-        cfg, code, found = job.params.get("cfg"), job.params.get("code"), parameters(self, job)
-        if cfg and code in source.taken:
-            written, read = (self._serialize_param(each) for each in (cfg, source.settings(code, cfg)))
-            found = [read if each == written else each for each in found]
-        return sorted([*found, repr(handed_over(job.input, job.output)), here])
-
-    PersistenceBase._params = with_what_is_given
-
-
-def record_in_jobs(source: SourceCode) -> None:
-    """Let a job of a cluster record its own parameters, as :func:`record_what_is_given` does.
+def record_in_jobs() -> None:
+    """Let a job of a cluster record its own parameters.
 
     Snakemake leaves that to the process that submitted the job. Where that one is gone when the job ends, the output
     would count as finished with no parameters on record.
     """
-    record_what_is_given(source)
     finished = PersistenceBase.finished
 
     async def finished_and_recorded(self: PersistenceBase, job: Any) -> None:

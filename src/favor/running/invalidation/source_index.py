@@ -1,4 +1,4 @@
-"""The package's modules as definitions, kept beside Python's own compiled files: a start reads what changed alone."""
+"""The package's modules as parts, kept beside Python's own compiled files: a start reads what changed alone."""
 
 import hashlib
 import sys
@@ -10,10 +10,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from favor.foundation.errors import UserError
 from favor.foundation.files import write_text
-from favor.running.invalidation import definitions, reader, statements, syntax, wording
-from favor.running.invalidation.definitions import PACKAGE, Module
+from favor.running.invalidation import parts
+from favor.running.invalidation.parts import PACKAGE, Module
 
-KEPT = f"{PACKAGE}/__pycache__/definitions.json"
+KEPT = f"{PACKAGE}/__pycache__/parts.json"
 
 
 @dataclass
@@ -36,16 +36,16 @@ def modules_below(root: Path) -> dict[str, Module]:
         kept = entries.validate_json(path.read_bytes())
     except (OSError, ValidationError):
         kept = {}
-    read_by = [Path(str(one.__file__)).read_bytes() for one in (definitions, reader, statements, syntax, wording)]
+    read_by = Path(str(parts.__file__)).read_bytes()
     found = {}
     for file in sorted((root / PACKAGE).rglob("*.py")):
         name = ".".join(file.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
-        digest = hashlib.sha256(b"\0".join((sys.version.encode(), *read_by, file.read_bytes()))).hexdigest()
+        digest = hashlib.sha256(b"\0".join((sys.version.encode(), read_by, file.read_bytes()))).hexdigest()
         if name in kept and kept[name].digest == digest:
             found[name] = kept[name]
         else:
             with suppress(UserError):
-                found[name] = _Entry(digest, reader.read_module(name, file))
+                found[name] = _Entry(digest, parts.read_module(name, file))
     if found != kept:
         with suppress(UserError):
             write_text(entries.dump_json(found).decode(), path)

@@ -9,6 +9,7 @@ from typing import Any
 
 from snakemake.io import strip_wildcard_constraints
 
+from favor.running.invalidation.given import FILES, LIBRARIES, handed_over, installed
 from favor.running.invalidation.local_files import LOCAL_FILES, LocalFiles
 
 # Files of rules that load neither models nor encoders.
@@ -48,6 +49,8 @@ def fill_in(
         environment = ENVIRONMENTS.get(Path(rule.snakefile).stem, "models")
         rule.conda_env = said.conda_env = f"../../envs/{environment}.yaml"
     positional, named = said.params or ((), {})
-    more = {LOCAL_FILES: local_files.parameter(rule)} | ({} if "code" in named else {"code": code(stage)})
+    more: dict[str, Any] = {LOCAL_FILES: local_files.parameter(rule)}
+    more |= {FILES: handed_over(rule), LIBRARIES: installed()}
+    more |= {} if "code" in named else {"code": code(stage)}
     workflow.params(*positional, **{**named, **more})(said)
     rule.set_params(**more)
