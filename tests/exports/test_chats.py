@@ -120,6 +120,12 @@ def test_telegram_in_both_layouts(layout, more) -> None:
     assert (found[0].names, found[0].people, found[0].label) == (names, people, "Family, message 2")
 
 
+def test_a_text_that_is_null_is_no_text(tmp_path) -> None:
+    message = {"id": 1, "type": "message", "from": "Ann", "date": "2023-05-14T10:00:00", "text": None}
+    (tmp_path / "result.json").write_text(json.dumps({"messages": [message, message | {"text": [{"text": None}]}]}))
+    assert [(item.text, item.left_out) for item in read(tmp_path)[1]] == [("", "attachment")] * 2
+
+
 def test_messages_of_one_sitting_are_one_document_per_author_and_chat() -> None:
     # Nobody is silent for half an hour until 10:06; the namesake writes a minute later, in another chat.
     found = [(item.author, item.text) for item in sittings(read(DATA / "telegram_all.json")[1]) if item.text]
@@ -167,6 +173,7 @@ def test_whatsapp_of_android_with_months_first() -> None:
         ("5/4/2023 kl. 21:10 - Ann: Hi", 21),
         ("٥/٤/٢٠٢٣، ٩:١٠ م - Ann: Hi".replace("،", ","), 21),
         ("[2026/7/9 02:28:37] Ann:Hi", 2),
+        ("[٥\u200f/٤\u200f/٢٠٢٣، ٩:١٠:٠٠ م] Ann: Hi", 21),
     ],
 )
 def test_half_days_of_other_scripts(tmp_path, line, hour) -> None:

@@ -131,6 +131,7 @@ def test_as_an_export_a_folder_is_of_one_person(tmp_path) -> None:
         ("+++\ndraft = true\n+++\n", "", (), "draft"),
         ("---\npublished: false\n---\n", "", (), "draft"),
         ("---\nauthor: Bo Fox\n---\n", "", ("Bo Fox",), ""),
+        ("---\nauthor: Bo Fox\n...\n", "", ("Bo Fox",), ""),  # as Pandoc writes it
         ("---\nauthors:\n  - name: Bo Fox\n---\n", "", ("Bo Fox",), ""),
         ("---\nauthors: [Bo Fox, Ann Lee]\n---\n", "", ("Bo Fox", "Ann Lee"), "several authors"),
         ("---\ntitle: one: two\n---\n", "", (), ""),  # cannot be parsed: it is no text all the same
@@ -160,6 +161,7 @@ def test_mdx_without_its_program(tmp_path) -> None:
     [
         ("chat.txt", "22:30, 06/08/2018 - Ann: hi\n22:31, 06/08/2018 - Bo: hello\nmore\n", "looks like a chat"),
         ("chat.md", "[2018-08-06 22:30] Ann Lee: hi\n[2018-08-06 22:31] Bo: hello\n", "looks like a chat"),
+        ("line.txt", "2018/08/06(Mon)\n22:30\tAnn\thi\n22:31\tBo\thello\n", "looks like a chat"),
         ("m.html", '<div class="page_body chat_page"><div class="from_name">Ann</div>hi</div>', "is Telegram's HTML"),
         ("m.txt", "From: Ann <a@x.org>\nTo: Bo\nSubject: hi\n\nText", "looks like a mail; name it .eml"),
         ("data/js/tweets/2012_01.js", "Grailbird.data = []", "is an archive of Twitter from before 2019"),

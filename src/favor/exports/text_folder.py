@@ -29,7 +29,7 @@ from favor.foundation.names import printable
 COLUMNS = {"date": "date", "topic": "topic"}
 SUFFIXES = (".txt", ".md", ".markdown", ".mdx", ".html", ".htm")
 _MARKDOWN, _HTML = (".md", ".markdown", ".mdx"), (".html", ".htm")
-_FRONT_MATTER = re.compile(r"(?P<rule>---|\+\+\+)[ \t]*\n(?P<block>(?:[^\n]*\n)*?)(?P=rule)[ \t]*(?:\n|\Z)")
+_FRONT_MATTER = re.compile(r"(?P<rule>---|\+\+\+)[ \t]*\n(?P<block>(?:[^\n]*\n)*?)(?:(?P=rule)|\.\.\.)[ \t]*(?:\n|\Z)")
 _MOST_FRONT_MATTER = 50_000  # characters
 _HAS_KEYS = re.compile(r"\s*(?:#[^\n]*\n\s*)*[\"']?[\w.-]+[\"']?[ \t]*[:=](?:\s|\Z|[\"'])")
 _BROKEN = (ValueError, RecursionError, yaml.YAMLError, TypeError, AttributeError)
@@ -45,6 +45,7 @@ _FIRST_LINES, _MAIL_LINES = 20, 3
 _CHAT_LINE = re.compile(
     r"(?=.{0,40}?\d[:.]\d\d)(?=.{0,40}?\d[./-] ?\d{1,2}[./-] ?\d)\W{0,3}\d.{8,50}?[\s\]-]"
     r"(?P<name>[^\W\d][^:：\d]{0,60})[:：] ?\S"
+    r"|\d{1,2}:\d\d(?:\s?\w\w)?\t(?P<tabbed>[^\t]{1,60})\t"  # LINE
 )
 _MAIL_LINE = re.compile(r"(?:from|to|cc|subject|date|message-id|received|return-path|mime-version): ?\S", re.IGNORECASE)
 _MDX = re.compile(r"^(?:import|export)\b[^\n]*(?:\n[^\n]+)*|</?[A-Z][\w.]*(?:\s[^<>]*)?>", re.MULTILINE)
@@ -205,7 +206,7 @@ def _authors(front: dict[str, object]) -> tuple[str, ...]:
 def _several_people(text: str) -> str:
     """Return what is wrong with a text that is an export of several people's words; "" for a text of one."""
     lines = [line for line in text[:20_000].split("\n") if line.strip()][:_FIRST_LINES]
-    said = [found["name"] for line in lines if (found := _CHAT_LINE.match(line))]
+    said = [found["name"] or found["tabbed"] for line in lines if (found := _CHAT_LINE.match(line))]
     if len(set(said)) > 1 and 2 * len(said) > len(lines):
         return "looks like a chat in a form that is not read; export it again (docs/your-voice.md), or remove it"
     if 'class="from_name"' in text and 'class="page_body' in text:

@@ -23,7 +23,7 @@ _MARKS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 _TEXT = r".*\.txt"
 _BY_PROGRAM = "\0"  # stands for the mark that begins what the program wrote in the place of a text
 _LINE = re.compile(
-    r"(?P<bracket>\[)?(?P<date>(?P<a>\d{1,4})[./-] ?(?P<b>\d{1,2})[./-] ?(?P<c>\d{1,4}))\.?,?\s"
+    r"(?P<bracket>\[)?(?P<date>(?P<a>\d{1,4})[./-] ?(?P<b>\d{1,2})[./-] ?(?P<c>\d{1,4}))\.?[,،]?\s"
     r"(?P<before>[^\W\d][^\s\d]{0,15}(?:\s?[^\W\d]\.?)?\s?)?"
     r"(?P<hour>\d{1,2})[:.](?P<minute>\d\d)(?:[:.](?P<second>\d\d))?(?:\s?(?P<half>[^\W\d][^\d\[\]:-]{0,15}?))?"
     r"(?(bracket)\]|\s-)\s(?P<rest>.*)"
