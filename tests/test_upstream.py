@@ -41,11 +41,17 @@ OFFERED = {
         "EndElementHandler",
         "CharacterDataHandler",
         "StartDoctypeDeclHandler",
+        "EntityDeclHandler",
         "buffer_text",
     ),  # expat
     "daemon_threads",  # socketserver
+    *("stdout", "configfile"),  # sys, argparse
+    "_Element",  # lxml's only name of what it returns
+    "quotes",  # of a template of our own
     "repaired",  # our own mark on the Slurm plugin
 }
+# What a class of the package declares by the same name, for something else.
+DECLARED_TOO = {("quantization_config", "forecast/estimate.py"), ("quantization_config", "lm/gguf.py")}
 
 
 def touched(tree, own) -> Iterator[str]:
@@ -91,7 +97,8 @@ def found() -> set[tuple[str, str]]:
     """(name, file) of everything foreign that the package touches."""
     trees = {path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text()) for path in PACKAGE.rglob("*.py")}
     own = set(declared(trees.values()))
-    return {(name, file) for file, tree in trees.items() for name in touched(tree, own) if name not in OFFERED}
+    names = {(name, file) for file, tree in trees.items() for name in touched(tree, own) if name not in OFFERED}
+    return names | DECLARED_TOO
 
 
 def test_the_page_has_a_row_for_every_name_and_no_other() -> None:
