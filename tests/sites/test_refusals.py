@@ -304,7 +304,7 @@ def test_a_site_that_is_killed_resumes_with_the_same_bytes(moment, federation, r
     command = [sys.executable, "-m", "favor.cli", "site", "train", str(site), str(made.opened)]
     environment = {**os.environ, "PYTHONPATH": str(repository / "src")}
     running = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 1800
     while not (site / "rounds" / "0" / f"{moment}.safetensors").is_file():
         assert running.poll() is None or (site / "uploads").is_dir()
         assert time.monotonic() < deadline

@@ -72,8 +72,8 @@ def dry(command) -> str:
             rest = rest.split()[0]
         if rest.startswith(("voice", "site", "server")):
             rest = " ".join(rest.split()[:2])
-        # There is no finished run to be like, or to debug a job of.
-        helped = rest.replace(" ", "").isalpha() or "--like" in rest or rest.startswith("debug")
+        # There is no finished run to be like, or to debug a job of; the demo has no authors left to tune on.
+        helped = rest.replace(" ", "").isalpha() or "--like" in rest or rest.startswith(("debug", "tune --dry-run"))
         option = "--help" if helped else "" if rest.startswith(("plan", "why")) else "-n"
         return f"{python} -m favor.cli {rest} {option}"
     if command.startswith("make "):
@@ -101,6 +101,7 @@ def project(repository, tmp_path_factory) -> Project:
     (project.folder / "my.yaml").write_text(tutorial)
     # "favor init" writes the path of the posts into posts.yaml.
     (project.folder / "posts.yaml").write_text(tutorial.replace("reader: table", "reader: table\n    path: posts.csv"))
+    (project.folder / "tuned.yaml").write_text("results: results\n")
     (project.folder / "mythos.jsonl").write_text("{}\n")
     real_base = project.folder / "resources" / "SmolLM2-135M-Instruct.Q4_1.gguf"
     real_base.parent.mkdir(exist_ok=True)

@@ -50,7 +50,10 @@ def test_a_gguf_file_is_dequantised_once(finished, tmp_path, real_base) -> None:
     assert project.planned(*ARGUMENTS, target) == {}
     assert unforeseen(project.folder) == set()
     assert untraced(project.folder, "dequantised") == set()
-    file.touch()
+    file.touch()  # the same bytes
+    assert project.planned(*ARGUMENTS, target) == {}
+    with file.open("ab") as end:
+        end.write(bytes(32))
     assert project.planned(*ARGUMENTS, target) == {"dequantise_base": 1}
     file.unlink()
     said = project.snakemake("-n", *ARGUMENTS, target, check=False).stdout

@@ -33,7 +33,7 @@ DEMO_STATEMENT = (
 )
 # What follows a run, at its end and on the page; the first is of a demo.
 NEXT = {
-    True: "Your own posts: favor init /data/posts.csv, favor check posts.yaml, favor run posts.yaml.",
+    True: "Your own posts: favor init posts.csv, favor check posts.yaml, favor run posts.yaml.",
     False: "What a smaller difference takes: favor plan --like results/{name}. To publish: snakemake release.",
 }
 QUESTION = "How much of each author's voice is left when many authors train one language model together?"
