@@ -18,6 +18,7 @@ from pathlib import Path
 
 from favor.config.files import check_files, read_files
 from favor.config.resolve import resolve
+from favor.federation.method import rate_caution
 from favor.foundation.errors import UserError
 from favor.foundation.registry import PACKAGE_ROOT
 from favor.foundation.screen import harmless, screened
@@ -25,7 +26,6 @@ from favor.plan import Planner
 from favor.running.ending import Ended, end_on_signals, refused, start
 from favor.sites import commands as sites
 from favor.tuning import command as tuning
-from favor.tuning.grid import untuned
 from favor.voice import commands as voice
 
 # The checkout, or in an installed package what stands for it.
@@ -258,8 +258,8 @@ def run_workflow(arguments: argparse.Namespace) -> int:
         if arguments.command == "check":
             planner = planner_of(arguments)
             for name, experiment in planner.config.experiments.items():
-                if untuned(experiment, planner.project.plans(name)):
-                    print(f"{name}: every row stands at one rate that was not chosen; the ranking may be the rate's")
+                if caution := rate_caution(experiment, planner.project.plans(name)):
+                    print(f"{name}: {caution}")
             print_check(Path(planner.paths.check.of()))
     return status
 

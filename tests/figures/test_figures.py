@@ -32,6 +32,7 @@ from favor.figures.declarations.retention_utility import draw_retention_utility
 from favor.figures.declarations.signature_space_discriminability import draw_discriminability
 from favor.figures.declarations.temperature import draw_temperature
 from favor.figures.declarations.training_curves import draw_training_curves
+from favor.figures.declarations.tuning import draw_tuning
 from favor.figures.declarations.voice_by_author import draw_voice_by_author
 from favor.figures.declarations.voice_traffic import draw_voice_traffic
 from favor.figures.drawing import DIVERGING, RISING, drawing
@@ -130,6 +131,14 @@ def drift_table() -> pd.DataFrame:
 
 
 SAMPLING = {"favor": (0.0, 1.0), "favor_05": (0.5, 1.0), "hot": (1.0, 1.0), "nucleus": (1.0, 0.9), "ditto": (0.0, 1.0)}
+TUNED = [
+    {
+        **{"row": row, "stage": "shared", "learning_rate": rate, "passes": 1.0, "loss": loss, "authors": 3},
+        "chosen": loss == 2.0,
+    }
+    for row in ("fedavg", "favor")
+    for rate, loss in ((0.001, 3.0), (0.002, 2.0), (0.004, 2.5))
+]
 SAMPLED = Methods(list(SAMPLING), bases=dict.fromkeys(("favor_05", "hot", "nucleus"), "favor"))
 
 
@@ -212,12 +221,13 @@ def loss_table() -> pd.DataFrame:
 
 
 # What figures may ask for that is no table of every experiment: settings, manifests, a log.
-NO_TABLES = ("sampling", "encoder_manifests", "pretraining")
+NO_TABLES = ("tuned", "sampling", "encoder_manifests", "pretraining")
 Draw = Callable[..., None]
 DRAWN = [
     "agreement",
     "privacy",
     "temperature",
+    "tuning",
     "authors",
     "growth",
     "faithful",
@@ -259,6 +269,7 @@ def draw(request, scores, context, allocation) -> Draw:
         "traffic": lambda *paths: draw_voice_traffic(traffic_table(), "asce_a", Methods(context.methods), *paths),
         "privacy": lambda *paths: draw_privacy(privacy_table(), Methods(["favor"]), *paths),
         "temperature": lambda *paths: draw_temperature(sampled_table(), "asce_a", SAMPLING, SAMPLED, *paths),
+        "tuning": lambda *paths: draw_tuning(TUNED, two, *paths),
         "coordinates": lambda *paths: draw_discriminability(coordinate_table(), *paths),
         "energy": lambda *paths: draw_adapter_allocation(energy_table(), *paths),
         "participation": lambda *paths: draw_last_participation(participation_table(), two, *paths),

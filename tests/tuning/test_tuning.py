@@ -11,11 +11,13 @@ from snakemake.utils import update_config
 from tests.plan.conftest import ROOT, read
 
 from favor.config.resolve import resolve
+from favor.federation.method import rate_caution
+from favor.federation.settings import Tuned
 from favor.foundation.errors import UserError
 from favor.plan import Planner
 from favor.plan.keys import Batch, Run, StageOfRun
 from favor.tuning.choice import choose, write_tuned
-from favor.tuning.grid import Candidate, Grid, edges, losses_of, untuned
+from favor.tuning.grid import Candidate, Grid, losses_of
 
 METHODS = {"fedavg": {}, "favor": {}, "local_only": {"epochs": 3}, "fedsa_lora": {}, "pooled": {}, "base_only": {}}
 
@@ -148,7 +150,7 @@ def test_a_best_point_at_the_end_of_its_grid_is_said() -> None:
     def lines(*losses) -> list[str]:
         rates = (0.001, 0.01, 0.1)
         found = [(candidate("favor", "shared", rate), {"a": loss}) for rate, loss in zip(rates, losses, strict=True)]
-        return edges(choose(found))
+        return Tuned(skip_clients=4, clients=1, seed=1, points=choose(found)).ends()
 
     assert lines(2, 1, 2) == []
     assert lines(1, 2, 3) == ["favor, shared stage: 0.001 is the smallest of the rates tried; try smaller ones too"]
@@ -192,9 +194,9 @@ def test_two_rows_rank_right_only_after_tuning(tmp_path) -> None:
     laid = raw()
     update_config(laid, yaml.safe_load(first))
     project = Planner(resolve(laid), ROOT).project
-    assert not untuned(project.config.experiments["tiny"], project.plans("tiny"))
+    assert not rate_caution(project.config.experiments["tiny"], project.plans("tiny"))
     before = Planner(resolve(raw()), ROOT).project
-    assert untuned(before.config.experiments["tiny"], before.plans("tiny"))
+    assert "the ranking may be the rate's" in rate_caution(before.config.experiments["tiny"], before.plans("tiny"))
     plans = project.plans("tiny")
     assert (plans["favor"].shared.learning_rate, plans["favor"].personal.learning_rate) == (0.1, 0.01)
     assert plans["local_only"].personal.learning_rate == 0.1

@@ -51,6 +51,21 @@ class Tuned(Section):
     seed: Seed = required("Training seed.")
     points: Annotated[list[TunedPoint], Field(min_length=1)] = required("Every point with its loss.")
 
+    def ends(self) -> list[str]:
+        """Return a line for every stage of a row whose best point is at the end of its grid."""
+        lines = []
+        for best in (point for point in self.points if point.chosen):
+            tried = [point for point in self.points if (point.row, point.stage) == (best.row, best.stage)]
+            for name, plural in (("learning_rate", "rates"), ("passes", "passes")):
+                values, value = sorted({getattr(point, name) for point in tried}), getattr(best, name)
+                # There is no smaller number of passes than one.
+                if len(values) == 1 or value not in (values[0], values[-1]) or (name == "passes" and value == 1):
+                    continue
+                end, way = ("smallest", "smaller") if value == values[0] else ("largest", "larger")
+                where = f"{best.row}, {best.stage} stage"
+                lines.append(f"{where}: {value:g} is the {end} of the {plural} tried; try {way} ones too")
+        return lines
+
 
 class DifferentialPrivacy(Section):
     """Differential privacy of authors: clipped uploads, noise on their sum."""

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -46,6 +47,7 @@ class FigureData:
     logs: Mapping[str, Sequence[str]]  # training logs by row
     bases: Mapping[str, str] = field(default_factory=dict)  # the method behind a row, where it has another name
     sampling: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # temperature and top_p by row
+    tuned: Sequence[Mapping[str, Any]] = ()  # points of ``favor tune``
     encoders: Sequence[str] = ()  # those that were trained here, in the order of their manifests
     pretraining: str = ""  # losses of the base model, where it was pretrained; the file may be missing
 

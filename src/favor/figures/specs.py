@@ -29,6 +29,7 @@ FigureInput = Literal[
     "adapter_energy",
     "participation",
     "evidence",  # every pair of rows, compared
+    "tuned",  # what ``favor tune`` tried; the figure is drawn where it chose
     "sampling",  # temperature and top_p of every row; the figure is drawn where rows of one method differ in them
 ]
 

@@ -52,17 +52,16 @@ class Evaluation(Part):
     def figures(self, experiment: str) -> list[str]:
         """Return the figures that an experiment draws, of which it can compute the metric families.
 
-        One over the temperature needs two rows of a method that differ in it.
+        One over the temperature needs two rows of a method that differ in it, one of chosen rates a choice.
         """
         section = self.project.config.experiments[experiment]
         chosen = [figure for figure in FIGURES.names() if figure in section.figures or "all" in section.figures]
         computed = set(self.tables.computable(experiment)) if chosen else set()
         points = {(section.methods[row].get("method", row), at) for row, (at, _) in self.sampling(experiment).items()}
         varied = max(Counter(method for method, _ in points).values()) > 1
+        absent = {name for name, there in (("sampling", varied), ("tuned", section.tuned)) if not there}
         return [
-            figure
-            for figure in chosen
-            if computed.issuperset(asked(figure)[1]) and (varied or "sampling" not in asked(figure)[0])
+            figure for figure in chosen if computed.issuperset(asked(figure)[1]) and absent.isdisjoint(asked(figure)[0])
         ]
 
     def read_optionally(self, experiment: str, figure: str) -> list[str]:

@@ -7,7 +7,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.names import nearest
 from favor.foundation.registry import FIGURES
 from favor.plan.evaluation import Evaluation
-from favor.plan.handing import Parameter, parameter
+from favor.plan.handing import Parameter, parameter, plain, present
 from favor.plan.keys import InExperiment, OfFigure
 from favor.plan.project import Part, alternatives, unique
 from favor.plan.tables import Tables
@@ -43,6 +43,7 @@ class Figures(Part):
             "participation": [self.paths.participation.of(key)],
             "evidence": [self.paths.evidence.of(key)],
             "sampling": [],
+            "tuned": [],
         }
 
     def inputs(self, key: OfFigure) -> dict[str, list[str]]:
@@ -87,6 +88,7 @@ class Figures(Part):
             style_encoder=self.project.experiment(key).style_encoder,
             logs=self._own_logs(key) if "training_logs" in inputs else {},
             **({"sampling": self.evaluation.sampling(key.experiment)} if "sampling" in inputs else {}),
+            **({"tuned": plain(present(self.project.experiment(key).tuned))["points"]} if "tuned" in inputs else {}),
             **({"encoders": list(self._trained_encoders(key))} if "encoder_manifests" in inputs else {}),
             **(
                 {"pretraining": self.paths.pretraining_losses.of(model=base)}

@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
+from favor.federation.method import rate_caution
 from favor.figures.specs import asked
 from favor.foundation.registry import METRIC_FAMILIES
 from favor.paper.settings import Numbers, NumberSource
@@ -152,8 +153,9 @@ class Publication(Part):
             near_duplicates=corpus.near_duplicates is not None,
             gallery=name in self.evaluation.galleries(),
             demo=corpus.demo is not None,
+            rate_caution=rate_caution(experiment, self.project.plans(name)),
             filters=plain(corpus.filters),
-            experiment=without(experiment, "methods", "tables", "studies")
+            experiment=without(experiment, "methods", "tables", "studies", "tuned")
             | {"studies": plain(self.records.printed_studies(name))},
             methods={row: self.project.rows[name, row].hyperparameters for row in experiment.methods},
             corpus=without(corpus, "path"),

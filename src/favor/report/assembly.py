@@ -112,6 +112,8 @@ def _experiment(results: Path, name: str, values: PrintedExperiment, numbers: Se
         },
         allocation=read_parquet(results / name / own / "allocation.parquet", ALLOCATION),
         filters=values.filters,
+        tuned=values.tuned,
+        display=values.display,
     )
     posts = EvaluationPosts.of(
         {
@@ -140,7 +142,10 @@ def _experiment(results: Path, name: str, values: PrintedExperiment, numbers: Se
     traffic = read_parquet(scores / "efficiency.parquet", SCORES) if values.efficiency else None
     sample = read_json(results / name / "sample.json") if values.gallery else []
     return ExperimentReport(
-        cautions=[] if retrieval is None else sentences(retrieval, {style, *values.measured}, titles),
+        cautions=[
+            *filter(None, [values.rate_caution]),
+            *([] if retrieval is None else sentences(retrieval, {style, *values.measured}, titles)),
+        ],
         findings=findings(facts),
         leaderboard=leaderboard(facts, traffic),
         passed=facts.passed(),

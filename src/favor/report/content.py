@@ -14,6 +14,7 @@ from typing import get_args
 
 import pandas as pd
 
+from favor.federation.settings import Tuned
 from favor.figures.specs import ONE_VALUE
 from favor.paper.settings import Entry
 from favor.tables.cells import DASH
@@ -73,6 +74,7 @@ class Preparation:
 
     ``dropped``, ``scripts``, ``roster``, ``splits``, ``overlap``, ``allocation``, ``near_duplicates``: tables of those
     names, as is ``author_measures``. Only counts are printed. ``filters``: the corpus's section of that name.
+    ``tuned``: what ``favor tune`` tried; ``display``: printed names of rows.
     """
 
     dropped: pd.DataFrame | None = None
@@ -84,6 +86,8 @@ class Preparation:
     scripts: pd.DataFrame | None = None
     author_measures: pd.DataFrame | None = None
     filters: Mapping[str, object] = field(default_factory=dict)
+    tuned: Tuned | None = None
+    display: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ import pandas as pd
 
 from favor.corpora.allocation import gini, missed_targets
 from favor.corpora.author_measures import STYLE_CHANGE
+from favor.federation.settings import Tuned
+from favor.paper.names import method_name, unmarked
 from favor.report.content import Preparation
 
 ROLE_NAMES = {
@@ -46,7 +48,26 @@ def blocks(preparation: Preparation) -> list[tuple[str, pd.DataFrame]]:
         parts.append((_NEAR_DUPLICATES, _near_duplicates(preparation.near_duplicates, preparation)))
     if preparation.allocation is not None:
         parts.append(("Word units that clients train on", _allocation(preparation.allocation)))
+    if preparation.tuned is not None:
+        parts.append(_tuned(preparation.tuned, preparation.display))
     return parts
+
+
+def _tuned(tuned: Tuned, display: Mapping[str, str]) -> tuple[str, pd.DataFrame]:
+    """Rows: every point of the grids of learning rates and passes."""
+    caption = (
+        "Learning rates and passes that were tried: validation loss in nats per token, mean over authors who are not "
+        f"this experiment's ({tuned.clients} after the first {tuned.skip_clients}, seed {tuned.seed})"
+    )
+    rows = [
+        (
+            *(unmarked(method_name(point.row, display)), point.stage, f"{point.learning_rate:g}", f"{point.passes:g}"),
+            *(f"{point.loss:.4f}", str(point.authors), "chosen" if point.chosen else ""),
+        )
+        for point in tuned.points
+    ]
+    columns = ["Method", "Stage", "Learning rate", "Passes", "Loss", "Authors", "Choice"]
+    return ". ".join([caption, *tuned.ends()]), pd.DataFrame(rows, columns=columns)
 
 
 def remarks(preparation: Preparation) -> list[str]:

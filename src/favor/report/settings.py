@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, JsonValue
 
+from favor.federation.settings import Tuned
 from favor.scores.settings import FilteredOutputs
 from favor.settings.section import Section, key
 from favor.tables.settings import Point
@@ -89,6 +90,8 @@ class PrintedExperiment(Section):
     near_duplicates: bool
     gallery: bool
     demo: bool
+    rate_caution: str
+    tuned: Tuned | None
     filters: dict[str, JsonValue]
     experiment: dict[str, JsonValue]
     methods: dict[str, dict[str, JsonValue]]

@@ -9,7 +9,7 @@ import yaml
 from favor.federation.settings import Tuned, TunedPoint
 from favor.foundation.errors import UserError
 from favor.foundation.files import write_text
-from favor.tuning.grid import Candidate, Grid, edges
+from favor.tuning.grid import Candidate, Grid
 
 
 def choose(found: Sequence[tuple[Candidate, Mapping[str, float]]]) -> list[TunedPoint]:
@@ -59,7 +59,7 @@ def write_tuned(grid: Grid, candidates: Sequence[Candidate], points: Sequence[Tu
                 if key.endswith("epochs") and before.get(key) != value
             }
     tuned = Tuned(skip_clients=grid.skipped, clients=grid.authors, seed=grid.section.seeds[0], points=list(points))
-    ends = edges(points)
+    ends = tuned.ends()
     head = [
         "Rates and passes chosen by validation loss, on authors who are not this experiment's. Lay it over the",
         "configuration: favor run CONFIG THIS_FILE",

@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from favor.config.configuration import Configuration
-from favor.config.experiments import Experiment
-from favor.federation.method import Plan, load_method, stage_rate
-from favor.federation.settings import TunedPoint
+from favor.federation.method import Plan, load_method
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest
 from favor.foundation.registry import row_method
@@ -184,29 +182,3 @@ def tuned_experiment(config: Configuration, name: str | None) -> str:
     if name not in config.experiments:
         raise UserError(f"there is no experiment '{name}'; {nearest(name, config.experiments)}")
     return name
-
-
-def untuned(experiment: Experiment, plans: Mapping[str, Plan]) -> bool:
-    """Return whether rows that train stand at one rate that nobody chose, so that a ranking may be the rate's."""
-    stages = [stage for plan in plans.values() for stage in (plan.shared, plan.personal) if stage is not None]
-    rows = sum(plan.shared is not None or plan.personal is not None for plan in plans.values())
-    return experiment.tuned is None and rows > 1 and len({stage_rate(stage, experiment) for stage in stages}) == 1
-
-
-def edges(points: Iterable[TunedPoint]) -> list[str]:
-    """Return a line for every stage of a row whose best point is at the end of its grid."""
-    by_stage: dict[tuple[str, str], list[TunedPoint]] = {}
-    for point in points:
-        by_stage.setdefault((point.row, point.stage), []).append(point)
-    lines = []
-    for (row, stage), tried in by_stage.items():
-        best = next(point for point in tried if point.chosen)
-        for name, plural in (("learning_rate", "rates"), ("passes", "passes")):
-            values = sorted({getattr(point, name) for point in tried})
-            value = getattr(best, name)
-            if len(values) > 1 and value in (values[0], values[-1]):
-                end, way = ("smallest", "smaller") if value == values[0] else ("largest", "larger")
-                if name == "passes" and value == 1:
-                    continue  # there is no smaller number
-                lines.append(f"{row}, {stage} stage: {value:g} is the {end} of the {plural} tried; try {way} ones too")
-    return lines
