@@ -135,7 +135,7 @@ def test_validation_reads_no_other_clients_texts(work, tmp_path) -> None:
 
 
 @pytest.mark.parametrize("script", ["train_shared", "train_personal"])
-def test_validation_losses_are_logged_and_change_no_adapter(script, work, tmp_path) -> None:
+def test_validation_losses_are_logged_and_change_no_adapter(script, work, tmp_path, capsys) -> None:
     clients, expected = work(script, 2)
     columns = ["validation_loss_before", "validation_loss"]
     assert read_parquet(tmp_path / "log", TRAINING_LOG)[columns].isna().all(axis=None)
@@ -144,6 +144,10 @@ def test_validation_losses_are_logged_and_change_no_adapter(script, work, tmp_pa
     for _, own in log.groupby("client"):
         assert own["validation_loss_before"].notna().tolist() == (own["step"] == 0).tolist()
         assert own["validation_loss"].notna().to_numpy()[-1]
+    if script == "train_personal":
+        last = log.groupby("client")[columns].agg({"validation_loss_before": "max", "validation_loss": "last"})
+        worse = (last["validation_loss"] > last["validation_loss_before"]).sum()
+        assert f"ended above its start for {worse} of 2 clients" in capsys.readouterr().err
 
 
 def test_a_client_without_validation_texts_is_named(work, tmp_path, capsys) -> None:

@@ -29,7 +29,7 @@ def sweep_scores(losses=LOSSES, best="64") -> pd.DataFrame:
     found = []
     for point in ("4", "16", "64"):
         runs = {method: [dict(zip("ab", own[point], strict=False))] for method, own in losses.items() if point in own}
-        rows = [validation_scores(runs, {}, 7, 500)]
+        rows = [validation_scores(runs, {}, {}, 7, 500)]
         value = 0.9 if point == best else 0.1
         tested = [make_score(method, metric, value, "asce_a") for method in losses for metric in TESTED]
         tested += [make_score(method, "bertscore_f1", value) for method in losses]

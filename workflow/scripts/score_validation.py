@@ -7,13 +7,16 @@ from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 from favor.scores.settings import ValidationScoring
 from favor.scores.tables import SCORES
-from favor.scores.validation import final_losses, validation_scores
+from favor.scores.validation import final_losses, personal_changes, validation_scores
 
 with job(snakemake, ValidationScoring) as settings:
     losses: dict[str, list[dict[str, float]]] = {}
+    changes: dict[str, list[dict[str, float]]] = {}
     for run in settings.runs:
         log = pd.concat([TRAINING_LOG.empty(), *(read_parquet(path, TRAINING_LOG) for path in run.logs)])
         losses.setdefault(run.method, []).append(final_losses(log, run.stage, run.stopped))
+        if run.stage == "personal":
+            changes.setdefault(run.method, []).append(personal_changes(log, run.stopped))
     bootstrap = settings.bootstrap
-    scores = validation_scores(losses, settings.without, bootstrap.seed, bootstrap.draws)
+    scores = validation_scores(losses, changes, settings.without, bootstrap.seed, bootstrap.draws)
     write_parquet(scores, snakemake.output.scores, SCORES)

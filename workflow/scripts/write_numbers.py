@@ -7,7 +7,7 @@ from favor.corpora.tables import ALLOCATION
 from favor.federation.tables import GATES
 from favor.foundation.files import read_json, write_json, write_text
 from favor.foundation.parquet import read_parquet
-from favor.paper.measured_numbers import judged_numbers, measured_numbers
+from favor.paper.measured_numbers import judged_numbers, measured_numbers, validated_numbers
 from favor.paper.numbers import numbers_of
 from favor.paper.settings import Numbers
 from favor.report.paper_agreement import number_macros
@@ -34,5 +34,7 @@ with job(snakemake, Numbers) as settings:
         written[name] += measured if wanted.whole else []
         for path in wanted.judges:
             written[name] += judged_numbers(read_parquet(path, SCORES), wanted.paper_dataset)
+        for path in wanted.validation:
+            written[name] += validated_numbers(read_parquet(path, SCORES))
     write_json(written, snakemake.output.numbers)
     write_text(number_macros(written), snakemake.output.macros)

@@ -8,6 +8,7 @@ import pandas as pd
 from favor.corpora.allocation import gini
 from favor.paper.numbers import entry
 from favor.paper.settings import Entry
+from favor.scores.validation import WORSE
 
 
 def measured_numbers(
@@ -82,6 +83,16 @@ def _encoder_numbers(encoders: Mapping[str, Mapping[str, float]]) -> Iterator[En
             value = float(encoders.get(role, {}).get(key, math.nan))
             reason = f"{name} was not trained in this experiment"
             yield entry(f"{role}_{key}", f"{name}: {what}", where, value, float(paper), reason, decimals=decimals)
+
+
+def validated_numbers(scores: pd.DataFrame) -> list[Entry]:
+    """Return for how many authors every row's validation loss ended above its start; ``scores``: ``validation``."""
+    found = scores[scores["metric"] == WORSE]
+    what = "Authors whose validation loss ends above its start in the personal stage"
+    return [
+        entry(f"worse_authors_{row}", f"{what}, {row}", "Training", float(value), math.nan, str(note), decimals=0)
+        for row, value, note in zip(found["method"], found["value"], found["note"], strict=True)
+    ]
 
 
 def judged_numbers(scores: pd.DataFrame, paper_dataset: str) -> list[Entry]:

@@ -35,6 +35,7 @@ class NumberSource(Section):
     allocation: str
     effects: list[str]
     judges: list[str]
+    validation: list[str]
     participations: float
     encoders: dict[str, str]
     paper_dataset: str
@@ -44,7 +45,7 @@ class NumberSource(Section):
     def files(self) -> list[str]:
         """Every file."""
         named = (*self.tables.values(), *self.encoders.values())
-        return [*named, *self.gates, self.allocation, *self.effects, *self.judges]
+        return [*named, *self.gates, self.allocation, *self.effects, *self.judges, *self.validation]
 
 
 class Numbers(Section):

@@ -43,7 +43,7 @@ class Evaluation(Part):
             families.update(asked(figure)[1], self.read_optionally(experiment, figure))
         if any(prints_style(self.tables.specs[label]) for label in labels):
             families.add(RETRIEVAL)
-        if any(sweep.choose_by for sweep in self.tables.sweeps_of(experiment)):
+        if section.training.validation is not None and labels:
             families.add(VALIDATION)
         if "all" in section.figures:
             families.update(BESIDE_FIGURES)

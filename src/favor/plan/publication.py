@@ -16,6 +16,7 @@ from favor.plan.records import Records
 from favor.plan.sweeps import Sweeps
 from favor.plan.tables import RETRIEVAL, TABLE_KINDS, Tables
 from favor.plan.training import Training
+from favor.plan.validation import FAMILY as VALIDATION
 from favor.publish.settings import Bundle
 from favor.report.settings import PrintedExperiment
 from favor.running.jobs.environment import latex_available
@@ -87,7 +88,7 @@ class Publication(Part):
         shown = self.evaluation.shown()
         read = [
             self.paths.scores.of(experiment=name, family=family)
-            for family in ("voice_kept", "likelihood", "efficiency", RETRIEVAL)
+            for family in ("voice_kept", "likelihood", VALIDATION, "efficiency", RETRIEVAL)
             for name in shown
             if family in self.evaluation.families(name)
         ]
@@ -148,6 +149,7 @@ class Publication(Part):
             remarks=self.tables.remarks(name),
             voice_kept="voice_kept" in families,
             likelihood="likelihood" in families,
+            validation=VALIDATION in families,
             efficiency="efficiency" in families,
             retrieval=RETRIEVAL in families,
             near_duplicates=corpus.near_duplicates is not None,
@@ -193,13 +195,14 @@ class Publication(Part):
         roles = {"style": experiment.style_encoder, **self.project.independent_encoder(name)}
         trained = {role: encoder for role, encoder in roles.items() if config.encoders[encoder].training is not None}
         assert experiment.clients is not None
-        federation = experiment.federation
+        federation, validated = experiment.federation, VALIDATION in self.evaluation.families(name)
         return NumberSource(
             tables={label: paths.table.of(Table(name, label), kind="parquet") for label in labels},
             gates=[self.evaluation.run_gates(Run(name, str(seed), row)) for seed in experiment.seeds for row in gated],
             allocation=self.project.allocation(Table(name, "")),
             effects=[paths.coordinate_effects.of(experiment=name)] if drawn else [],
             judges=[paths.scores.of(experiment=name, family="judges")] if experiment.studies.judges else [],
+            validation=[paths.scores.of(experiment=name, family=VALIDATION)] if validated else [],
             participations=federation.rounds * federation.clients_per_round / experiment.clients * federation.answers,
             encoders={role: paths.encoder_manifest.of(encoder=encoder) for role, encoder in trained.items()},
             paper_dataset=config.corpora[experiment.corpus].paper_dataset or "",

@@ -28,6 +28,7 @@ from favor.running.invalidation.changes import accepted_notes
 from favor.running.invalidation.given import library_notes
 from favor.running.invalidation.local_files import FOLDER
 from favor.scores.tables import SCORES, SWEEP_SCORES
+from favor.scores.validation import over_trained, worse_lines
 from favor.tables.cell_table import TABLE_CELLS
 from favor.tables.choice import choices, chosen_points, with_choice
 from favor.tables.every_metric import panels_of_cells
@@ -140,10 +141,12 @@ def _experiment(results: Path, name: str, values: PrintedExperiment, numbers: Se
     facts = Facts.read(results / name, values)
     style, rows, display = values.style_encoder, values.rows, values.display
     traffic = read_parquet(scores / "efficiency.parquet", SCORES) if values.efficiency else None
+    validation = read_parquet(scores / "validation.parquet", SCORES) if values.validation else SCORES.empty()
+    names = {row: facts.name(row) for row in rows}
     sample = read_json(results / name / "sample.json") if values.gallery else []
     return ExperimentReport(
         cautions=[
-            *filter(None, [values.rate_caution]),
+            *filter(None, [values.rate_caution, over_trained(validation, names)]),
             *([] if retrieval is None else sentences(retrieval, {style, *values.measured}, titles)),
         ],
         findings=findings(facts),
@@ -161,6 +164,7 @@ def _experiment(results: Path, name: str, values: PrintedExperiment, numbers: Se
             "Protocol": values.protocol,
             "Budget": values.budget,
             "Evaluation posts": " ".join(filter(None, (posts.sharing and f"{posts.sharing}.", posts.shortfall))),
+            "Validation loss above its start after the personal stage": ", ".join(worse_lines(validation, names)),
             "Never sampled": ", ".join(
                 f"{count} clients (seed {seed})" for seed, count in values.never_sampled.items()
             ),

@@ -56,8 +56,9 @@ class PrintedExperiment(Section):
     ``methods``: hyper-parameters of each of its ``rows``; ``experiment`` and ``corpus``: all keys of these sections.
     ``clients``: that remain, after ``withdrawn`` left; ``prompts_per_client``: as asked for. ``measured``: encoders of
     its tables. ``never_sampled``: clients by seed. ``references``: rows that do not federate. ``unseen``: encoders that
-    no method was trained with. ``margin``: of `report`. ``voice_kept``, ``likelihood``, ``efficiency``, ``retrieval``:
-    whether there are such scores; ``near_duplicates``: whether they were looked for; ``demo``: no real authors.
+    no method was trained with. ``margin``: of `report`. ``voice_kept``, ``likelihood``, ``validation``, ``efficiency``,
+    ``retrieval``: whether there are such scores; ``near_duplicates``: whether they were looked for; ``demo``: no real
+    authors.
     """
 
     title: str
@@ -85,6 +86,7 @@ class PrintedExperiment(Section):
     remarks: dict[str, str]
     voice_kept: bool
     likelihood: bool
+    validation: bool
     efficiency: bool
     retrieval: bool
     near_duplicates: bool

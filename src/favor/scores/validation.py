@@ -13,7 +13,7 @@ from favor.scores.metric import ALL_SEEDS, Metric, Score, scores_frame
 from favor.statistics.bootstrap import interval, mean_draws, observed_and_resampled
 
 NEEDS = "training.validation"  # key of an experiment without which nothing is scored
-LOSS, AUTHOR_LOSS = "validation_loss", "author_validation_loss"
+LOSS, AUTHOR_LOSS, WORSE = "validation_loss", "author_validation_loss", "worse_authors"
 _NATS = "nats per token"
 METRICS = (
     Metric(
@@ -24,6 +24,11 @@ METRICS = (
     Metric(
         "author_validation_loss", "Validation loss by author", 0.0, float("inf"), "lower",
         "the same of one author; the variant is the client", _NATS, per_client=True,
+    ),
+    Metric(
+        "worse_authors", "Authors made worse", 0.0, float("inf"), "lower",
+        "authors whose validation loss after the personal stage is above that before it, on the mean over seeds",
+        "authors",
     ),
 )  # fmt: skip
 
@@ -40,20 +45,63 @@ def final_losses(log: pd.DataFrame, stage: str, stopped: bool) -> dict[str, floa
     return {str(client): float(loss) for client, loss in (by_client.min() if stopped else by_client.last()).items()}
 
 
+def personal_changes(log: pd.DataFrame, stopped: bool) -> dict[str, float]:
+    """Return by client by how much its validation loss after the last personal stage is above that before it."""
+    before = log[(log["stage"] == "personal") & log["validation_loss_before"].notna()].sort_values("round")
+    starts = before.groupby("client")["validation_loss_before"].last()
+    return {client: loss - float(starts[client]) for client, loss in final_losses(log, "personal", stopped).items()}
+
+
+def worse_lines(scores: pd.DataFrame, names: Mapping[str, str]) -> list[str]:
+    """Return "FAVoR 3 of 12" of every row with a personal stage that was read; ``names``: printed, by row."""
+    found = scores[(scores["metric"] == WORSE) & scores["value"].notna()]
+    return [
+        f"{names[method]} {value:.0f} of {n}"
+        for method, value, n in zip(found["method"], found["value"], found["n"], strict=True)
+    ]
+
+
+def over_trained(scores: pd.DataFrame, names: Mapping[str, str]) -> str:
+    """Return what is to be said where a personal stage made half of a row's authors worse, or more; "" elsewhere."""
+    found = scores[(scores["metric"] == WORSE) & (scores["n"] > 0) & (2 * scores["value"] >= scores["n"])]
+    if found.empty:
+        return ""
+    return (
+        "The validation loss of the personal stage ended above its start for many authors: "
+        f"{', '.join(worse_lines(found, names))}. Lower its learning rate or its passes (favor tune)."
+    )
+
+
 def validation_scores(
-    losses: Mapping[str, Sequence[Mapping[str, float]]], without: Mapping[str, str], seed: int, draws: int
+    losses: Mapping[str, Sequence[Mapping[str, float]]],
+    changes: Mapping[str, Sequence[Mapping[str, float]]],
+    without: Mapping[str, str],
+    seed: int,
+    draws: int,
 ) -> pd.DataFrame:
     """Return the scores of every row: ``losses`` has of each seed the clients' :func:`final_losses`.
 
-    without: why a row has none. Seeds stand together (``ALL_SEEDS``): an author's loss is the mean over seeds, of
-    authors who have one under every seed; ``n`` counts them. Variants: "", and "low" and "high", the 95 % interval over
-    authors (``seed`` and ``draws`` of the bootstrap).
+    changes: of each seed the clients' :func:`personal_changes`, of rows with a personal stage. without: why a row has
+    no losses. Seeds stand together (``ALL_SEEDS``): an author's loss is the mean over seeds, of authors who have one
+    under every seed; ``n`` counts them. Variants: "", and "low" and "high", the 95 % interval over authors (``seed`` and
+    ``draws`` of the bootstrap).
     """
     return scores_frame(
         score
         for method, runs in losses.items()
-        for score in _method_scores(method, runs, without.get(method, ""), seed, draws)
+        for score in (
+            *_method_scores(method, runs, without.get(method, ""), seed, draws),
+            _worse(method, changes.get(method, [{}])),
+        )
     )
+
+
+def _worse(method: str, runs: Sequence[Mapping[str, float]]) -> Score:
+    clients = sorted(set.intersection(*(set(run) for run in runs)))
+    if not clients:
+        return Score(ALL_SEEDS, method, "", WORSE, "", np.nan, 0, "no personal stage read validation texts")
+    worse = sum(float(np.mean([run[client] for run in runs])) > 0 for client in clients)
+    return Score(ALL_SEEDS, method, "", WORSE, "", float(worse), len(clients))
 
 
 def _method_scores(
