@@ -84,6 +84,8 @@ def work(plan, model_folder, tmp_path, repository, monkeypatch) -> Callable[...,
         else:
             key = PersonalBatch("micro", "1", "local_only_asce", "last", "0")
             cfg, clients, made = training.personal_settings(key), training.personal_clients(key), ("pack", "passing")
+        if validation:  # which the shared stage of a row whose clients do not generate with its end does not read
+            cfg["training"]["validation"] = {"patience": None, **validation}
         cfg["model"] = {"source": str(model_folder), "quantisation": "none", "device": "cpu", "dtype": "float32"}
         state = initial_state(load_configuration(str(model_folder)), Lora.model_validate(cfg["lora"]), 1)
         write_safetensors(state, tmp_path / "adapter.safetensors", {})

@@ -94,7 +94,8 @@ def _tokens(planner: Planner, name: str, found: Account, words: float) -> dict[s
         a_pass = training.steps_per_epoch * training.micro_batch * training.accumulation * training.max_length
     runs = sum(found.jobs[rule] for rule in ("generate", "generate_prompted", "join_generations"))
     continued = experiment.clients * planner.costs.prompts_of(key) * generation.samples
-    read = planner.costs.read_tokens(key) * experiment.clients * len(set(planner.likelihood.readings(key)))
+    readings = len(set(planner.likelihood.readings(key))) if planner.evaluation.is_measured(name) else 0
+    read = planner.costs.read_tokens(key) * experiment.clients * readings
     return {
         "training": found.passes * a_pass,
         "generation": runs * continued * generation.max_new_tokens,
@@ -102,8 +103,11 @@ def _tokens(planner: Planner, name: str, found: Account, words: float) -> dict[s
     }
 
 
-def estimate(planner: Planner) -> dict[str, Any]:
-    """Return what the runs of a project take: jobs by rule, GPU-hours, and GiB sent, stored and asked of a machine."""
+def estimate(planner: Planner, only: str | None = None) -> dict[str, Any]:
+    """Return what the runs of a project take: jobs by rule, GPU-hours, and GiB sent, stored and asked of a machine.
+
+    ``only``: the one experiment that is run.
+    """
     from favor.foundation.tensors import safetensors_bytes
     from favor.lm.lora import state_shapes
 
@@ -116,6 +120,8 @@ def estimate(planner: Planner) -> dict[str, Any]:
     temporary, up, down = 0, 0.0, 0.0
     accounts = Accounts(planner.project, planner.training, planner.records, planner.evaluation)
     for name, experiment in config.experiments.items():
+        if only not in (None, name):
+            continue
         found = accounts.of(name)
         model = config.base_models[experiment.base_model]
         shape = shape_of(model)

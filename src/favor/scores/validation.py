@@ -83,8 +83,8 @@ def validation_scores(
 
     changes: of each seed the clients' :func:`personal_changes`, of rows with a personal stage. without: why a row has
     no losses. Seeds stand together (``ALL_SEEDS``): an author's loss is the mean over seeds, of authors who have one
-    under every seed; ``n`` counts them. Variants: "", and "low" and "high", the 95 % interval over authors (``seed`` and
-    ``draws`` of the bootstrap).
+    under every seed; ``n`` counts them. Variants: "", and "low" and "high", the 95 % interval over authors (``seed``
+    and ``draws`` of the bootstrap).
     """
     return scores_frame(
         score

@@ -2,9 +2,11 @@
 
 import argparse
 import copy
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import yaml
 
@@ -24,6 +26,7 @@ def add_tune(command: argparse.ArgumentParser) -> None:
     command.add_argument("--personal-rates", nargs="+", type=float, help="those of personal stages (those of --rates)")
     command.add_argument("--passes", nargs="+", type=int, help="passes of personal stages to try (each row's own)")
     command.add_argument("--authors", type=int, help="authors to choose on (as many as the experiment has)")
+    command.add_argument("--plan", action="store_true", help="only say what it costs")
     command.add_argument("--output", type=Path, default=Path("tuned.yaml"), help="file to write (%(default)s)")
 
 
@@ -47,6 +50,8 @@ def run(arguments: argparse.Namespace, planner_of: Callable[[argparse.Namespace]
         arguments.authors,
         arguments.personal_rates,
     )
+    if arguments.plan:
+        return print_cost(arguments, planner_of, grid)
     laid_over = Path(planner.config.results) / "tuning" / f"{grid.name}.yaml"
     chosen: dict[str, float] = {}
     tried: list[Candidate] = []
@@ -71,4 +76,25 @@ def run(arguments: argparse.Namespace, planner_of: Callable[[argparse.Namespace]
         chosen |= {point.row: point.learning_rate for point in points if point.chosen and point.stage == "shared"}
     print(*write_tuned(grid, tried, points, arguments.output), sep="\n")
     print(f"wrote {arguments.output}; lay it over the configuration to use it", file=sys.stderr)
+    return 0
+
+
+def print_cost(arguments: argparse.Namespace, planner_of: Callable[[argparse.Namespace], Planner], grid: Grid) -> int:
+    """Print what both steps of a grid cost; those of the second stand at one shared rate, whichever is chosen."""
+    # Here, because it loads what measures the machine.
+    from favor.forecast.estimate import estimate
+    from favor.forecast.printing import lines
+    from favor.forecast.probe import hour_lines, hours_here
+
+    shared = grid.shared()
+    points = [*shared, *grid.personal({each.row: each.learning_rate for each in shared})]
+    with TemporaryDirectory() as folder:
+        own, laid_over = copy.copy(arguments), Path(folder) / "tuning.yaml"
+        write_text(yaml.safe_dump(grid.settings(points), sort_keys=False), laid_over)
+        own.configfile = [*arguments.configfile, str(laid_over)]
+        planned = planner_of(own)
+    found = estimate(planned, grid.tuning)
+    hours = hour_lines(hours_here(planned, found["tokens"]), os.cpu_count() or 1, planned.config.threads.training)
+    print(f"{len(points)} points on {grid.authors} authors; reading their validation texts is not counted")
+    print("\n".join(lines(found, hours)))
     return 0
