@@ -12,7 +12,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src"
 ROOMS = (
     *("foundation", "settings", "running", "stylometry", "corpora", "demo", "exports", "encoders", "lm", "inference"),
     *("federation", "statistics", "scores", "analysis", "studies", "paper", "tables", "figures", "report", "publish"),
-    *("voice", "config", "plan", "tuning", "sites", "forecast", "cli"),
+    *("voice", "config", "plan", "forecast", "tuning", "sites", "cli"),
 )
 
 
