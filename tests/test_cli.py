@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 
 import pytest
 from snakemake.cli import parse_args as snakemake_arguments
@@ -17,6 +18,14 @@ from snakemake.cli import parse_config
 from favor import cli
 from favor.foundation.errors import UserError
 from favor.foundation.screen import harmless
+
+
+@pytest.fixture(autouse=True)
+def default_signals() -> Iterator[None]:
+    """Signals are not ignored, as they are below ``nohup``; processes inherit it."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
 
 
 def run(monkeypatch, capsys, *arguments) -> str:
