@@ -79,7 +79,7 @@ def test_the_crate_opens_and_describes_every_file(unpacked) -> None:
         name: hashlib.sha256(content).hexdigest() for name, content in files.items() if name != "ro-crate-metadata.json"
     }
     run = crate.get("#run")
-    assert run["instrument"]["version"] == "1.0.0"
+    assert run["instrument"]["version"] == "1.1.0"
     assert {entity.id for entity in run["result"]} == {"results/demo/scores/prototypes.parquet", "results/report.html"}
     assert run["object"].id == "configuration.json"
 
