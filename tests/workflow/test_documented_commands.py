@@ -73,7 +73,7 @@ def dry(command) -> str:
         if rest.startswith(("voice", "site", "server")):
             rest = " ".join(rest.split()[:2])
         # There is no finished run to be like, or to debug a job of; the demo has no authors left to tune on.
-        helped = rest.replace(" ", "").isalpha() or "--like" in rest or rest.startswith(("debug", "tune --dry-run"))
+        helped = rest.replace(" ", "").isalpha() or "--like" in rest or rest.startswith(("debug", "tune --"))
         option = "--help" if helped else "" if rest.startswith(("plan", "why")) else "-n"
         return f"{python} -m favor.cli {rest} {option}"
     if command.startswith("make "):
