@@ -12,14 +12,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import torch
-from safetensors import safe_open
+import numpy as np
 from snakemake.api import ConfigSettings, DAGSettings, OutputSettings, ResourceSettings, SnakemakeApi
 from snakemake.exceptions import MissingInputException, MissingRuleException
 from snakemake.iocontainers import Log, OutputFiles, Snakemake
 from snakemake.settings.enums import Quietness
 
 from favor.foundation.errors import UserError
+from favor.foundation.tensors import read_safetensors
 from favor.running.invalidation.announcing import difference_of
 
 
@@ -83,11 +83,8 @@ def _compared(made: Path, path: Path) -> str:
 
 
 def _same_tensors(made: Path, path: Path) -> bool:
-    with safe_open(made, "pt") as one, safe_open(path, "pt") as other:
-        names = set(one.keys())
-        return names == set(other.keys()) and all(
-            torch.equal(one.get_tensor(name), other.get_tensor(name)) for name in names
-        )
+    one, other = read_safetensors(made)[0], read_safetensors(path)[0]
+    return one.keys() == other.keys() and all(np.array_equal(one[name], other[name]) for name in one)
 
 
 def why(file: str, snakefile: Path, configfiles: Sequence[str], values: Mapping[str, Any]) -> list[str]:
