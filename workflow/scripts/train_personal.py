@@ -1,7 +1,5 @@
 """Train the personal stage of the clients of one job; nothing of it is uploaded."""
 
-import sys
-
 from favor.running.devices.leases import lease
 
 lease(snakemake)  # before torch is imported
@@ -9,7 +7,7 @@ lease(snakemake)  # before torch is imported
 from favor.corpora.tables import CLIENT_TEXTS
 from favor.encoders.tables import SOURCE_EMBEDDINGS
 from favor.federation.gates import ClientGate
-from favor.federation.local import count_worse, cut_of, run_stage, style_targets, training_log
+from favor.federation.local import cut_of, print_worse, run_stage, style_targets, training_log
 from favor.federation.method import POOLED, PersonalStage
 from favor.federation.packs import Place, State, places_of, read_packs, write_pack
 from favor.federation.settings import PersonalTraining
@@ -57,7 +55,7 @@ with job(snakemake, PersonalTraining) as settings:
     results = run_stage(base, clients, texts, stage, settings, "personal", seed, what, cut=cut)
 
     if (validation := settings.training.validation) is not None:
-        print(count_worse(results, validation.patience is not None), file=sys.stderr)
+        print_worse(results, validation.patience is not None)
 
     pack = {result.name: kept(result, starts[result.name], stage, anchor) for result in results}
     if stage.mixture is not None and stage.mixture.kind == "similarity":

@@ -239,12 +239,12 @@ def _cut(result: ClientResult, rank: int) -> ClientResult:
     return dataclasses.replace(result, state=own(result.state), residual=own(result.residual), displacement=moved)
 
 
-def count_worse(results: Sequence[ClientResult], stopped: bool) -> str:
-    """Return for how many clients the validation loss ended above its start; ``stopped``: the best pass is kept."""
+def print_worse(results: Sequence[ClientResult], stopped: bool) -> None:
+    """Print for how many clients the validation loss ended above its start; ``stopped``: the best pass is kept."""
     read = [(float(result.log[0]["validation_loss_before"]), result.log) for result in results]
     ends = [(before, [float(row["validation_loss"]) for row in log]) for before, log in read if not math.isnan(before)]
     worse = sum((float(np.nanmin(losses)) if stopped else losses[-1]) > before for before, losses in ends)
-    return f"the validation loss ended above its start for {worse} of {len(ends)} clients"
+    print(f"the validation loss ended above its start for {worse} of {len(ends)} clients", file=sys.stderr)
 
 
 def training_log(results: Sequence[ClientResult], clients: Sequence[StageClient], name: str) -> pd.DataFrame:

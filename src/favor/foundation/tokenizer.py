@@ -8,14 +8,10 @@ from pathlib import Path
 from tokenizers import AddedToken, Tokenizer
 
 from favor.foundation.errors import UserError
+from favor.foundation.names import is_local
 
 # What a tokenizer adds beyond its vocabulary and looks like markup: <|endoftext|>, </tool_call>, [MASK].
 _CONTROL = re.compile(r"<[^\s<>]+>|\[[^\s\[\]]+\]")
-
-
-def is_local(source: str) -> bool:
-    """Return whether ``source`` is a folder rather than a Hugging Face id ("owner/name")."""
-    return Path(source).expanduser().is_dir() or source.startswith((".", "/", "~")) or source.count("/") != 1
 
 
 def open_tokenizer(source: str | Path) -> Tokenizer:

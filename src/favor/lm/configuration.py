@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from favor.foundation.errors import UserError
+from favor.foundation.names import is_local
 from favor.foundation.received import Received, received_json
-from favor.foundation.tokenizer import is_local
 
 
 class BaseConfiguration(Received, extra="allow"):
