@@ -78,3 +78,8 @@ def read_json(path: str | Path) -> Any:
         raise UserError(f"{path}: file not found; run the workflow so that it is made") from None
     except (ValueError, OSError, RecursionError) as error:
         raise UserError(f"{path}: not complete JSON ({error}); delete it and run again") from None
+
+
+def is_local(source: str) -> bool:
+    """Return whether ``source`` is a folder rather than a Hugging Face id ("owner/name")."""
+    return Path(source).expanduser().is_dir() or source.startswith((".", "/", "~")) or source.count("/") != 1

@@ -1,8 +1,7 @@
-"""Names that a user gives: hints where one may be misspelt, how one is printed, and whether a model's is a folder."""
+"""Hints for names that a user may have misspelt."""
 
 import difflib
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 
@@ -42,8 +41,3 @@ def shared_value(names: Mapping[str, str]) -> tuple[str, str] | None:
             return first[value], key
         first[value] = key
     return None
-
-
-def is_local(source: str) -> bool:
-    """Return whether ``source`` is a folder rather than a Hugging Face id ("owner/name")."""
-    return Path(source).expanduser().is_dir() or source.startswith((".", "/", "~")) or source.count("/") != 1

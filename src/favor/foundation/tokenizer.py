@@ -8,7 +8,7 @@ from pathlib import Path
 from tokenizers import AddedToken, Tokenizer
 
 from favor.foundation.errors import UserError
-from favor.foundation.names import is_local
+from favor.foundation.files import is_local
 
 # What a tokenizer adds beyond its vocabulary and looks like markup: <|endoftext|>, </tool_call>, [MASK].
 _CONTROL = re.compile(r"<[^\s<>]+>|\[[^\s\[\]]+\]")

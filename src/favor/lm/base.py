@@ -15,8 +15,7 @@ from torch import nn
 
 from favor.foundation.arithmetic import multiplies_bfloat16
 from favor.foundation.errors import UserError
-from favor.foundation.files import PARTIAL, REMEDY, to_disk
-from favor.foundation.names import is_local
+from favor.foundation.files import PARTIAL, REMEDY, is_local, to_disk
 from favor.lm.checks import check_folder, check_head, check_pieces
 from favor.lm.configuration import load_configuration, local_configuration
 from favor.lm.lora import LoraState, factor_name, target_layers

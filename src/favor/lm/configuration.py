@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from favor.foundation.errors import UserError
-from favor.foundation.names import is_local
+from favor.foundation.files import is_local
 from favor.foundation.received import Received, received_json
 
 

@@ -9,9 +9,8 @@ from pydantic import ValidationError
 
 from favor.foundation.errors import UserError
 from favor.foundation.file_identity import FileIdentities
-from favor.foundation.files import read_json, write_json
+from favor.foundation.files import is_local, read_json, write_json
 from favor.foundation.gguf import is_gguf
-from favor.foundation.names import is_local
 from favor.lm.base import BaseModel, open_base
 from favor.lm.lora import LoraState
 from favor.lm.peft_import import CONFIGURATION, import_peft

@@ -19,8 +19,8 @@ from favor.federation.settings import PersonalTraining
 from favor.federation.stages import as_arrays, personal_clients
 from favor.federation.tables import TRAINING_LOG
 from favor.foundation.errors import UserError
+from favor.foundation.files import is_local
 from favor.foundation.gguf import is_gguf, read_header
-from favor.foundation.names import is_local
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.lm.base import BaseModel, context_length, open_base
 from favor.lm.checks import check_folder
