@@ -26,7 +26,7 @@ CLUSTER = "python tests/slurm/cluster.py "  # starts a cluster for the command t
 
 # What the documentation leaves to the reader, and one way to fill it in.
 FILLED = {
-    "COMMAND": "python benchmarks/slurm.py",
+    "COMMAND": "python benchmarks/replay.py",
     "--notemp FILE": "--notemp",
     "STUDY": "base_7b",
     "EXPERIMENT": "base_7b",
