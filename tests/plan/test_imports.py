@@ -1,4 +1,4 @@
-"""The planner is light: every cluster job reads it again."""
+"""The planner is light, since every cluster job reads it again, and so is the command."""
 
 from __future__ import annotations
 
@@ -6,6 +6,24 @@ import subprocess
 import sys
 
 HEAVY = ("pandas", "pyarrow", "torch", "transformers", "snakemake")
+
+
+def printed(program, repository) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=repository,
+        env={"PYTHONPATH": "src", "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def test_the_command_imports_no_library_before_it_knows_what_is_asked(repository) -> None:
+    program = f"import sys, favor.cli\nprint(*(name for name in {HEAVY!r} if name in sys.modules))"
+    assert printed(program, repository) == []
 
 
 def test_planning_imports_no_numerical_library(repository) -> None:
@@ -22,13 +40,4 @@ assert "numpy" not in sys.modules
 assert planner.targets.everything()
 print(*(name for name in {HEAVY!r} if name in sys.modules))
 """
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=repository,
-        env={"PYTHONPATH": "src", "PATH": "/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == []
+    assert printed(program, repository) == []

@@ -9,7 +9,6 @@ from favor.foundation.extras import require
 from favor.plan import Planner
 from favor.running.folder.leftovers import remove_partial
 from favor.running.jobs.environment import quiet_libraries
-from favor.sites.log import LOG
 from favor.sites.signing import FEDERATION
 from favor.voice.commands import add_judge, count
 
@@ -26,13 +25,15 @@ def add_actions(command: str, parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, planner_of: Callable[[argparse.Namespace], Planner]) -> None:
     """Run a subcommand. Raises ``UserError`` in one line where it cannot be done."""
+    from favor.sites.log import LOG  # Here, because it loads torch.
+
     require("sites", FEDERATION)
     quiet_libraries()
     folder = arguments.server if arguments.command == "server" else arguments.site
     if (folder / LOG).is_file():  # what a command that was killed was writing
         remove_partial(folder)
     module, name = arguments.function.split(".")
-    function = getattr(import_module(f"favor.sites.{module}"), name)  # Here, because they load torch.
+    function = getattr(import_module(f"favor.sites.{module}"), name)
     if name in ("init", "open_round"):
         function(arguments, planner_of)
     else:
