@@ -1,33 +1,22 @@
-"""Planted leaks in whole files: rows, cells, names and layers of encoding that the release's search sees through."""
+"""Planted leaks in whole files: rows, cells and names that the release's search sees through."""
 
 from __future__ import annotations
 
-import base64
-import gzip
 import hashlib
 import io
 import json
 import unicodedata
-import zipfile
-import zlib
-from urllib.parse import quote, quote_plus
+from urllib.parse import quote_plus
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.publish.test_scan_leaks import BYTES, CHINESE, PRIVATE, QUOTE, RUSSIAN, WORDS
+from tests.publish.test_scan_leaks import CHINESE, PRIVATE, QUOTE, WORDS
 
 from favor.publish.scan import Private, scan
 from favor.scores.tables import SCORES
 
 OTHER_SCRIPTS = Private([*PRIVATE.authors, "Иван77", "Σίσυφος5"], list(PRIVATE.texts))
-
-
-def zipped() -> bytes:
-    held = io.BytesIO()
-    with zipfile.ZipFile(held, "w") as archive:
-        archive.writestr("a.txt", QUOTE)
-    return held.getvalue()
 
 
 def parquet(**changes) -> bytes:
@@ -44,8 +33,6 @@ def parquet(**changes) -> bytes:
     return held.getvalue()
 
 
-BROKEN_LINES = "\n    ".join(base64.b64encode(BYTES).decode()[start : start + 32] for start in range(0, 80, 32))
-PDF = b"%PDF-1.4\n1 0 obj<</Filter[/ASCII85Decode/FlateDecode]>>stream\n" + base64.a85encode(zlib.compress(BYTES))
 LEAKS: dict[str, tuple[str, str | bytes]] = {
     "number between numbers of a CSV": ("a.csv", "row,author,n\n3,9000022,17\n"),
     "number between fractions of a CSV": ("a.csv", "0.5,9000022,1.25\n"),
@@ -56,50 +43,25 @@ LEAKS: dict[str, tuple[str, str | bytes]] = {
     "number before a suffix": ("a.txt", "12.9000022.csv"),
     "number of other digits": ("a.txt", "٩٠٠٠٠٢٢"),
     "number in bold digits": ("a.txt", "𝟗𝟎𝟎𝟎𝟎𝟐𝟐"),
-    "name in camel case": ("a.txt", "byJaneDoe"),
-    "name without its underscore": ("a.txt", "written by janedoe"),
-    "name across lines": ("a.txt", "by Mül-\nler99"),
     "name across cells": ("a.html", "<tr><td>jane</td><td>doe</td></tr>"),
-    "name partly in bold": ("a.tex", r"M\textbf{\"u}ller99"),
     "name with a joiner that shows nothing": ("a.txt", "ja\u034fne_d\ufe0foe"),
-    "name in Cyrillic look-alikes": ("a.txt", "j\u0430ne_d\u043ee"),
     "Cyrillic name in capitals": ("a.txt", "ИВАН77"),
     "Greek name in capitals": ("a.txt", "ΣΊΣΥΦΟΣ5"),
-    "name quoted twice for a URL": ("a.txt", "M%25C3%25BCller99"),
-    "name escaped twice in HTML": ("a.html", "M&amp;#252;ller99"),
-    "name in JSON within JSON": ("a.json", json.dumps({"a": json.dumps({"b": "Müller99"})})),
-    "name in hexadecimal": ("a.txt", "Müller99".encode().hex()),
-    "name in base64": ("a.json", json.dumps({"who": base64.b64encode(b"jane_doe").decode()})),
-    "digest of a name": ("a.csv", f"{hashlib.sha256(b'jane_doe').hexdigest()},0.5"),
     "name in metadata of a drawing": ("a.svg", "<svg><metadata><rdf author='Müller99'/></metadata></svg>"),
     "name in UTF-16": ("a.txt", "jane_doe".encode("utf-16-le")),
     "name in a folder's name": ("results/9000022/a.txt", "fine"),
     "name in a file's name": ("fig9000022.svg", "<svg/>"),
     "decomposed name in a file's name": (unicodedata.normalize("NFD", "Müller99") + ".txt", "fine"),
-    "quoted name in a file's name": ("M%C3%BCller99.txt", "fine"),
     "text in a file's name": ("-".join(WORDS) + ".txt", "fine"),
     "text in a folder's name": ("_".join(WORDS) + "/a.txt", "fine"),
     "name of a column": ("a.parquet", parquet(column="jane_doe")),
     "remark on a column": ("a.parquet", parquet(field=QUOTE)),
     "remark on a table": ("a.parquet", parquet(table="jane_doe")),
-    "base64 in short indented lines": ("a.yaml", f"x: |\n    {BROKEN_LINES}\n"),
-    "base64 in lines of a JSON string": ("a.json", json.dumps({"x": base64.encodebytes(BYTES * 2).decode()})),
-    "base64 of base64": ("a.txt", base64.b64encode(base64.b64encode(BYTES))),
-    "base64 of entities": ("a.txt", base64.b64encode("".join(f"&#{ord(each)};" for each in QUOTE).encode())),
-    "base64 of UTF-16": ("a.txt", base64.b64encode(QUOTE.encode("utf-16-le"))),
-    "hexadecimal of base64": ("a.txt", base64.b64encode(BYTES).hex()),
-    "gzip in hexadecimal": ("a.txt", gzip.compress(BYTES).hex()),
-    "zip in base64": ("a.txt", base64.b64encode(zipped())),
-    "zip in base32": ("a.txt", base64.b32encode(zipped())),
-    "zip in base85": ("a.txt", base64.b85encode(zipped())),
-    "PDF under another name": ("a.txt", PDF),
     "text with plus signs": ("a.txt", quote_plus(QUOTE)),
-    "Russian quoted for a URL": ("a.html", f'<a href="?q={quote(RUSSIAN)}">'),
     "quotation marks of a CSV": ("a.csv", '"' + QUOTE.replace(" ", ' ""') + '"'),
     "a CSV cell per word": ("a.csv", ",".join(WORDS)),
     "a JSON record per word": ("a.json", "\n".join(json.dumps({"w": word}) for word in WORDS)),
     "a JSON string per character": ("a.json", json.dumps(list(CHINESE))),
-    "look-alikes in a text": ("a.txt", QUOTE.replace("o", "\u043e").replace("e", "\u0435")),
     "LaTeX's hyphenation": ("a.tex", " ".join(rf"{word[:1]}\-{word[1:]}" for word in WORDS)),
     "character data of a drawing": ("a.svg", f"<svg><desc><![CDATA[{QUOTE}]]></desc></svg>"),
     "a position per word": ("a.svg", "".join(f'<tspan x="{x}" y="3">{word}</tspan>' for x, word in enumerate(WORDS))),

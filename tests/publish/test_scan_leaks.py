@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import base64
-import gzip
 import hashlib
-import json
-import lzma
 import unicodedata
-import zlib
-from urllib.parse import quote
 
 import pytest
 
@@ -30,24 +25,14 @@ PRIVATE = Private(
 )
 WORDS = TEXT.split()[3:14]
 QUOTE = " ".join(WORDS)
-BYTES = QUOTE.encode()
 
 WRITTEN = {
     "plain": QUOTE,
     "capitals": QUOTE.upper(),
     "wrapped": "\n    ".join(WORDS),
-    "hyphenated": "seen the clo-\nck in that hall run right for nine ye-\nars, and nob-\nody asked",
     "soft hyphens": " ".join(word[:2] + "\u00ad" + word[2:] for word in WORDS),
     "zero-width spaces": " ".join(word[:2] + "\u200b" + word[2:] for word in WORDS),
-    "no spaces": "".join(WORDS),
     "underscores": "_".join(WORDS),
-    "letters spaced out": " ".join(" ".join(word) for word in WORDS),
-    "numbered": " ".join(f"{number}. {word}" for number, word in enumerate(WORDS)),
-    "numbered lines": "\n".join(f"{number}\t{word}" for number, word in enumerate(WORDS)),
-    "numbered in brackets": " ".join(f"{word} [{number}]" for number, word in enumerate(WORDS)),
-    "a row per word": "\n".join(f"<tr><td>{number}</td><td>{word}</td></tr>" for number, word in enumerate(WORDS)),
-    "a CSV row per word": "\n".join(f"{number},{word},0.5" for number, word in enumerate(WORDS)),
-    "a tag per letter": "".join(f"<b>{character}</b>" for character in QUOTE),
     "curly apostrophe": "right for nine years, and nobody\u2019s asked about it since",
     "ligature": "nobody's asked about it since my stiff uncle left".replace("ff", "\ufb00"),
     "full width": "".join(chr(ord(each) + 0xFEE0) if "!" <= each <= "~" else each for each in QUOTE),
@@ -59,27 +44,6 @@ WRITTEN = {
     "Russian": RUSSIAN[8:],
     "Russian decomposed": unicodedata.normalize("NFD", RUSSIAN[8:]),
     "HTML entities": "".join(f"&#x{ord(each):x};" for each in QUOTE),
-    "URL": quote(QUOTE),
-    "quoted printable": "=\n".join(f"{word}=20" for word in WORDS),
-    "JSON escapes": "".join(f"\\u{ord(each):04x}" for each in QUOTE),
-    "long escapes": "".join(f"\\U{ord(each):08x}" for each in QUOTE),
-    "octal escapes": "".join(f"\\{ord(each):03o}" for each in QUOTE),
-    "character codes": " ".join(str(byte) for byte in BYTES),
-    "character codes with commas": ", ".join(str(byte) for byte in BYTES),
-    "hexadecimal": BYTES.hex(),
-    "hexadecimal in pairs": BYTES.hex(" "),
-    "hexadecimal of a program": ",".join(f"0x{byte:02x}" for byte in BYTES),
-    "base64": base64.b64encode(BYTES).decode(),
-    "base64 for URLs": base64.urlsafe_b64encode(BYTES).decode(),
-    "base32": base64.b32encode(BYTES).decode(),
-    "base85": base64.b85encode(BYTES).decode(),
-    "ASCII85": base64.a85encode(BYTES).decode(),
-    "base64 of Latin-1": base64.b64encode(FRENCH.encode("latin-1")).decode(),
-    "base64 of Latin-1 in lines": base64.encodebytes(FRENCH.encode("latin-1")).decode(),
-    "hexadecimal of Latin-1": FRENCH.encode("latin-1").hex(),
-    "gzip": base64.b64encode(gzip.compress(BYTES)).decode(),
-    "zlib": base64.b64encode(zlib.compress(BYTES)).decode(),
-    "xz": base64.b64encode(lzma.compress(BYTES)).decode(),
     "identifier": "author 9000022",
     "identifier as a float": "9000022.0",
     "identifier within a name": "client_9000022_a",
@@ -93,12 +57,9 @@ WRITTEN = {
     "identifier, LaTeX in braces": 'by M{\\"{u}}ller99',
     "identifier, LaTeX letter": "by {\\L}ukasz7",
     "identifier, entity": "by M&#252;ller99",
-    "identifier, URL": "by M%C3%BCller99",
     "identifier, Chinese": "作者：名前名前。",
     "identifier of emoji": "row 🦊🌙🦊🌙, 0.5",
     "identifier of emoji with marks": "by 🦊\ufe0f🌙\u200d🦊🌙",
-    "identifier of emoji, escapes": "by " + json.dumps("🦊🌙🦊🌙"),
-    "identifier of emoji, URL": "by " + quote("🦊🌙🦊🌙"),
     "handle behind a point": "so he said.@john_smith knew",
     "handle of other letters": "by @山田太郎",
     "Reddit user name in capitals": "asked by U/some_user",
