@@ -84,6 +84,8 @@ def test_who_wrote_when_and_what_is_left_out() -> None:
         "My form\nName: Zoë\nMail: zoe@example.org\nBorn: 1990",  # its first line is not a sender
         "I met Bo <b@x.org> at noon.\n\nIn 2022 we wrote:\nnothing",
         "Three rules of 2021:\n\nbe kind",
+        "Come.\n\nDate: 3 May 2021\nPlace: here\nAnswer: ann@x.org",
+        "----- Original plan -----\nWe meet at noon.",
     ],
 )
 def test_what_only_looks_quoted_stays(text) -> None:
@@ -112,6 +114,15 @@ def test_what_only_looks_quoted_stays(text) -> None:
         ("Yes.\n\n--- On Wed, 4/4/2012, bo <b@x.org> wrote:\n\nX", "Yes.", "quoted"),
         ("Ja.\n\nGesendet von Outlook für Android", "Ja.", "signature"),
         ("Yes.\n\nSent from my Wiko VIEW", "Yes.", "signature"),
+        ("Yes.\n\nSent from my Wiko VIEW\n\nAre you coming?", "Yes.", "signature"),  # below it nothing is marked
+        ("Oui.\n\nTélécharger Outlook pour iOS<https://aka.ms/o0ukef>", "Oui.", "signature"),
+        ("Yes.\n\nOn Wed, 3 May 2021 08:14:43 -0200 Bo <b@x.org> wrote\n\nX", "Yes.", "quoted"),
+        ("Yes.\n\n--- original message ---\n\nHi", "Yes.", "quoted"),
+        ("Oui.\n\n====\n\nMessage du : 12/12/2016 13:20\nDe : Bo <b@x.org>\nA : ann\n\nX", "Oui.", "quoted"),
+        (f"Ya.\n\n{'_' * 32}\nDari: Bo\nTerkirim: 3 Mei 2021 10:00\nKe: A\nSubjek: x\n\nX", "Ya.", "quoted"),
+        ("כן.\n\nב-3 במאי 2021 מאת \u202aBo <\u202ab@x.org\u202c\u200f>:\u202c\n\n> X", "כן.", "quoted"),
+        (f"Yes.\n> {'so long a line, ' * 5}\nand its end\n> X", "Yes.", "quoted"),
+        ("Yes.\n\n\xa0> X\n > Y", "Yes.", "quoted"),
         ("Yes.\n\n______________\nfriends mailing list\nhttps://x.org/friends", "Yes.", "boilerplate"),
     ],
 )
