@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
+from favor.exports.conversations import service
 from favor.exports.files import Files
 from favor.exports.items import Export
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable
 from favor.foundation.registry import EXPORTS
 
-_SHOWN = 5  # names of files in a message
+_SHOWN, _LOOKED_AT = 5, 100  # names of files in a message, and files that are looked at
 _PACKED = (".gz", ".tgz", ".tar", ".bz2", ".xz", ".7z", ".rar")
 
 
@@ -22,6 +23,9 @@ def open_export(path: Path) -> tuple[str, Export, Files]:
     for name in sorted(formats, key=lambda each: each == "text_folder"):
         if formats[name].matches(files):
             return name, formats[name], files
+    for name in files.names[:_LOOKED_AT]:
+        if what := service(files.head(name).decode("utf-8", "ignore")):
+            raise UserError(f"{printable(str(path))}: {printable(name)} is {what}")
     found = ", ".join(printable(name) for name in files.names[:_SHOWN]) or "nothing"
     more = f" and {len(files.names) - _SHOWN:,} more files" if len(files.names) > _SHOWN else ""
     packed = files.zipped or files.path.suffix.lower() in _PACKED

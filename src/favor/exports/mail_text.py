@@ -72,7 +72,7 @@ def own_words(text: str) -> tuple[str, tuple[Cut, ...]]:
         elif reason := _reason_for_rest(lines, at):
             cuts.append(Cut(reason, "\n".join(lines[at:])))
             break
-        elif _SENT_FROM.fullmatch(_plain(lines[at])):
+        elif _SENT_FROM.fullmatch(plain(lines[at])):
             end = _end_of_signature(lines, at) if any(map(str.strip, kept)) else at + 1
             cuts.append(Cut("signature", "\n".join(lines[at:end])))
             at = end
@@ -82,7 +82,7 @@ def own_words(text: str) -> tuple[str, tuple[Cut, ...]]:
     return "\n".join(kept), tuple(cut for cut in cuts if cut.text.strip())
 
 
-def _plain(line: str) -> str:
+def plain(line: str) -> str:
     """Return a line as it is compared: ordinary spaces and colons, no marks of direction, no stars of bold text."""
     return _SPACES.sub(" ", _MARKS.sub("", line)).replace("：", ":").replace("*", "").strip()
 
@@ -133,13 +133,13 @@ def _introduction(kept: list[str]) -> list[str]:
 
 def _introduces(lines: list[str]) -> bool:
     joined = _joined(lines)
-    alone = len(lines) == 1 or (joined[:1].isdigit() and all(map(_plain, lines)))
+    alone = len(lines) == 1 or (joined[:1].isdigit() and all(map(plain, lines)))
     return bool(_WROTE.fullmatch(joined) or (alone and _ADDRESSED.fullmatch(joined)))
 
 
 def _reason_for_rest(lines: list[str], at: int) -> str:
     """Return why everything from line ``at`` on is cut, "" where it is not."""
-    line = _plain(lines[at])
+    line = plain(lines[at])
     if not line:
         return ""
     rest = [each for each in lines[at + 1 : at + 1 + _MOST] if each.strip()]
@@ -149,12 +149,12 @@ def _reason_for_rest(lines: list[str], at: int) -> str:
         return ""
     if _LIST_FOOTER.fullmatch(line) and "mailing list" in rest[0] and len(lines) - at <= _FOOTER_LINES:
         return "boilerplate"
-    headed = _ORIGINAL.search(line) or any(_HEADER.fullmatch(_plain(each)) for each in rest[:2])
+    headed = _ORIGINAL.search(line) or any(_HEADER.fullmatch(plain(each)) for each in rest[:2])
     if headed and _DASHED.fullmatch(line):
         return "forwarded" if _FORWARD.search(line) else "quoted"
-    if line.endswith(":") and _FORWARD.search(line) and _is_header(rest):
+    if line.endswith(":") and _FORWARD.search(line) and is_header(rest):
         return "forwarded"
-    if (_RULE.fullmatch(line) and _is_header(rest, line.startswith("_" * 20))) or _is_header([line, *rest]):
+    if (_RULE.fullmatch(line) and is_header(rest, line.startswith("_" * 20))) or is_header([line, *rest]):
         return "quoted"
     marked = rest[0].startswith(">") or (len(rest) > 2 and any(each.startswith(">") for each in rest[1:3]))
     if not marked and any(_introduces(lines[at : at + size]) for size in (1, 2, 3)):
@@ -168,7 +168,7 @@ def _ends_soon(lines: list[str]) -> bool:
     return marked <= _SIGNATURE_LINES
 
 
-def _is_header(lines: list[str], divided: bool = False) -> bool:
+def is_header(lines: list[str], divided: bool = False) -> bool:
     """Whether the lines begin with the header of a mail: three lines of label, colon and value, or more.
 
     The first is a sender: it has an address, and another line a date; or it has a word for "from" that is known, as a
@@ -176,7 +176,7 @@ def _is_header(lines: list[str], divided: bool = False) -> bool:
     in the next line.
     """
     fields: list[tuple[str, str]] = []
-    for line in map(_plain, lines[:_MOST]):
+    for line in map(plain, lines[:_MOST]):
         if found := _HEADER.fullmatch(line):
             fields.append((found["label"], found["value"]))
         elif fields and (line.startswith("<") or fields[-1][1].endswith((",", ";"))):
@@ -192,4 +192,4 @@ def _is_header(lines: list[str], divided: bool = False) -> bool:
 
 
 def _joined(lines: list[str]) -> str:
-    return " ".join(map(_plain, lines))
+    return " ".join(map(plain, lines))

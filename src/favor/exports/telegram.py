@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from favor.corpora.posts import ReaderSettings
+from favor.exports.conversations import service
 from favor.exports.files import Files, objects
 from favor.exports.items import UNKNOWN, Cut, Export, Item, moment_of, tidy
 
@@ -20,7 +21,10 @@ def matches(files: Files) -> bool:
 
 def _result(files: Files) -> str | None:
     alone = files.names if files.path.is_file() and files.path.suffix.lower() == ".json" else []
-    return next((name for name in [*files.find(r"result\.json"), *alone] if _KEYS.search(files.head(name))), None)
+    heads = {name: files.head(name) for name in [*files.find(r"result\.json"), *alone]}
+    # Other services call their messages so too.
+    known = (name for name, head in heads.items() if _KEYS.search(head) and not service(head.decode("utf-8", "ignore")))
+    return next(known, None)
 
 
 def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:

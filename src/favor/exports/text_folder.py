@@ -20,6 +20,7 @@ import yaml
 from favor.corpora.dates import date_of, day_of
 from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, ReaderSettings
 from favor.corpora.sources import known_encoding
+from favor.exports.conversations import several_people
 from favor.exports.files import Files
 from favor.exports.items import Counts, Cut, Export, Item, moment_of, tidy
 from favor.exports.markup import html_text
@@ -40,14 +41,6 @@ _GUTENBERG = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 # Components of MDX, and its lines of program, which end at a blank one.
-_FIRST_LINES, _MAIL_LINES = 20, 3
-# A date and a time in any order at its beginning, and somebody's name before a colon.
-_CHAT_LINE = re.compile(
-    r"(?=.{0,40}?\d[:.]\d\d)(?=.{0,40}?\d[./-] ?\d{1,2}[./-] ?\d)\W{0,3}\d.{8,50}?[\s\]-]"
-    r"(?P<name>[^\W\d][^:：\d]{0,60})[:：] ?\S"
-    r"|\d{1,2}:\d\d(?:\s?\w\w)?\t(?P<tabbed>[^\t]{1,60})\t"  # LINE
-)
-_MAIL_LINE = re.compile(r"(?:from|to|cc|subject|date|message-id|received|return-path|mime-version): ?\S", re.IGNORECASE)
 _MDX = re.compile(r"^(?:import|export)\b[^\n]*(?:\n[^\n]+)*|</?[A-Z][\w.]*(?:\s[^<>]*)?>", re.MULTILINE)
 # A quotation ends at a blank line, because its last lines need no mark.
 _MARKDOWN_CUTS = re.compile(
@@ -55,6 +48,7 @@ _MARKDOWN_CUTS = re.compile(
     r"|^ {0,3}>[^\n]*(?:\n[ \t]*[^\s][^\n]*)*",
     re.MULTILINE,
 )
+_ABOUT = re.compile(r"(?:read[ _-]?me|licen[cs]e|index|copying|about)\W?", re.IGNORECASE)  # says what a folder holds
 _YES, _NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 _DAY = re.compile(r"(?<!\d)(?P<year>\d{4})(?P<sign>[-_.]?)(?P<month>\d{2})(?P=sign)(?P<day>\d{2})(?!\d)")
 
@@ -126,6 +120,11 @@ def text_files(path: Path, settings: ReaderSettings) -> Iterator[TextFile]:
     texts = [file for file in files if file.suffix.lower() in SUFFIXES]
     if not texts:
         raise UserError(f"{path}: holds no text file ({', '.join(SUFFIXES)}); give a folder of text files per author")
+    if len(files) > len(texts) and all(_ABOUT.fullmatch(file.stem) for file in texts):
+        raise UserError(
+            f"{path}: holds no text but {printable(texts[0].as_posix())}, so it is an export that is not read; "
+            "export it again (docs/your-voice.md)"
+        )
     if len(files) > len(texts):
         first = next(file for file in files if file.suffix.lower() not in SUFFIXES)
         print(
@@ -147,10 +146,9 @@ def text_files(path: Path, settings: ReaderSettings) -> Iterator[TextFile]:
 
 def text_file(folder: Path, place: Path, settings: ReaderSettings) -> TextFile:
     """Return the text file at ``place`` in ``folder``, without quotations and code if it is Markdown or HTML."""
-    text, is_utf8 = _read(folder, place, settings)
-    if what := _several_people(text):
-        raise UserError(f"{folder}: {printable(place.as_posix())} {what}")
-    front, text = _front_matter(text)
+    whole, is_utf8 = _read(folder, place, settings)
+    is_page = place.suffix.lower() in _HTML
+    front, text = _front_matter(whole)
     cuts: tuple[Cut, ...] = ()
     if front is None:
         front, cuts = {}, (Cut("front matter that cannot be read", "front matter"),)
@@ -158,7 +156,7 @@ def text_file(folder: Path, place: Path, settings: ReaderSettings) -> TextFile:
         cuts += (Cut("licence", text[: book.start("own")] + text[book.end("own") :]),)
         text = book["own"]
     keys = {str(key): _scalar(value) for key, value in front.items()}
-    if place.suffix.lower() in _HTML:
+    if is_page:
         text, found = html_text(text)
         cuts += found
     elif place.suffix.lower() in _MARKDOWN:
@@ -167,6 +165,8 @@ def text_file(folder: Path, place: Path, settings: ReaderSettings) -> TextFile:
         if place.suffix.lower() == ".mdx":
             cuts += tuple(Cut("code", cut[0]) for cut in _MDX.finditer(text))
             text = _MDX.sub("", text)
+    if what := several_people(*((text, whole) if is_page else (whole, ""))):
+        raise UserError(f"{folder}: {printable(place.as_posix())} {what}")
     return TextFile(place, text, keys, _authors(front), cuts, is_utf8)
 
 
@@ -201,19 +201,6 @@ def _authors(front: dict[str, object]) -> tuple[str, ...]:
     each = named if isinstance(named, list) else [named]
     names = [_scalar(one.get("name") or one.get("title") if isinstance(one, dict) else one) for one in each]
     return tuple(dict.fromkeys(filter(None, names)))
-
-
-def _several_people(text: str) -> str:
-    """Return what is wrong with a text that is an export of several people's words; "" for a text of one."""
-    lines = [line for line in text[:20_000].split("\n") if line.strip()][:_FIRST_LINES]
-    said = [found["name"] or found["tabbed"] for line in lines if (found := _CHAT_LINE.match(line))]
-    if len(set(said)) > 1 and 2 * len(said) > len(lines):
-        return "looks like a chat in a form that is not read; export it again (docs/your-voice.md), or remove it"
-    if 'class="from_name"' in text and 'class="page_body' in text:
-        return "is Telegram's HTML, with everybody's messages; export the chat again as JSON (result.json)"
-    if sum(bool(_MAIL_LINE.match(line)) for line in lines[:8]) >= _MAIL_LINES:
-        return "looks like a mail; name it .eml"
-    return ""
 
 
 def _read(folder: Path, place: Path, settings: ReaderSettings) -> tuple[str, bool]:
