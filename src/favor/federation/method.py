@@ -19,6 +19,7 @@ import math
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from favor.federation.factors import Factors
@@ -158,7 +159,7 @@ class SharedStage:
         """Whether a client's next participation starts with something of its own."""
         return self.start == "own" or not self.uploads.whole or self.state is not None
 
-    @property
+    @cached_property
     def track(self) -> str:
         """Folder name of the federated trajectory this stage produces.
 

@@ -16,24 +16,27 @@ from favor.running.invalidation.source_index import KEPT, modules_below
 def root(tmp_path) -> Path:
     """A package of two modules and the script that runs them."""
     for name, text in (
-        ("favor/__init__.py", '"""Package."""\n'),
-        ("favor/ground.py", "from favor.names import NAMES\ndef add(a, b=1):\n    return [*NAMES, a + b]\n"),
-        ("favor/names.py", 'NAMES = ["one", "two words", "\\udc80"]\n'),
-        ("script.py", "from favor.ground import add\nprint(add(1))\n"),
+        ("src/favor/__init__.py", '"""Package."""\n'),
+        ("src/favor/ground.py", "from favor.names import NAMES\ndef add(a, b=1):\n    return [*NAMES, a + b]\n"),
+        ("src/favor/names.py", 'NAMES = ["one", "two words", "\\udc80"]\n'),
+        ("workflow/scripts/script.py", "from favor.ground import add\nprint(add(1))\n"),
     ):
         path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    return tmp_path
+    return tmp_path / "src"
+
+
+def fresh(root) -> str:
+    return SourceCode(root).fingerprint(root.parent / "workflow/scripts/script.py")
 
 
 def taken(root) -> str:
-    return SourceCode(root, modules_below(root)).fingerprint(root / "script.py")
+    return SourceCode(root, modules_below(root)).fingerprint(root.parent / "workflow/scripts/script.py")
 
 
 def test_what_is_kept_gives_the_fingerprint_of_the_files(root, monkeypatch) -> None:
-    fresh = SourceCode(root).fingerprint(root / "script.py")
-    assert taken(root) == fresh
+    assert taken(root) == fresh(root)
     assert (root / KEPT).is_file()
     monkeypatch.setattr(source_index.parts, "read_module", lambda name, path: pytest.fail(f"{path} is read again"))
     assert modules_below(root)["favor.ground"].parts["add"].names == {("NAMES",)}
@@ -45,7 +48,11 @@ def test_a_changed_a_new_and_a_lost_file_are_seen(root) -> None:
     assert taken(root) != before
     (root / "favor/names.py").unlink()
     (root / "favor/more.py").write_text("VALUE = 1\n")
-    assert set(modules_below(root)) == {"favor", "favor.ground", "favor.more"}
+    assert set(modules_below(root)) == {"favor", "favor.ground", "favor.more", "script script"}
+    script = root.parent / "workflow/scripts/script.py"
+    before = taken(root)
+    script.write_text(script.read_text().replace("add(1)", "add(2)"))
+    assert taken(root) == fresh(root) != before
 
 
 @pytest.mark.parametrize("content", ["", "{", '{"favor": {"digest": 1}}'])
@@ -58,7 +65,7 @@ def test_a_damaged_index_is_made_again(root, content) -> None:
 
 def test_broken_syntax_stops_only_who_reaches_it(root) -> None:
     (root / "favor/draft.py").write_text("def (\n")
-    assert taken(root) == SourceCode(root).fingerprint(root / "script.py")
+    assert taken(root) == fresh(root)
     (root / "favor/names.py").write_text("NAMES = [\n")
     with pytest.raises(UserError, match=r"names\.py:1: .*; correct the syntax"):
         taken(root)
@@ -68,4 +75,4 @@ def test_a_folder_that_cannot_be_written_keeps_nothing(root) -> None:
     (root / "favor/__pycache__").write_text("a file in the place of the folder")
     with pytest.raises(NotADirectoryError):
         (root / KEPT).read_bytes()
-    assert taken(root) == SourceCode(root).fingerprint(root / "script.py")
+    assert taken(root) == fresh(root)

@@ -23,6 +23,7 @@ from favor.running.invalidation.parts import (
     digest,
     is_ours,
     read_module,
+    script_name,
 )
 from favor.running.invalidation.source_index import modules_below
 
@@ -79,6 +80,8 @@ class SourceCode:
             name: module for name, module in (modules or {}).items() if name not in EXEMPT
         }
         self._uses: dict[Node, frozenset[tuple[str, Node]]] = {}
+        self._parts: dict[Node, Part] = {}
+        self._targets: dict[Node, frozenset[Node]] = {}
         self._digests: dict[tuple[Node, int], str] = {}
         self._reaches: dict[tuple[Path, tuple[str, ...]], frozenset[Node]] = {}
 
@@ -107,17 +110,17 @@ class SourceCode:
         """Return (module, name) of every part that can be reached; the name "" is what importing the module runs."""
         key = (script, tuple(modules))
         if key not in self._reaches:
-            own = f"{SCRIPT} {script.stem}"
+            own = script_name(script)
             if own not in self._modules:
                 self._modules[own] = read_module(own, script)
-            found, waiting = set[Node](), [(own, _IMPORTED), *(self._entry(each) for each in modules)]
+            waiting: list[Node] = [(own, _IMPORTED), *(self._entry(each) for each in modules)]
+            found = set(waiting)
             while waiting:
-                node = waiting.pop()
-                if node not in found:
-                    found.add(node)
-                    waiting += (target for _, target in self._used(node))
-                if not waiting and any("__subclasses__" in self._part(each).ways for each in found):
-                    waiting += {(module, _WHOLE) for module, _ in found} - found
+                new = self._used_parts(waiting.pop()) - found
+                if not new and not waiting and any("__subclasses__" in self._part(each).ways for each in found):
+                    new = frozenset((module, _WHOLE) for module, _ in found) - found
+                found |= new
+                waiting += new
             self._reaches[key] = frozenset(found)
         return self._reaches[key]
 
@@ -148,8 +151,10 @@ class SourceCode:
         return self._modules[name]
 
     def _part(self, node: Node) -> Part:
-        module = self._module(node[0])
-        return module.parts.get(node[1], Part()) if module else Part()
+        if node not in self._parts:
+            module = self._module(node[0])
+            self._parts[node] = module.parts.get(node[1], Part()) if module else Part()
+        return self._parts[node]
 
     def _digest(self, node: Node, steps: int) -> str:
         """A digest of a part, of what the parts it names say, and so on for ``steps`` steps."""
@@ -180,6 +185,11 @@ class SourceCode:
         if node not in self._uses:
             self._uses[node] = frozenset(self._find_used(*node))
         return self._uses[node]
+
+    def _used_parts(self, node: Node) -> frozenset[Node]:
+        if node not in self._targets:
+            self._targets[node] = frozenset(target for _, target in self._used(node))
+        return self._targets[node]
 
     def _find_used(self, name: str, part: str) -> Iterator[tuple[str, Node]]:
         module, own = self._module(name), self._part((name, part))

@@ -65,6 +65,11 @@ class Module:
     imports: dict[str, list[Name]]
 
 
+def script_name(script: Path) -> str:
+    """Return the name that a script has among the modules."""
+    return f"{SCRIPT} {script.stem}"
+
+
 def digest(*parts: str) -> str:
     """Return 16 hexadecimal digits that stand for ``parts``."""
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""The package's modules as parts, kept beside Python's own compiled files: a start reads what changed alone."""
+"""The package and the scripts as parts, kept beside Python's own compiled files: a start reads what changed alone."""
 
 import hashlib
 import sys
@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from favor.foundation.errors import UserError
 from favor.foundation.files import write_text
 from favor.running.invalidation import parts
-from favor.running.invalidation.parts import PACKAGE, Module
+from favor.running.invalidation.parts import PACKAGE, Module, script_name
 
 KEPT = f"{PACKAGE}/__pycache__/parts.json"
 
@@ -25,7 +25,7 @@ class _Entry:
 
 
 def modules_below(root: Path) -> dict[str, Module]:
-    """Return the modules of the package below ``root`` by name.
+    """Return the modules of the package below ``root``, and the scripts of the checkout that it is in, by name.
 
     A file of broken syntax is left out, so that only who reaches it is stopped by it. Nothing is kept in a folder that
     cannot be written.
@@ -38,8 +38,10 @@ def modules_below(root: Path) -> dict[str, Module]:
         kept = {}
     read_by = Path(str(parts.__file__)).read_bytes()
     found = {}
-    for file in sorted((root / PACKAGE).rglob("*.py")):
-        name = ".".join(file.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
+    modules = sorted((root / PACKAGE).rglob("*.py"))
+    names = [".".join(file.relative_to(root).with_suffix("").parts).removesuffix(".__init__") for file in modules]
+    scripts = sorted((root.parent / "workflow" / "scripts").glob("*.py"))
+    for name, file in zip([*names, *map(script_name, scripts)], [*modules, *scripts], strict=True):
         digest = hashlib.sha256(b"\0".join((sys.version.encode(), read_by, file.read_bytes()))).hexdigest()
         if name in kept and kept[name].digest == digest:
             found[name] = kept[name]
