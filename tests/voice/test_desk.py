@@ -26,6 +26,8 @@ from favor.voice.folder import VoiceFolder
 from favor.voice.habits import HABITS, stretches
 from favor.voice.loopback import LARGEST, make_server
 
+pytestmark = pytest.mark.slow(30)
+
 
 @pytest.fixture
 def address(trained) -> Iterator[str]:
@@ -48,7 +50,6 @@ def asked(address, path, body=None, **headers) -> tuple[int, str]:
     return answer.status, answer.read().decode()
 
 
-@pytest.mark.slow(10)
 def test_only_who_has_the_token_is_answered(address) -> None:
     parts = urlsplit(address)
     assert parts.hostname == "127.0.0.1"
@@ -149,7 +150,6 @@ def test_the_page_in_chromium(address, browser, violations) -> None:
     ] == []
 
 
-@pytest.mark.slow(10)
 def test_the_command_serves_until_ctrl_c(toy, trained, tmp_path) -> None:
     given = ["voice", "page", "--voice", str(tmp_path), "--author", str(trained / "texts.parquet")]
     rows = [(name, text) for name, texts in CONTRAST.items() for text in texts]

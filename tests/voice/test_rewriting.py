@@ -31,6 +31,8 @@ from favor.voice.tables import VOICE_DRAFTS
 from favor.voice.texts import WORDS
 from favor.voice.training import stage_settings
 
+pytestmark = pytest.mark.slow(26)
+
 REWRITE = REQUESTS["rewrite"]
 
 

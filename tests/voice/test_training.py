@@ -34,6 +34,8 @@ from favor.voice.own_texts import own_texts
 from favor.voice.share import Measured
 from favor.voice.training import validation_lines
 
+pytestmark = pytest.mark.slow(35)
+
 LORA = Lora()
 
 

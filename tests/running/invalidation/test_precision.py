@@ -14,6 +14,8 @@ from favor.running.invalidation.fingerprint import EXEMPT, SourceCode
 from favor.running.invalidation.parts import TEXT_ERRORS
 from favor.running.invalidation.source_index import modules_below
 
+pytestmark = pytest.mark.slow(90)
+
 # What jobs take of exempt modules and is more than a call that returns nothing, and why no result is made of it.
 TAKEN = {
     "favor.foundation.errors.UserError": "ends the job",
