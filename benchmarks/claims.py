@@ -11,16 +11,17 @@ from __future__ import annotations
 
 import argparse
 import time
+from dataclasses import astuple
 
 import numpy as np
 import pandas as pd
 
 from favor.report.facts import BASE, HEADLINE, Facts, attributed, compared, readings
 from favor.statistics.bootstrap import RATE, interval, observed_and_resampled, standard_error
+from favor.statistics.differences import compare
 from favor.statistics.kept_share import kept_share
-from favor.statistics.sign_flips import sign_flip_p
 
-AUTHORS, TEXTS, DRAWS, OWN = (6, 12, 50), 8, 300, 0.55
+AUTHORS, TEXTS, DRAWS, OWN = (6, 12, 24), 8, 300, 0.55
 ROWS = ("favor", "base_only", *(f"row_{number}" for number in range(13)))
 
 
@@ -30,9 +31,16 @@ def rates(generator: np.random.Generator, authors: int, mean: float) -> np.ndarr
 
 
 def tables(
-    generator: np.random.Generator, authors: int, means: dict[str, float], own_gain: float, tested: str = ""
+    generator: np.random.Generator,
+    authors: int,
+    means: dict[str, float],
+    tested: str = "",
+    own_gain: float | None = None,
 ) -> Facts:
-    """Return the tables of one report; ``means``: of every row. ``tested``: the row with pairs."""
+    """Return the tables of one report; ``means``: of every row. ``tested``: the row with pairs.
+
+    ``own_gain``: of every row's adapters; None where nothing is asked of their likelihoods.
+    """
     counts = observed_and_resampled(authors, int(generator.integers(2**31)), DRAWS)
     of_authors = {row: rates(generator, authors, mean) for row, mean in {**means, "gold": OWN}.items()}
     drawn = {row: counts @ values / authors for row, values in of_authors.items()}
@@ -42,7 +50,7 @@ def tables(
         ends = {"": share.share, "low": share.low, "high": share.high}
         ends |= {"score": share.score, "score_low": share.score_low, "score_high": share.score_high}
         kept += [(row, f"kept_{HEADLINE}", variant, value) for variant, value in ends.items()]
-    for row in means:
+    for row in means if own_gain is not None else ():
         ends = dict(zip(("", "low", "high"), (drawn[row][0], *interval(drawn[row], authors, RATE)), strict=True))
         read += [
             (row, "likelihood_top1", variant, value) for variant, value in (ends | {"chance": 1 / authors}).items()
@@ -51,22 +59,22 @@ def tables(
         ends = dict(zip(("", "low", "high"), (gain[0], *interval(gain, authors)), strict=True))
         read += [(row, "likelihood_own_gain", variant, value) for variant, value in ends.items()]
     for left, right in [(tested, row) for row in means if row != tested and tested]:
-        delta, apart = drawn[left] - drawn[right], of_authors[left] - of_authors[right]
-        low, high = interval(delta, authors, counts=counts)
-        p, error = sign_flip_p(apart, 1), standard_error(delta, authors, counts)
-        pairs.append(("unseen", HEADLINE, left, right, drawn[left][0], drawn[right][0], delta[0], low, high, p, error))
+        both, shares = (drawn[left], drawn[right]), (of_authors[left] - of_authors[right]) / authors
+        found = compare(*both, np.full(authors, TEXTS), counts, shares, 1, span=1.0)
+        error = standard_error(both[0] - both[1], authors, counts)
+        pairs.append(("unseen", HEADLINE, left, right, *astuple(found)[:-1], error))
     names = ["encoder", "metric", "left_method", "right_method", "left", "right", "delta", "low", "high", "p", "error"]
-    found = [pd.DataFrame(rows, columns=["method", "metric", "variant", "value"]) for rows in (kept, read)]
+    scored = [pd.DataFrame(rows, columns=["method", "metric", "variant", "value"]) for rows in (kept, read)]
     evidence = pd.DataFrame(pairs, columns=names)
     judge = "unseen" if pairs else "own"
     return Facts(
         evidence,
-        found[0].assign(encoder=judge, n=authors * TEXTS),
+        scored[0].assign(encoder=judge, n=authors * TEXTS),
         "own",
         list(means),
         authors,
         {},
-        found[1].assign(encoder="", n=authors * TEXTS),
+        scored[1].assign(encoder="", n=authors * TEXTS),
         margin=0.5,
     )
 
@@ -75,10 +83,10 @@ def one_run(generator: np.random.Generator, authors: int) -> dict[str, bool]:
     """Return by kind of sentence whether a report of planted truth holds a false one, and what is found of a voice."""
     chance = 1 / authors
     half = chance + 0.5 * (OWN - chance)
-    nobody = tables(generator, authors, dict.fromkeys(ROWS, chance), 0.05, "favor")
-    prompted = tables(generator, authors, dict.fromkeys(ROWS, min(0.4, 3 * chance)), 0.0, BASE)
-    kept = tables(generator, authors, dict.fromkeys(ROWS, half), 0.05)
-    apart = tables(generator, authors, {row: OWN if row == "favor" else half for row in ROWS}, 0.05, "favor")
+    nobody = tables(generator, authors, dict.fromkeys(ROWS, chance), "favor", 0.05)
+    prompted = tables(generator, authors, dict.fromkeys(ROWS, min(0.4, 3 * chance)), BASE, 0.0)
+    kept = tables(generator, authors, dict.fromkeys(ROWS, half))
+    apart = tables(generator, authors, {row: OWN if row == "favor" else half for row in ROWS}, "favor")
     planted = attributed(kept)
     return {
         "above chance, of rows at chance": bool((attributed(nobody)["state"] == "above").any()),

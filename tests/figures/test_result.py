@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from tests.reports import make_score
 
-from favor.figures.declarations.result import draw_result, voice_kept
+from favor.figures.declarations.result import draw_result, one_by_one, voice_kept
 from favor.figures.identity import Methods
 from favor.scores.tables import SCORES
 
@@ -46,7 +46,7 @@ def test_reading_counts_from_chance_to_all_texts(scores) -> None:
 
 
 def test_methods_stand_by_what_unseen_encoders_find(tmp_path, scores) -> None:
-    draw_result(scores, "asce_a", Methods(("fedavg", "favor", "ditto")), tmp_path / "a.svg", tmp_path / "a.csv")
+    draw_result(scores, "asce_a", [], Methods(("fedavg", "favor", "ditto")), tmp_path / "a.svg", tmp_path / "a.csv")
     assert pd.read_csv(tmp_path / "a.csv")["name"].tolist() == ["FAVoR", "Ditto", "FedAvg"]
     svg = (tmp_path / "a.svg").read_text(encoding="utf-8")
     assert "Voice kept by unseen encoders: 3 methods, from −0.10 to 0.50." in svg
@@ -64,6 +64,30 @@ def test_methods_stand_by_what_unseen_encoders_find(tmp_path, scores) -> None:
     assert ">the authors</text>" in svg or ">the authors" in svg
 
 
+def test_unseen_encoders_that_disagree_are_drawn_one_by_one(tmp_path, scores) -> None:
+    single = [
+        make_score(name, "kept_author_accuracy_failures_wrong", value + apart, encoder, 0, variant="")
+        for name, value in SHARES.items()
+        for encoder, apart in (("asce_b", -0.05), ("luar", 0.05))
+    ]
+    both = pd.concat([scores, pd.DataFrame(single)])
+    assert one_by_one(both, ["asce_b"]).empty
+    assert one_by_one(both, ["asce_b", "luar"]).loc["favor"].tolist() == pytest.approx([0.45, 0.55])
+    shown = Methods(("fedavg", "favor", "ditto"))
+    draw_result(both, "asce_a", ["asce_b", "luar"], shown, tmp_path / "a.svg", tmp_path / "a.csv")
+    data = pd.read_csv(tmp_path / "a.csv").set_index("method")
+    assert data.loc["ditto", ["unseen", "unseen_asce_b", "unseen_luar"]].tolist() == pytest.approx([0.25, 0.2, 0.3])
+    assert "each of them" in (tmp_path / "a.svg").read_text(encoding="utf-8")
+
+
 def test_without_data_it_says_so(tmp_path) -> None:
-    draw_result(SCORES.empty(), "asce_a", Methods(["mine"]), tmp_path / "a.svg", tmp_path / "a.pdf", tmp_path / "a.csv")
+    draw_result(
+        SCORES.empty(),
+        "asce_a",
+        ["a", "b"],
+        Methods(["mine"]),
+        tmp_path / "a.svg",
+        tmp_path / "a.pdf",
+        tmp_path / "a.csv",
+    )
     assert "No share of a voice can be read" in (tmp_path / "a.svg").read_text(encoding="utf-8")

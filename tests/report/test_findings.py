@@ -147,6 +147,15 @@ def test_a_significant_rival_is_above_or_below() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("seeds", "said"), [(1, "All this is of this training: "), (2, "All this is of these two trainings: "), (3, "")]
+)
+def test_one_or_two_trainings_say_what_they_cannot(seeds, said) -> None:
+    found = findings(facts(seeds=seeds))[1]
+    assert ("in no interval and no p" in found) is bool(said)
+    assert said in found
+
+
 @pytest.mark.parametrize(("half", "ruled_out"), [(0.05, True), (0.15, False)])
 def test_a_rival_within_the_margin(half, ruled_out) -> None:
     """Half of the way from 1 / 20 to the lower limit of the authors' texts, .45, is .2."""

@@ -305,6 +305,25 @@ def test_an_interval_stands_behind_a_score_of_all_seeds_together() -> None:
     assert cells.loc["Ditto", ["text", "reason"]].tolist() == ["–", "not apart"]
 
 
+def test_a_share_whose_interval_says_nothing_is_a_dash() -> None:
+    column = Column("Kept", "kept_author_accuracy", "style", decimals=2, interval=True)
+    spec = replace(table(column), sources=("voice_kept",))
+    scores = scores_frame(
+        [
+            Score(0, method, "asce_a", "kept_author_accuracy", end, value, 96)
+            for method, low in (("ditto", -6.28), ("favor", -0.7))
+            for end, value in (("", 0.4), ("low", low), ("high", 1.26))
+        ]
+    )
+    context = Context("demo", ("ditto", "favor"), encoders={"style": "asce_a"}, seeds=(1, 2))
+    cells = build_table(spec, scores, context).set_index("row")
+    assert cells.loc["FAVoR", "text"] == "0.40 [−0.70, 1.26]"
+    assert cells.loc["Ditto", ["text", "reason"]].tolist() == [
+        "–",
+        "the interval, [-6.28, 1.26], is too wide to say anything",
+    ]
+
+
 def test_a_score_whose_interval_is_not_known_says_why() -> None:
     column = Column("Share", "copy5_rate", interval=True)
     spec = replace(table(column), sources=("copying",))

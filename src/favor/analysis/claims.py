@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t as student_t
 
+from favor.statistics.bootstrap import student_limit
 from favor.statistics.paired import holm
 from favor.statistics.power import LEVEL, detectable, least_authors
 
 State = Literal["above", "below", "ruled out", "open"]
-_TAIL = 0.975
 
 
 def p_of_limits(value: float, low: float, high: float, reference: float, authors: int) -> float:
@@ -29,7 +29,7 @@ def p_of_limits(value: float, low: float, high: float, reference: float, authors
         return math.nan
     if half <= 0:
         return 1.0 if value == reference else 0.0
-    quantile = float(student_t.ppf(_TAIL, authors - 1))
+    quantile = student_limit(authors - 1)
     return 2 * float(student_t.sf(abs(value - reference) / half * quantile, authors - 1))
 
 
@@ -56,7 +56,7 @@ def decisions(value: float, low: float, high: float, authors: int) -> float:
     # The root between 0 and where the limits would be 0 and 1.
     roots = np.roots([half**2 - 0.25, 2 * half**2 - value * (1 - value), half**2])
     found = [float(root.real) for root in roots if abs(root.imag) < 1e-9 and root.real > 0]
-    return float(student_t.ppf(_TAIL, authors - 1)) ** 2 / min(found) if found else math.nan
+    return student_limit(authors - 1) ** 2 / min(found) if found else math.nan
 
 
 def settle(p: pd.Series, beyond: pd.Series, signs: pd.Series, authors: int) -> pd.DataFrame:

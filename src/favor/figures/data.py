@@ -49,6 +49,7 @@ class FigureData:
     sampling: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # temperature and top_p by row
     tuned: Sequence[Mapping[str, Any]] = ()  # points of ``favor tune``
     encoders: Sequence[str] = ()  # those that were trained here, in the order of their manifests
+    unseen: Sequence[str] = ()  # encoders whose mean judges, which no method was trained with
     pretraining: str = ""  # losses of the base model, where it was pretrained; the file may be missing
 
     @property

@@ -86,6 +86,7 @@ class Figures(Part):
             references=context.references,
             bases={row: self.project.rows[key.experiment, row].module.rsplit(".", 1)[-1] for row in context.methods},
             style_encoder=self.project.experiment(key).style_encoder,
+            unseen=self.evaluation.unseen_encoders(key),
             logs=self._own_logs(key) if "training_logs" in inputs else {},
             **({"sampling": self.evaluation.sampling(key.experiment)} if "sampling" in inputs else {}),
             **({"tuned": plain(present(self.project.experiment(key).tuned))["points"]} if "tuned" in inputs else {}),

@@ -142,7 +142,7 @@ class Facts:
         if family is None:
             return pd.DataFrame()
         own = family[(family["metric"] == metric) & family["encoder"].isin([self.encoder, ""])]
-        found = own.pivot_table(index="method", columns="variant", values="value", dropna=False)
+        found = own.pivot(index="method", columns="variant", values="value")
         return found.reindex([name for name in (*self.methods, "gold") if name in found.index])
 
     def passed(self) -> dict[str, tuple[int, int]]:

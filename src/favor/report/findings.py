@@ -14,6 +14,7 @@ import pandas as pd
 from favor.paper.names import encoder_name
 from favor.report.facts import BASE, COMMON, ENDS, HEADLINE, Facts, attributed, compared, means, readings, subject
 from favor.report.leaderboard import p_text
+from favor.statistics.bootstrap import FEWEST_SEEDS
 from favor.statistics.power import detectable, least_authors
 from favor.tables.escape import minus
 
@@ -26,7 +27,10 @@ def findings(facts: Facts) -> list[str]:
     first = subject(facts.methods)
     if first not in values:
         return ["No method has an output, so nothing can be compared."]
-    return [text for text in (level(facts), rival(facts), voices(facts), adapters(facts)) if text]
+    compared_with = rival(facts)
+    if compared_with and facts.enough:
+        compared_with = f"{compared_with} {trainings(facts)}".rstrip()
+    return [text for text in (level(facts), compared_with, voices(facts), adapters(facts)) if text]
 
 
 def level(facts: Facts) -> str:
@@ -104,6 +108,14 @@ def rival(facts: Facts) -> str:
         return f"{lead}: {verdict} {_others(facts, tested)}".rstrip()
     power = smallest(row, facts.authors, len(tested))
     return f"{lead}: which of them is better is open ({numbers}). {power} {_others(facts, tested)}".rstrip()
+
+
+def trainings(facts: Facts) -> str:
+    """Return what one or two seeds leave open; "" from three on, where intervals and p hold it."""
+    if facts.seeds >= FEWEST_SEEDS:
+        return ""
+    these = "this training" if facts.seeds == 1 else "these two trainings"
+    return f"All this is of {these}: what another seed would do to all authors alike is in no interval and no p."
 
 
 def smallest(row: Any, authors: int, tests: int) -> str:

@@ -6,6 +6,7 @@ both methods of a comparison, which pairs them. A statistic with ``counts`` of o
 
 import math
 from collections.abc import Iterable
+from functools import cache
 
 import numpy as np
 from scipy.stats import t as student_t
@@ -14,6 +15,12 @@ from favor.foundation.seeds import numpy_generator
 
 DRAWS = 10_000
 TABLE_CELLS = 16_000_000  # of a table of counts by threshold and cluster: 128 MB
+
+
+@cache
+def student_limit(freedom: int) -> float:
+    """Return the 97.5 % point of Student's t."""
+    return float(student_t.ppf(0.975, freedom))
 
 
 def resample_counts(clusters: int, seed: int, draws: int = DRAWS) -> np.ndarray:
@@ -260,7 +267,7 @@ def variance_of_seeds(draws: np.ndarray, clusters: float) -> float:
 def half_width_of_seeds(draws: np.ndarray, clusters: float) -> float:
     """Return the half of the 95 % interval of what seeds do to all authors alike: t of S - 1 degrees of freedom."""
     variance = variance_of_seeds(draws, clusters)
-    return float(student_t.ppf(0.975, len(draws) - 1)) * math.sqrt(variance) if variance else 0.0
+    return student_limit(len(draws) - 1) * math.sqrt(variance) if variance else 0.0
 
 
 Bounds = tuple[float, float]  # what a measure is at least and at most
@@ -275,7 +282,7 @@ def student_limits(draws: np.ndarray, clusters: int) -> tuple[float, float]:
     are. Of draws by seed, what seeds do is added as in :func:`interval`.
     """
     mean = mean_over_seeds(draws)
-    half = float(student_t.ppf(0.975, clusters - 1)) * standard_error(mean, clusters)
+    half = student_limit(clusters - 1) * standard_error(mean, clusters)
     half = math.hypot(half, half_width_of_seeds(draws, clusters))
     return float(mean[0]) - half, float(mean[0]) + half
 
@@ -312,7 +319,7 @@ def _over_clusters(
     error, skewness = _error_and_skewness(draws, clusters, counts)
     if not np.isfinite(draws[0]) or math.isnan(error):
         return float("nan"), float("nan")
-    value, t = float(draws[0]), float(student_t.ppf(0.975, clusters - 1))
+    value, t = float(draws[0]), student_limit(clusters - 1)
     if bounds is None:
         return skewed_limits(value, error, skewness, t)
     lowest, highest = bounds

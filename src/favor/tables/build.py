@@ -15,8 +15,10 @@ from favor.scores.efficiency import METRICS as COUNTS
 from favor.scores.metric import ALL_SEEDS, SOURCE
 from favor.tables.cell_table import TABLE_CELLS
 from favor.tables.cells import (
+    DASH,
     NAN,
     SAME,
+    WIDEST,
     Cell,
     ComparisonIndex,
     printed,
@@ -267,6 +269,8 @@ class _Index:
                 text, same = minus(text), f"no interval: {next(str(end['note']) for end in ends if end is not None)}"
             elif limits or method not in CONTROLS:  # what chance gives is exact: it has none
                 low, high = (printed(limit, decimals) for limit in limits)
+                if metric.startswith("kept_") and limits[1] - limits[0] > WIDEST:
+                    return Cell(text=DASH, reason=f"the interval, [{low}, {high}], is too wide to say anything")
                 text = minus(f"{text} [{low}, {high}]")
         pooled = (method, self._encoder(role), metric, column.variant) in self.pooled
         expected = 0 if method in _UNSEEDED or pooled else len(self.context.seeds)

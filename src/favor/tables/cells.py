@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # read while the workflow is parsed
 
 DASH = "–"
 SAME = "every resampling of authors gives this value, so it has no interval"
+WIDEST = 2.0  # interval of a share that is printed: from -1, as far below nothing as the authors are above, to 1
 NOT_APART = "not apart"  # a share of a range that may be empty
 _SCALES: dict[str, tuple[tuple[float, str, int], ...]] = {
     "count": ((1e9, "G", 2), (1e6, "M", 2), (1e3, "k", 2), (1.0, "", 0)),

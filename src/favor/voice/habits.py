@@ -11,6 +11,7 @@ import numpy as np
 from scipy.stats import binomtest
 from scipy.stats import t as student_t
 
+from favor.statistics.bootstrap import student_limit
 from favor.statistics.paired import holm
 from favor.stylometry.readable_habits import DISCOURSE_MARKERS
 from favor.stylometry.style_features import VERIFIER_WORDS
@@ -175,7 +176,7 @@ def _limits(habit: Habit, counts: np.ndarray) -> tuple[float, float]:
     number = counts.shape[1]
     if number < 2:
         return math.nan, math.nan
-    half = float(student_t.ppf(0.975, number - 1)) * _error(counts)
+    half = student_limit(number - 1) * _error(counts)
     low, high = _rate(counts) - half, _rate(counts) + half
     if habit.counted and counts[0].sum() == 0:
         high = 3.689 / float(counts[1].sum())  # the 97.5 % limit of a Poisson mean of which nothing was seen

@@ -1,6 +1,6 @@
 """How alike the style measures rank the methods: every pair of measures."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -44,19 +44,15 @@ def draw_measure_agreement(scores: pd.DataFrame, *paths: str | Path) -> None:
             [(called[left], called[right], value) for left, right, value in pairs],
             columns=["measure", "other_measure", "rank_correlation"],
         )
-        save(figure, *paths, finding=_finding(pairs, called), data=data)
+        save(figure, *paths, finding=_finding(pairs), data=data)
 
 
-def _finding(pairs: Sequence[tuple[str, str, float]], labels: Mapping[str, str]) -> str:
-    """Return a sentence on the two measures that agree most, and the two that agree least."""
+def _finding(pairs: Sequence[tuple[str, str, float]]) -> str:
+    """Return what is drawn. No pair is named: that two agree more than others takes a test."""
     if len(pairs) < 2:
         return ""
-    ends = (
-        f"{word} {labels[left]} with {labels[right]} ({minus(printed(value, 2))})"
-        for word, pick in (("most alike", max), ("least alike", min))
-        for left, right, value in [pick(pairs, key=lambda pair: pair[2])]
-    )
-    return f"Rank correlation: {', '.join(ends)}."
+    ends = [minus(printed(pick(value for *_, value in pairs), 2)) for pick in (min, max)]
+    return f"Rank correlation of two measures: {len(pairs)} pairs, from {ends[0]} to {ends[1]}."
 
 
 FIGURE = FigureSpec(

@@ -39,11 +39,10 @@ def draw_privacy(scores: pd.DataFrame, methods: Methods, *paths: str | Path) -> 
             say(secrets, "No secrets were planted.")
         said = []
         if found:
-            label, value, low, high = max(found, key=lambda attack: attack[1])
-            attack = label.replace("\n", ", ")
-            said.append(
-                f"Strongest attack on {methods.name(audited[0])}: {attack}, AUC {value:.2f} [{low:.2f}, {high:.2f}]."
-            )
+            values = [value for _, value, _, _ in found]
+            what = "one attack" if len(found) == 1 else f"{len(found)} attacks"
+            ends = f"{min(values):.2f}" if len(found) == 1 else f"from {min(values):.2f} to {max(values):.2f}"
+            said.append(f"AUC of {what} on {methods.name(audited[0])}: {ends}.")
         rows = [("auc", audited[0], *label.split("\n", 1), *ends) for label, *ends in found]
         attacked = pd.DataFrame(rows, columns=AUC_COLUMNS)
         planted = drawn.assign(panel="exposure", method=audited[0] if audited else "")

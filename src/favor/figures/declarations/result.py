@@ -1,7 +1,7 @@
 """The result in one figure: how much voice every method keeps, by three measures."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from favor.scores.metric import UNSEEN
 
 ENDS = ("", "low", "high")
 SIZE = 7.5  # points of text
+_SHARE = "kept_author_accuracy_failures_wrong"
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def voice_kept(scores: pd.DataFrame, style_encoder: str) -> pd.DataFrame:
     texts: (top-1 - chance) / (1 - chance). One model for all is at chance by construction, and its ends are its value.
     """
     rows = []
-    share = scores[scores["metric"] == "kept_author_accuracy_failures_wrong"]
+    share = scores[scores["metric"] == _SHARE]
     for measure, encoder in (("unseen", UNSEEN), ("own", style_encoder)):
         own = share[share["encoder"] == encoder].pivot_table(index="method", columns="variant", values="value")
         for name, row in own.reindex(columns=list(ENDS)).iterrows():
@@ -64,8 +65,19 @@ def voice_kept(scores: pd.DataFrame, style_encoder: str) -> pd.DataFrame:
     return found[~found["method"].isin(list(CONTROLS))].dropna(subset="value")
 
 
-def draw_result(scores: pd.DataFrame, style_encoder: str, methods: Methods, *paths: str | Path) -> None:
-    """Draw :func:`voice_kept` to each of ``paths``, the method that keeps most by unseen encoders on top."""
+def one_by_one(scores: pd.DataFrame, encoders: Sequence[str]) -> pd.DataFrame:
+    """Return what every row keeps by each of the unseen ``encoders``: rows and encoders; empty where there is one."""
+    own = scores[(scores["metric"] == _SHARE) & (scores["variant"] == "") & scores["encoder"].isin(encoders)]
+    return own.pivot(index="method", columns="encoder", values="value") if len(encoders) > 1 else pd.DataFrame()
+
+
+def draw_result(
+    scores: pd.DataFrame, style_encoder: str, unseen: Sequence[str], methods: Methods, *paths: str | Path
+) -> None:
+    """Draw :func:`voice_kept` to each of ``paths``, the method that keeps most by unseen encoders on top.
+
+    Small points are what each of the ``unseen`` encoders finds, of whose mean a row's large point is.
+    """
     kept = voice_kept(scores, style_encoder)
     kept = kept[kept["method"].isin(list(methods.rows))]
     lead = next((each.name for each in MEASURES if (kept["measure"] == each.name).any()), "")
@@ -79,6 +91,10 @@ def draw_result(scores: pd.DataFrame, style_encoder: str, methods: Methods, *pat
         for measure in shown:
             own = kept[kept["measure"] == measure.name].set_index("method")
             _points(axis, measure, own, {name: place for place, name in enumerate(order)}, methods)
+        single = one_by_one(scores, unseen).reindex(order)
+        for number, encoder in enumerate(single):
+            look = {"color": VERMILION, "markersize": 2.5, "alpha": 0.6, "linestyle": "none", "zorder": 3}
+            axis.plot(single[encoder], range(len(order)), "o", label="_" if number else "each of them", **look)
         for place, label in ((0.0, "chance"), (1.0, "the authors\nthemselves")):
             axis.axvline(place, color=BLACK, linestyle=":", linewidth=1.2, zorder=1)
             place_of = {"xycoords": ("data", "axes fraction"), "ha": "center", "va": "bottom", "size": SIZE}
@@ -96,6 +112,7 @@ def draw_result(scores: pd.DataFrame, style_encoder: str, methods: Methods, *pat
         for name, own in kept.groupby("measure"):
             names = {end: f"{name}_{end}".removesuffix("_value") for end in ("value", "low", "high")}
             parts.append(own.set_index("method")[list(names)].rename(columns=names))
+        parts.append(single.add_prefix("unseen_"))
         data = pd.concat(parts, axis=1).reindex(order[::-1]) if parts else pd.DataFrame(index=pd.Index([]))
         save(figure, *paths, finding=said, data=methods.named(data.rename_axis(index="method")))
 
@@ -124,14 +141,15 @@ def _points(axis: Any, measure: Measure, own: pd.DataFrame, places: Mapping[str,
 FIGURE = FigureSpec(
     title="Voice kept",
     caption="0 is chance, 1 the authors' own texts (for reading: every text goes to its author). Failed outputs count "
-    "as wrong. Bars are 95 % intervals over authors, cut at the frame. The encoder that methods are aligned to is no "
-    "neutral judge.",
+    "as wrong. Bars are 95 % intervals over authors, cut at the frame; small points are single encoders. The encoder "
+    "that methods are aligned to is no neutral judge.",
     scores=("voice_kept",),
     optional=("likelihood",),
     place=-1,
     draw=lambda data, *paths: draw_result(
         data.scores(),
         data.style_encoder,
+        data.unseen,
         data.shown,
         *paths,
     ),

@@ -6,8 +6,8 @@ TABLE = TableSpec(
     label="rivals",
     title="Rivals",
     caption="Methods of personalised federated learning and FAVoR. Accuracy, macro-F1 and verification AUC/EER are "
-    "those of the main table. Voice kept: 0 for a voice that is nobody's, 1 for the author's own, by author "
-    "accuracy, with a 95 % interval over authors. Bytes up are those of all uploads of a seed. Passes "
+    "those of the main table, of survivors only. Voice kept: 0 for a voice that is nobody's, 1 for the author's own, "
+    "by author accuracy, with a 95 % interval over authors. Bytes up are those of all uploads of a seed. Passes "
     "are those over a client's own text at one participation, or in all.",
     rows=method_rows(
         "fedavg",

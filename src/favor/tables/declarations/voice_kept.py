@@ -13,10 +13,10 @@ TABLE = TableSpec(
     "voice that is nobody's (accuracy 1 / authors, AUC 0.5, margin 0), 1 the author's own; another author's voice is "
     "below 0. Margin: similarity to the own author minus the mean similarity to the others. In brackets 95 % intervals "
     "over authors, who keep their outputs of all seeds. Over base: 0 is the base model. Not apart: the interval of own "
-    "continuations minus 0's holds 0, so no share is read. Nobody wrote human continuations of the common prompts, so "
-    "1 is that of own prompts there; these prompts are fixed. Who loses most: Spearman's correlation over authors of "
-    "the voice lost beyond the share that all authors lose with the distance from the authors' mean, and with words "
-    "trained on.",
+    "continuations minus 0's holds 0, so no share is read; a dash: its interval is wider than 2. Nobody wrote human "
+    "continuations of the common prompts, so 1 is that of own prompts there; these prompts are fixed. Who loses most: "
+    "Spearman's correlation over authors of the voice lost beyond the share that all authors lose with the distance "
+    "from the authors' mean, and with words trained on.",
     rows=method_rows(*METHODS),
     panels=(
         Panel(
