@@ -77,7 +77,7 @@ def test_unseen_encoders_that_disagree_are_drawn_one_by_one(tmp_path, scores) ->
     draw_result(both, "asce_a", ["asce_b", "luar"], shown, tmp_path / "a.svg", tmp_path / "a.csv")
     data = pd.read_csv(tmp_path / "a.csv").set_index("method")
     assert data.loc["ditto", ["unseen", "unseen_asce_b", "unseen_luar"]].tolist() == pytest.approx([0.25, 0.2, 0.3])
-    assert "each of them" in (tmp_path / "a.svg").read_text(encoding="utf-8")
+    assert "each unseen encoder" in (tmp_path / "a.svg").read_text(encoding="utf-8")
 
 
 def test_without_data_it_says_so(tmp_path) -> None:

@@ -175,7 +175,8 @@ def test_report_is_well_formed_and_self_contained(tmp_path, report, hostile) -> 
     assert "4, of whom 1 have less text" in words  # the last client has less text than its target
     assert "2 pairs of posts in different roles are near duplicates" in words
     # FAVoR's level is 0.40; of the collaborative baselines FedDPA's 0.32 is the best
-    assert '<tr><th scope="row">Author Acc.: FAVoR minus the best collaborative baseline</th><td>0.080 (FedDPA)' in text
+    gain = "Author Acc. of survivors only: FAVoR minus the best collaborative baseline"
+    assert f'<tr><th scope="row">{gain}</th><td>0.080 (FedDPA)' in text
     assert "further numbers have no value in this experiment" in words
 
 

@@ -131,9 +131,9 @@ def _declared() -> tuple[Number, ...]:
         ("semantic_similarity", "SemSim", False),
     ):
         sign = " (positive: lower error)" if lower else ""
-        what = f"{column}: FAVoR minus the best collaborative baseline{sign}"
+        what = f"{column} of survivors only: FAVoR minus the best collaborative baseline{sign}"
         numbers.append(Number(f"{key}_gain", what, text, main, _gain(column, lower)))
-        relative = f"{column}: that difference over the baseline's value"
+        relative = f"{column} of survivors only: that difference over the baseline's value"
         numbers.append(Number(f"{key}_relative_gain", relative, text, main, _gain(column, lower, relative=True)))
     for key, column, lower in (
         ("styledistance_auc", "StyleDist AUC", False),

@@ -94,7 +94,7 @@ def draw_result(
         single = one_by_one(scores, unseen).reindex(order)
         for number, encoder in enumerate(single):
             look = {"color": VERMILION, "markersize": 2.5, "alpha": 0.6, "linestyle": "none", "zorder": 3}
-            axis.plot(single[encoder], range(len(order)), "o", label="_" if number else "each of them", **look)
+            axis.plot(single[encoder], range(len(order)), "o", label="_" if number else "each unseen encoder", **look)
         for place, label in ((0.0, "chance"), (1.0, "the authors\nthemselves")):
             axis.axvline(place, color=BLACK, linestyle=":", linewidth=1.2, zorder=1)
             place_of = {"xycoords": ("data", "axes fraction"), "ha": "center", "va": "bottom", "size": SIZE}
