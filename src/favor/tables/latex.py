@@ -22,8 +22,9 @@ PACKAGES = ("booktabs", "graphicx", "amssymb", "color")
 MARKS = (
     r"\providecommand{\favorbest}[1]{\textbf{#1}}",
     r"\providecommand{\favorsecond}[1]{\underline{#1}}",
-    r"\providecommand{\favorbelow}[1]{{\color[gray]{.5}#1}}",
-    r"\providecommand{\favorns}[1]{#1\rlap{\textsuperscript{\tiny n.\,s.}}}",
+    r"\providecommand{\favorbelow}[1]{{\color[gray]{.4}#1}}",
+    r"\providecommand{\favornsmark}{\textsuperscript{\tiny n.\,s.}}",
+    r"\providecommand{\favorns}[1]{\hphantom{\favornsmark}#1\favornsmark}",  # room on both sides keeps numbers aligned
 )
 _WRAPS = {
     "best": r"\favorbest{%s}",
