@@ -33,7 +33,7 @@ rule pretrain_base:
         model=project.models_with("pretrain"),
     threads: threads.pretraining
     resources:
-        **asks("pretrain_base", work=costs.pretraining_work),
+        **asks("pretrain_base", gpu=costs.no_gpus),
     params:
         cfg=hands(ModelTraining, project.pretraining),
     script:
@@ -96,7 +96,7 @@ rule train_asce:
         encoder=project.encoders_with("training"),
     threads: threads.encoder
     resources:
-        **asks("train_asce", costs.encoder_work, gpu=costs.encoder_gpus),
+        **asks("train_asce", gpu=costs.encoder_gpus),
     params:
         cfg=preparation.asce_settings,
     script:
@@ -142,7 +142,7 @@ rule train_assistant:
         calibration=paths.assistant_calibration,
     threads: threads.encoder
     resources:
-        **asks("train_assistant", costs.classifier_work, gpu=costs.any_gpus),
+        **asks("train_assistant", gpu=costs.any_gpus),
     params:
         cfg=preparation.assistant_settings,
     script:
@@ -157,7 +157,7 @@ rule embed_sources:
         embeddings=paths.source_embeddings,
     threads: threads.scoring
     resources:
-        **asks("embed_sources", costs.source_work, gpu=costs.encoder_gpus),
+        **asks("embed_sources", gpu=costs.encoder_gpus),
     params:
         cfg=preparation.encoder_settings,
         code=lambda w: code("embed_sources", project.encoder_code(w)),
@@ -173,7 +173,7 @@ rule certify_encoder:
         certificate=paths.certificate,
     threads: threads.scoring
     resources:
-        **asks("certify_encoder", costs.certificate_work, gpu=costs.encoder_gpus),
+        **asks("certify_encoder", gpu=costs.encoder_gpus),
     params:
         cfg=preparation.certificate_settings,
         code=lambda w: code("certify_encoder", project.encoder_code(w)),

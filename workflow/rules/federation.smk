@@ -245,7 +245,7 @@ rule read_validation:
         losses=paths.shared_validation,
     threads: threads.training
     resources:
-        **asks("read_validation", costs.validation_work, costs.base_model),
+        **asks("read_validation", model=costs.base_model),
     params:
         cfg=planner.validation.reading_settings,
     script:

@@ -111,7 +111,7 @@ rule embed_generations:
         common=paths.common_embeddings,
     threads: threads.scoring
     resources:
-        **asks("embed_generations", costs.continuation_work, gpu=costs.encoder_gpus),
+        **asks("embed_generations", gpu=costs.encoder_gpus),
     params:
         cfg=preparation.encoder_settings,
         code=lambda w: code("embed_generations", project.encoder_code(w)),
@@ -129,7 +129,7 @@ rule measure_assistant:
         assistant=paths.assistant_scores,
     threads: threads.scoring
     resources:
-        **asks("measure_assistant", costs.continuation_work, gpu=costs.any_gpus),
+        **asks("measure_assistant", gpu=costs.any_gpus),
     params:
         cfg=project.of_experiment(Seeds),
     script:
@@ -145,7 +145,7 @@ rule measure_bertscore:
         bertscore=paths.bertscore,
     threads: threads.scoring
     resources:
-        **asks("measure_bertscore", costs.continuation_work, gpu=costs.any_gpus),
+        **asks("measure_bertscore", gpu=costs.any_gpus),
     params:
         cfg=evaluation.bertscore_settings,
     script:

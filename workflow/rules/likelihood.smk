@@ -13,7 +13,7 @@ rule read_base_likelihoods:
         texts=paths.read_texts,
     threads: threads.generation
     resources:
-        **asks("read_base_likelihoods", costs.base_reading_work, costs.base_model),
+        **asks("read_base_likelihoods", model=costs.base_model),
     params:
         cfg=likelihood.text_settings,
     script:

@@ -29,7 +29,7 @@ rule measure_privacy:
         norms=paths.privacy.where(reading="norms"),
     threads: threads.generation
     resources:
-        **asks("measure_privacy", costs.privacy_work, costs.base_model),
+        **asks("measure_privacy", model=costs.base_model),
     params:
         cfg=privacy.settings,
     script:

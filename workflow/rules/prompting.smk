@@ -10,7 +10,7 @@ rule distil_sheets:
         sheets=paths.sheets,
     threads: threads.generation
     resources:
-        **asks("distil_sheets", costs.sheet_work, studies.sheet_model),
+        **asks("distil_sheets", model=studies.sheet_model),
     params:
         cfg=studies.sheet_settings,
     script:
@@ -33,7 +33,7 @@ rule generate_prompted:
         method=studies.prompted_rows,
     threads: threads.generation
     resources:
-        **asks("generate_prompted", costs.prompted_work, costs.base_model),
+        **asks("generate_prompted", costs.generation_work, costs.base_model),
     params:
         cfg=studies.prompted_settings,
     script:

@@ -9,7 +9,7 @@ rule make_requests:
         requests=paths.requests,
     threads: threads.generation
     resources:
-        **asks("make_requests", costs.request_work, costs.base_model),
+        **asks("make_requests", model=costs.base_model),
     params:
         cfg=tasks.request_settings,
     script:
@@ -41,7 +41,7 @@ rule embed_drafts:
         drafts=paths.draft_embeddings,
     threads: threads.scoring
     resources:
-        **asks("embed_drafts", costs.continuation_work, gpu=costs.encoder_gpus),
+        **asks("embed_drafts", gpu=costs.encoder_gpus),
     params:
         cfg=preparation.encoder_settings,
         code=lambda w: code("embed_drafts", project.encoder_code(w)),

@@ -11,7 +11,7 @@ rule embed_transfer:
         embeddings=paths.transfer_embeddings,
     threads: threads.scoring
     resources:
-        **asks("embed_transfer", costs.transfer_work, gpu=costs.encoder_gpus),
+        **asks("embed_transfer", gpu=costs.encoder_gpus),
     params:
         cfg=studies.transfer_embedding_settings,
         code=lambda w: code("embed_transfer", project.encoder_code(w)),

@@ -48,4 +48,4 @@ class Planner:
         self.figures = figures = Figures(project, training, tables, evaluation)
         self.publication = Publication(project, training, records, tables, evaluation, sweeps, figures)
         self.targets = Targets(project, training, studies, tables, evaluation, sweeps, self.publication)
-        self.costs = Costs(project, training, studies)
+        self.costs = Costs(project, training)

@@ -16,27 +16,24 @@ from favor.foundation.errors import UserError
 from favor.foundation.gguf import read_header
 from favor.foundation.names import nearest
 from favor.plan.handing import present
-from favor.plan.keys import Batch, Encoder, GenerationPart, InExperiment, OfAssistant, OfModel, PersonalBatch, Run
+from favor.plan.keys import Batch, Encoder, GenerationPart, InExperiment, OfModel, PersonalBatch, Run
 from favor.plan.likelihood import read_length
 from favor.plan.project import Part
-from favor.plan.studies import Studies
 from favor.plan.training import Training
 from favor.running.settings import Cluster
 
 PRETRAINED_PARAMETERS = 3_000_000_000  # of a base model whose configuration names no number
-ENCODER_PARAMETERS = 125_000_000  # of a pretrained text encoder's backbone
 ADAPTER_SHARE = 0.01 / 16  # parameters of an adapter on all projections, to those of its model, per unit of rank
 TOKENS_PER_WORD = 1.5
 PLAIN_MB = 1500  # Snakemake's two processes of a job and the libraries of a script
 MODEL_MB = 3500  # with torch and a tokenizer
+UNCOUNTED_MB = 8000  # of a job with a model or an encoder whose work is not counted
 READ_MB_PER_MB = 8  # a compressed table in memory, a copy or two
 STREAMED_MB_PER_MB = 0.5  # a raw corpus, of which memory holds an index (44 bytes per post, measured 0.3 in all)
 PLAIN_MINUTES = 30
 MODEL_MINUTES = 60
-TOKENS_PER_MB = 600_000  # of text in a compressed table
+UNCOUNTED_MINUTES = 480
 SAFETY = 3  # on computed durations
-CERTIFICATE_TOKENS = 40_000  # of the items of STEL
-CANARY_TOKENS = 64  # of a planted document
 SEQUENTIAL = 30  # cost of a generated token to one that is read
 
 # (operations, MB of memory) of a job beyond what every job takes, from its wildcards and input
@@ -81,20 +78,11 @@ def tables_mb(files: Iterable[str]) -> float:
     return sum(os.stat(str(path)).st_size for path in files if not str(path).endswith(".safetensors")) / 1e6
 
 
-def backbone_parameters(small: Any) -> int:
-    """Return the number of parameters of an encoder's backbone: from its shape, or that of a pretrained one."""
-    if small is None:
-        return ENCODER_PARAMETERS
-    layer = 4 * small.hidden**2 + 2 * small.hidden * small.intermediate
-    return int(small.layers * layer + small.vocabulary * small.hidden)
-
-
 @dataclass(eq=False)
 class Costs(Part):
     """The resources of a project's jobs. Training counts six operations per parameter and token, reading two."""
 
     training: Training
-    studies: Studies
 
     @property
     def cluster(self) -> Cluster:
@@ -238,105 +226,11 @@ class Costs(Part):
         texts = experiment.clients * section.texts_per_client + section.neutral_texts
         return texts * (experiment.prompts.prefix_tokens + read_length(experiment))
 
-    def base_reading_work(self, key: InExperiment, files: Any) -> tuple[float, float]:
-        """Return the work of reading the clients' held-out texts under the base model."""
-        return 2 * self.parameters(self.base_model(key)) * self.read_tokens(key), 0
-
     def reading_work(self, key: Run, files: Any) -> tuple[float, float]:
-        """Return the work of reading them under every client's model; the adapters of a pass are read at once."""
-        operations, _ = self.base_reading_work(key, files)
+        """Return the work of reading them under every client's model, whose adapters are read at once."""
         clients = self.project.experiment(key).clients
+        operations = 2 * self.parameters(self.base_model(key)) * self.read_tokens(key)
         return operations * clients, 3 * self.adapter_mb(key) * clients + self._beside_mb(key)
-
-    def validation_work(self, key: InExperiment, files: Any) -> tuple[float, float]:
-        """Return the work of reading the clients' validation texts under one shared adapter."""
-        experiment = self.project.experiment(key)
-        section, longest = experiment.training.validation, experiment.training.max_length
-        tokens = experiment.clients * (0 if section is None else section.texts_per_client) * longest
-        return 2 * self.parameters(experiment.base_model) * tokens, 3 * self.adapter_mb(key)
-
-    def privacy_work(self, key: Run, files: Any) -> tuple[float, float]:
-        """Return the work of reading texts under every adapter of a run, and secrets under those of the canaries."""
-        experiment = self.project.experiment(key)
-        audit, cohort = experiment.studies.privacy, experiment.federation.clients_per_round
-        if audit is None:
-            return 0, 0
-        authors, rounds = experiment.clients + audit.absent, experiment.federation.rounds
-        readings = (
-            (rounds + 1 + (audit.leaving is not None)) * authors
-            + rounds * cohort**2
-            + cohort * (cohort + audit.absent)
-            + 4 * experiment.clients
-        )
-        tokens = audit.texts * readings * experiment.training.max_length
-        if audit.canaries is not None:
-            secrets = audit.canaries.candidates + experiment.clients
-            tokens += (rounds + 1 + experiment.clients) * secrets * CANARY_TOKENS
-        return 2 * self.parameters(experiment.base_model) * tokens, 3 * self.adapter_mb(key) * cohort
-
-    def prompted_work(self, key: Run, files: Any) -> tuple[float, float]:
-        """Return the work of generating after a prompt that also holds passages and a sheet."""
-        experiment = self.project.experiment(key)
-        prompts = experiment.clients * self.prompts_of(key)
-        lengths = experiment.prompting
-        shown = lengths.passages * lengths.passage_tokens + lengths.sheet_tokens
-        operations, _ = self.generation_work(key, files)
-        return operations + 2 * self.parameters(experiment.base_model) * prompts * shown, 0
-
-    def sheet_work(self, key: InExperiment, files: Any) -> tuple[float, float]:
-        """Return the work of a sheet of every client from some of its texts, and of a persona from the sheet."""
-        experiment = self.project.experiment(key)
-        lengths = experiment.prompting
-        written = lengths.sheet_tokens + lengths.persona_tokens
-        read = lengths.sheet_texts * lengths.sheet_text_tokens
-        tokens = experiment.clients * (read + SEQUENTIAL * written)
-        return 2 * self.parameters(self.studies.sheet_model(key)) * tokens, 0
-
-    def request_work(self, key: InExperiment, files: Any) -> tuple[float, float]:
-        """Return the work of making a request of every passage: reading it, and writing as much."""
-        tokens = TOKENS_PER_WORD * words_of(files.texts, [POOLED], enforced=False) * (1 + SEQUENTIAL)
-        return 2 * self.parameters(self.base_model(key)) * tokens, 0
-
-    def transfer_work(self, key: object, files: Any) -> tuple[float, float]:
-        """Return the work of embedding a second corpus: all of its texts at most."""
-        return 2 * ENCODER_PARAMETERS * TOKENS_PER_MB * files.size_mb, 0
-
-    def pretraining_work(self, key: OfModel, files: Any) -> tuple[float, float]:
-        """Return the work of pretraining a base model."""
-        size = self.parameters(key.model)
-        return 6 * size * self.project.pretraining(key).tokens, 16 * size / 1e6
-
-    def encoder_work(self, key: Encoder, files: Any) -> tuple[float, float]:
-        """Return the work of training a style encoder."""
-        training = present(self.project.config.encoders[key.encoder].training)
-        roles = self.project.config.corpora[training.corpus].roles
-        authors = training.authors or getattr(roles, training.role)
-        texts = authors * training.training_texts_per_author * training.epochs
-        size = backbone_parameters(training.small)
-        return 6 * size * texts * training.maximum_tokens, 16 * size / 1e6
-
-    def classifier_work(self, key: OfAssistant, files: Any) -> tuple[float, float]:
-        """Return the work of training an assistant classifier."""
-        classifier = self.project.config.assistants[key.assistant]
-        training = classifier.training
-        size = backbone_parameters(training.small)
-        return 6 * size * 2 * classifier.texts * training.epochs * training.maximum_tokens, 16 * size / 1e6
-
-    def source_work(self, key: InExperiment, files: Any) -> tuple[float, float]:
-        """Return the work of embedding every training text of the clients."""
-        tokens = TOKENS_PER_WORD * words_of(files.texts, self.training.clients(key.experiment), False)
-        return 2 * ENCODER_PARAMETERS * tokens, 0
-
-    def certificate_work(self, key: Encoder, files: Any) -> tuple[float, float]:
-        """Return the work of embedding the items of STEL."""
-        return 2 * ENCODER_PARAMETERS * CERTIFICATE_TOKENS, 0
-
-    def continuation_work(self, key: InExperiment, files: Any) -> tuple[float, float]:
-        """Return the work of encoding every continuation, and the authors' own."""
-        experiment = self.project.experiment(key)
-        prompts = experiment.clients * self.prompts_of(key)
-        texts = prompts * len(experiment.seeds) * (len(experiment.methods) + 1)
-        return 2 * ENCODER_PARAMETERS * texts * experiment.generation.max_new_tokens, 0
 
     def adapter_work(self, key: InExperiment, files: Any) -> tuple[float, float]:
         """Return the work of reading adapters tensor by tensor, however many, and writing one."""
@@ -364,12 +258,13 @@ class Costs(Part):
         """Return the resources of a rule, as Snakemake takes them.
 
         ``stage``: the rule's name, under which the configuration may set its own; ``work``: operations and memory
-        beyond what every job takes; ``model``: the base model that it loads; ``gpu``: its GPUs, else those of that
-        model; ``streamed``: whether its input passes through memory a post at a time, and is not a table that is read
-        whole.
+        beyond what every job takes, where they are counted; ``model``: the base model that it loads; ``gpu``: its GPUs,
+        else those of that model; ``streamed``: whether its input passes through memory a post at a time, and is not a
+        table that is read whole.
         """
         cluster, own = self.cluster, self.cluster.stages.get(stage)
-        heavy = work is not no_work or model is not None
+        counted = work is not no_work
+        heavy = counted or model is not None or gpu is not None
         read_mb_per_mb = STREAMED_MB_PER_MB if streamed else READ_MB_PER_MB
 
         def on_gpu(wildcards: Any) -> int:
@@ -385,7 +280,7 @@ class Costs(Part):
             if own is not None and own.memory_mb is not None:
                 return capped(own.memory_mb, attempt, cluster.maximum_memory_mb)
             name = model(wildcards) if model else None
-            size: float = MODEL_MB if heavy else PLAIN_MB
+            size: float = MODEL_MB if counted else UNCOUNTED_MB if heavy else PLAIN_MB
             size += read_mb_per_mb * tables_mb(input) + work(wildcards, input)[1]
             size += self.weights_mb(name, on_gpu(wildcards)) if name else 0
             return capped(size, attempt, cluster.maximum_memory_mb)
@@ -393,7 +288,7 @@ class Costs(Part):
         def runtime(wildcards: Any, input: Any, threads: int, attempt: int) -> int:
             if own is not None and own.minutes is not None:
                 return capped(own.minutes, attempt, cluster.maximum_minutes)
-            plain = MODEL_MINUTES if heavy else PLAIN_MINUTES
+            plain = MODEL_MINUTES if counted else UNCOUNTED_MINUTES if heavy else PLAIN_MINUTES
             minutes = plain + self.minutes(work(wildcards, input)[0], on_gpu(wildcards), threads)
             return capped(minutes, attempt, cluster.maximum_minutes)
 
