@@ -31,7 +31,20 @@ def test_one_day_in_many_forms(text) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["040512", "991231", "2004111", "108328", "", "  ", "03/04/2004", "31,June,2004", "yesterday", "14,mei,2004"],
+    [
+        "040512",
+        "991231",
+        "2004111",
+        "108328",
+        "1684051200000",
+        "16840512000",
+        "",
+        "  ",
+        "03/04/2004",
+        "31,June,2004",
+        "yesterday",
+        "14,mei,2004",
+    ],
 )
 def test_what_is_no_date(text) -> None:
     assert day_of(text) == NONE

@@ -139,6 +139,13 @@ def test_html_that_is_not_well_formed(html, own) -> None:
     assert html_text(html)[0] == own
 
 
+@pytest.mark.parametrize(("encoding", "before"), [("utf-16", ""), ("utf-8-sig", ""), ("utf-8", "\n\n")])
+def test_a_blog_in_another_encoding(tmp_path, encoding, before) -> None:
+    text = (DATA / "wordpress.xml").read_text(encoding="utf-8").replace("UTF-8", encoding.removesuffix("-sig"))
+    (tmp_path / "a.xml").write_text(before + text, encoding=encoding)
+    assert read(tmp_path / "a.xml") == read(DATA / "wordpress.xml")
+
+
 def test_blogs_are_corpora(tmp_path, capsys) -> None:
     archive(DATA / "substack", tmp_path / "zoe")
     shutil.copytree(DATA / "substack", tmp_path / "eve")

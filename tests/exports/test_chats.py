@@ -190,6 +190,27 @@ def test_a_word_at_the_time_that_nobody_knows_is_refused(tmp_path) -> None:
         read(tmp_path / "chat.txt", "%d/%m/%y")
 
 
+@pytest.mark.parametrize("between", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("before", ["", "\ufeff", "\ufeff\n\n"])
+def test_line_ends_and_marks_of_any_system(tmp_path, between, before) -> None:
+    (tmp_path / "chat.txt").write_bytes(between.join([before + "14/5/23, 9:10 - Ann: Hi", "more", ""]).encode())
+    name, (item,) = read(tmp_path / "chat.txt", "%d/%m/%y")
+    assert (name, item.author, item.text) == ("whatsapp", "Ann", "Hi\nmore")
+
+
+@pytest.mark.parametrize("line", ["14/05/2566, 10:02 - Ann: hi", "۱۴/۰۲/۱۴۰۲, ۱۰:۰۲ - Ann: hi"])
+def test_years_of_another_calendar_are_refused(tmp_path, line) -> None:
+    (tmp_path / "chat.txt").write_text(line)
+    with pytest.raises(UserError, match=r"is of the year \d+, as another calendar has it; export the chat again"):
+        read(tmp_path / "chat.txt", "%d/%m/%y")
+
+
+@pytest.mark.parametrize("time", [1684051200, 1684051200000, "2023-05-14 08:00:00"])
+def test_tweets_may_have_times_since_1970(tmp_path, time) -> None:
+    (tmp_path / "tweets.js").write_text(f"a = {json.dumps([{'created_at': time, 'full_text': 'hi'}])}")
+    assert str(read(tmp_path)[1][0].moment) == "2023-05-14 08:00:00+00:00"
+
+
 def test_what_a_chat_has_besides_texts_is_counted(tmp_path) -> None:
     lines = (
         ("Bo: \u200eIMG-20180806-WA0001.jpg (file attached)\nthe garden", ("Bo", "the garden", "")),
@@ -277,6 +298,7 @@ def test_a_corpus_of_whatsapp_needs_the_form_of_its_dates() -> None:
         ("tweets.js", 'x = [{"tweet": {"created_at": "today"}}]', "a tweet has the date 'today'"),
         ("outbox.json", '{"type": "OrderedCollection"}', "has no post in a list 'orderedItems'"),
         ("result.json", '{"chats": {}}', "has neither 'messages' nor a list of chats"),
+        ("result.json", '{"messages": [{"role": "user"}]}', "is of another program than Telegram"),
         ("result.json", '{"messages": ' + "[" * 99_999, "is not complete JSON"),
         ("result.json", '{"messages": "\xff"}', "byte 14 is not utf-8"),
     ],

@@ -41,6 +41,7 @@ def turns(form, one="Ann Lee", other="Bo") -> str:
         turns("[ 3 May 2021 10:0{at} ] {name}: hi"),  # Viber
         "06.08.2018 kl. 22:30 - Ann: hi\n06.08.2018 kl. 22:31 - Bo: hi\n",
         "٥\u200f/٥\u200f/٢٠٢١, ١٠:٠٢ م - Ann: hi\n٥\u200f/٥\u200f/٢٠٢١, ١٠:٠٣ م - Bo: hi\n",
+        "2018-08-06 22:30 Ann: hi\n" * 4,  # of one who writes to nobody
         "2018/08/06(Mon)\n10:30 PM\tAnn\thi\n10:31 PM\tBo\thello\n",  # LINE
     ],
 )
@@ -117,6 +118,13 @@ def test_chats_as_json_are_refused(tmp_path, what, alone) -> None:
     (tmp_path / "result.json").write_text(json.dumps(MESSAGES[what]))
     with pytest.raises(UserError, match=f"result.json is {what}, which is not read; make a CSV of your own messages"):
         open_export(tmp_path / "result.json" if alone else tmp_path)
+
+
+@pytest.mark.parametrize("name", ["Sent.mbox", "chat.zip"])
+def test_exports_in_a_folder_are_to_be_given_by_themselves(tmp_path, name) -> None:
+    (tmp_path / name).write_bytes(b"From x Mon May 03 10:00:00 2021\n")
+    with pytest.raises(UserError, match=f"it holds {name}. Give {name} by itself, or one of"):
+        open_export(tmp_path)
 
 
 def test_a_folder_whose_only_text_says_what_it_holds_is_no_folder_of_texts(tmp_path) -> None:

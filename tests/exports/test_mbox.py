@@ -169,6 +169,13 @@ def test_mails_in_files_of_their_own(tmp_path, name, found) -> None:
     assert str(read[0].moment) == "2021-05-03 23:30:00-04:00"
 
 
+@pytest.mark.parametrize("before", [b"", b"\xef\xbb\xbf", b"\r\n\r\n"])
+def test_what_stands_before_a_mail_does_not_hide_its_sender(tmp_path, before) -> None:
+    (tmp_path / "a.eml").write_bytes(before + HEAD.format(1, "").encode() + b"Mail.\n")
+    (item,) = items(Files(tmp_path / "a.eml"), SETTINGS)
+    assert (item.author, item.text) == ("ann@example.org", "Mail.")
+
+
 @pytest.mark.parametrize(
     ("header", "people"),
     [

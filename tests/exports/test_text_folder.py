@@ -134,6 +134,16 @@ def test_as_an_export_a_folder_is_of_one_person(tmp_path) -> None:
         ("---\nauthor: Bo Fox\n...\n", "", ("Bo Fox",), ""),  # as Pandoc writes it
         ("---\nauthors:\n  - name: Bo Fox\n---\n", "", ("Bo Fox",), ""),
         ("---\nauthors: [Bo Fox, Ann Lee]\n---\n", "", ("Bo Fox", "Ann Lee"), "several authors"),
+        ('+++\n[taxonomies]\nauthors = ["Bo Fox"]\n+++\n', "", ("Bo Fox",), ""),  # Zola
+        ("---\nparams:\n  author: Bo Fox\n---\n", "", ("Bo Fox",), ""),  # Hugo
+        (
+            "Title: A\nDate: 2019-01-03\nAuthor: Bo Fox\nStatus: draft\n\n",
+            "2019-01-03",
+            ("Bo Fox",),
+            "draft",
+        ),  # Pelican
+        ("---\n---\n", "", (), ""),
+        ("---\n# nothing yet\n---\n", "", (), ""),
         ("---\ntitle: one: two\n---\n", "", (), ""),  # cannot be parsed: it is no text all the same
         ("---\na: &a [x]\nb: " + "[" * 5000 + "\n---\n", "", (), ""),
     ],
@@ -148,6 +158,12 @@ def test_front_matter_that_cannot_be_parsed_is_counted(tmp_path, capsys) -> None
     write(tmp_path, **{"ann/a.md": "---\ntitle: one: two\n---\nText.", "ann/_drafts/b.md": "Not yet."})
     assert [post.text for post in read(tmp_path)] == ["Text."]
     assert "1 of 2 make 1 posts; left out: draft 1; cut: front matter that cannot be read 1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("date", ["1684051200", "1684051200000", "2023-05-14T08:00:00+00:00"])
+def test_times_since_1970_are_dates_of_a_text(tmp_path, date) -> None:
+    (item,) = items(Files(write(tmp_path, **{"a.md": f"---\ndate: {date}\n---\nText."})), ReaderSettings())
+    assert str(item.moment)[:10] == "2023-05-14"
 
 
 def test_mdx_without_its_program(tmp_path) -> None:

@@ -9,6 +9,7 @@ NONE = -(2**31)  # stands for no date where days are kept as 32-bit integers
 _EPOCH = date(1970, 1, 1)
 # The Blog Authorship Corpus writes 12,May,2004.
 EPOCH_UNITS = {"seconds": 1, "milliseconds": 1000}  # forms of dates that count from 1970 on
+_COUNT = re.compile(r"\d{9,}")  # seconds or milliseconds, of which ISO 8601 would make a day of long ago
 _RECENT = (datetime(1990, 1, 1, tzinfo=UTC).timestamp(), datetime(2100, 1, 1, tzinfo=UTC).timestamp())
 _FORMATS = ("%d,%B,%Y", "%d %B %Y", "%d %b %Y", "%B %d, %Y", "%b %d, %Y", "%Y/%m/%d")
 
@@ -33,7 +34,8 @@ def day_of(text: str, form: str | None = None) -> int:
         except (ValueError, OverflowError, OSError):
             return NONE
     try:
-        return _days(datetime.fromisoformat(plain).date())
+        if not _COUNT.fullmatch(plain):
+            return _days(datetime.fromisoformat(plain).date())
     except ValueError:
         pass
     for form in _FORMATS:

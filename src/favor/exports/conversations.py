@@ -8,6 +8,7 @@ from typing import NamedTuple
 from favor.exports.mail_text import is_header, plain
 
 _LINES, _CHARACTERS = 60, 50_000  # of the beginning, which decide
+_FEW = 3  # lines of one name, which a diary may have
 _HEAD_LINE, _ENDS = 70, (".", "!", "?", "…", ":")  # characters of a line of a time and a name, and no end of one
 _TABLE = "which is not read; make a CSV of your own messages with the columns date, author and text"
 # What a service's files begin with, and how to give what they hold.
@@ -74,7 +75,7 @@ def several_people(text: str, page: str = "") -> str:
         return "looks like a mail; name it .eml if it is one, or export the mailbox (mbox)"
     heads = [head for line, after in pairwise([*map(plain, lines), ""]) if (head := _head(line, after))]
     said = [head.name for head in heads if head.dated]
-    if len(set(said)) > 1 and 2 * len(said) > len(lines):
+    if (len(set(said)) > 1 or len(said) > _FEW) and 2 * len(said) > len(lines):
         return _CHAT
     speak = _repeat([head.name for head in heads]) or _repeat([head.after for head in heads if head.after])
     return _CHAT if speak and 8 * len(heads) >= len(lines) else ""

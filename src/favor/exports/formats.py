@@ -30,6 +30,8 @@ def open_export(path: Path) -> tuple[str, Export, Files]:
     more = f" and {len(files.names) - _SHOWN:,} more files" if len(files.names) > _SHOWN else ""
     packed = files.zipped or files.path.suffix.lower() in _PACKED
     unpack = "Unpack it, or give" if packed else "Give"
+    if inner := [name for name in files.names if name.lower().endswith((".zip", ".mbox")) and files.path.is_dir()]:
+        unpack = f"Give {printable(inner[0])} by itself, or"
     raise UserError(
         f"{printable(str(path))}: not an export that is read; it holds {found}{more}. {unpack} one of: "
         + "; ".join(each.title for each in formats.values())

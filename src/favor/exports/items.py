@@ -5,10 +5,11 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
+from favor.corpora.dates import EPOCH_UNITS, epoch_unit
 from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, ReaderSettings
 from favor.exports.files import Files
 from favor.foundation.errors import UserError
@@ -128,9 +129,12 @@ def tidy(text: str) -> str:
 
 
 def moment_of(text: object) -> datetime | None:
-    """Return the time that an export writes in the form of ISO 8601; None where it does not."""
+    """Return the time that an export writes in the form of ISO 8601, or counts from 1970 on; None where it does not."""
+    plain = str(text).strip()
     try:
-        return datetime.fromisoformat(str(text).strip())
+        if unit := epoch_unit([plain]):
+            return datetime.fromtimestamp(float(plain) / EPOCH_UNITS[unit], UTC)
+        return datetime.fromisoformat(plain)
     except ValueError:
         return None
 

@@ -74,7 +74,7 @@ def _mails(files: Files) -> Iterator[tuple[str, bytes, bytes]]:
     path = _box(files)
     if path is None:
         for name in _single(files):
-            yield printable(name), b"", files.read(name)
+            yield printable(name), b"", files.read(name).lstrip(b"\xef\xbb\xbf\r\n")
         return
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as box:
         number, start, envelope = 0, 0, b""

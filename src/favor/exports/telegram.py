@@ -7,6 +7,7 @@ from favor.corpora.posts import ReaderSettings
 from favor.exports.conversations import service
 from favor.exports.files import Files, objects
 from favor.exports.items import UNKNOWN, Cut, Export, Item, moment_of, tidy
+from favor.foundation.errors import UserError
 
 COLUMNS: dict[str, str] = {}
 _CUT_SPANS = {"blockquote": "quoted", "expandable_blockquote": "quoted", "pre": "code"}
@@ -38,6 +39,9 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
     chats += [export] if "messages" in export else []
     if not chats:
         raise files.broken(name, "has neither 'messages' nor a list of chats")
+    messages = [message for chat in chats for message in objects(chat, "messages")]
+    if messages and not any(message.get("type") in ("message", "service") for message in messages):
+        raise UserError(f"{files.path}: {name} is of another program than Telegram; export a chat there as JSON")
     contacts = tuple(_name(contact) for contact in objects(export.get("contacts"), "list"))
     owner = export.get("personal_information")
     me: dict[str, tuple[str, ...]] = {}

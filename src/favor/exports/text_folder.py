@@ -31,6 +31,11 @@ COLUMNS = {"date": "date", "topic": "topic"}
 SUFFIXES = (".txt", ".md", ".markdown", ".mdx", ".html", ".htm")
 _MARKDOWN, _HTML = (".md", ".markdown", ".mdx"), (".html", ".htm")
 _FRONT_MATTER = re.compile(r"(?P<rule>---|\+\+\+)[ \t]*\n(?P<block>(?:[^\n]*\n)*?)(?:(?P=rule)|\.\.\.)[ \t]*(?:\n|\Z)")
+# Pelican and MultiMarkdown write lines of a key and a value, and an empty line.
+_FIELDS = re.compile(
+    r"(?:(?:title|date|modified|authors?|slug|tags|category|summary|status|lang|layout):[ \t][^\n]*\n){2,}(?:\n|\Z)",
+    re.IGNORECASE,
+)
 _MOST_FRONT_MATTER = 50_000  # characters
 _HAS_KEYS = re.compile(r"\s*(?:#[^\n]*\n\s*)*[\"']?[\w.-]+[\"']?[ \t]*[:=](?:\s|\Z|[\"'])")
 _BROKEN = (ValueError, RecursionError, yaml.YAMLError, TypeError, AttributeError)
@@ -70,7 +75,7 @@ class TextFile(NamedTuple):
     def left_out(self) -> str:
         """Why it is not one of an author's texts, "" where it is."""
         drafts = self.keys.get("draft", "").lower() in _YES or self.keys.get("published", "").lower() in _NO
-        if drafts or "_drafts" in self.place.parts:
+        if drafts or self.keys.get("status", "").lower() == "draft" or "_drafts" in self.place.parts:
             return "draft"
         return "several authors" if len(self.authors) > 1 else ""
 
@@ -177,13 +182,16 @@ def _front_matter(text: str) -> tuple[dict[str, object] | None, str]:
         if text.startswith("{"):
             keys, end = json.JSONDecoder().raw_decode(text)
             return (keys, text[end:].lstrip("\n")) if isinstance(keys, dict) else ({}, text)
+        if fields := _FIELDS.match(text):
+            pairs = (line.split(":", 1) for line in fields[0].strip().split("\n"))
+            return {key.lower(): value.strip() for key, value in pairs}, text[fields.end() :]
         if not found:
             return {}, text
         if len(found["block"]) > _MOST_FRONT_MATTER:
             raise ValueError("too long")
         # Its values stay as they are written: a date is read as all dates are.
         keys = tomllib.loads(found["block"]) if found["rule"] == "+++" else yaml.load(found["block"], yaml.BaseLoader)
-        return (keys, text[found.end() :]) if isinstance(keys, dict) else ({}, text)
+        return (keys or {}, text[found.end() :]) if isinstance(keys, dict | None) else ({}, text)
     except _BROKEN:
         # Prose between two rules has no key at its beginning.
         return (None, text[found.end() :]) if found and _HAS_KEYS.match(found["block"]) else ({}, text)
@@ -197,7 +205,8 @@ def _scalar(value: object) -> str:
 
 def _authors(front: dict[str, object]) -> tuple[str, ...]:
     """Return the authors that front matter names, in a text, a list, or maps with a name."""
-    named = front.get("author") or front.get("authors") or ()
+    nested = [front, *(value for key in ("taxonomies", "params") if isinstance(value := front.get(key), dict))]
+    named = next((keys[key] for keys in nested for key in ("author", "authors") if keys.get(key)), ())
     each = named if isinstance(named, list) else [named]
     names = [_scalar(one.get("name") or one.get("title") if isinstance(one, dict) else one) for one in each]
     return tuple(dict.fromkeys(filter(None, names)))
@@ -255,7 +264,8 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
 
 def _item(file: TextFile) -> Item:
     author, label = file.authors[0] if file.authors else "", printable(file.place.as_posix())
-    moment = moment_of(date_of(day_of(file.keys.get("date") or _day_in(file.place.stem, None))))
+    written = file.keys.get("date") or _day_in(file.place.stem, None)
+    moment = moment_of(date_of(day_of(written)) or written)
     return Item(author, tidy(file.text), moment, label, cuts=file.cuts, left_out=file.left_out)
 
 

@@ -18,6 +18,7 @@ from favor.foundation.names import printable
 
 COLUMNS: dict[str, str] = {}
 ORDERS = {"dmy": "%d.%m.%Y", "mdy": "%m/%d/%Y", "ymd": "%Y-%m-%d"}  # and a form that says so
+_FIRST_YEAR, _LAST_YEAR = 2009, 2099  # of WhatsApp, by the calendar that is read
 _BACK = timedelta(days=1)  # that a message may be older than the one before it
 _MARKS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 _TEXT = r".*\.txt"
@@ -59,7 +60,7 @@ def matches(files: Files) -> bool:
 
 def _chats(files: Files) -> list[str]:
     heads = {name: files.head(name).decode("utf-8", "ignore") for name in files.find(_TEXT)}
-    return [name for name, head in heads.items() if _LINE.match(_MARKS.sub("", head))]
+    return [name for name, head in heads.items() if _LINE.match(_MARKS.sub("", head).lstrip())]
 
 
 def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
@@ -81,7 +82,8 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
                 try:
                     moment = _moment(found, order)
                 except ValueError as error:
-                    remedy = "export the chat again with times of 24 hours" if "morning" in str(error) else remedy
+                    if "morning" in str(error) or "calendar" in str(error):
+                        remedy = "export the chat again with times of 24 hours and years of our era"
                     raise UserError(
                         f"{files.path}: {name}, line {number:,}: the date {printable(found['date'])} {error}; {remedy}"
                     ) from None
@@ -108,8 +110,9 @@ def orders(files: Files, settings: ReaderSettings) -> set[str]:
 
 
 def _lines(files: Files, name: str, settings: ReaderSettings) -> Iterator[tuple[int, str, re.Match[str] | None]]:
-    for number, line in enumerate(files.text(name, settings.table_encoding).split("\n"), start=1):
-        plain = _MARKS.sub("", line.removesuffix("\r").replace(": \u200e", f": {_BY_PROGRAM}"))
+    whole = re.sub("\r\n?", "\n", files.text(name, settings.table_encoding))
+    for number, line in enumerate(whole.split("\n"), start=1):
+        plain = _MARKS.sub("", line.replace(": \u200e", f": {_BY_PROGRAM}"))
         yield number, plain, _LINE.match(plain)
 
 
@@ -141,6 +144,8 @@ def _moment(found: re.Match[str], order: str) -> datetime:
         elif word not in _AT:
             raise ValueError(f"has '{printable(word)}' at its time, which may be morning or evening")
     year = parts["y"] + (2000 if parts["y"] < 100 else 0)
+    if not _FIRST_YEAR <= year <= _LAST_YEAR:
+        raise ValueError(f"is of the year {year}, as another calendar has it")
     try:
         return datetime(year, parts["m"], parts["d"], hour, int(found["minute"]), int(found["second"] or 0))
     except ValueError:

@@ -30,7 +30,7 @@ def matches(files: Files) -> bool:
 
 
 def _blogs(files: Files) -> list[str]:
-    return [name for name in files.find(r".*\.xml") if _NAMESPACE in files.head(name)]
+    return [name for name in files.find(r".*\.xml") if _NAMESPACE in files.head(name).replace(b"\0", b"")]
 
 
 def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
@@ -38,7 +38,7 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
     for name in _blogs(files):
         parser = etree.XMLParser(resolve_entities=False, remove_comments=True, remove_pis=True)
         try:
-            blog = etree.fromstring(files.read(name), parser)
+            blog = etree.fromstring(files.read(name).lstrip(), parser)
         except (etree.XMLSyntaxError, ValueError, LookupError) as error:
             raise files.broken(name, f"cannot be read as XML ({getattr(error, 'msg', error)})") from None
         if blog.getroottree().docinfo.doctype:
