@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,11 +19,12 @@ from favor.foundation.files import PARTIAL
 from favor.foundation.tensors import read_safetensors, write_safetensors
 from favor.sites import manifest as manifests
 from favor.sites import server, uploads
+from favor.sites import site as site_module
 from favor.sites.keys import known_sites, revoke
 from favor.sites.manifest import write_signed
 from favor.sites.noise import secret_normal
 from favor.sites.server import ServerFolder
-from favor.sites.signing import file_digest, public_key, replacement, secret_key, signature
+from favor.sites.signing import digest, file_digest, public_key, replacement, secret_key, signature
 
 
 def handed_out(made, change=lambda content: None, tensors=lambda shared: shared) -> Path:
@@ -286,3 +288,19 @@ def test_rounds_are_counted_by_their_numbers(tmp_path) -> None:
     for name in ("0.parquet", "0 (copy).parquet", "x.parquet", "2.parquet"):
         (tmp_path / "traffic" / name).touch()
     assert folder.closed == 1
+
+
+def test_the_log_has_the_digest_of_what_was_read(tmp_path, monkeypatch) -> None:
+    site = object.__new__(site_module.Site)
+    site.path, site.name, site.coordinator, site.agreed, site.digests, site.received = tmp_path, "ann", "", {}, {}, {}
+    (tmp_path / "manifest.json").write_bytes(b"read")
+
+    def swapped(folder, *others) -> SimpleNamespace:
+        (folder / "manifest.json").write_bytes(b"another")
+        return SimpleNamespace(taken={})
+
+    monkeypatch.setattr(site_module, "read_manifest", swapped)
+    with site.receiving(tmp_path):
+        site.read(tmp_path, "round")
+    (line,) = map(json.loads, (tmp_path / "log.jsonl").read_text().splitlines())
+    assert (line["what"], line["files"]) == ("received", {"manifest.json": digest(b"read")})

@@ -65,10 +65,15 @@ def received_bytes(path: str | Path, most: int = LARGEST, links: bool = False) -
     return content
 
 
-def received_json(path: str | Path, kind: type[Kind], remedy: str, links: bool = False) -> Kind:
-    """Return a JSON file as ``kind``. Raises ``UserError`` that names the first key which is not what is declared."""
+def received_json(
+    path: str | Path, kind: type[Kind], remedy: str, links: bool = False, content: bytes | None = None
+) -> Kind:
+    """Return a JSON file as ``kind``; ``content``: what was read of it, if it was.
+
+    Raises ``UserError`` that names the first key which is not what is declared.
+    """
     try:
-        return kind.model_validate_json(received_bytes(path, links=links))
+        return kind.model_validate_json(received_bytes(path, links=links) if content is None else content)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         key = ".".join(str(part) for part in first["loc"])

@@ -41,30 +41,36 @@ def write_signed(content: Mapping[str, Any], key: Ed25519PrivateKey, path: Path)
     write_json({"signed": signed, "signature": signature(key, canonical(signed))}, path)
 
 
-def read_signed(path: Path, kind: type[Content], key: str | None = None) -> Content:
-    """Return what :func:`write_signed` wrote. Raises ``UserError`` where it is not signed by ``key``, or by its own."""
+def read_signed(path: Path, kind: type[Content], key: str | None = None, content: bytes | None = None) -> Content:
+    """Return what :func:`write_signed` wrote. Raises ``UserError`` where it is not signed by ``key``, or by its own.
+
+    ``content``: what was read of the file, if it was.
+    """
     envelope: type[_Envelope[Content]] = _Envelope[kind]  # type: ignore[valid-type]
-    found = received_json(path, envelope, "not the signed file of a federation that belongs here; give the right one")
+    remedy = "not the signed file of a federation that belongs here; give the right one"
+    found = received_json(path, envelope, remedy, content=content)
     signed = found.signed
     if key is not None and signed.key != key:
         raise UserError(f"{path}: key: {key[:16]} here, {signed.key[:16]} there; it is another coordinator's")
     try:
-        content = canonical(signed.model_dump(mode="json", exclude_unset=True))
+        said = canonical(signed.model_dump(mode="json", exclude_unset=True))
     except ValueError:  # NaN, or an infinite number
         raise UserError(f"{path}: not a signed file of a federation; ask the coordinator for it") from None
-    if not is_signed(content, found.signature, signed.key):
+    if not is_signed(said, found.signature, signed.key):
         raise UserError(f"{path}: its signature is wrong, so it was changed on the way; ask the coordinator for it")
     return signed
 
 
-def read_manifest(folder: Path, kind: str, key: str, agreed: Agreement, digests: Digests) -> Manifest:
+def read_manifest(
+    folder: Path, kind: str, key: str, agreed: Agreement, digests: Digests, content: bytes | None = None
+) -> Manifest:
     """Return the manifest of a folder that the coordinator sent (:func:`favor.sites.server.hand_out`).
 
     Whatever the agreement says too is compared with it. Raises ``UserError`` in one line that says what differs from
     what the site agreed to, and where the manifest's time is over.
     """
     path = folder / MANIFEST
-    manifest = read_signed(path, Manifest, key)
+    manifest = read_signed(path, Manifest, key, content)
     if manifest.kind != kind:
         raise UserError(f"{folder}: kind: {kind} is wanted here, {manifest.kind} there; give the other folder")
     check_equal(path, agreed, manifest.agreement)

@@ -41,6 +41,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.files import read_json, write_json
 from favor.foundation.names import printable
 from favor.foundation.parquet import read_parquet, write_parquet
+from favor.foundation.received import received_bytes
 from favor.foundation.tensors import read_safetensors, safetensors_header, write_safetensors
 from favor.lm.base import BaseModel, open_base
 from favor.lm.lora import export_peft, from_arrays
@@ -60,7 +61,7 @@ from favor.sites.manifest import (
     write_signed,
 )
 from favor.sites.records import Invitation, Manifest, SiteStatement
-from favor.sites.signing import file_digest, public_key, replacement, secret_key, signature
+from favor.sites.signing import digest, file_digest, public_key, replacement, secret_key, signature
 from favor.sites.texts import own_embeddings, own_texts
 from favor.sites.uploads import write_upload
 
@@ -86,6 +87,7 @@ class Site:
         self.model = LoadedModel.model_validate(record["model"])
         self.lora = Lora.model_validate_json(json.dumps(self.agreed["shared"]["lora"]))
         self.texts = read_parquet(path / "texts.parquet", CLIENT_TEXTS)
+        self.received: dict[str, str] = {}  # file that came from the coordinator -> digest of what was read of it
         self.first: State = read_safetensors(path / "initial.safetensors")[0]
         # Of the base it has now, which may be another than the one it agreed with.
         self.digests: dict[str, str] = {**record["digests"], **model_digests(self.model.source)}
@@ -120,7 +122,9 @@ class Site:
 
     def read(self, folder: Path, kind: str) -> tuple[Manifest, int]:
         """Return (manifest, the last of the site's rounds that the coordinator took, or -1)."""
-        manifest = read_manifest(folder, kind, self.coordinator, self.agreed, self.digests)
+        content = received_bytes(folder / MANIFEST)
+        self.received = {MANIFEST: digest(content)}
+        manifest = read_manifest(folder, kind, self.coordinator, self.agreed, self.digests, content)
         last = manifest.taken.get(self.name, -1)
         if last >= 0 and last not in self.trained:
             raise UserError(f"{folder}: says that round {last} of {self.name} was taken, and none was trained here")
@@ -128,11 +132,16 @@ class Site:
 
     def adapter(self, folder: Path, manifest: Manifest) -> dict[str, np.ndarray]:
         """Return the shared adapter of a folder that the coordinator sent."""
-        return read_adapter(folder, manifest, self.first, self.shared)
+        found = read_adapter(folder, manifest, self.first, self.shared)
+        self.received[ADAPTER] = manifest.digests["adapter"]
+        return found
 
     @contextmanager
     def receiving(self, folder: Path) -> Iterator[None]:
-        """Write into the log what came from the coordinator, and why it was refused, if it was."""
+        """Write into the log what came from the coordinator, and why it was refused, if it was.
+
+        What is used is read once, and its digest is of what was read; of what is refused it is of what lies there.
+        """
         what, more = "received", {}
         try:
             yield
@@ -140,8 +149,9 @@ class Site:
             what, more = "refused", {"reason": str(error)}
             raise
         finally:
-            paths = [path for path in (folder / MANIFEST, folder / ADAPTER) if path.is_file() and not path.is_symlink()]
-            note(self.path, what, "coordinator", [(path.name, received_digest(path)) for path in paths], **more)
+            paths = [folder / MANIFEST, folder / ADAPTER]
+            there = {each.name: received_digest(each) for each in paths if each.is_file() and not each.is_symlink()}
+            note(self.path, what, "coordinator", {**there, **self.received}.items(), **more)
 
     def about(self, stage: SharedStage | PersonalStage) -> tuple[dict[str, np.ndarray], dict[str, int]]:
         """Return the site's style target, where a stage aligns with it, and its participations, where one is spread."""

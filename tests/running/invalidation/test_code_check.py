@@ -7,10 +7,12 @@ from types import SimpleNamespace
 import pytest
 
 from favor.foundation.errors import UserError
+from favor.running.invalidation import fingerprint
 from favor.running.invalidation.changes import Changes
 from favor.running.invalidation.code_check import CODE, check_planned
 from favor.running.invalidation.fingerprint import SourceCode
 from favor.running.invalidation.local_files import FOLDER
+from favor.running.invalidation.parts import Module
 
 FILES = {
     "src/favor/__init__.py": "",
@@ -66,3 +68,24 @@ def test_a_job_of_no_run_is_not_checked(started, monkeypatch) -> None:
     check_planned(started)
     monkeypatch.setenv(CODE, str(started.folder / "nowhere"))
     check_planned(started)
+
+
+def test_an_edit_while_the_code_is_read_is_noticed(tmp_path, monkeypatch) -> None:
+    edited = tmp_path / "src/favor/ground.py"
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    read = fingerprint.modules_below
+
+    def read_and_edited(root) -> dict[str, Module]:
+        found = read(root)
+        edited.write_text(FILES["src/favor/ground.py"].replace("a + b", "a - b"))
+        return found
+
+    monkeypatch.setattr(fingerprint, "modules_below", read_and_edited)
+    source = fingerprint.source_code(tmp_path / "src")
+    planned = source.fingerprint(tmp_path / "workflow/scripts/make.py")
+    Changes(tmp_path / "results", source, []).write([planned])
+    monkeypatch.setenv(CODE, str(tmp_path / "results" / FOLDER))
+    with pytest.raises(UserError, match="its code changed after the run had started"):
+        check_planned(SimpleNamespace(params={"code": planned}))

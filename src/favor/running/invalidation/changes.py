@@ -20,7 +20,7 @@ from favor.foundation.file_identity import FileIdentities
 from favor.foundation.files import read_json, write_json
 from favor.foundation.names import nearest
 from favor.running.ending import STARTED_BY_FAVOR
-from favor.running.invalidation.code_check import code_files, write_code_files
+from favor.running.invalidation.code_check import write_code_files
 from favor.running.invalidation.fingerprint import SourceCode
 from favor.running.invalidation.given import FILES, LIBRARIES, Libraries, handed_otherwise
 from favor.running.invalidation.local_files import FOLDER, LOCAL_FILES, RECORD
@@ -78,7 +78,7 @@ class Changes:
         self._accept = frozenset(accept)
         self._accepted = accepted_changes(results)
         self._kept_now: set[str] = set()
-        self._files = code_files(source.root.parent)
+        self._files = source.files
         self._unwritten = False
 
     @property

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from favor.foundation.errors import UserError
+from favor.running.invalidation.code_files import code_files
 from favor.running.invalidation.parts import (
     PACKAGE,
     REFUSED,
@@ -69,12 +70,15 @@ _STEPS = 3
 class SourceCode:
     """The package's code under ``root``, as it was when each file was first looked at.
 
-    ``modules`` are those that were read before. ``taken`` says what each fingerprint was taken of: the script, and the
-    modules that it loads by name.
+    ``modules`` are those that were read before, and ``files`` what :func:`code_files` found before that, so that an
+    edit in between is noticed. ``taken`` says what each fingerprint was taken of: the script, and the modules that it
+    loads by name.
     """
 
-    def __init__(self, root: Path, modules: Mapping[str, Module] | None = None) -> None:
-        self.root = root
+    def __init__(
+        self, root: Path, modules: Mapping[str, Module] | None = None, files: dict[str, list[int]] | None = None
+    ) -> None:
+        self.root, self.files = root, code_files(root.parent) if files is None else files
         self.taken: dict[str, tuple[Path, tuple[str, ...]]] = {}
         self._modules: dict[str, Module | None] = {
             name: module for name, module in (modules or {}).items() if name not in EXEMPT
@@ -254,4 +258,5 @@ def _title(node: Node) -> str:
 @cache
 def source_code(root: Path) -> SourceCode:
     """Return the code under ``root``; a file is read again where it has changed."""
-    return SourceCode(root, modules_below(root))
+    files = code_files(root.parent)
+    return SourceCode(root, modules_below(root), files)
