@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from favor.voice.gains import gains
+from favor.voice.gains import gain_lines, gains
 from favor.voice.share import told_apart
 
 
@@ -21,6 +21,17 @@ def losses(held_out, contrast, neutral) -> pd.DataFrame:
         for number, (tokens, base, own) in enumerate(texts):
             rows += [(model, kind, writer, number, tokens, loss) for model, loss in (("base", base), ("own", own))]
     return pd.DataFrame(rows, columns=["model", "kind", "writer", "text", "tokens", "loss"])
+
+
+@pytest.mark.parametrize(("change", "said"), [(-0.1, "(chance .50)."), (0.1, "it is no sign of your voice here.")])
+def test_what_forgetting_gives_too_is_said(change, said) -> None:
+    """Others' texts lose 1 nat in both: the attribution is 1, whether own texts gain or lose."""
+    own = [(10, 3.0, 3.0 + change + jitter) for jitter in (-0.01, 0.0, 0.01)]
+    forgotten = {author: [(10, 3.0, 4.0)] * 3 for author in "abc"}
+    found = gains(losses(own, forgotten, [(10, 3.0, 3.0)]), "own", 1)
+    assert found.voice.low > 0.5
+    assert found.attribution.value == 1.0
+    assert gain_lines(found)[1].endswith(said)
 
 
 def test_gains_by_hand() -> None:

@@ -52,6 +52,17 @@ def gains(losses: pd.DataFrame, model: str, seed: int) -> Gains:
     )
 
 
+def gain_lines(found: Gains) -> list[str]:
+    """Return the gains of the writer's adapter in sentences. What forgetting gives too is no sign of a voice alone."""
+    forgets = ", which forgetting other texts gives too: it is no sign of your voice here."
+    return [
+        f"Your held-out texts are likelier under your adapter than under the base model by {found.own.text(3)} nats "
+        f"per token; those of other authors by {found.others.text(3)}; neutral sentences by {found.neutral.text(3)}.",
+        f"The gain tells a text of yours from one of another author with AUC {found.attribution.text()} (chance .50)"
+        + ("." if found.own.low > 0 else forgets),
+    ]
+
+
 def _weighted(texts: pd.DataFrame, seed: int, name: str) -> np.ndarray:
     """Return the gain of all tokens together in every draw of texts; NaN without a text."""
     if not len(texts):

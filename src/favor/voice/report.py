@@ -22,7 +22,7 @@ from favor.tables.html import page
 from favor.voice import command
 from favor.voice.contrast import Contrast, contrast_of
 from favor.voice.folder import BASE, OWN, SHARED, VoiceFolder, VoiceModels, VoiceRecord, open_models
-from favor.voice.gains import CONTRAST, NEUTRAL, Gains, gains
+from favor.voice.gains import CONTRAST, NEUTRAL, Gains, gain_lines, gains
 from favor.voice.language import check_language
 from favor.voice.memorised import (
     HELD_OUT,
@@ -183,12 +183,7 @@ def _others(models: VoiceModels, contrast: Mapping[str, Sequence[str]]) -> dict[
 
 def findings(found: VoiceReport) -> list[str]:
     """Return what was found in sentences: the gain, the voice, what is memorised."""
-    own = found.gains[OWN]
-    told = [
-        f"Your held-out texts are likelier under your adapter than under the base model by {own.own.text(3)} nats per "
-        f"token; those of other authors by {own.others.text(3)}; neutral sentences by {own.neutral.text(3)}.",
-        f"The gain tells a text of yours from one of another author with AUC {own.attribution.text()} (chance .50).",
-    ]
+    told = gain_lines(found.gains[OWN])
     for model, score in found.scores.items():
         if isinstance(score, str):
             told.append(f"How near {MODELS[model]} writes cannot be said: {score}.")
