@@ -10,7 +10,7 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parents[1] / "src"
 # From the ground floor up.
 ROOMS = (
-    *("foundation", "settings", "running", "stylometry", "corpora", "demo", "exports", "encoders", "lm", "inference"),
+    *("foundation", "running", "corpora", "demo", "exports", "encoders", "lm", "inference"),
     *("federation", "statistics", "scores", "analysis", "studies", "paper", "tables", "figures", "report", "publish"),
     *("voice", "config", "plan", "forecast", "tuning", "sites", "cli"),
 )

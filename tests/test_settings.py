@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from favor.foundation.registry import JUDGES, METRIC_FAMILIES, ROBUST_RULES
+from favor.foundation.section import Section
 from favor.running.invalidation.fingerprint import source_code
 from favor.scores.settings import Scores
-from favor.settings.section import Section
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE, SCRIPTS = ROOT / "src", ROOT / "workflow" / "scripts"

@@ -19,9 +19,9 @@ from favor.config.experiments import ColdStart, Experiment
 from favor.config.resolve import resolve
 from favor.encoders.backbones import resolve_source
 from favor.foundation.errors import UserError
+from favor.foundation.section import Section
 from favor.lm.base import BaseModel
 from favor.scores.settings import Mauve, Scores
-from favor.settings.section import Section
 
 ROOT = Path(__file__).resolve().parents[2]
 UNRESOLVED = Experiment(corpus="c", base_model="m", style_encoder="e")

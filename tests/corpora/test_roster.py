@@ -16,10 +16,10 @@ from favor.corpora.documents import DocumentWriter
 from favor.corpora.roster import measure_overlap, select_roster
 from favor.corpora.settings import DealtRoles, Roster, Splitting
 from favor.corpora.splits import split_documents
+from favor.corpora.style_features import FEATURES, standardise, style_features
 from favor.corpora.tables import ROSTER
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import write_parquet
-from favor.stylometry.style_features import FEATURES, standardise, style_features
 
 Build = Callable[[Iterable[tuple[str, str]]], Path]
 STYLES = ("I was VERY happy!!! and so glad", "well; it is, perhaps, rather quiet", "lol u know its ok... like whatever")

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from favor.corpora.style_features import STRUCTURE, VERIFIER_WORDS, function_word_rates, structure_rates
 from favor.encoders.base import load_encoder
 from favor.encoders.kinds.stylometry import fit_stylometry
 from favor.encoders.settings import Stylometry
 from favor.foundation.errors import UserError
-from favor.stylometry.style_features import STRUCTURE, VERIFIER_WORDS, function_word_rates, structure_rates
 
 SETTINGS = Stylometry(character_features=300, word_features=100)
 

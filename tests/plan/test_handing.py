@@ -9,13 +9,13 @@ from pydantic import ValidationError
 
 from favor.analysis.settings import Compared, ComparedRows
 from favor.federation import settings
+from favor.foundation.section import Section, key, section
 from favor.paper.settings import Numbers
 from favor.plan.handing import canonical, handed, hands
 from favor.plan.keys import OfFamily, Run, SweepTable, Table
 from favor.publish.settings import Bundle
 from favor.report.settings import Gallery, WholeReport
 from favor.scores.settings import BertScoring, Efficiency, LikelihoodScoring, Scoring
-from favor.settings.section import Section, key, section
 from favor.studies import settings as studied
 from favor.tables import settings as printed
 

@@ -12,6 +12,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
+from favor.corpora.style_features import function_word_rates, standardise, structure_rates
 from favor.demo.habits import Habits
 from favor.demo.sentences import Voice
 from favor.demo.vocabulary import SUBJECTS
@@ -19,7 +20,6 @@ from favor.foundation.seeds import derive_seed
 from favor.foundation.vectors import unit_rows
 from favor.scores.inputs import ScoreInputs
 from favor.scores.text_quality import quality_columns
-from favor.stylometry.style_features import function_word_rates, standardise, structure_rates
 
 AUTHORS, TRAIN, PROMPTS, SENTENCES = 10, 12, 6, 10
 CLIENTS = tuple(f"author_{number:02d}" for number in range(AUTHORS))

@@ -11,8 +11,8 @@ from tests.scores.copied_voices import by_method, copied_voices, repeated
 
 from favor.foundation.errors import UserError
 from favor.scores import drift
+from favor.scores.readable_habits import HABITS, habits_of, readable_habits
 from favor.scores.settings import Drift
-from favor.stylometry.readable_habits import HABITS, habits_of, readable_habits
 
 
 @pytest.fixture(scope="module")

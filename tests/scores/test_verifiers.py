@@ -9,8 +9,8 @@ from tests.scores.copied_voices import written
 
 from favor.foundation.seeds import numpy_generator
 from favor.scores.author_profiles import Excerpt, Profiles
+from favor.scores.content_masking import masked_sentences
 from favor.scores.verifiers import LambdaG
-from favor.stylometry.content_masking import masked_sentences
 
 AUTHORS, ORDER, DRAWS, SEED = 4, 5, 3, 2
 

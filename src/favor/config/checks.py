@@ -26,10 +26,10 @@ from favor.federation.poisoning import attacker_count
 from favor.federation.settings import Federation
 from favor.foundation.declarations import declared_kinds
 from favor.foundation.registry import ENCODER_KINDS, FIGURES, METHODS, ROBUST_RULES, TABLES
+from favor.foundation.section import check_known, fill, refuse
 from favor.lm.configuration import local_configuration
 from favor.lm.settings import LanguageModel
 from favor.scores.settings import BertScore, Evaluation, Scores
-from favor.settings.section import check_known, fill, refuse
 
 MINILM_LAYERS = 6
 # Host memory of a training job grows by up to eight adapters per client, 0.9 GiB at 3 billion parameters and rank 16.

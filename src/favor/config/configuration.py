@@ -5,11 +5,11 @@ from typing import Literal
 from favor.config.experiments import Experiment
 from favor.corpora.settings import Corpus
 from favor.encoders.settings import Assistant, Encoder
+from favor.foundation.section import Name, Section, key, required, section
 from favor.lm.settings import LanguageModel
 from favor.publish.settings import Release
 from favor.report.settings import Names, Report
 from favor.running.settings import Cluster, Threads
-from favor.settings.section import Name, Section, key, required, section
 from favor.tables.settings import Sweep
 
 

@@ -7,7 +7,7 @@ from favor.corpora.settings import Corpus, DemoCorpus
 from favor.foundation.declarations import declared_value
 from favor.foundation.names import printable, shared_value
 from favor.foundation.registry import CORPUS_READERS
-from favor.settings.section import check_known, fill, refuse
+from favor.foundation.section import check_known, fill, refuse
 
 _NO_CSV = (".jsonl", ".ndjson", ".parquet", ".pq")
 # Formats that a generated corpus is written in.

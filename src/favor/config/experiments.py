@@ -12,9 +12,7 @@ from favor.federation.settings import Federation, Prompting, Tuned
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable
 from favor.foundation.registry import row_method
-from favor.lm.settings import Alignment, Generation, Lora, Training
-from favor.scores.settings import Evaluation
-from favor.settings.section import (
+from favor.foundation.section import (
     DISTINCT,
     OR_NULL,
     Filled,
@@ -29,6 +27,8 @@ from favor.settings.section import (
     required,
     section,
 )
+from favor.lm.settings import Alignment, Generation, Lora, Training
+from favor.scores.settings import Evaluation
 from favor.studies.settings import Studies, Task
 
 ROW_GENERATION = ("temperature", "top_p", "samples")  # keys of `generation` that a row may set for itself

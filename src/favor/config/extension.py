@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from favor.foundation.names import nearest
-from favor.settings.section import refuse
+from favor.foundation.section import refuse
 
 # By section: what an entry is about is its own, and what is replaced together.
 OWN_KEYS = {"corpora": (), "experiments": ("title", "tables", "studies")}

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from favor.foundation.names import nearest, number_hint
-from favor.settings.section import NAME, OR_NULL, OWN_CHECKS, Section, one_line
+from favor.foundation.section import NAME, OR_NULL, OWN_CHECKS, Section, one_line
 
 _KINDS = {int: "integer", float: "number", str: "text", bool: "true or false", list: "list"}
 _BOUNDS = {

@@ -6,8 +6,8 @@ from favor.encoders.settings import Assistant, Encoder
 from favor.foundation.errors import UserError
 from favor.foundation.gguf import read_header
 from favor.foundation.names import printable
+from favor.foundation.section import refuse
 from favor.lm.settings import Decoding, LanguageModel, Pretraining
-from favor.settings.section import refuse
 
 # The projections of the Qwen2 models that are pretrained here.
 PROJECTIONS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from favor.config.experiments import Experiment
-from favor.settings.section import Section, fill
+from favor.foundation.section import Section, fill
 
 
 @dataclass(frozen=True)

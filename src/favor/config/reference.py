@@ -13,7 +13,7 @@ from pydantic.fields import FieldInfo
 
 from favor.config.configuration import Configuration
 from favor.config.messages import bare, kind_name, may_be_null
-from favor.settings.section import Section
+from favor.foundation.section import Section
 
 ROOT = Path(__file__).resolve().parents[3]
 README = ROOT / "config" / "README.md"

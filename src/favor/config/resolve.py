@@ -14,7 +14,7 @@ from favor.config.configuration import Configuration
 from favor.config.extension import extend_entries
 from favor.config.messages import message
 from favor.foundation.errors import UserError
-from favor.settings.section import refuse
+from favor.foundation.section import refuse
 
 SMALLEST, LARGEST = 1e-30, 10**12
 

@@ -8,8 +8,8 @@ from favor.config.experiments import Experiment
 from favor.corpora.settings import Corpus
 from favor.encoders.settings import Assistant, StyleTraining, StylometryFitting
 from favor.foundation.names import nearest
+from favor.foundation.section import check_known, refuse
 from favor.lm.settings import Pretraining
-from favor.settings.section import check_known, refuse
 
 # What no output depends on, and what is compared row by row and seed by seed. Only prompted rows read ``prompting``.
 _BESIDE = {"extends", "outputs_of", "title", "seeds", "methods", "prompting"}

@@ -18,11 +18,11 @@ from threadpoolctl import threadpool_limits
 
 from favor.corpora.documents import stream_documents
 from favor.corpora.settings import AuthorFilters
+from favor.corpora.style_features import style_features
 from favor.corpora.tables import AUTHOR_MEASURES
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import derive_seed, numpy_generator
 from favor.running.jobs.progress import Progress
-from favor.stylometry.style_features import style_features
 
 # Posts per author whose language is identified, and characters of each: a share is right to about a tenth.
 IDENTIFIED_POSTS = 30

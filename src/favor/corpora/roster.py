@@ -25,11 +25,11 @@ from favor.corpora.documents import stream_documents, text_digest
 from favor.corpora.near_duplicates import copies_between
 from favor.corpora.settings import Roster
 from favor.corpora.shortage import ShortageError
+from favor.corpora.style_features import standardise, style_features
 from favor.corpora.tables import AUTHOR_MEASURES, AUTHORS, SPLITS, SUITABILITY
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet
 from favor.foundation.seeds import derive_seed
-from favor.stylometry.style_features import standardise, style_features
 
 PARTS = ("client", "asce_a", "asce_b")
 ROLES = (*PARTS, "background")  # the roles whose texts are used

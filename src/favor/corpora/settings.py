@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from favor.settings.section import (
+from favor.foundation.section import (
     DISTINCT,
     OR_NULL,
     Count,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from favor.corpora.settings import DemoAssistant, TransferTexts, WordKind
-from favor.settings.section import Filled, LearningRate, NotNegative, Positive, Section, Seed, key, required, section
+from favor.foundation.section import Filled, LearningRate, NotNegative, Positive, Section, Seed, key, required, section
 
 EMBEDDED_MINILM = "embedded-minilm"
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from favor.corpora.style_features import VERIFIER_WORDS
 from favor.federation.inference import ClientAdapter, adapted_requests
 from favor.federation.settings import TextChoice
 from favor.federation.tables import LIKELIHOOD, READ_TEXTS
@@ -22,7 +23,6 @@ from favor.lm.settings import Lora
 from favor.lm.tasks import Piece
 from favor.lm.tokenizer import TextTokenizer, language_model_text, offsets
 from favor.running.jobs.progress import Progress
-from favor.stylometry.style_features import VERIFIER_WORDS
 
 _FUNCTION_WORDS = frozenset(VERIFIER_WORDS)
 

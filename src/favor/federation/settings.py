@@ -5,17 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from favor.corpora.settings import Clients, PrefixLength, WordKind
-from favor.lm.settings import (
-    Alignment,
-    AskedModel,
-    Decoding,
-    DecodingLimits,
-    LoadedModel,
-    Lora,
-    OutputFilter,
-    Training,
-)
-from favor.settings.section import (
+from favor.foundation.section import (
     OR_NULL,
     Count,
     LearningRate,
@@ -28,6 +18,16 @@ from favor.settings.section import (
     Similarity,
     key,
     required,
+)
+from favor.lm.settings import (
+    Alignment,
+    AskedModel,
+    Decoding,
+    DecodingLimits,
+    LoadedModel,
+    Lora,
+    OutputFilter,
+    Training,
 )
 
 

@@ -1,1 +1,1 @@
-"""Ground floor: errors, names, files, table declarations, random seeds."""
+"""Ground floor: errors, names, files, sections of settings, table declarations, random seeds."""

@@ -10,8 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from favor.foundation.gguf import is_gguf, read_header
-from favor.lm.configuration import local_configuration
-from favor.settings.section import (
+from favor.foundation.section import (
     DISTINCT,
     OR_NULL,
     Count,
@@ -28,6 +27,7 @@ from favor.settings.section import (
     key,
     required,
 )
+from favor.lm.configuration import local_configuration
 
 CHAT_DATE = "2026-01-01"  # the same on every day, so that prompts are
 

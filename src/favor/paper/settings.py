@@ -2,7 +2,7 @@
 
 from typing import NotRequired, TypedDict
 
-from favor.settings.section import Section
+from favor.foundation.section import Section
 
 
 class Entry(TypedDict):

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, JsonValue
 
-from favor.settings.section import Section
+from favor.foundation.section import Section
 
 Settings = TypeVar("Settings", bound=Section)
 Value = TypeVar("Value")

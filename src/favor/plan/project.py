@@ -15,13 +15,13 @@ from favor.federation.schedule import client_names
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest, printable
 from favor.foundation.registry import CORPUS_READERS, ENCODER_KINDS
+from favor.foundation.section import Section, check_known, refuse
 from favor.lm.settings import AskedModel, LoadedModel, Pretraining
 from favor.paper.names import CONTROLS, SEPARATOR, encoder_name, unmarked
 from favor.plan.handing import Parameter, handed, hands, present
 from favor.plan.keys import Encoder, InCorpus, InExperiment, OfAssistant, OfModel, Run
 from favor.plan.paths import Paths
 from favor.running.invalidation.local_files import FOLDER, given_input
-from favor.settings.section import Section, check_known, refuse
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from favor.foundation.registry import METRIC_FAMILIES
+from favor.foundation.section import refuse
 from favor.paper.names import METHODS
 from favor.plan.handing import Parameter, canonical, handed
 from favor.plan.keys import InSweep, SweepTable, Table
@@ -13,7 +14,6 @@ from favor.plan.validation import FAMILY as VALIDATION
 from favor.plan.validation import unread
 from favor.report.settings import PrintedSweep
 from favor.scores.metric import families_of
-from favor.settings.section import refuse
 from favor.tables.settings import SweepFigure, SweepPrinting, SweepScores
 
 

@@ -10,6 +10,7 @@ from favor.config.experiments import Experiment
 from favor.federation.factors import change_output
 from favor.foundation.errors import UserError
 from favor.foundation.registry import METRIC_FAMILIES
+from favor.foundation.section import refuse
 from favor.paper.names import METHODS, method_name, unmarked
 from favor.paper.values import paper_file
 from favor.plan.guarantees import guarantee
@@ -18,7 +19,6 @@ from favor.plan.keys import InExperiment, SweepTable, Table
 from favor.plan.project import Part
 from favor.plan.records import Records, recipe
 from favor.plan.studies import Studies
-from favor.settings.section import refuse
 from favor.tables.remarks import prints_style
 from favor.tables.settings import Excerpts, PrintedTable, Sweep
 from favor.tables.specs import Context, RowSettings, TableSpec, load_spec, spec_module

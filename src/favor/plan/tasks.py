@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from favor.foundation.errors import UserError
+from favor.foundation.section import refuse
 from favor.plan.handing import Parameter, canonical, handed
 from favor.plan.keys import InExperiment
 from favor.plan.project import Part, alternatives
-from favor.settings.section import refuse
 from favor.studies.settings import RequestMaking, RequestSelection, TaskScoring
 
 FAMILY = "tasks"

@@ -4,8 +4,8 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from favor.foundation.section import Day, Filled, Licence, Number, Section, key
 from favor.paper.names import released_methods
-from favor.settings.section import Day, Filled, Licence, Number, Section, key
 
 
 class Release(Section):

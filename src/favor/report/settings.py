@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, JsonValue
 
 from favor.federation.settings import Tuned
+from favor.foundation.section import Section, key
 from favor.scores.settings import FilteredOutputs
-from favor.settings.section import Section, key
 from favor.tables.settings import Point
 
 

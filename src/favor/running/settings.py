@@ -2,7 +2,7 @@
 
 from pydantic import SerializerFunctionWrapHandler, model_serializer
 
-from favor.settings.section import Count, Positive, Section, key
+from favor.foundation.section import Count, Positive, Section, key
 
 LOCAL = (
     "make_schedule",

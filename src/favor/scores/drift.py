@@ -13,11 +13,11 @@ from favor.foundation.errors import UserError
 from favor.foundation.words import Words, output_words
 from favor.scores.inputs import Run, ScoreInputs, read_encoders
 from favor.scores.metric import ALL_SEEDS, Metric, Score, scores_frame
+from favor.scores.readable_habits import HABITS, habits_of
 from favor.scores.settings import Drift
 from favor.statistics.between_authors import author_means, between_variance, mean_slope, post_means
 from favor.statistics.bootstrap import FEWEST, interval, observed_and_resampled, student_limits
 from favor.statistics.kept_share import NOT_KNOWN, Limits, ratio_limits
-from favor.stylometry.readable_habits import HABITS, habits_of
 
 _INFINITE = float("inf")
 _ALIKE = "too few outputs, or the authors' own continuations do not differ measurably"

@@ -7,8 +7,8 @@ from pydantic import Field
 from favor.corpora.settings import Transfer, WordKind
 from favor.federation.factors import Factors
 from favor.federation.settings import Likelihood
+from favor.foundation.section import DISTINCT, OR_NULL, Count, Filled, Natural, Section, Seed, Share, key, section
 from favor.lm.settings import OutputFilter
-from favor.settings.section import DISTINCT, OR_NULL, Count, Filled, Natural, Section, Seed, Share, key, section
 from favor.statistics.settings import Bootstrap
 
 Encoders = Annotated[list[str], Field(min_length=1), DISTINCT]

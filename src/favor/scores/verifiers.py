@@ -8,9 +8,9 @@ from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator
 from favor.foundation.vectors import unit_rows
 from favor.scores.author_profiles import Excerpt, Profiles
+from favor.scores.content_masking import function_word_share, masked_sentences
 from favor.scores.inputs import ScoreInputs
 from favor.statistics.kneser_ney import GrammarModel, Sentences
-from favor.stylometry.content_masking import function_word_share, masked_sentences
 
 LAMBDAG = "lambdag"
 SMALLEST_SHARE = 0.25  # of function words; English prose has 0.4 to 0.6, other languages under 0.1

@@ -1,6 +1,6 @@
 """The settings of resampling."""
 
-from favor.settings.section import Section, Seed, key
+from favor.foundation.section import Section, Seed, key
 
 
 class Bootstrap(Section):

@@ -10,9 +10,7 @@ from typing import Annotated, Literal
 
 from favor.corpora.settings import PrefixLength, PromptNumbers, SharedPassages, WordKind
 from favor.federation.settings import AdapterUse
-from favor.lm.settings import AskedModel, LoadedModel, OutputFilter, PieceCutting
-from favor.scores.settings import FilteredOutputs, Spaces
-from favor.settings.section import (
+from favor.foundation.section import (
     DISTINCT,
     OR_NULL,
     Count,
@@ -28,6 +26,8 @@ from favor.settings.section import (
     required,
     section,
 )
+from favor.lm.settings import AskedModel, LoadedModel, OutputFilter, PieceCutting
+from favor.scores.settings import FilteredOutputs, Spaces
 from favor.statistics.settings import Bootstrap
 
 # The paper's collaborative methods, which a judge rates by default.

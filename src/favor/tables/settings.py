@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 from favor.corpora.settings import WordKind
-from favor.settings.section import DISTINCT, Filled, Number, Section, key, refuse, required
+from favor.foundation.section import DISTINCT, Filled, Number, Section, key, refuse, required
 from favor.tables.specs import Context
 
 

@@ -11,12 +11,12 @@ from favor.foundation.errors import UserError
 from favor.foundation.file_identity import FileIdentities
 from favor.foundation.files import is_local, read_json, write_json
 from favor.foundation.gguf import is_gguf
+from favor.foundation.section import Section
 from favor.lm.base import BaseModel, open_base
 from favor.lm.lora import LoraState
 from favor.lm.peft_import import CONFIGURATION, import_peft
 from favor.lm.resuming import Checkpoint
 from favor.lm.settings import LoadedModel, Lora, Training
-from favor.settings.section import Section
 from favor.studies.tasks.requests import REQUESTS, Request
 
 FOLDER = Path("voice")  # where a voice is kept unless --voice says otherwise

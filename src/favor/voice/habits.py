@@ -11,10 +11,10 @@ import numpy as np
 from scipy.stats import binomtest
 from scipy.stats import t as student_t
 
+from favor.corpora.style_features import VERIFIER_WORDS
+from favor.scores.readable_habits import DISCOURSE_MARKERS
 from favor.statistics.bootstrap import student_limit
 from favor.statistics.paired import holm
-from favor.stylometry.readable_habits import DISCOURSE_MARKERS
-from favor.stylometry.style_features import VERIFIER_WORDS
 from favor.voice.texts import WORDS
 
 _SENTENCE = re.compile(r"[^.!?…\n]*[^\W\d_][^.!?…\n]*")

@@ -12,8 +12,9 @@ FILES = {
     "favor/__init__.py": '"""Package."""\n',
     "favor/foundation/__init__.py": "",
     "favor/foundation/tables.py": "class Column:\n    pass\n",
-    "favor/settings/__init__.py": "",
-    "favor/settings/section.py": "class Section:\n    pass\ndef key(default, meaning, **bounds):\n    return default\n",
+    "favor/foundation/section.py": (
+        "class Section:\n    pass\ndef key(default, meaning, **bounds):\n    return default\n"
+    ),
     "favor/scores/__init__.py": "",
     "favor/scores/auc.py": "from favor.ground import add\ndef auc(x):\n    'Doc.'\n    return add(x, 1)\n",
     "favor/scores/other.py": "VALUE = 1\ndef score():\n    return 2\n",
@@ -21,7 +22,7 @@ FILES = {
     "favor/again.py": "from favor.ground import add\n",
 }
 KEY = (
-    "from favor.settings.section import Section, key\n"
+    "from favor.foundation.section import Section, key\n"
     "class Drawing(Section):\n    draws: Annotated[int, 5] = key(3, 'its words', ge=1)\nprint(Drawing().draws)"
 )
 
@@ -176,7 +177,7 @@ OTHER = [
     ("import os\ndef f(x): return os.sep", "import os\nimport os.path\ndef f(x): return os.sep"),
 ]
 
-SECTION = "from favor.settings.section import Section, key\n"
+SECTION = "from favor.foundation.section import Section, key\n"
 P, Q = "class P(Section):\n    x: int = key(1, 'w')\n", "class Q(Section):\n    y: int = key(2, 'w')\n"
 OWN, METHOD = "class A(Section):\n    x: int = key(1, 'w')\n    y: int = key(2, 'w')\n", "    def x(self): return 3\n"
 # What a section inherits counts: the order of its bases, what they hold, another root.

@@ -16,7 +16,7 @@ from favor.corpora.settings import Splitting
 from favor.foundation.errors import UserError
 from favor.foundation.files import atomic_path
 from favor.foundation.names import printable
-from favor.settings.section import NAME
+from favor.foundation.section import NAME
 
 READERS = {
     "table": "one row per post",

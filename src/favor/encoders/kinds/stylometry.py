@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+from favor.corpora.style_features import STRUCTURE, VERIFIER_WORDS, WORD, function_word_rates, structure_rates
 from favor.encoders.base import TextEncoder, checked_options
 from favor.encoders.settings import Stylometry
 from favor.foundation.errors import UserError
@@ -18,7 +19,6 @@ from favor.foundation.tensors import read_safetensors, write_safetensors
 from favor.foundation.vectors import unit_rows
 from favor.foundation.words import document_words
 from favor.running.jobs.progress import Progress
-from favor.stylometry.style_features import STRUCTURE, VERIFIER_WORDS, WORD, function_word_rates, structure_rates
 
 FORMAT = "favor-stylometry-1"
 _BATCH = 256

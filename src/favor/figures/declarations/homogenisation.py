@@ -8,7 +8,7 @@ import pandas as pd
 from favor.figures.drawing import GREY, RISING, drawing, save, say
 from favor.figures.identity import Methods
 from favor.figures.specs import FigureSpec
-from favor.stylometry.readable_habits import HABITS
+from favor.scores.readable_habits import HABITS
 from favor.tables.cells import printed
 from favor.tables.escape import minus
 

@@ -22,9 +22,9 @@ MESSAGES = {"Progress", "warnings.warn"}  # their words go to the terminal and t
 # What declares columns and keys: which of its arguments are units and meanings.
 DESCRIBED = {
     (f"{PACKAGE}.foundation.tables", "Column"): {2: "unit", 3: "meaning"},
-    (f"{PACKAGE}.settings.section", "key"): {1: "description"},
-    (f"{PACKAGE}.settings.section", "section"): {1: "description"},
-    (f"{PACKAGE}.settings.section", "required"): {0: "description"},
+    (f"{PACKAGE}.foundation.section", "key"): {1: "description"},
+    (f"{PACKAGE}.foundation.section", "section"): {1: "description"},
+    (f"{PACKAGE}.foundation.section", "required"): {0: "description"},
 }
 # Decorators that read no annotation. Of what others decorate, annotations count.
 _PLAIN = {"property", "staticmethod", "classmethod", "abstractmethod", "override", "overload", "setter", "wraps"} | {

@@ -8,9 +8,9 @@ from typing import Any, TypeVar, overload
 
 import threadpoolctl
 
+from favor.foundation.section import Section
 from favor.running.jobs.environment import quiet_libraries
 from favor.running.jobs.job_log import logged
-from favor.settings.section import Section
 
 Settings = TypeVar("Settings", bound=Section)
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from favor.corpora.style_features import VERIFIER_WORDS
 from favor.foundation.errors import UserError
 from favor.foundation.words import document_words
 from favor.inference.chat import ChatTokens, answer_end
@@ -13,7 +14,6 @@ from favor.lm.settings import Lora
 from favor.scores.copying import word_list
 from favor.statistics.copied_spans import KnownTexts
 from favor.studies.tasks.requests import COPIED, NEW_TOKENS, Request
-from favor.stylometry.style_features import VERIFIER_WORDS
 
 FEWEST = 20  # words of a passage
 _AUTHOR = "author"

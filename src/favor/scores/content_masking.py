@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from favor.stylometry.style_features import VERIFIER_WORDS
+from favor.corpora.style_features import VERIFIER_WORDS
 
 NUMBER, WORD, CAPITAL_WORD = "<0>", "<w>", "<W>"  # no token of a text begins like these
 _FUNCTION_WORDS = frozenset(VERIFIER_WORDS)

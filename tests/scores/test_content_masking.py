@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from favor.stylometry.content_masking import function_word_share, masked_sentences
+from favor.scores.content_masking import function_word_share, masked_sentences
 
 
 def forms(text) -> list[list[str]]:

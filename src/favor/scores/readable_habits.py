@@ -1,6 +1,6 @@
 """Habits of writing that a reader can name: case, punctuation, sentence length, function words and the like.
 
-Each is one rate of a text, made of the features of :mod:`favor.stylometry.style_features` where it has them.
+Each is one rate of a text, made of the features of :mod:`favor.corpora.style_features` where it has them.
 """
 
 import re
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from favor.stylometry.style_features import PUNCTUATION, STRUCTURE, WORD, function_word_rates, structure_rates
+from favor.corpora.style_features import PUNCTUATION, STRUCTURE, WORD, function_word_rates, structure_rates
 
 # Words and phrases by which a writer steers through a text.
 DISCOURSE_MARKERS = (

@@ -1,1 +1,0 @@
-"""What the ``settings.py`` of every room is made of."""
