@@ -14,6 +14,7 @@ from typing import get_args
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib import pyplot
 
 from favor.corpora.tables import ALLOCATION
 from favor.figures.data import TABLES, FigureData
@@ -35,7 +36,7 @@ from favor.figures.declarations.training_curves import draw_training_curves
 from favor.figures.declarations.tuning import draw_tuning
 from favor.figures.declarations.voice_by_author import draw_voice_by_author
 from favor.figures.declarations.voice_traffic import draw_voice_traffic
-from favor.figures.drawing import DIVERGING, RISING, drawing
+from favor.figures.drawing import DIVERGING, RISING, drawing, save
 from favor.figures.identity import Methods
 from favor.figures.pipeline import draw_pipeline
 from favor.figures.specs import ONE_VALUE, FigureInput, asked, figures_in_order, load_figure
@@ -711,3 +712,10 @@ def test_black_numbers_are_read_on_every_shade(shades) -> None:
     channels = shades(np.linspace(0, 1, 256))[:, :3]
     linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
     assert (((linear @ [0.2126, 0.7152, 0.0722]) + 0.05) / 0.05).min() >= 4.5
+
+
+def test_no_name_is_a_formula_of_a_spreadsheet(tmp_path) -> None:
+    data = pd.DataFrame({"name": ["=1+1", "@x", "-x", "+.5", "-1", "one"], "value": [-1.5] * 6})
+    save(pyplot.figure(), tmp_path / "drawn.csv", data=data)
+    assert csv_of(tmp_path / "drawn.csv")["name"].tolist() == ["'=1+1", "'@x", "'-x", "+.5", "-1", "one"]
+    assert "-1.5\n" in (tmp_path / "drawn.csv").read_text()

@@ -116,6 +116,11 @@ def label_beside(axis: Any, labels: Sequence[tuple[float, float, str, str]], siz
         )
 
 
+def _as_text(cell: object) -> object:
+    """Return a cell; spreadsheets run a text that begins as a formula does, unless a mark of text stands before it."""
+    return f"'{cell}" if isinstance(cell, str) and re.match(r"[=@\t\r]|[+-](?![\d.])", cell) else cell
+
+
 def save(
     figure: Figure, *paths: str | Path, finding: str = "", data: pd.DataFrame | None = None, one_value: bool = False
 ) -> None:
@@ -134,7 +139,7 @@ def save(
         if suffix == "csv":
             if data is None:
                 raise UserError(f"{path}: the figure does not say what it draws; give save() its numbers as data=")
-            write_text(data.to_csv(index=False, float_format="%.6g", lineterminator="\n"), path)
+            write_text(data.map(_as_text).to_csv(index=False, float_format="%.6g", lineterminator="\n"), path)
             continue
         metadata = {
             "svg": {

@@ -149,8 +149,9 @@
     });
   });
 
-  // A table as CSV, made here: one line per cell, numbers in full, as in its Parquet file.
-  const quoted = value => '"' + value.replace(/\s+/g, ' ').trim().replace(/"/g, '""') + '"';
+  // A table as CSV, made here: one line per cell, numbers in full, as in its Parquet file. Spreadsheets run what begins
+  // as a formula does, unless a mark of text stands before it.
+  const quoted = value => '"' + value.replace(/\s+/g, ' ').trim().replace(/^(?=[=@]|[+-](?![\d.]))/, "'").replace(/"/g, '""') + '"';
   const lines = table => {
     const columns = all('thead th[data-column]', table).map(head => head.dataset.column);
     return all('tbody', table).flatMap(body => {
