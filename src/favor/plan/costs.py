@@ -41,7 +41,6 @@ Work = Callable[[Any, Any], tuple[float, float]]
 
 
 def no_work(key: Any, files: Any) -> tuple[float, float]:
-    """Return that a job does no more than every job."""
     return 0, 0
 
 
@@ -86,7 +85,6 @@ class Costs(Part):
 
     @property
     def cluster(self) -> Cluster:
-        """What the configuration says of the cluster."""
         return self.project.config.cluster
 
     # GPUs
@@ -113,11 +111,9 @@ class Costs(Part):
     # Base models and their sizes
 
     def model(self, key: OfModel) -> str:
-        """Return the base model of a wildcard."""
         return key.model
 
     def base_model(self, key: InExperiment) -> str:
-        """Return an experiment's base model."""
         return self.project.experiment(key).base_model
 
     def judge_model(self, key: InExperiment) -> str | None:
@@ -186,11 +182,9 @@ class Costs(Part):
         return 6 * self.parameters(self.base_model(key)) * tokens, memory
 
     def shared_work(self, key: Batch, files: Any) -> tuple[float, float]:
-        """Return the work of a job of a shared stage."""
         return self._stage_work(key, files, self.training.stage(key), self.training.shared_clients(key))
 
     def personal_work(self, key: PersonalBatch, files: Any) -> tuple[float, float]:
-        """Return the work of a job of a personal stage."""
         stage = present(self.project.plan(key).personal)
         return self._stage_work(key, files, stage, self.training.personal_clients(key))
 
@@ -201,11 +195,9 @@ class Costs(Part):
         return prompts.per_client + common
 
     def generation_work(self, key: Run, files: Any) -> tuple[float, float]:
-        """Return the work of generating a run in one job."""
         return self._generating(key, self.project.experiment(key).clients)
 
     def part_work(self, key: GenerationPart, files: Any) -> tuple[float, float]:
-        """Return the work of generating for some of a run's clients."""
         return self._generating(key, len(self.training.generation_parts(key.experiment)[int(key.part)]))
 
     def _generating(self, key: Run, clients: int) -> tuple[float, float]:

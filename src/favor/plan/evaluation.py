@@ -107,15 +107,12 @@ class Evaluation(Part):
     # What every run generated
 
     def run_generations(self, key: Run) -> str:
-        """Return what a run generated."""
         return self.paths.generations.of(self.training.home(key))
 
     def run_gates(self, key: Run) -> str:
-        """Return the gates that a run generated with."""
         return self.paths.gates.of(self.training.home(key))
 
     def generations(self, key: InExperiment) -> list[str]:
-        """Return what every run of an experiment generated."""
         return [self.run_generations(run) for run in self.training.runs(key.experiment)]
 
     def common_generations(self, key: InExperiment) -> list[str]:
@@ -146,7 +143,6 @@ class Evaluation(Part):
         return [self.paths.scores.of(key, family=family) for family in named if family in computed]
 
     def prompts(self, key: InExperiment) -> list[str]:
-        """Return the prompts of every seed of an experiment."""
         return [self.paths.prompts.of(key, seed=seed) for seed in self.project.experiment(key).seeds]
 
     # Prompts for somebody else to answer
@@ -157,11 +153,9 @@ class Evaluation(Part):
         return [name for name, each in experiments if self.is_measured(name) and each.outputs_of is None]
 
     def prompt_lists(self) -> list[str]:
-        """Return the lists of prompts, one per experiment."""
         return [self.paths.prompt_list.of(experiment=name) for name in self._asking()]
 
     def prompts_to_answer(self, key: object = None) -> list[str]:
-        """Return the prompts behind the lists."""
         return [file for name in self._asking() for files in self._asked(name) for file in files]
 
     def _asked(self, name: str) -> tuple[list[str], list[str]]:
@@ -193,11 +187,9 @@ class Evaluation(Part):
         return self.project.assistant_files(present(self.project.experiment(key).evaluation.assistant))
 
     def classifier(self, key: InExperiment) -> list[str]:
-        """Return what describes an experiment's assistant classifier."""
         return self._classifier_files(key)[1:]
 
     def classifier_weights(self, key: InExperiment) -> str:
-        """Return the weights of its encoder."""
         return self._classifier_files(key)[0]
 
     def assistant_scores(self, key: InExperiment) -> str | list[str]:
@@ -213,7 +205,6 @@ class Evaluation(Part):
     # Scores
 
     def family_code(self, key: OfFamily) -> str:
-        """Return what scores a metric family."""
         return f"{METRIC_FAMILIES.module(key.family)}:score"
 
     def score_settings(self, key: OfFamily) -> Parameter:
@@ -276,7 +267,6 @@ class Evaluation(Part):
         return found
 
     def certificate_settings(self, key: InExperiment) -> Parameter:
-        """Return whose certificates these are."""
         return canonical(Spaces(encoders=self.project.encoders_of(key.experiment)))
 
     # Paired tests
@@ -294,11 +284,9 @@ class Evaluation(Part):
         return {"pairs": pairs, "metrics": metrics, "exact": declared.exact}
 
     def compared_encoders(self, key: Table) -> list[str]:
-        """Return the encoders that a table's paired tests read."""
         return sorted({encoder for encoders in self._compared(key)["metrics"].values() for encoder in encoders})
 
     def compared_sources(self, key: Table) -> list[str]:
-        """Return the clients' human texts in the spaces that a table's paired tests read."""
         return [self.project.sources(key, encoder) for encoder in self.compared_encoders(key)]
 
     def comparison_settings(self, key: Table) -> Parameter:
@@ -307,7 +295,6 @@ class Evaluation(Part):
         return canonical(handed(Compared, experiment, experiment.evaluation, encoders=encoders, **self._compared(key)))
 
     def evidence_settings(self, key: InExperiment) -> Parameter:
-        """Return what the comparison of all pairs of rows depends on."""
         return canonical(self._outputs_in_spaces(ComparedRows, key, unseen=self.unseen_encoders(key)))
 
     # Diagnostics

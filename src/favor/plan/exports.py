@@ -56,7 +56,6 @@ class Exports(Part):
         return self.evaluation.run_generations(key)
 
     def pan_settings(self, key: Run) -> Parameter:
-        """Return what the export of a run to PAN's evaluator depends on."""
         return canonical(PanExport(method=key.method, seed=int(key.seed)))
 
     # The layout of the paper's release
@@ -68,7 +67,6 @@ class Exports(Part):
         return self.evaluation.run_generations(key)
 
     def released_scores(self, key: Run) -> list[str]:
-        """Return the scores that the released layout has columns for."""
         return [self.paths.scores.of(experiment=key.experiment, family=family) for family in FAMILIES]
 
     def released_run(self, key: Run) -> ReleasedRun:
@@ -108,7 +106,6 @@ class Exports(Part):
         )
 
     def release_settings(self, key: Run) -> Parameter:
-        """Return the same as a rule's parameter."""
         return canonical(self.released_run(key))
 
 

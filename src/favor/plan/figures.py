@@ -103,11 +103,9 @@ class Figures(Part):
         return {"figure": title_of(key.figure), "name": key.figure}
 
     def code(self, key: OfFigure) -> str:
-        """Return what declares a figure."""
         return FIGURES.entry(key.figure)
 
     def all_code(self) -> list[str]:
-        """Return what declares every figure."""
         return list(map(FIGURES.entry, FIGURES.names()))
 
     def files(self, kind: str) -> list[str]:
@@ -119,5 +117,4 @@ class Figures(Part):
         ]
 
     def overviews(self, kind: str) -> list[str]:
-        """Return the drawings of the method and of the workflow."""
         return [self.paths.overview.of(figure=figure, kind=kind) for figure in OVERVIEWS]

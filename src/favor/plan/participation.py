@@ -67,7 +67,6 @@ class Participation(Part):
 
     @cache
     def last_rounds(self, experiment: str, seed: str, sampling: str) -> dict[str, int]:
-        """Return the round of every client's last participation."""
         return last_participation(self.rounds(experiment, seed, sampling))
 
     @cache

@@ -28,11 +28,9 @@ class Preparation(Part):
 
     @property
     def config(self) -> Configuration:
-        """The configuration of the project."""
         return self.project.config
 
     def demo_corpus_settings(self, key: InCorpus) -> Parameter:
-        """Return how a corpus is generated."""
         return canonical(present(self.config.corpora[key.corpus].demo))
 
     def split_settings(self, key: InCorpus) -> Parameter:
@@ -44,7 +42,6 @@ class Preparation(Part):
         return handed(Splitting, corpus, unread=() if corpus.split == "temporal" else ("undated",))
 
     def background_settings(self, key: InCorpus) -> Parameter:
-        """Return how background authors are chosen."""
         return canonical(self._background(key))
 
     def _background(self, key: InCorpus) -> Background:
@@ -166,7 +163,6 @@ class Preparation(Part):
         return canonical(handed(LoadedModel, model, source=self.project.plain_folder(key.model)))
 
     def asce_settings(self, key: Encoder) -> Parameter:
-        """Return how a style encoder is trained."""
         return canonical(handed(StyleEncoder, self.config.encoders[key.encoder]))
 
     def stylometry_settings(self, key: Encoder) -> Parameter:
@@ -175,15 +171,12 @@ class Preparation(Part):
         return canonical(handed(Stylometry, fitting, self.config.corpora[fitting.corpus]))
 
     def encoder_settings(self, key: Encoder) -> Parameter:
-        """Return which encoder a job encodes texts with."""
         return canonical(Encoding(encoder=self.project.loaded_encoder(key)))
 
     def certificate_settings(self, key: Encoder) -> Parameter:
-        """Return which encoder is certified, and with how many items."""
         return canonical(Certification(encoder=self.project.loaded_encoder(key), items=self.config.stel_items))
 
     def demo_assistant_settings(self, key: OfAssistant) -> Parameter:
-        """Return how texts of an assistant are generated."""
         return canonical(present(self.config.assistants[key.assistant].demo))
 
     def assistant_settings(self, key: OfAssistant) -> Parameter:
@@ -198,7 +191,6 @@ class Preparation(Part):
         return canonical(handed(TextAllocation, experiment, self.config.corpora[experiment.corpus]))
 
     def tokenizer(self, key: InExperiment) -> list[str]:
-        """Return the files of the tokenizer of an experiment's base model."""
         return self.project.tokenizer_files(self.project.experiment(key).base_model)
 
     def copied_posts(self, key: InExperiment) -> list[str]:

@@ -89,7 +89,6 @@ class Project:
         return given_input(path, Path(self.config.results) / FOLDER)
 
     def given_outputs(self, key: Run) -> str:
-        """Return the file with the continuations of a row that were made elsewhere."""
         return self.given(self.plan(key).source)
 
     # What a job reads of one corpus or experiment and of nothing else
@@ -103,23 +102,18 @@ class Project:
         return hands(kind, self.experiment)
 
     def experiment(self, key: InExperiment) -> Experiment:
-        """Return the experiment that a job or file belongs to."""
         return self.config.experiments[key.experiment]
 
     def corpus(self, key: InExperiment) -> str:
-        """Return the corpus of an experiment."""
         return self.experiment(key).corpus
 
     def style_encoder(self, key: InExperiment) -> str:
-        """Return the style encoder of an experiment."""
         return self.experiment(key).style_encoder
 
     def semantic_encoder(self, key: InExperiment) -> str:
-        """Return the encoder of its semantic similarity."""
         return self.experiment(key).evaluation.semantic_encoder
 
     def spaces(self, key: InExperiment) -> list[str]:
-        """Return the encoders that it is measured with."""
         return self.encoders_of(key.experiment)
 
     def check_run(self, experiment: str, row: str | None, seed: str | None) -> None:
@@ -131,11 +125,9 @@ class Project:
             raise UserError(f"experiment '{experiment}' has no seed {seed}; its seeds are {', '.join(map(str, seeds))}")
 
     def plan(self, key: Run) -> Plan:
-        """Return the plan of a run's row."""
         return self.rows[key.experiment, key.method].plan
 
     def plans(self, experiment: str) -> dict[str, Plan]:
-        """Return the plans of an experiment's rows."""
         return {row: self.rows[experiment, row].plan for row in self.config.experiments[experiment].methods}
 
     def titles(self, experiment: str) -> dict[str, str]:
@@ -187,11 +179,9 @@ class Project:
         return [file.of(model=name) for file in self.paths.weights(self.paths.quantised_folder).values()]
 
     def loaded_model(self, name: str) -> LoadedModel:
-        """Return how a job loads a base model."""
         return handed(LoadedModel, self.config.base_models[name], source=self.model_folder(name))
 
     def asked_model(self, name: str) -> AskedModel:
-        """Return the same for a model that is asked in words."""
         return handed(AskedModel, self.config.base_models[name], source=self.model_folder(name))
 
     def model_title(self, name: str) -> str:
@@ -200,11 +190,9 @@ class Project:
         return model.title or (Path(model.source).name if model.source else name)
 
     def base_files(self, key: InExperiment) -> list[str]:
-        """Return the files of an experiment's base model."""
         return self.model_files(self.experiment(key).base_model)
 
     def gguf_file(self, key: OfModel) -> str:
-        """Return the GGUF file that a base model is dequantised from."""
         return self.given(str(Path(present(self.config.base_models[key.model].gguf)).expanduser()))
 
     def models_with(self, origin: str) -> str:
@@ -212,11 +200,9 @@ class Project:
         return alternatives(name for name, model in self.config.base_models.items() if getattr(model, origin))
 
     def pretraining(self, key: OfModel) -> Pretraining:
-        """Return how a base model is pretrained."""
         return present(self.config.base_models[key.model].pretrain)
 
     def pretraining_corpus(self, key: OfModel) -> str:
-        """Return the corpus that a base model is pretrained on."""
         return self.pretraining(key).corpus
 
     # Encoders and assistant classifiers
@@ -242,7 +228,6 @@ class Project:
         return LoadedEncoder(spec=spec, folder=folder)
 
     def encoder_code(self, key: Encoder) -> str:
-        """Return what loads an encoder of its kind."""
         return ENCODER_KINDS.entry(self.config.encoders[key.encoder].kind)
 
     def encoder_corpus(self, key: Encoder) -> str:
@@ -274,7 +259,6 @@ class Project:
         return self.paths.assistant_texts.of(key) if path is None else self.given(path)
 
     def assistant_corpus(self, key: OfAssistant) -> str:
-        """Return the corpus of people that a classifier learns from."""
         return self.config.assistants[key.assistant].corpus
 
     def assistant_files(self, name: str) -> list[str]:
@@ -302,19 +286,15 @@ class Project:
         }
 
     def reader_code(self, key: InCorpus) -> str:
-        """Return what reads a corpus."""
         return CORPUS_READERS.entry(self.config.corpora[key.corpus].reader)
 
     def reader_module(self, key: InCorpus) -> str:
-        """Return the whole of what knows the files of a corpus."""
         return CORPUS_READERS.module(self.config.corpora[key.corpus].reader)
 
     def background(self, corpus: str) -> list[str]:
-        """Return the background authors of a corpus, where it has any."""
         return [self.paths.background.of(corpus=corpus)] if self.config.corpora[corpus].roles.background else []
 
     def words(self, key: InExperiment) -> str:
-        """Return what counts as a word in an experiment's corpus."""
         return self.config.corpora[self.experiment(key).corpus].words
 
     def near_duplicates(self, corpus: str) -> list[str]:
@@ -329,15 +309,12 @@ class Project:
         return (self.paths.remaining_table if withdrawn else self.paths.client_table).of(key, table=table)
 
     def texts(self, key: InExperiment) -> str:
-        """Return the texts of the clients that remain."""
         return self._remaining(key, "texts")
 
     def allocation(self, key: InExperiment) -> str:
-        """Return the allocation of words to the clients that remain."""
         return self._remaining(key, "allocation")
 
     def sources(self, key: InExperiment, encoder: str) -> str:
-        """Return the human texts of the clients that remain, in the space of an encoder."""
         return self._remaining(key, f"embeddings/{encoder}")
 
     @cached_property
@@ -370,7 +347,6 @@ class Part:
 
     @property
     def paths(self) -> Paths:
-        """The files of the results folder."""
         return self.project.paths
 
 

@@ -37,11 +37,9 @@ class Publication(Part):
     # The report
 
     def report_files(self) -> dict[str, str]:
-        """Return the report by kind of file: a page and, where LaTeX is installed, a PDF."""
         return {kind: self.paths.report.of(kind=kind) for kind in ("html", "pdf") if kind == "html" or self.latex}
 
     def report(self) -> list[str]:
-        """Return the files of the report."""
         return list(self.report_files().values())
 
     def report_tables(self, key: object = None) -> list[str]:
@@ -55,23 +53,18 @@ class Publication(Part):
         return [file for kind in kinds for file in (*self.figures.files(kind), *self.sweeps.figures(kind))]
 
     def corpora(self, key: object = None) -> list[str]:
-        """Return the corpora of the experiments that the report shows."""
         return unique(self.project.config.experiments[name].corpus for name in self.evaluation.shown())
 
     def near_duplicates(self, key: object = None) -> list[str]:
-        """Return the near duplicates of every corpus shown."""
         return [file for corpus in self.corpora() for file in self.project.near_duplicates(corpus)]
 
     def allocations(self, key: object = None) -> list[str]:
-        """Return the allocation of words of every experiment shown."""
         return [self.project.allocation(Table(name, "")) for name in self.evaluation.shown()]
 
     def galleries(self) -> list[str]:
-        """Return the pages that quote texts."""
         return [self.paths.gallery.of(experiment=name) for name in self.evaluation.galleries()]
 
     def samples(self, key: object = None) -> list[str]:
-        """Return the texts that the report's first screen quotes, of experiments with a gallery."""
         return [self.paths.gallery_sample.of(experiment=name) for name in self.evaluation.galleries()]
 
     def prompts(self, key: object = None) -> list[str]:
@@ -121,7 +114,6 @@ class Publication(Part):
         )
 
     def printed_experiments(self) -> dict[str, PrintedExperiment]:
-        """Return what is printed of every experiment shown."""
         return {name: self._printed(name) for name in self.evaluation.shown()}
 
     def _printed(self, name: str) -> PrintedExperiment:
@@ -174,11 +166,9 @@ class Publication(Part):
     # The numbers of the paper's running text
 
     def number_settings(self, key: object) -> Parameter:
-        """Return what the numbers are taken from, by experiment."""
         return canonical(Numbers(experiments=self._number_sources()))
 
     def number_files(self, key: object = None) -> list[str]:
-        """Return the files behind the numbers."""
         return [file for source in self._number_sources().values() for file in source.files]
 
     def _number_sources(self) -> dict[str, NumberSource]:
@@ -230,7 +220,6 @@ class Publication(Part):
         return unique(files)
 
     def private_texts(self, key: object = None) -> list[str]:
-        """Return the clients' texts of every experiment, to search what is released for."""
         return [self.paths.texts.of(experiment=name) for name in self.project.config.experiments]
 
     def private_generations(self, key: object = None) -> list[str]:
@@ -241,7 +230,6 @@ class Publication(Part):
         return unique([*map(self.evaluation.run_generations, runs), *common])
 
     def private_authors(self, key: object = None) -> list[str]:
-        """Return the authors of every corpus that a client comes from, or a model or encoder is trained on."""
         return [self.paths.authors.of(corpus=corpus) for corpus in self.project.config.corpora]
 
     def project_files(self) -> list[str]:
@@ -251,7 +239,6 @@ class Publication(Part):
         return list(map(str, described))
 
     def lock_file(self) -> str:
-        """Return the lock file of the environment."""
         return str(self.project.root / "requirements.lock")
 
     def release_settings(self, key: object) -> Parameter:

@@ -49,11 +49,9 @@ class Records(Part):
         return [] if plan.shared is None else self.training.kept_states(run, plan.shared)
 
     def kept_bundles(self, key: InExperiment) -> list[str]:
-        """Return the bundles of everything that stays on the clients of an experiment."""
         return unique(file for run in self._homes(key) for file in self._kept_bundles(run))
 
     def behind(self, key: InExperiment) -> list[str]:
-        """Return the files that hold parts of those bundles."""
         return unique(file for run in self._homes(key) for file in self.training.behind(run))
 
     def final_recipients(self, run: Run, plan: Plan) -> list[str]:

@@ -61,7 +61,6 @@ class SharedTraining(Participation):
         return Run(archive, run.seed, alike[0]) if alike else home
 
     def per_job(self, key: InExperiment) -> int:
-        """Return how many clients one job trains."""
         return present(self.project.experiment(key).federation.clients_per_job)
 
     # Shared stages
@@ -72,7 +71,6 @@ class SharedTraining(Participation):
         return f"{named}.*" if remembering else f"(?!{named}).*"
 
     def stage(self, key: InTrack) -> SharedStage:
-        """Return the shared stage behind a track."""
         return self._stage(key.experiment, key.track)
 
     @cache
@@ -83,11 +81,9 @@ class SharedTraining(Participation):
         raise UserError(f"no method of experiment '{experiment}' has the shared track '{track}'; check the name")
 
     def schedule(self, key: InTrack) -> str:
-        """Return the schedule of a track's rounds."""
         return self.paths.schedule.of(key, sampling=self.stage(key).sampling)
 
     def cohort(self, key: InRound) -> list[str]:
-        """Return the clients that take part in a round."""
         return self.rounds(key.experiment, key.seed, self.stage(key).sampling)[int(key.round)]
 
     def shared_clients(self, key: Batch) -> list[str]:
@@ -132,11 +128,9 @@ class SharedTraining(Participation):
         return sum(len(cohort) - 1 for cohort in self.rounds(key.experiment, key.seed, stage.sampling)[:number])
 
     def round_start(self, key: InRound) -> str:
-        """Return the shared adapter that the clients of a round are sent."""
         return self.server_adapter(key, self.stage(key), int(key.round))
 
     def aggregated_from(self, key: AfterRound) -> str:
-        """Return the shared adapter that a round's uploads are added to."""
         return self.server_adapter(key, self.stage(key), int(key.next_round) - 1)
 
     def server_memory(self, key: AfterRound) -> list[str]:
@@ -162,7 +156,6 @@ class SharedTraining(Participation):
         return self.round_uploads(key, self.stage(key), int(key.round))
 
     def round_uploads(self, run: InSeed, stage: SharedStage, number: int) -> list[str]:
-        """Return the uploads of a round, as they are sent."""
         return [self._sent(job) for job in self.round_jobs(run, stage, number)]
 
     def _sent(self, job: Batch) -> str:
@@ -185,7 +178,6 @@ class SharedTraining(Participation):
         return {client: place for place, client in enumerate(self.drawn(experiment, seed, sampling)[number])}
 
     def endpoint(self, key: InSeed, stage: SharedStage, client: str, number: int) -> str:
-        """Return the bundle that holds a client's shared endpoint of a round."""
         return self.paths.endpoints.of(self._batch(key, stage, client, number))
 
     def _batch(self, key: InSeed, stage: SharedStage, client: str, number: int) -> Batch:
@@ -311,7 +303,6 @@ class SharedTraining(Participation):
         return {client: repeats[client] for client in self.shared_clients(key)}
 
     def shared_style(self, key: InTrack) -> list[str]:
-        """Return the clients' own style embeddings, where a shared stage aligns with them."""
         return self._style(key, self.stage(key))
 
     # Both stages
@@ -368,15 +359,12 @@ class SharedTraining(Participation):
         return canonical(handed(settings.Aggregation, summed, self.project.experiment(key).federation))
 
     def combination_settings(self, key: InTrack) -> Parameter:
-        """Return what the combination of a round's uploads depends on."""
         return canonical(handed(settings.Combination, self._summation(key), self.project.experiment(key).federation))
 
     def combination_code(self, key: InTrack) -> str:
-        """Return what declares an experiment's robust rule."""
         return ROBUST_RULES.entry(present(self.project.experiment(key).federation.robust).rule)
 
     def summation_settings(self, key: InTrack) -> Parameter:
-        """Return what the sum of a round's uploads depends on."""
         return canonical(self._summation(key))
 
     def _summation(self, key: InTrack) -> settings.Summation:

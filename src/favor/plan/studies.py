@@ -53,7 +53,6 @@ class Studies(Part):
     # Prompted rows: continuations without training
 
     def prompted(self, experiment: str) -> list[str]:
-        """Return the rows of an experiment whose base model is prompted instead of trained."""
         return [row for row, plan in self.project.plans(experiment).items() if plan.prompting is not None]
 
     def _rows_of(self, inference: str, kind: str) -> list[str]:
@@ -126,7 +125,6 @@ class Studies(Part):
     # The human audit
 
     def audit(self, key: InExperiment) -> HumanAudit:
-        """Return the audit of an experiment that has one."""
         return present(self.project.experiment(key).studies.human_2afc)
 
     def audited_generations(self, key: InExperiment) -> list[str]:
@@ -177,7 +175,6 @@ class Studies(Part):
         return canonical(handed(JudgementsJob, self._judges(key), seeds=seeds, words=words))
 
     def judge_code(self, key: InExperiment) -> str:
-        """Return what asks the judge."""
         return JUDGES.entry(self._judges(key).model)
 
     def judge_settings(self, key: InExperiment) -> Parameter:
@@ -219,7 +216,6 @@ class Studies(Part):
     # Transfer of frozen style encoders to another corpus
 
     def transfer_corpus(self, key: InExperiment) -> str:
-        """Return the second corpus."""
         return present(self.project.experiment(key).evaluation.transfer).corpus
 
     def _check_transfer(self, name: str) -> None:
@@ -239,7 +235,6 @@ class Studies(Part):
         ]
 
     def embedded(self, key: InExperiment) -> list[str]:
-        """Return the encoders that a second corpus is embedded with, where an experiment names one."""
         return [] if self.project.experiment(key).evaluation.transfer is None else self.transferred(key)
 
     def transfer_embedding_settings(self, key: OfEncoderIn) -> Parameter:

@@ -43,7 +43,6 @@ class Sweeps(Part):
         return sorted(chosen | {family for label in section.tables for family in self.tables.specs[label].sources})
 
     def experiments(self, sweep: str) -> list[str]:
-        """Return the experiments behind the points of a sweep, each once."""
         return unique(point.experiment for point in self.project.config.sweeps[sweep].points)
 
     def _methods(self, sweep: str) -> list[str]:
@@ -120,7 +119,6 @@ class Sweeps(Part):
         )
 
     def family_code(self, key: InSweep) -> list[str]:
-        """Return what declares the metrics behind a sweep."""
         return list(map(METRIC_FAMILIES.entry, self.families(key.sweep)))
 
     def table_files(self, *kinds: str) -> list[str]:

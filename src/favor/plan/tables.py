@@ -66,7 +66,6 @@ class Tables(Part):
         }
 
     def encoder_titles(self) -> dict[str, str]:
-        """Return the printed names of encoders that have their own."""
         return {key: encoder.title for key, encoder in self.project.config.encoders.items() if encoder.title}
 
     def context(self, experiment: str, settings: Mapping[str, RowSettings] | None = None) -> Context:
@@ -93,7 +92,6 @@ class Tables(Part):
         )
 
     def references(self, experiment: str) -> list[str]:
-        """Return the rows that do not federate."""
         return [row for row, plan in self.project.plans(experiment).items() if not plan.collaborative]
 
     def remarks(self, experiment: str) -> dict[str, str]:
@@ -185,7 +183,6 @@ class Tables(Part):
     # Tables
 
     def labels(self, key: Table | SweepTable) -> dict[str, str]:
-        """Return what Snakemake's report calls a table."""
         return {"table": self.specs[key.label].title, "name": key.label}
 
     def code(self, label: str) -> list[str]:
@@ -223,7 +220,6 @@ class Tables(Part):
         return [self.paths.scores.of(key, family=family) for family in self.sources(key.experiment, key.label)]
 
     def comparisons(self, key: Table) -> list[str]:
-        """Return the paired tests behind a table, where it prints any."""
         return [self.paths.comparisons.of(key)] if self.specs[key.label].comparisons else []
 
     def paper_values(self, key: Table | SweepTable) -> list[str]:
@@ -248,7 +244,6 @@ class Tables(Part):
         return canonical(PrintedTable(context=context))
 
     def excerpt_settings(self, key: InExperiment) -> Parameter:
-        """Return what the table of excerpts depends on besides texts."""
         return canonical(handed(Excerpts, context=self.context(key.experiment), words=self.project.words(key)))
 
 

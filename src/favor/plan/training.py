@@ -167,7 +167,6 @@ class Training(SharedTraining):
         )
 
     def personal_style(self, key: Run) -> list[str]:
-        """Return the clients' own style embeddings, where a personal stage aligns with them."""
         return self._style(key, _personal(self.project.plan(key)))
 
     # What clients generate with
@@ -197,7 +196,6 @@ class Training(SharedTraining):
         return self.server_adapter(run, present(plan.shared), self.project.experiment(run).federation.rounds)
 
     def bundles(self, run: Run) -> list[str]:
-        """Return the adapter bundles of a run's clients that they generate with."""
         return self._adapters(self.trainer(run))[1]
 
     def adapters(self, run: Run) -> list[str]:
@@ -300,7 +298,6 @@ class Training(SharedTraining):
     # Settings of generation and export
 
     def common_prompts(self, key: InExperiment) -> list[str]:
-        """Return the prompts that every client continues, where the experiment has such."""
         return [] if self.project.experiment(key).prompts.common is None else [self.paths.common_prompts.of(key)]
 
     def generation_parts(self, experiment: str) -> list[list[str]]:

@@ -77,7 +77,6 @@ class ValidationLosses(Part):
         return validation is not None and validation.patience is not None
 
     def logs(self, key: InExperiment) -> list[str]:
-        """Return the training logs that hold the losses of an experiment's rows."""
         return unique(log for run in self.training.runs(key.experiment) for log in self._logs(run))
 
     def settings(self, key: InExperiment) -> Parameter:
