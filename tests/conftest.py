@@ -123,5 +123,6 @@ def browser(tmp_path) -> Iterator[Any]:
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     service = webdriver.chrome.service.Service(executable_path=driver)
     started = webdriver.Chrome(options=options, service=service)
+    started.set_script_timeout(300)  # axe takes long over a large page on a busy machine
     yield started
     started.quit()
