@@ -353,6 +353,8 @@ def test_what_is_no_corpus_is_refused(tmp_path) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.csv").write_text("a\n1\n")
     (tmp_path / "few.csv").write_text("a,b\n1,2\n1,2\n")
+    (tmp_path / "header.csv").write_text("author,text\n")
+    (tmp_path / "nul.csv").write_bytes(b"\0" * 1000)
     posts()[["date", "text"]].assign(date=range(96)).to_csv(tmp_path / "nobody.csv", index=False)
     (tmp_path / "picture.png").write_bytes(b"\x89PNG")
     (tmp_path / "empty").mkdir()
@@ -360,6 +362,8 @@ def test_what_is_no_corpus_is_refused(tmp_path) -> None:
         ("none.csv", "file not found"),
         ("notes", "name one table"),
         ("few.csv", "no column holds texts .*; its columns are a, b"),
+        ("header.csv", "has no row below the names of its columns"),
+        ("nul.csv", "has no row below the names of its columns"),
         ("nobody.csv", "no column names authors .*; its columns are date, text"),
         ("picture.png", "neither a table .* nor an export"),
         ("empty", "holds no folder of text files per author"),

@@ -315,6 +315,8 @@ def test_a_folder_of_archives_is_a_corpus(tmp_path) -> None:
     zipped(DATA / "twitter", tmp_path / "zoe.zip")
     (tmp_path / "eve").mkdir()
     shutil.copy(DATA / "tweet.js", tmp_path / "eve" / "tweet.js")  # nobody is named in it, so the folder is
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "gone").symlink_to("nowhere")
     found = list(open_reader("twitter").read(tmp_path, ReaderSettings(date_format="%d.%m.%Y")))
     assert [(post.author, post.date) for post in found][:2] == [("eve", "14.05.2013"), ("zoe_l", "01.04.2023")]
     assert found[1].row_label == "zoe.zip, tweet 1"

@@ -68,6 +68,7 @@ class Export:
         if self.matches(files):
             return [files]
         inner = sorted(child for child in path.iterdir() if child.name[0] != ".") if path.is_dir() else []
+        inner = [child for child in inner if child.is_file() or child.is_dir()]  # some links lead nowhere
         return [files for files in map(Files, inner) if self.matches(files)]
 
     def read(self, path: Path, settings: ReaderSettings) -> Iterator[RawPost]:

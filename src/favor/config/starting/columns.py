@@ -129,6 +129,8 @@ def roles_of(columns: Mapping[str, Column], source: str, date_format: str | None
 
     Raises ``UserError`` where none can be the author's or the text's, or has dates of that form.
     """
+    if not columns:
+        raise UserError(f"{source}: has no row below the names of its columns; fetch the file again")
     found, guessed = {}, []
     texts = {name: column for name, column in columns.items() if column.words >= TEXT_WORDS * max(column.rows, 1)}
     authors = {name: column for name, column in columns.items() if column.names_authors and name not in texts}
