@@ -2,102 +2,89 @@
 
     python benchmarks/claims.py
 
-draws authors, eight texts each, and the tables of a report on FAVoR, the base and thirteen more rows; the claims are
-those of the report. A sentence on a list of rows is false if it is of any of them. Rates differ between authors as a
-beta distribution with the sum 4 does; the authors' own texts are right in .55.
+draws authors, eight texts each, and what a report knows of FAVoR, the base and thirteen more rows: rates, shares of a
+voice, differences and gains, with their intervals and p. What may be said of them is decided as in the report
+(:mod:`favor.analysis.claims`). A sentence on a list of rows is false if it is of any of them. Rates differ between
+authors as a beta distribution with the sum 4 does; the authors' own texts are right in .55.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import time
-from dataclasses import astuple
 
 import numpy as np
 import pandas as pd
 
-from favor.report.facts import BASE, HEADLINE, Facts, attributed, compared, readings
-from favor.statistics.bootstrap import RATE, interval, observed_and_resampled, standard_error
+from favor.analysis.claims import differences_apart, p_of_limits, rates_above, settle
+from favor.statistics.bootstrap import RATE, interval, observed_and_resampled
 from favor.statistics.differences import compare
-from favor.statistics.kept_share import kept_share
 
-AUTHORS, TEXTS, DRAWS, OWN = (6, 12, 24), 8, 300, 0.55
-ROWS = ("favor", "base_only", *(f"row_{number}" for number in range(13)))
+AUTHORS, TEXTS, DRAWS, OWN, ROWS, MARGIN = (6, 12, 24, 50), 8, 200, 0.55, 15, 0.5
 
 
-def rates(generator: np.random.Generator, authors: int, mean: float) -> np.ndarray:
-    """Return every author's share of right texts, of a row that has ``mean`` of them on average."""
-    return generator.binomial(TEXTS, generator.beta(4 * mean, 4 * (1 - mean), authors)) / TEXTS
+class Report:
+    """The rates of one report's rows, the first FAVoR's and the second the base's, and of the authors' own texts."""
 
+    def __init__(self, generator: np.random.Generator, authors: int, means: list[float]) -> None:
+        self.generator, self.authors = generator, authors
+        self.counts = observed_and_resampled(authors, int(generator.integers(2**31)), DRAWS)
+        self.rates = [self._rates(mean) for mean in [*means, OWN]]
+        self.drawn = [self.counts @ rate / authors for rate in self.rates]
 
-def tables(
-    generator: np.random.Generator,
-    authors: int,
-    means: dict[str, float],
-    tested: str = "",
-    own_gain: float | None = None,
-) -> Facts:
-    """Return the tables of one report; ``means``: of every row. ``tested``: the row with pairs.
+    def _rates(self, mean: float) -> np.ndarray:
+        beta = self.generator.beta(4 * mean, 4 * (1 - mean), self.authors)
+        return self.generator.binomial(TEXTS, beta) / TEXTS
 
-    ``own_gain``: of every row's adapters; None where nothing is asked of their likelihoods.
-    """
-    counts = observed_and_resampled(authors, int(generator.integers(2**31)), DRAWS)
-    of_authors = {row: rates(generator, authors, mean) for row, mean in {**means, "gold": OWN}.items()}
-    drawn = {row: counts @ values / authors for row, values in of_authors.items()}
-    kept, read, pairs = [], [], []
-    for row in of_authors:
-        share = kept_share(drawn[row], 1 / authors, drawn["gold"], authors, RATE)
-        ends = {"": share.share, "low": share.low, "high": share.high}
-        ends |= {"score": share.score, "score_low": share.score_low, "score_high": share.score_high}
-        kept += [(row, f"kept_{HEADLINE}", variant, value) for variant, value in ends.items()]
-    for row in means if own_gain is not None else ():
-        ends = dict(zip(("", "low", "high"), (drawn[row][0], *interval(drawn[row], authors, RATE)), strict=True))
-        read += [
-            (row, "likelihood_top1", variant, value) for variant, value in (ends | {"chance": 1 / authors}).items()
-        ]
-        gain = counts @ generator.normal(own_gain, 0.05, authors) / authors
-        ends = dict(zip(("", "low", "high"), (gain[0], *interval(gain, authors)), strict=True))
-        read += [(row, "likelihood_own_gain", variant, value) for variant, value in ends.items()]
-    for left, right in [(tested, row) for row in means if row != tested and tested]:
-        both, shares = (drawn[left], drawn[right]), (of_authors[left] - of_authors[right]) / authors
-        found = compare(*both, np.full(authors, TEXTS), counts, shares, 1, span=1.0)
-        error = standard_error(both[0] - both[1], authors, counts)
-        pairs.append(("unseen", HEADLINE, left, right, *astuple(found)[:-1], error))
-    names = ["encoder", "metric", "left_method", "right_method", "left", "right", "delta", "low", "high", "p", "error"]
-    scored = [pd.DataFrame(rows, columns=["method", "metric", "variant", "value"]) for rows in (kept, read)]
-    evidence = pd.DataFrame(pairs, columns=names)
-    judge = "unseen" if pairs else "own"
-    return Facts(
-        evidence,
-        scored[0].assign(encoder=judge, n=authors * TEXTS),
-        "own",
-        list(means),
-        authors,
-        {},
-        scored[1].assign(encoder="", n=authors * TEXTS),
-        margin=0.5,
-    )
+    def attributed(self) -> pd.DataFrame:
+        """Return the claims on the rates against chance, and on half of the voice."""
+        *rates, own = ((float(drawn[0]), *interval(drawn, self.authors, RATE)) for drawn in self.drawn)
+        table = pd.DataFrame(rates, columns=["value", "low", "high"])
+        return rates_above(table, 1 / self.authors, self.authors, own, MARGIN)
+
+    def compared(self, row: int) -> pd.DataFrame:
+        """Return the claims on the differences of one row and each other."""
+        low, _ = interval(self.drawn[-1], self.authors, RATE)
+        margin = MARGIN * (low - 1 / self.authors) if low > 1 / self.authors else math.nan
+        found = []
+        for other in set(range(ROWS)) - {row}:
+            shares = (self.rates[row] - self.rates[other]) / self.authors
+            weights = np.full(self.authors, TEXTS)
+            made = compare(self.drawn[row], self.drawn[other], weights, self.counts, shares, 1, span=1.0)
+            found.append((other, made.delta, made.low, made.high, made.p))
+        table = pd.DataFrame(found, columns=["row", "delta", "low", "high", "p"]).set_index("row")
+        return differences_apart(table, margin, self.authors)
+
+    def gaining(self, own_gain: float) -> pd.Series:
+        """Return whether a row is shown to read its own authors better than the base."""
+        p, gains = [], []
+        for _ in range(ROWS):
+            gain = self.counts @ self.generator.normal(own_gain, 0.05, self.authors) / self.authors
+            p.append(p_of_limits(float(gain[0]), *interval(gain, self.authors), 0.0, self.authors))
+            gains.append(float(gain[0]))
+        return settle(pd.Series(p), pd.Series(p) * math.nan, pd.Series(gains), self.authors)["state"] == "above"
 
 
 def one_run(generator: np.random.Generator, authors: int) -> dict[str, bool]:
     """Return by kind of sentence whether a report of planted truth holds a false one, and what is found of a voice."""
     chance = 1 / authors
     half = chance + 0.5 * (OWN - chance)
-    nobody = tables(generator, authors, dict.fromkeys(ROWS, chance), "favor", 0.05)
-    prompted = tables(generator, authors, dict.fromkeys(ROWS, min(0.4, 3 * chance)), BASE, 0.0)
-    kept = tables(generator, authors, dict.fromkeys(ROWS, half))
-    apart = tables(generator, authors, {row: OWN if row == "favor" else half for row in ROWS}, "favor")
-    planted = attributed(kept)
+    nobody = Report(generator, authors, [chance] * ROWS)
+    prompted = Report(generator, authors, [min(0.4, 3 * chance)] * ROWS)
+    kept = Report(generator, authors, [half] * ROWS).attributed()
+    apart = Report(generator, authors, [OWN, *[half] * (ROWS - 1)]).compared(0)
+    at_chance, above = nobody.attributed(), prompted.attributed()["state"] == "above"
+    over_base = prompted.compared(1)["state"] == "below"  # the base below them
     return {
-        "above chance, of rows at chance": bool((attributed(nobody)["state"] == "above").any()),
-        "in the authors' voices, of rows whose prompts carry all": bool(attributed(prompted)["voice"].any()),
-        "half of the voice or more ruled out, of rows with half": bool(planted["within"].any()),
-        "a row above or below FAVoR, of equal rows": bool(compared(nobody)["state"].isin(["above", "below"]).any()),
-        "within half of the way, of rows at half of it": bool(compared(apart)["within"].any()),
-        "adapters above chance, of rows at chance": bool((readings(nobody)["state"] == "above").any()),
-        "adapters know their authors, of rows without own gain": bool(readings(prompted)["known"].any()),
-        "(found: FAVoR above chance, with half of the voice)": bool(planted["state"]["favor"] == "above"),
-        "(found: half ruled out for FAVoR, at chance)": bool(attributed(nobody)["within"]["favor"]),
+        "above chance, of rows at chance": bool((at_chance["state"] == "above").any()),
+        "in the authors' voices, of rows whose prompts carry all": bool((above & over_base).any()),
+        "half of the voice or more ruled out, of rows with half": bool(kept["within"].any()),
+        "a row above or below FAVoR, of equal rows": bool(nobody.compared(0)["state"].isin(["above", "below"]).any()),
+        "within half of the way, of rows at half of it": bool(apart["within"].any()),
+        "adapters know their authors, of rows without own gain": bool((above & prompted.gaining(0.0)).any()),
+        "(found: FAVoR above chance, with half of the voice)": bool(kept["state"][0] == "above"),
+        "(found: half ruled out for FAVoR, at chance)": bool(at_chance["within"][0]),
     }
 
 

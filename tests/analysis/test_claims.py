@@ -7,8 +7,18 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import binom, binomtest, norm
 
-from favor.analysis.claims import decisions, differences_apart, p_of_limits, p_of_rate, rates_above, settle
+from favor.analysis.claims import (
+    decisions,
+    differences_apart,
+    p_of_limits,
+    p_of_rate,
+    p_of_share,
+    rate_found,
+    rates_above,
+    settle,
+)
 from favor.statistics.bootstrap import RATE, interval, mean_draws, observed_and_resampled
 
 AUTHORS = 12
@@ -23,16 +33,52 @@ def rate() -> tuple[float, float, float]:
     return float(drawn[0]), *interval(drawn, AUTHORS, RATE)
 
 
-def test_p_of_a_rate_is_05_where_its_interval_ends(rate) -> None:
+def test_what_a_rate_shows_lies_outside_its_interval(rate) -> None:
     value, low, high = rate
-    assert p_of_rate(value, low, high, low, AUTHORS) == pytest.approx(0.05, abs=1e-9)
+    # By hand: the score test has .05 at the limits. Upwards the binomial test, which is skewed, asks for a bit more.
+    assert 0.05 < p_of_rate(value, low, high, low, AUTHORS) < 0.06
     assert p_of_rate(value, low, high, high, AUTHORS) == pytest.approx(0.05, abs=1e-9)
-    assert p_of_rate(value, low, high, value, AUTHORS) == pytest.approx(1.0)
+    assert p_of_rate(value, low, high, value, AUTHORS) == pytest.approx(1.0, abs=0.01)
     assert p_of_rate(value, low, high, low - 0.02, AUTHORS) < 0.05 < p_of_rate(value, low, high, low + 0.02, AUTHORS)
     assert decisions(*rate, AUTHORS) > 0
     # No text right: the lower limit is 0, and p is that of chance above it.
     assert p_of_rate(0.0, 0.0, 0.2, 0.2, AUTHORS) == pytest.approx(0.05, abs=1e-9)
     assert math.isnan(p_of_rate(0.1, math.nan, math.nan, 0.2, AUTHORS))
+
+
+def test_a_rate_of_decisions_that_are_known_is_tested_by_binomial_mid_p() -> None:
+    # 100 decisions by 10,000 authors, so that t is normal: 9 hits at a chance of 1 in 25.
+    wilson = binomtest(9, 100).proportion_ci(method="wilson")
+    upper = binom.sf(9, 100, 0.04) + binom.pmf(9, 100, 0.04) / 2
+    assert p_of_rate(0.09, *wilson, 0.04, 10_000) == pytest.approx(2 * upper, rel=2e-3)
+    score = 2 * norm.sf(0.05 / math.sqrt(0.04 * 0.96 / 100))
+    assert score < 0.6 * upper * 2
+
+
+def test_the_rate_that_would_have_been_found_is_found_in_four_of_five_runs() -> None:
+    generator, authors, chance = np.random.default_rng(3), 24, 1 / 24
+    counts = observed_and_resampled(authors, 1, 400)
+
+    def row(mean) -> tuple[float, float, float]:
+        drawn = counts @ generator.binomial(8, generator.beta(4 * mean, 4 * (1 - mean), authors)) / 8 / authors
+        return float(drawn[0]), *interval(drawn, authors, RATE)
+
+    trials = [decisions(*row(chance), authors) for _ in range(100)]
+    rate = float(np.median([rate_found(number, chance, authors, 15) for number in trials]))
+    assert 0.15 < rate < 0.2
+    found = np.mean([p_of_rate(*row(rate), chance, authors) < 0.05 / 15 for _ in range(300)])
+    assert 0.75 < found < 0.9
+    # Six authors with three decisions find nothing in fifteen tests, however many are right.
+    assert rate_found(3.0, 1 / 6, 6, 15) == 1.0
+
+
+def test_a_share_is_ruled_out_where_upper_limit_and_ceiling_are_apart() -> None:
+    # With thousands of authors a is 1.96 errors. By hand: .2 and .6 of 400 decisions each have the errors .02 and
+    # .0245; half of the way from 0 to .6 is .3, so (.3 - .2) / hypot(.02, .0123) = 4.3 errors, less Wilson's skew.
+    rate, ceiling = (binomtest(hits, 400).proportion_ci(method="wilson") for hits in (80, 240))
+    found = p_of_share((0.2, *rate), (0.6, *ceiling), 0.0, 0.5, 10_000)
+    assert 2 * norm.sf(4.3) < found < 2 * norm.sf(3.6)
+    assert math.isnan(p_of_share((0.31, 0.28, 0.34), (0.6, *ceiling), 0.0, 0.5, 10_000))
 
 
 def test_p_of_limits_is_05_where_the_interval_ends() -> None:
@@ -54,12 +100,15 @@ def test_a_family_is_corrected_as_a_whole() -> None:
 
 def test_rates_come_with_what_would_have_been_found(rate) -> None:
     value, low, high = rate
-    row = {"value": value, "low": low, "high": high, "share": 0.2, "share_high": 0.4, "margin": 0.5}
-    found = rates_above(pd.DataFrame([row]), low - 0.05, AUTHORS)
+    row = {"value": value, "low": low, "high": high}
+    # A third is right, and half of the way to .95 +- .03 is .57 or more.
+    found = rates_above(pd.DataFrame([row]), low - 0.06, AUTHORS, (0.95, 0.88, 0.98), 0.5)
     assert found["state"].tolist() == ["above"]
     assert found["within"].tolist() == [True]
-    found = rates_above(pd.DataFrame([row | {"share_high": 0.6}]), value, AUTHORS)
+    # Half of the way to .5 is .42, which the rate may be.
+    found = rates_above(pd.DataFrame([row]), value, AUTHORS, (0.5, 0.4, 0.6), 0.5)
     assert found["state"].tolist() == ["open"]
+    assert found["within"].tolist() == [False]
     assert found["found"].item() > high - 0.1
 
 

@@ -10,6 +10,8 @@ from favor.foundation.parquet import read_parquet
 from favor.paper.measured_numbers import judged_numbers, measured_numbers, validated_numbers
 from favor.paper.numbers import numbers_of
 from favor.paper.settings import Numbers
+from favor.report.claimed_numbers import with_claims
+from favor.report.facts import Facts
 from favor.report.paper_agreement import number_macros
 from favor.running.jobs.job import job
 from favor.scores.tables import SCORES
@@ -36,5 +38,6 @@ with job(snakemake, Numbers) as settings:
             written[name] += judged_numbers(read_parquet(path, SCORES), wanted.paper_dataset)
         for path in wanted.validation:
             written[name] += validated_numbers(read_parquet(path, SCORES))
+        written[name] = with_claims(written[name], Facts.of(wanted.claims))
     write_json(written, snakemake.output.numbers)
     write_text(number_macros(written), snakemake.output.macros)

@@ -8,13 +8,13 @@ sentence that no test found is no sentence about what is: whatever the report sa
 import math
 from typing import Literal
 
-import numpy as np
 import pandas as pd
-from scipy.stats import t as student_t
+from scipy.optimize import brentq
+from scipy.special import betainc, ndtri, stdtr, stdtrit
 
-from favor.statistics.bootstrap import student_limit
+from favor.statistics.bootstrap import student_limit, wilson
 from favor.statistics.paired import holm
-from favor.statistics.power import LEVEL, detectable, least_authors
+from favor.statistics.power import LEVEL, least_authors
 
 State = Literal["above", "below", "ruled out", "open"]
 
@@ -30,19 +30,29 @@ def p_of_limits(value: float, low: float, high: float, reference: float, authors
     if half <= 0:
         return 1.0 if value == reference else 0.0
     quantile = student_limit(authors - 1)
-    return 2 * float(student_t.sf(abs(value - reference) / half * quantile, authors - 1))
+    return 2 * float(stdtr(authors - 1, -abs(value - reference) / half * quantile))
 
 
 def p_of_rate(value: float, low: float, high: float, reference: float, authors: int) -> float:
-    """Return the two-sided p of the score test of a rate against ``reference``, which its Wilson's limits agree with.
+    """Return the two-sided p of a rate with 95 % Wilson limits ``low`` and ``high`` against ``reference``.
 
-    So many decisions as would have these limits (:func:`decisions`) scatter around ``reference`` by its own variance.
+    The larger of two tests of so many decisions as would have these limits (:func:`decisions`): the score test, which
+    agrees with the limits, and the binomial test (Korn and Graubard 1998) by its mid-p (Lancaster 1961). Both take
+    Student's t for the normal distribution. The score test alone has no skewness, and finds rates at a chance of 1 in
+    50 too often.
     """
-    trials = decisions(value, low, high, authors)
+    return _p_of_trials(value, decisions(value, low, high, authors), reference, authors)
+
+
+def _p_of_trials(value: float, trials: float, reference: float, authors: int) -> float:
     if not trials > 0:
         return math.nan
     distance = abs(value - reference) / math.sqrt(reference * (1 - reference) / trials)
-    return 2 * float(student_t.sf(distance, authors - 1))
+    at, hits = (reference, trials * value) if value >= reference else (1 - reference, trials * (1 - value))
+    # P(X >= x) of a binomial distribution, for any x and n: the incomplete beta function.
+    beyond = float(betainc(hits, trials - hits + 1, at))
+    beyond += float(betainc(hits + 1, trials - hits, at)) if hits < trials else 0.0
+    return 2 * float(stdtr(authors - 1, -min(distance, max(0.0, -ndtri(beyond / 2)))))
 
 
 def decisions(value: float, low: float, high: float, authors: int) -> float:
@@ -51,12 +61,27 @@ def decisions(value: float, low: float, high: float, authors: int) -> float:
     With k = t^2 / n and h half of their distance, h^2 (1 + k)^2 = k value (1 - value) + k^2 / 4. NaN without limits.
     """
     half = (high - low) / 2
-    if not math.isfinite(half) or half <= 0 or authors < 2:
+    if not 0 < half < 0.5 or authors < 2:
         return math.nan
-    # The root between 0 and where the limits would be 0 and 1.
-    roots = np.roots([half**2 - 0.25, 2 * half**2 - value * (1 - value), half**2])
-    found = [float(root.real) for root in roots if abs(root.imag) < 1e-9 and root.real > 0]
-    return student_limit(authors - 1) ** 2 / min(found) if found else math.nan
+    square, linear = half**2 - 0.25, 2 * half**2 - value * (1 - value)
+    # The square is below 0 and the constant above it: one root is positive.
+    root = (-linear - math.sqrt(linear**2 - 4 * square * half**2)) / (2 * square)
+    return student_limit(authors - 1) ** 2 / root
+
+
+def rate_found(trials: float, reference: float, authors: int, tests: int) -> float:
+    """Return the rate above ``reference`` that so many decisions find in four of five runs at Holm's first step.
+
+    1 where none is, NaN without decisions. That the number of decisions is an estimate costs power: a rate that would
+    be found in .9 of runs with a known number was found in .8 of simulated ones.
+    """
+    if math.isnan(trials) or _p_of_trials(1.0, trials, reference, authors) >= LEVEL / tests:
+        return 1.0 if trials > 0 else math.nan
+    least = float(
+        brentq(lambda rate: _p_of_trials(rate, trials, reference, authors) - LEVEL / tests, reference + 1e-9, 1.0)
+    )
+    below = float(stdtrit(authors - 1, 0.9))
+    return float(brentq(lambda rate: rate - below * math.sqrt(rate * (1 - rate) / trials) - least, least, 1.0))
 
 
 def settle(p: pd.Series, beyond: pd.Series, signs: pd.Series, authors: int) -> pd.DataFrame:
@@ -77,27 +102,48 @@ def settle(p: pd.Series, beyond: pd.Series, signs: pd.Series, authors: int) -> p
     return pd.DataFrame({"p": corrected, "within": within & enough, "state": states}, index=p.index)
 
 
-def rates_above(rates: pd.DataFrame, reference: float | pd.Series, authors: int) -> pd.DataFrame:
+Rate = tuple[float, float, float]  # value and 95 % Wilson limits
+
+
+def rates_above(
+    rates: pd.DataFrame,
+    reference: float | pd.Series,
+    authors: int,
+    ceiling: Rate | None = None,
+    margin: float = math.nan,
+) -> pd.DataFrame:
     """Return :func:`settle` of rates against ``reference``, and ``found``: the rate that would have been found.
 
-    rates: columns value, low, high, and share_high with share: the share of a voice that is kept and its upper limit,
-    and ``margin``, below which it is ruled out; NaN without.
+    rates: columns value, low and high. Ruled out: ``margin`` or more of the way from ``reference`` to the ``ceiling``.
     """
     known = pd.Series(reference, index=rates.index) if isinstance(reference, float) else reference
     cells = list(zip(rates["value"], rates["low"], rates["high"], known, strict=True))
     p = pd.Series([p_of_rate(*cell, authors) for cell in cells], index=rates.index, dtype=float)
-    beyond = pd.Series(
-        [
-            p_of_limits(share, math.nan, high, margin, authors) if share < margin else math.nan
-            for share, high, margin in zip(rates["share"], rates["share_high"], rates["margin"], strict=True)
-        ],
-        index=rates.index,
-        dtype=float,
-    )
-    made = settle(p, beyond, rates["value"] - known, authors)
+    beyond = [p_of_share((*cell,), ceiling, at, margin, authors) if ceiling else math.nan for *cell, at in cells]
+    made = settle(p, pd.Series(beyond, index=rates.index, dtype=float), rates["value"] - known, authors)
     tests = max(1, int(p.notna().sum()))
-    errors = [math.sqrt(at * (1 - at) / decisions(value, low, high, authors)) for value, low, high, at in cells]
-    return made.assign(found=known + detectable(authors, tests) * math.sqrt(authors) * np.array(errors))
+    found = [rate_found(decisions(value, low, high, authors), at, authors, tests) for value, low, high, at in cells]
+    return made.assign(found=found)
+
+
+def p_of_share(rate: Rate, ceiling: Rate, floor: float, margin: float, authors: int) -> float:
+    """Return the two-sided p of a rate that lies less than ``margin`` of the way from ``floor`` to ``ceiling``.
+
+    NaN where it does not, or without limits. The p is that of the level at which the upper limit of value - margin
+    ceiling meets what it is there, by the distances of Wilson's limits of both, in squares (Zou and Donner 2008): far
+    out such a limit moves by more than t, which the 95 % limit of the share does not know.
+    """
+    trials = decisions(*rate, authors), decisions(*ceiling, authors)
+    below = floor + margin * (ceiling[0] - floor) - rate[0]
+    if not (below > 0 and all(number > 0 for number in trials)):
+        return math.nan
+
+    def left(t: float) -> float:
+        up = wilson(rate[0], trials[0], t)[1] - rate[0]
+        return below - math.hypot(up, margin * (ceiling[0] - wilson(ceiling[0], trials[1], t)[0]))
+
+    most = 100.0
+    return 2 * float(stdtr(authors - 1, -(most if left(most) > 0 else float(brentq(left, 0.0, most)))))
 
 
 def differences_apart(differences: pd.DataFrame, margin: float, authors: int) -> pd.DataFrame:

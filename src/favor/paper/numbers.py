@@ -175,7 +175,7 @@ def _ranks() -> Iterator[Number]:
         error = columns[-1].replace("AUC", "EER")
         for column in (*columns, error):
             key = f"rank_{table.rsplit('-', 1)[1]}_{re.sub(r'[^a-z0-9]+', '_', column.lower()).strip('_')}"
-            what = f"FAVoR's place by {column}, {view}, references included"
+            what = f"FAVoR's place by {column}, {view}, references included; no test"
             yield Number(key, what, where, table, _rank(column, lower=column == error), decimals=0)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from favor.federation.method import rate_caution
 from favor.figures.specs import asked
 from favor.foundation.registry import METRIC_FAMILIES
-from favor.paper.settings import Numbers, NumberSource
+from favor.paper.settings import ClaimSource, Numbers, NumberSource
 from favor.plan.evaluation import Evaluation
 from favor.plan.figures import Figures
 from favor.plan.handing import Parameter, canonical, handed, parameter, plain, without
@@ -197,6 +197,26 @@ class Publication(Part):
             encoders={role: paths.encoder_manifest.of(encoder=encoder) for role, encoder in trained.items()},
             paper_dataset=config.corpora[experiment.corpus].paper_dataset or "",
             whole="main_federated_results" in experiment.tables,
+            claims=self._claim_source(name),
+        )
+
+    def _claim_source(self, name: str) -> ClaimSource:
+        experiment, paths = self.project.config.experiments[name], self.paths
+        voice_kept, likelihood = (
+            paths.scores.of(experiment=name, family=family) if family in self.evaluation.families(name) else ""
+            for family in ("voice_kept", "likelihood")
+        )
+        return ClaimSource(
+            evidence=paths.evidence.of(experiment=name),
+            voice_kept=voice_kept,
+            likelihood=likelihood,
+            style_encoder=experiment.style_encoder,
+            rows=list(experiment.methods),
+            clients=experiment.remaining_clients,
+            display=self.project.titles(name),
+            seeds=len(experiment.seeds),
+            margin=self.project.config.report.margin,
+            unseen=self.evaluation.unseen_encoders(Table(name, "")),
         )
 
     # The release

@@ -4,13 +4,15 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
 import pandas as pd
 
-from favor.analysis.claims import differences_apart, p_of_limits, rates_above, settle
+from favor.analysis.claims import Rate, differences_apart, p_of_limits, rates_above, settle
 from favor.analysis.tables import EVIDENCE
 from favor.foundation.parquet import read_parquet
 from favor.paper.names import CONTROLS, method_name, unmarked
+from favor.paper.settings import ClaimSource
 from favor.report.settings import PrintedExperiment
 from favor.scores.metric import UNSEEN
 from favor.scores.tables import SCORES
@@ -89,21 +91,39 @@ class Facts:
     @classmethod
     def read(cls, folder: Path, values: PrintedExperiment) -> "Facts":
         """Return the facts of an experiment whose results lie in ``folder``."""
+        scores = folder / "scores"
+        return cls.of(
+            ClaimSource(
+                evidence=str(folder / "evidence.parquet"),
+                voice_kept=str(scores / "voice_kept.parquet") if values.voice_kept else "",
+                likelihood=str(scores / "likelihood.parquet") if values.likelihood else "",
+                style_encoder=values.style_encoder,
+                rows=list(values.rows),
+                clients=values.clients,
+                display=dict(values.display),
+                seeds=len(values.seeds),
+                margin=values.margin,
+                unseen=list(values.unseen),
+            )
+        )
+
+    @classmethod
+    def of(cls, source: ClaimSource) -> "Facts":
+        """Return the facts of an experiment by its files."""
         kept, likelihood = (
-            read_parquet(folder / "scores" / f"{family}.parquet", SCORES) if there else None
-            for family, there in (("voice_kept", values.voice_kept), ("likelihood", values.likelihood))
+            read_parquet(path, SCORES) if path else None for path in (source.voice_kept, source.likelihood)
         )
         return cls(
-            read_parquet(folder / "evidence.parquet", EVIDENCE),
+            read_parquet(source.evidence, EVIDENCE),
             kept,
-            values.style_encoder,
-            values.rows,
-            values.clients,
-            values.display,
+            source.style_encoder,
+            source.rows,
+            source.clients,
+            source.display,
             likelihood,
-            len(values.seeds),
-            values.unseen,
-            margin=values.margin,
+            source.seeds,
+            source.unseen,
+            margin=source.margin,
         )
 
     @property
@@ -179,10 +199,12 @@ def attributed(facts: Facts) -> pd.DataFrame:
     """
     found = facts.scores(SHARE, facts.kept)
     needed = ["score", "score_low", "score_high", *ENDS]
-    found = found.reindex(columns=needed).loc[[name for name in found.index if name != "gold"]]
-    found = found.dropna(subset=["score", "score_low"])
+    found = found.reindex(columns=needed).dropna(subset=["score", "score_low"])
     rates = found.set_axis(["value", "low", "high", "share", "share_low", "share_high"], axis=1)
-    claims = rates_above(rates.assign(margin=facts.margin), facts.chance, facts.authors)
+    own = rates[rates.index == "gold"][["value", "low", "high"]]
+    rates = rates[rates.index != "gold"]
+    ceiling = cast("Rate", tuple(map(float, own.iloc[0]))) if len(own) else None
+    claims = rates_above(rates, facts.chance, facts.authors, ceiling, facts.margin)
     made = rates.join(claims)
     return made.assign(voice=(made["state"] == "above") & beyond_prompts(facts, made.index))
 
@@ -192,10 +214,7 @@ def beyond_prompts(facts: Facts, methods: pd.Index) -> pd.Series:
     common = facts.scores(COMMON, facts.kept).reindex(columns=["score", "score_low", "score_high"]).reindex(methods)
     if common["score"].notna().any():
         rates = common.set_axis(["value", "low", "high"], axis=1)
-        claims = rates_above(
-            rates.assign(share=math.nan, share_high=math.nan, margin=math.nan), facts.chance, facts.authors
-        )
-        return claims["state"] == "above"
+        return rates_above(rates, facts.chance, facts.authors)["state"] == "above"
     over = differences(facts.evidence, facts.encoder, HEADLINE, BASE).set_index("rival").reindex(methods)
     claims = settle(over["p"].astype(float), over["p"] * math.nan, -over["delta"].astype(float), facts.authors)
     return claims["state"] == "above"
@@ -209,9 +228,7 @@ def readings(facts: Facts) -> pd.DataFrame:
     """
     found = facts.scores("likelihood_top1", facts.likelihood).reindex(columns=[*ENDS, "chance"])
     rates = found.set_axis(["value", "low", "high", "chance"], axis=1).dropna()
-    claims = rates_above(
-        rates.assign(share=math.nan, share_high=math.nan, margin=math.nan), rates["chance"], facts.authors
-    )
+    claims = rates_above(rates, rates["chance"], facts.authors)
     own = facts.scores("likelihood_own_gain", facts.likelihood).reindex(columns=list(ENDS)).reindex(rates.index)
     ends = zip(own[""], own["low"], own["high"], strict=True)
     p = [p_of_limits(value, low, high, 0.0, facts.authors) for value, low, high in ends]

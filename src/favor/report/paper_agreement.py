@@ -75,10 +75,13 @@ def _coefficient(value: float) -> str:
 
 
 def number_rows(entries: Sequence[Entry]) -> tuple[pd.DataFrame, str]:
-    """Return the entries that have a value as printable strings, and the sentence about those that have none."""
+    """Return the entries that have a value as printable strings, and the sentence about those that have none.
+
+    Claims are left out: the report's sentences and its first table have them.
+    """
     rows = []
     for entry in entries:
-        if entry["value"] is None:
+        if entry["value"] is None or "claim" in entry:
             continue
         paper, places = entry["paper"], entry["decimals"]
         ours, beside = entry.get("baseline", ""), entry.get("paper_baseline", "")
@@ -91,7 +94,7 @@ def number_rows(entries: Sequence[Entry]) -> tuple[pd.DataFrame, str]:
                 "Where": entry["where"],
             }
         )
-    absent = len(entries) - len(rows)
+    absent = sum(entry["value"] is None for entry in entries)
     sentence = f"{absent} further numbers have no value in this experiment; numbers.json gives the reason of each."
     return pd.DataFrame(rows, columns=["Number", "Ours", "Paper", "Difference", "Where"]), sentence if absent else ""
 
@@ -111,15 +114,19 @@ def number_macros(written: Mapping[str, Sequence[Entry]]) -> str:
     r"""Return LaTeX macros for the numbers of every experiment that have a value, to be ``\input``.
 
     ``written``: the content of numbers.json. The number ``external_auc_gain`` of experiment ``demo`` is
-    ``\FavorDemoExternalAucGain``; digits are spelt, as LaTeX takes none in a name.
+    ``\FavorDemoExternalAucGain``; digits are spelt, as LaTeX takes none in a name. Of a claim there are ``...Low``,
+    ``...High`` and ``...P`` too.
     """
     lines = ["% Made by the workflow; input it and write the numbers by name."]
     for name, entries in written.items():
         for entry in entries:
-            if entry["value"] is not None:
-                value = printed(entry["value"], entry["decimals"])
-                text = f"$-${value[1:]}" if value.startswith("-") else value
-                lines.append(rf"\newcommand{{\Favor{_letters(name)}{_letters(entry['key'])}}}{{{text}}}")
+            numbers = {"": entry["value"], "low": entry.get("low"), "high": entry.get("high"), "p": entry.get("p")}
+            for part, number in numbers.items():
+                if number is not None:
+                    value = printed(number, entry["decimals"])
+                    text = f"$-${value[1:]}" if value.startswith("-") else value
+                    called = f"{_letters(name)}{_letters(entry['key'])}{_letters(part)}"
+                    lines.append(rf"\newcommand{{\Favor{called}}}{{{text}}}")
     return "\n".join(lines) + "\n"
 
 

@@ -326,10 +326,16 @@ def _over_clusters(
     p, scaled = (value - lowest) / (highest - lowest), error / (highest - lowest)
     variance = max(0.0, p * (1 - p))
     trials = variance / scaled**2 if scaled > 0 and variance > 0 else float(clusters)
+    low, high = (lowest + (highest - lowest) * min(1.0, max(0.0, end)) for end in wilson(p, trials, t))
+    return low, high
+
+
+def wilson(p: float, trials: float, t: float) -> tuple[float, float]:
+    """Return Wilson's limits of a rate of so many trials."""
+    variance = max(0.0, p * (1 - p))
     centre = (p + t**2 / (2 * trials)) / (1 + t**2 / trials)
     half = t * math.sqrt(variance / trials + (t / (2 * trials)) ** 2) / (1 + t**2 / trials)
-    low, high = (lowest + (highest - lowest) * min(1.0, max(0.0, end)) for end in (centre - half, centre + half))
-    return low, high
+    return centre - half, centre + half
 
 
 def skewed_limits(value: float, error: float, skewness: float, t: float) -> tuple[float, float]:

@@ -1,0 +1,72 @@
+"""The claims of an experiment as numbers: what the report's sentences are made from, for a paper's text."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
+
+import pandas as pd
+
+from favor.paper.numbers import entry
+from favor.paper.settings import Entry
+from favor.report.facts import Facts, attributed, compared, readings, subject
+
+_WHERE = "claims of the report"
+
+
+def with_claims(entries: Sequence[Entry], facts: Facts) -> list[Entry]:
+    """Return ``entries``, those of FAVoR and a baseline with the strict number of these two beside, and all claims.
+
+    A claim has a value, its 95 % interval, Holm's p over all methods and "above", "below", "ruled out" or "open"; with
+    fewer authors than show anything it is open, and has no interval.
+    """
+    if subject(facts.methods) not in facts.values:
+        return list(entries)
+    of_pairs = dict(_differences(facts))
+    by_name = {facts.name(method): found for method, found in of_pairs.items()}
+    beside = [
+        cast("Entry", {**each, "strict": by_name[each["baseline"]]}) if each.get("baseline") in by_name else each
+        for each in entries
+    ]
+    return [*beside, *of_pairs.values(), *_shares(facts), *_adapters(facts)]
+
+
+def _differences(facts: Facts) -> Iterator[tuple[str, Entry]]:
+    first = subject(facts.methods)
+    table = compared(facts).rename(columns={"p_holm": "p_of_family"})
+    for method, row in table.iterrows():
+        what = f"{_measured(facts)}: {facts.name(first)} minus {facts.name(str(method))}"
+        claim = row.rename({"delta": "value"})
+        yield str(method), _claim(facts, f"claim_difference_{method}", what, claim, claim["p_of_family"])
+
+
+def _shares(facts: Facts) -> Iterator[Entry]:
+    for method, row in _indexed(attributed(facts)):
+        what = f"{_measured(facts)}: {facts.name(method)} (chance {facts.chance:.3f})"
+        yield _claim(facts, f"claim_voice_{method}", what, row, row["p"])
+
+
+def _adapters(facts: Facts) -> Iterator[Entry]:
+    for method, row in _indexed(readings(facts)):
+        chance = f"(chance {row['chance']:.3f})"
+        what = f"Readings of unseen texts that {facts.name(method)}'s adapters give to the author {chance}"
+        yield _claim(facts, f"claim_adapters_{method}", what, row, row["p"])
+
+
+def _measured(facts: Facts) -> str:
+    return f"Share of all outputs, failures wrong, that {facts.judge} attribute{_ending(facts)} to the author"
+
+
+def _ending(facts: Facts) -> str:
+    return "s" if facts.encoder == facts.style else ""
+
+
+def _indexed(table: pd.DataFrame) -> Iterator[tuple[str, Any]]:
+    yield from ((str(name), row) for name, row in table.iterrows())
+
+
+def _claim(facts: Facts, key: str, what: str, row: Any, p: float) -> Entry:
+    made = entry(key, what, _WHERE, float(row["value"]), float("nan"))
+    made["claim"] = str(row["state"])
+    ends = {"low": row["low"], "high": row["high"], "p": p}
+    if facts.enough:
+        made.update(cast("Entry", {name: float(end) for name, end in ends.items() if pd.notna(end)}))
+    return made

@@ -1,0 +1,52 @@
+"""numbers.json has the claims of the report, and beside survivors' gains what the strict measure says of the pair."""
+
+from __future__ import annotations
+
+import pytest
+from tests.report.test_findings import ABOVE, AT_CHANCE, evidence, facts, kept
+
+from favor.paper.numbers import entry
+from favor.report.claimed_numbers import with_claims
+from favor.report.paper_agreement import number_macros, number_rows
+
+GAIN = entry("author_accuracy_gain", "Survivors", "Main results", 0.044, 0.1, chosen=("Ditto", "FedDPA"))
+
+
+def test_every_claim_has_its_interval_its_p_and_what_may_be_said() -> None:
+    table = evidence(p={frozenset(("favor", "fedavg")): 0.001})
+    scores = kept({"favor": ABOVE, "fedavg": AT_CHANCE})
+    found = {each["key"]: each for each in with_claims([GAIN], facts(table, scores))}
+    shown = found["claim_difference_fedavg"]
+    assert (shown["value"], shown["low"], shown["high"]) == pytest.approx((0.22, 0.17, 0.27))
+    assert shown["p"] == pytest.approx(0.004)  # Holm over four rows
+    assert shown["claim"] == "above"
+    assert found["claim_difference_local_only"]["claim"] == "open"
+    assert (found["claim_voice_favor"]["claim"], found["claim_voice_fedavg"]["claim"]) == ("above", "open")
+    assert "no method has seen attribute to the author: FAVoR minus FedAvg" in shown["what"]
+
+
+def test_the_gain_over_survivors_has_the_strict_number_beside() -> None:
+    gain = with_claims([GAIN, entry("updates", "Updates", "Efficiency", 72.0, 72.0)], facts(scores=kept({})))
+    # By the strict measure FAVoR is at .30 and Ditto at .20, p = .9.
+    assert gain[0]["value"] == 0.044
+    assert gain[0]["strict"]["value"] == pytest.approx(0.1)
+    assert gain[0]["strict"]["claim"] == "open"
+    assert "strict" not in gain[1]
+
+
+def test_four_authors_show_nothing_and_have_no_interval() -> None:
+    found = with_claims([], facts(evidence(half=0.0), kept({"favor": ABOVE}), authors=4))
+    assert found
+    assert {each["claim"] for each in found} == {"open"}
+    assert not any({"low", "high", "p"} & set(each) for each in found)
+
+
+def test_claims_are_macros_with_their_intervals_and_no_rows_of_the_papers_numbers() -> None:
+    found = with_claims([GAIN], facts(scores=kept({"favor": ABOVE})))
+    macros = number_macros({"demo": found})
+    assert r"\newcommand{\FavorDemoClaimDifferenceDitto}{0.100}" in macros
+    assert r"\newcommand{\FavorDemoClaimDifferenceDittoLow}{0.050}" in macros
+    assert r"\newcommand{\FavorDemoClaimDifferenceDittoP}{1.000}" in macros
+    rows, absent = number_rows(found)
+    assert rows["Number"].tolist() == ["Survivors"]
+    assert absent == ""
