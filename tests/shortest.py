@@ -45,7 +45,7 @@ def contents(project) -> dict[str, str]:
         str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(root.rglob("*"))
         if path.is_file()
-        and path.relative_to(root).parts[0] not in ("logs", "benchmarks", ".jobs", *PROVENANCE)
+        and path.relative_to(root).parts[0] not in ("logs", "benchmarks", *PROVENANCE)
         and not path.name.startswith(".")
         and path.suffix != ".truncated"
         # Snakemake leaves a temporary output where its job was asked for by name, as faults do.

@@ -17,12 +17,8 @@ CUT = {
     "server's adapter": f"{SEED}/shared/{{track}}/server/round1/adapter.safetensors",
     "Parquet": f"{SEED}/favor/generations.parquet",
     "base model": "models/short/base/model.safetensors",
-    "its configuration": "models/short/base/config.json",
-    "its tokenizer": "models/short/tokenizer/tokenizer.json",
     "style encoder": "encoders/asce_a/encoder.safetensors",
-    "its description": "encoders/asce_a/encoder.json",
-    "raw corpus": "corpora/short/raw.csv",
-    "table": "short/tables/main_federated_results.html",
+    "table": "short/tables/main_federated_results.parquet",
 }
 
 

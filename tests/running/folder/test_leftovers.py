@@ -4,10 +4,9 @@ import os
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from favor.corpora.tables import DROPPED
-from favor.foundation.files import PARTIAL, write_json
+from favor.foundation.files import PARTIAL
 from favor.foundation.parquet import write_parquet
 from favor.foundation.tensors import write_safetensors
 from favor.running.folder.leftovers import (
@@ -15,54 +14,25 @@ from favor.running.folder.leftovers import (
     is_truncated,
     name_truncated,
     remove_partial,
-    set_aside_truncated,
 )
 from favor.running.folder.output_record import write_record
 
 
 def test_whole_files_stay_and_every_shorter_prefix_is_found(tmp_path) -> None:
-    parquet, tensors, settings = tmp_path / "a.parquet", tmp_path / "sub" / "a.safetensors", tmp_path / "a.json"
+    parquet, tensors = tmp_path / "a.parquet", tmp_path / "sub" / "a.safetensors"
     write_parquet(pd.DataFrame({"reason": ["kept"], "rows": [1]}), parquet, DROPPED)
     write_safetensors({"a": np.ones(9, dtype=np.float32)}, tensors, {"kind": "x"})
-    write_json({"a": [{"b": 1}, {"c": 2}]}, settings)
-    for path in (parquet, tensors, settings):
+    for path in (parquet, tensors):
         assert not is_truncated(path)
         whole = path.read_bytes()
-        for size in range(len(whole.rstrip())):
+        for size in range(len(whole)):
             path.write_bytes(whole[:size])
             assert is_truncated(path), (path.name, size)
         path.write_bytes(whole)
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("a.html", b"<html><p>x</p></html>\n"),
-        ("a.svg", b"<svg><g></g></svg>\n"),
-        ("a.pdf", b"%PDF-1.4\nstartxref\n9\n%%EOF\n"),
-    ],
-)
-def test_documents_end_with_their_closing_mark(tmp_path, name, content) -> None:
-    path = tmp_path / name
-    path.write_bytes(content)
-    assert not is_truncated(path)
-    for size in range(len(content) - 1):
-        path.write_bytes(content[:size])
-        assert is_truncated(path), size
-
-
-@pytest.mark.parametrize("name", ["a.csv", "a.tex"])
-def test_text_that_is_cut_within_a_line_is_found(tmp_path, name) -> None:
-    path = tmp_path / name
-    path.write_bytes(b"a,b\n1,2\n")
-    assert not is_truncated(path)
-    for content in (b"", b"a", b"a,b\n1", b"a,b\n1,2"):
-        path.write_bytes(content)
-        assert is_truncated(path), content
-
-
 def test_other_files_never_count_as_truncated(tmp_path) -> None:
-    for name in ("a.log", "b.tsv", "c", "d.jsonl"):
+    for name in ("a.log", "b.tsv", "c", "d.jsonl", "e.json", "f.html", "g.csv"):
         (tmp_path / name).touch()
         assert not is_truncated(tmp_path / name)
 
@@ -74,12 +44,6 @@ def test_tensors_with_a_header_of_another_form_are_truncated(tmp_path) -> None:
         assert is_truncated(path), header
 
 
-def test_brackets_without_end_are_truncated_json(tmp_path) -> None:
-    path = tmp_path / "numbers.json"
-    path.write_text("[" * 100_000)
-    assert is_truncated(path)
-
-
 def test_a_truncated_output_is_renamed_only_by_a_real_run(tmp_path, capsys) -> None:
     path, folder = tmp_path / "a.parquet", tmp_path / "peft"
     (folder / "client_1").mkdir(parents=True)
@@ -88,7 +52,7 @@ def test_a_truncated_output_is_renamed_only_by_a_real_run(tmp_path, capsys) -> N
     write_record(tmp_path, ["a.parquet", "peft"])
     name_truncated(tmp_path)
     assert capsys.readouterr().err.count("a real run sets it aside") == 2
-    set_aside_truncated(tmp_path)
+    clear_leftovers(tmp_path, alone=False)
     assert sorted(file.name for file in tmp_path.iterdir() if not file.name.startswith(".")) == [
         *("a.parquet.truncated", "c.parquet", "peft.truncated")
     ]

@@ -10,7 +10,6 @@ import pytest
 
 from favor.foundation.errors import UserError
 from favor.running.folder.occupancy import (
-    JOBS,
     RESULTS_VARIABLE,
     RUN_LOCK,
     RUN_VARIABLE,
@@ -31,7 +30,7 @@ if sys.argv[1] == "run":
     assert occupy(results)  # parsed again in one process
     print("ready", flush=True)
     time.sleep(600)
-with at_work("train_shared"):
+with at_work():
     print("ready", flush=True)
     time.sleep(600)
 """
@@ -70,40 +69,37 @@ def test_a_second_run_is_refused_until_the_first_is_killed(tmp_path, other) -> N
     assert occupy(tmp_path)
 
 
-def test_a_job_that_outlives_its_run_is_named_and_a_dead_one_is_cleared(tmp_path, other) -> None:
-    job = other("job")
-    with pytest.raises(UserError, match=rf"still at work there \(train_shared, process {job.pid} on .*\); wait until"):
+def test_a_job_that_outlives_its_run_is_waited_for_and_a_dead_one_is_not(tmp_path, other) -> None:
+    run, job = other("run"), other("job")
+    run.send_signal(signal.SIGKILL)
+    run.wait()
+    with pytest.raises(UserError, match=rf"\(process {run.pid} on .*\), or jobs that it left; wait until they end"):
         occupy(tmp_path)
-    assert len(list((tmp_path / JOBS).iterdir())) == 1
     job.send_signal(signal.SIGKILL)
     job.wait()
     assert occupy(tmp_path)
-    assert not list((tmp_path / JOBS).iterdir())
 
 
-def test_a_job_that_ends_leaves_no_mark(tmp_path, monkeypatch) -> None:
+def test_a_job_that_ends_holds_nobody_up(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv(RESULTS_VARIABLE, str(tmp_path))
-    monkeypatch.delenv(RUN_VARIABLE, raising=False)
-    with at_work("generate"):
-        assert [path.name for path in (tmp_path / JOBS).iterdir()] == [
-            f"generate, process {os.getpid()} on {os.uname().nodename}"
-        ]
-    assert not list((tmp_path / JOBS).iterdir())
+    monkeypatch.setenv(RUN_VARIABLE, "")  # put back afterwards
+    monkeypatch.delenv(RUN_VARIABLE)
+    with at_work(), pytest.raises(UserError, match="another run is at work there"):
+        occupy(tmp_path)
     name_results(None)
-    with at_work("generate"):
-        assert not list((tmp_path / JOBS).iterdir())
+    with at_work():
+        assert occupy(tmp_path)
 
 
 def test_a_job_whose_run_was_replaced_does_nothing(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv(RESULTS_VARIABLE, str(tmp_path))
     monkeypatch.setenv(RUN_VARIABLE, "process 1 on a, started 2026-01-01 00:00:00")
     (tmp_path / RUN_LOCK).write_text("process 1 on a, started 2026-01-01 00:00:00\n")
-    with at_work("generate"):
+    with at_work():
         pass
     (tmp_path / RUN_LOCK).write_text("process 2 on a, started 2026-01-01 00:00:01\n")
-    with pytest.raises(UserError, match="another took its place"), at_work("generate"):
+    with pytest.raises(UserError, match="another took its place"), at_work():
         pytest.fail("the job went on")
-    assert not list((tmp_path / JOBS).iterdir())
 
 
 def test_a_lock_that_cannot_be_opened_is_named(tmp_path) -> None:

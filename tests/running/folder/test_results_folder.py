@@ -128,20 +128,20 @@ def test_a_strangers_files_stay_as_they_are(checkout, strangers, capsys, monkeyp
 
 def test_outputs_on_record_are_cleared_beside_them(checkout, strangers, capsys, monkeypatch) -> None:
     monkeypatch.setenv("FAVOR_RUN", "")
-    (strangers / "demo" / "report.html").write_text("<html>")
-    (strangers / "demo" / f".report.html.x{PARTIAL}").touch()
+    (strangers / "demo" / "scores.parquet").write_text("PAR1")
+    (strangers / "demo" / f".scores.parquet.x{PARTIAL}").touch()
     (strangers / "encoder.json").write_text("{}")
     os.utime(strangers / "encoder.json", (4e9, 4e9))
     before = photograph(strangers)
-    write_record(strangers, ["demo/report.html", "encoder.json"])
+    write_record(strangers, ["demo/scores.parquet", "encoder.json"])
     open_results(strangers, checkout, [], planning=False)
     after = photograph(strangers)
     changed = {name for name in before if after.get(name) != before[name]}
-    assert changed == {"demo/report.html", f"demo/.report.html.x{PARTIAL}", "encoder.json"}
+    assert changed == {"demo/scores.parquet", f"demo/.scores.parquet.x{PARTIAL}", "encoder.json"}
     # A name that is taken is left to whoever took it.
-    assert (strangers / "demo" / "report.html.truncated2").read_text() == "<html>"
+    assert (strangers / "demo" / "scores.parquet.truncated2").read_text() == "PAR1"
     assert (strangers / "encoder.json").stat().st_mtime < 4e9
-    assert "set aside as report.html.truncated2" in capsys.readouterr().err
+    assert "set aside as scores.parquet.truncated2" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", [RUN_LOCK, RECORD])

@@ -1,8 +1,8 @@
 """What an earlier run may have left behind, cleared before any job could read half of a file.
 
 Writes are atomic, so the workflow leaves no half file under a final name itself; a broken copy or a failing disk may. A
-truncated output is renamed, so that the workflow sees it missing and makes it again. A job killed while it writes
-leaves a temporary file, which is removed. Only outputs on record and temporary names of the workflow are touched.
+truncated table or tensor file is renamed, so that the workflow sees it missing and makes it again. A job killed while
+it writes leaves a temporary file, which is removed. Only outputs on record and temporary names are touched.
 
 A clock that was set back leaves files from the future. An input that is newer than now stays newer than every output
 made from it, which stops the workflow; an old output that is newer than now would count as up to date.
@@ -13,7 +13,6 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from favor.foundation.files import PARTIAL
@@ -46,50 +45,14 @@ def _safetensors(path: Path, size: int) -> bool:
             return False
 
 
-def _json(path: Path, _size: int) -> bool:
-    try:
-        json.loads(path.read_bytes())
-    except (ValueError, RecursionError):
-        return False
-    return True
-
-
-def _ends_with(mark: bytes) -> Callable[[Path, int], bool]:
-    def whole(path: Path, size: int) -> bool:
-        with path.open("rb") as file:
-            file.seek(max(0, size - len(mark) - 2))
-            return file.read().rstrip(b"\r\n").endswith(mark) and size > 0
-
-    return whole
-
-
-def _whole_lines(path: Path, size: int) -> bool:
-    with path.open("rb") as file:
-        file.seek(max(0, size - 1))
-        return file.read() == b"\n"
-
-
-_WHOLE: dict[str, Callable[[Path, int], bool]] = {
-    ".parquet": _parquet,
-    ".safetensors": _safetensors,
-    ".json": _json,
-    ".html": _ends_with(b"</html>"),
-    ".svg": _ends_with(b"</svg>"),
-    ".pdf": _ends_with(b"%%EOF"),
-    ".csv": _whole_lines,
-    ".tex": _whole_lines,
-}
-
-
 def is_truncated(path: Path) -> bool:
-    """Whether a file, or one in a folder, lacks its end, judged by its size and closing marks.
+    """Whether a Parquet or safetensors file, or one in a folder, lacks its end, judged by its size and marks.
 
-    Other kinds of files never count as truncated. Of a CSV or TeX file that was cut at the end of a line nothing can be
-    told. Nor of a file that cannot be read: the job that reads it says so.
+    Nothing is told of other kinds, nor of a file that cannot be read: the job that reads it says so.
     """
     if path.is_dir():
         return any(is_truncated(Path(folder) / name) for folder, _, names in os.walk(path) for name in names)
-    whole = _WHOLE.get(path.suffix)
+    whole = {".parquet": _parquet, ".safetensors": _safetensors}.get(path.suffix)
     try:
         return whole is not None and path.is_file() and not whole(path, path.stat().st_size)
     except OSError:
@@ -105,13 +68,6 @@ def set_aside(path: Path) -> None:
     print(f"{path}: truncated; set aside as {target.name}, and made again when a run needs it", file=sys.stderr)
 
 
-def set_aside_truncated(results: Path) -> None:
-    """Set aside the truncated outputs on record."""
-    for path in made_outputs(results):
-        if is_truncated(path):
-            set_aside(path)
-
-
 def name_truncated(results: Path) -> None:
     """Print a line per truncated output, and touch nothing."""
     for path in filter(is_truncated, made_outputs(results)):
@@ -120,21 +76,19 @@ def name_truncated(results: Path) -> None:
 
 def remove_partial(results: Path) -> None:
     """Remove the temporary files and folders of jobs that were killed; no job may be at work under ``results``."""
-    for folder, subfolders, names in os.walk(results):
-        for name in [name for name in (*subfolders, *names) if name.startswith(".") and name.endswith(PARTIAL)]:
-            path = Path(folder) / name
-            if path.is_symlink():
-                continue
-            if path.is_dir():
-                shutil.rmtree(path)
-                subfolders.remove(name)
-            else:
-                path.unlink()
+    for path in sorted(results.rglob(f"*{PARTIAL}")):
+        if not path.name.startswith(".") or path.is_symlink():
+            continue
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
 
 
 def clear_leftovers(results: Path, alone: bool) -> None:
     """Clear what an earlier run left under ``results``; ``alone``, no other process is at work there."""
-    set_aside_truncated(results)
+    for path in filter(is_truncated, made_outputs(results)):
+        set_aside(path)
     if alone:
         remove_partial(results)
         order_future_files(results)

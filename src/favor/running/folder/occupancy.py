@@ -1,9 +1,9 @@
-"""One run a results folder: locks that the kernel drops when their owner dies, so that a killed run leaves none behind.
+"""One run a results folder, by one lock that the kernel drops when its holders die: a killed run leaves none behind.
 
-The main process of a run holds ``.run.lock`` and writes its name into it; every job holds a file of its own under
-``.jobs``, because jobs can outlive a main process that is killed alone. Whoever holds the first and finds none of the
-second held knows that Snakemake's own lock, which stays behind after a SIGKILL, has no owner. A job whose run another
-one has replaced stops before it works. Jobs of a cluster do neither: its queue tells of them.
+A run takes ``.run.lock`` alone, writes its name into it, and then shares it with its jobs, which can outlive a main
+process that is killed. So whoever gets it alone knows that nobody works there, and that Snakemake's own lock, which
+stays behind after a SIGKILL, has no owner. A job whose run another one has replaced stops before it works. Jobs of a
+cluster take no lock: its queue tells of them.
 """
 
 import errno
@@ -20,8 +20,6 @@ from pathlib import Path
 from favor.foundation.errors import UserError
 
 RUN_LOCK = ".run.lock"
-JOBS = ".jobs"
-_RUN = r"process \d+ on .*"  # how a run and, after its rule, a job names itself
 RESULTS_VARIABLE = "FAVOR_RESULTS"
 RUN_VARIABLE = "FAVOR_RUN"
 _UNSUPPORTED = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
@@ -49,31 +47,24 @@ def occupy(results: Path) -> bool:
         descriptor = os.open(folder / RUN_LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
     except OSError as error:
         raise UserError(f"{results / RUN_LOCK}: cannot be opened ({error.strerror}); fix its permissions") from None
+    run = f"process {os.getpid()} on {socket.gethostname()}, started {time.strftime('%F %T')}"
+    owner = _name(descriptor) or "just started"
     try:
-        owner = os.pread(descriptor, 200, 0).decode(errors="replace").strip() or "just started"
-        if owner != "just started" and not re.match(_RUN, owner):
+        if owner != "just started" and not re.match(r"process \d+ on .*", owner):
             raise UserError(f"{results / RUN_LOCK} is not a lock of this workflow. Move it away, then run again.")
-        if not _lock(descriptor):
-            raise UserError(
-                f"results folder '{results}': another run is at work there ({owner}); wait until it ends, "
-                "or set another folder with --config results=..."
-            )
-        # First the name, then the marks: a job of an earlier run makes its mark first and then reads the name.
-        run = f"process {os.getpid()} on {socket.gethostname()}, started {time.strftime('%F %T')}"
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"{run}\n".encode(), 0)
-        alive = _jobs_alive(folder / JOBS)
-        if alive:
-            raise UserError(
-                f"results folder '{results}': jobs of an earlier run are still at work there ({', '.join(alive)}); "
-                "wait until they end, or end them, then run again"
-            )
-    except UserError:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
         os.close(descriptor)
-        raise
-    except OSError as error:
+        raise UserError(
+            f"results folder '{results}': another run is at work there ({owner}), or jobs that it left; wait until "
+            "they end, or set another folder with --config results=..."
+        ) from None
+    except (OSError, UserError) as error:
         os.close(descriptor)
-        if error.errno in _UNSUPPORTED:
+        if isinstance(error, OSError) and error.errno in _UNSUPPORTED:
             os.environ.pop(RUN_VARIABLE, None)
             return False
         raise
@@ -83,33 +74,33 @@ def occupy(results: Path) -> bool:
 
 
 @contextmanager
-def at_work(rule: str) -> Iterator[None]:
-    """Mark a job of ``rule`` as running while the block runs, where a run named its results folder.
+def at_work() -> Iterator[None]:
+    """Share the lock of the results folder that a run named, as its job, while the block runs.
 
     Raises ``UserError`` where another run has taken the place of the one that the job belongs to.
     """
-    named = os.environ.get(RESULTS_VARIABLE)
+    named, own = os.environ.get(RESULTS_VARIABLE), os.environ.get(RUN_VARIABLE)
     if named is None:
         yield
         return
-    mark = Path(named) / JOBS / f"{rule}, process {os.getpid()} on {socket.gethostname()}"
-    mark.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(mark, os.O_RDWR | os.O_CREAT, 0o666)
+    descriptor = os.open(Path(named) / RUN_LOCK, os.O_RDONLY | os.O_CREAT, 0o666)
     try:
         try:
-            _lock(descriptor)
+            fcntl.flock(descriptor, fcntl.LOCK_SH)
         except OSError as error:
             if error.errno not in _UNSUPPORTED:
                 raise
-        run, own = Path(named) / RUN_LOCK, os.environ.get(RUN_VARIABLE)
-        if own is not None and run.read_text(encoding="utf-8").strip() != own:
+        if own is not None and _name(descriptor) != own:
             raise UserError(
                 f"the run that started this job ({own}) has ended and another took its place; this job does nothing"
             )
         yield
     finally:
-        mark.unlink(missing_ok=True)
         os.close(descriptor)
+
+
+def _name(descriptor: int) -> str:
+    return os.pread(descriptor, 200, 0).decode(errors="replace").strip()
 
 
 def remove_stale_locks(locks: Path, results: str) -> None:
@@ -122,26 +113,3 @@ def remove_stale_locks(locks: Path, results: str) -> None:
         if any(line.startswith(f"{results}/") for line in lines):
             path.unlink(missing_ok=True)
             print(f"{path}: left by a run that was killed; removed", file=sys.stderr)
-
-
-def _lock(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
-def _jobs_alive(marks: Path) -> list[str]:
-    """Return the marks that are held; those of dead jobs are removed. Other files in the folder are the user's."""
-    alive = []
-    for mark in sorted(path for path in marks.glob("*") if re.fullmatch(rf"\w+, {_RUN}", path.name) and path.is_file()):
-        descriptor = os.open(mark, os.O_RDWR)
-        try:
-            if _lock(descriptor):
-                mark.unlink(missing_ok=True)
-            else:
-                alive.append(mark.name)
-        finally:
-            os.close(descriptor)
-    return alive

@@ -95,7 +95,7 @@ def logged(snakemake: Any) -> Iterator[None]:
     sys.stderr = tee
     end = tee.keep if ERRORS_LAST in os.environ else tee.write
     try:
-        with at_work(rule):
+        with at_work():
             check_planned(snakemake)
             yield
             check_planned(snakemake)
