@@ -2,7 +2,7 @@
 
 A decoding step multiplies a few rows by many small matrices. On a processor its time is then that of the calls, and not
 of the arithmetic. Queries, keys and values read one input, and so do gate and up: there their weights are joined, and
-the adapters' factors with them. On a GPU a recorded step has no calls to save, and the weights stay as they are.
+the adapters' factors A with them. On a GPU a recorded step has no calls to save, and the weights stay as they are.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,8 +21,8 @@ _SIBLINGS = (("q_proj", "k_proj", "v_proj"), ("gate_proj", "up_proj"))
 # Rows per adapter from which oneDNN is faster than MKL at their products with its factors. Both are exact.
 _MANY_ROWS = 32
 
-# Of several layers as one: A [K, d_in, ranks], B [K, ranks, outputs], token gates [K, d_in, layers] or None.
-_Factors = tuple[torch.Tensor, torch.Tensor, "torch.Tensor | None"]
+# Of several layers as one: A [K, d_in, ranks], each one's B [K, rank, outputs], token gates [K, d_in, layers] or None.
+_Factors = tuple[torch.Tensor, list[torch.Tensor], "torch.Tensor | None"]
 
 
 @dataclass
@@ -104,15 +104,15 @@ class DecodingStack(LoraStack):
         rows = source.reshape(-1, source.shape[-1])
         with fast_products():
             output = nn.functional.linear(rows, group.weight, group.bias)
-        for component, (first, second, gates) in zip(self._pass.components, group.factors, strict=True):
+        parts = output.split([layer.out_features for layer in group.layers], dim=-1)
+        for component, (first, seconds, gates) in zip(self._pass.components, group.factors, strict=True):
             with fast_products() if len(rows) >= _MANY_ROWS * len(first) else nullcontext():
                 low = grouped_product(rows, first, None)
                 weight = self._weight(component, gates, rows)
                 low = low if weight is None else low.mul_(weight)
-                grouped_sum(output, low, second, None, self.settings.scaling, in_place=True)
-        sizes = [layer.out_features for layer in group.layers]
-        parts = output.view(*source.shape[:-1], -1).split(sizes, dim=-1)
-        return dict(zip(group.members, parts, strict=True))
+                for part, own, second in zip(parts, low.split(self.settings.rank, dim=-1), seconds, strict=True):
+                    grouped_sum(part, own, second, None, self.settings.scaling, in_place=True)
+        return {index: part.view(*source.shape[:-1], -1) for index, part in zip(group.members, parts, strict=True)}
 
     def _weight(self, component: Component, gates: torch.Tensor | None, rows: torch.Tensor) -> torch.Tensor | None:
         """Return the weights of a component's rows, [rows, 1] or for every column of the low-rank side, or None."""
@@ -139,16 +139,10 @@ def _groups(layers: dict[str, nn.Linear]) -> list[_Joined]:
 
 
 def _joined_factors(component: Component, members: Sequence[int]) -> _Factors:
-    """Return a component's factors of several layers as one: each has its own columns of A and its own block of B."""
+    """Return a component's factors of several layers as one: each has its own columns of A, and a B of its own."""
     gates = None
     if component.gates is not None:
         gates = torch.stack([component.gates[index] for index in members], dim=-1)
     firsts, seconds = zip(*(component.factors[index] for index in members), strict=True)
-    if len(members) == 1:
-        return firsts[0].transpose(1, 2), seconds[0].transpose(1, 2), gates
-    first = torch.cat(firsts, dim=1).transpose(1, 2)
-    rank, widths = seconds[0].shape[2], [factor.shape[1] for factor in seconds]
-    second = first.new_zeros(len(first), first.shape[2], sum(widths))
-    for number, (block, factor) in enumerate(zip(second.split(widths, dim=2), seconds, strict=True)):
-        block[:, number * rank : (number + 1) * rank] = factor.transpose(1, 2)
-    return first, second, gates
+    first = firsts[0] if len(members) == 1 else torch.cat(firsts, dim=1)
+    return first.transpose(1, 2), [second.transpose(1, 2) for second in seconds], gates

@@ -21,6 +21,7 @@ from favor.lm.configuration import load_configuration, local_configuration
 from favor.lm.lora import LoraState, factor_name, target_layers
 from favor.lm.settings import CHAT_DATE, AskedModel, LoadedModel, Lora
 from favor.lm.tokenizer import TextTokenizer, load_tokenizer, opening
+from favor.running.jobs.processor_memory import keep_freed_memory
 
 Quantisation = Literal["none", "nf4"]
 Chat = Literal["auto", "template", "plain"]
@@ -137,6 +138,8 @@ def computation_type(dtype: str, device: str) -> torch.dtype:
 
 def wrap_model(model: Any, tokenizer: TextTokenizer, source: str, dtype: torch.dtype) -> BaseModel:
     """Return ``model`` (already on its device) as a frozen base; see :func:`load_base` for the errors."""
+    if model.device.type == "cpu":
+        keep_freed_memory()
     model.requires_grad_(False)
     model.eval()
     configuration = model.config.get_text_config()

@@ -150,19 +150,19 @@ class DropoutMasks:
         self.entries, self.tokens, self.rate, self.device = entries, tokens, rate, device
 
     def __call__(self, module: int, inputs: int) -> torch.Tensor | DrawnMask:
-        """Return a module's mask for [tokens, inputs]: boolean on a processor, which draws once and keeps it."""
+        """Return a module's mask for [tokens, inputs]: on a processor of bytes, drawn once and kept."""
         if self.device.type == "cpu":
             return self.on_processor(module, inputs)
         return self.on_accelerator(module, inputs)
 
     def on_processor(self, module: int, inputs: int) -> torch.Tensor:
-        """Return the mask from :func:`draw_mask`."""
+        """Return the mask from :func:`draw_mask`, as bytes: torch multiplies by booleans at a third of the rate."""
         mask = torch.zeros(self.tokens, inputs, dtype=torch.bool)
         for entry in self.entries:
             mask[entry.first : entry.first + entry.tokens] = draw_mask(
                 entry.stage_seed, entry.counter, module, entry.tokens, inputs, self.rate, entry.before
             )
-        return mask
+        return mask.view(torch.uint8)
 
     def on_accelerator(self, module: int, inputs: int) -> DrawnMask:
         """Return the same mask, bit for bit, to be drawn on the device for all entries at once."""

@@ -28,7 +28,6 @@ from favor.lm.stack import LoraStack
 from favor.lm.tasks import ClientResult, ClientTask, EarlyStopping, Plan, make_plan, stage_steps, validation_plan
 from favor.lm.widths import Widths
 from favor.running.devices.gpu_memory import attempt
-from favor.running.jobs.processor_memory import keep_freed_memory
 from favor.running.jobs.progress import Progress
 
 
@@ -85,8 +84,6 @@ def train(
     plans = sorted((make_plan(task, settings) for task in tasks), key=lambda plan: -len(plan.steps))
     for plan in plans:
         _check_rates(plan, settings)
-    if base.device.type == "cpu":
-        keep_freed_memory()
     stack = LoraStack(base.model, lora)
     widths = widths or Widths()
     results: dict[str, ClientResult] = {}
