@@ -1,11 +1,8 @@
-"""Tokens per second and peak memory of batched generation for many adapters against transformers.generate per adapter.
+"""Continuations for many adapters in one batch of the stacked engine, and adapter after adapter with ``generate``.
 
-Same model (random weights), adapters, prompts, length and greedy settings in one run; every process warms up first.
-The other side loads each adapter into one PEFT model and generates its prompts as one batch, with all threads. The
-stacked engine runs as the workflow does: one thread per job, a job per core, each with its share of the adapters.
-Last, the other side is split in the same way. Prints one line per side, the ratios and whether the texts agree.
-``python benchmarks/generation.py`` takes about a minute on 2 CPU cores; ``--shape qwen2.5-3b --quantise --device cuda
---adapters 50`` is the paper's case on a GPU.
+``real_base.py`` and ``gpu.py`` compare the two, each side in a process of its own, on the same model, adapters, prompts
+and greedy settings. The other side loads each adapter into one PEFT model and generates its prompts as one batch.
+``python benchmarks/generation.py --side stacked`` prints the figures of one side, after a warm-up.
 """
 
 from __future__ import annotations
@@ -13,11 +10,11 @@ from __future__ import annotations
 import argparse
 import json
 import resource
+import time
 
 import numpy as np
 import torch
 from random_models import SHAPES, random_base
-from sides import compare, share, timed
 
 from favor.config.models import PROJECTIONS
 from favor.inference.generation import GenerationRequest, generate
@@ -78,39 +75,29 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
     if options.device == "cpu":
         torch.set_num_threads(options.threads)
     base = random_base(options.shape, options.quantise, options.device)
-    every = make_requests(base, options)
-    firsts = share(range(0, len(every), options.prompts), options.part)
-    requests = [request for first in firsts for request in every[first : first + options.prompts]]
+    requests = make_requests(base, options)
     make = run_stacked if options.side == "stacked" else run_one_by_one
     brief = argparse.Namespace(**{**vars(options), "new": 4})
     make(base, requests[: options.prompts], brief)
     if options.device == "cuda":
         torch.cuda.synchronize()
         torch.cuda.reset_peak_memory_stats()
-
-    def work() -> list[list[int]]:
-        outputs = make(base, requests, options)
-        if options.device == "cuda":
-            torch.cuda.synchronize()
-        return outputs
-
-    outputs, times = timed(work, options.part)
+    started = time.monotonic()
+    outputs = make(base, requests, options)
+    if options.device == "cuda":
+        torch.cuda.synchronize()
+    seconds = time.monotonic() - started
     memory = (
         torch.cuda.max_memory_allocated()
         if options.device == "cuda"
         else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     )
-    return {
-        "tokens": sum(len(row) for row in outputs),
-        "peak_mib": memory / 2**20,
-        # Adapter after adapter.
-        "outputs": [outputs[first : first + options.prompts] for first in range(0, len(outputs), options.prompts)],
-        **times,
-    }
+    tokens = sum(map(len, outputs))
+    return {"tokens": tokens, "peak_mib": memory / 2**20, "seconds": seconds, "outputs": outputs}
 
 
 def main() -> None:
-    """Measure the sides, each in processes of its own, and print the ratios."""
+    """Print the figures of one side."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shape", choices=sorted(SHAPES), default="demo")
     parser.add_argument("--quantise", action="store_true", help="NF4 with double quantisation")
@@ -120,17 +107,9 @@ def main() -> None:
     parser.add_argument("--prefix", type=int, default=96, help="tokens of a prompt")
     parser.add_argument("--new", type=int, default=220, help="new tokens")
     parser.add_argument("--rows", type=int, default=96, help="rows of a stacked batch")
-    parser.add_argument("--threads", type=int, default=2, help="CPU threads")
-    parser.add_argument("--side", choices=["stacked", "one_by_one"], help=argparse.SUPPRESS)
-    parser.add_argument("--part", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.side:
-        print(json.dumps(measure(options)))
-        return
-    loop, stacked = compare(__file__, "one_by_one", "one by one", options)
-    adapters = zip(loop["outputs"], stacked["outputs"], strict=True)
-    alike = [left == right for pair in adapters for left, right in zip(*pair, strict=True)]
-    print(f"{sum(alike)} of {len(alike)} texts identical")
+    parser.add_argument("--threads", type=int, default=1, help="CPU threads")
+    parser.add_argument("--side", choices=["stacked", "one_by_one"], required=True)
+    print(json.dumps(measure(parser.parse_args())))
 
 
 if __name__ == "__main__":

@@ -270,7 +270,7 @@ def measure(script: Any, options: dict[str, Any], sides: Sequence[str], device: 
     """Return the figures of a benchmark's sides: each in a process of its own, ``tiny`` ones in this one."""
     found: dict[str, Any] = {}
     for side in sides:
-        given = options | {"device": device, "threads": 1, "side": side, "part": None}
+        given = options | {"device": device, "threads": 1, "side": side}
         if tiny:
             found[side] = script.measure(argparse.Namespace(**given))
             continue

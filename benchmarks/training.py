@@ -1,11 +1,7 @@
-"""Tokens per second and peak memory of the stacked engine against transformers.Trainer + PEFT, client after client.
+"""Training a cohort in the stacked engine, and client after client with transformers.Trainer and PEFT.
 
-Same model (random weights), data, steps and settings in one run; every process warms up first. Trainer's loop has all
-threads. The stacked engine runs as the workflow does: one thread per job, a job per core, each with its share of the
-clients. Last, Trainer's loop is split in the same way. Prints one line per side, the ratios, and how far apart adapters
-of the two sides are after the same steps without dropout. ``python benchmarks/training.py`` takes about a minute on 2
-CPU cores;
-``--shape qwen2.5-3b --quantise --recompute on --device cuda --length 1024`` is the paper's shape on a GPU.
+``real_base.py`` and ``gpu.py`` compare the two, each side in a process of its own, on the same model, data, steps and
+settings: ``python benchmarks/training.py --side stacked`` prints the figures of one side, after a warm-up.
 """
 
 from __future__ import annotations
@@ -14,12 +10,12 @@ import argparse
 import json
 import resource
 import tempfile
+import time
 from collections.abc import Sequence
 
 import numpy as np
 import torch
 from random_models import SHAPES, random_base
-from sides import compare, share, timed
 
 from favor.config.models import PROJECTIONS
 from favor.lm.base import BaseModel
@@ -149,31 +145,29 @@ def measure(options: argparse.Namespace) -> dict[str, float]:
     settings = Optimisation(
         supervised="response", warmup_counts_from=1, max_length=options.length, gradient_checkpointing=options.recompute
     )
-    tasks = share(make_tasks(options, initial_state(base.model, LORA, 1)), options.part)
+    tasks = make_tasks(options, initial_state(base.model, LORA, 1))
     train_all = run_stacked if options.side == "stacked" else run_trainer
     warm = [ClientTask("warm", tasks[0].pieces[:8], tasks[0].start, 1, 1)]
     train_all(base, warm, settings)
     if options.device == "cuda":
         torch.cuda.synchronize()
         torch.cuda.reset_peak_memory_stats()
-
-    def work() -> None:
-        train_all(base, tasks, settings)
-        if options.device == "cuda":
-            torch.cuda.synchronize()
-
-    _, times = timed(work, options.part)
+    started = time.monotonic()
+    train_all(base, tasks, settings)
+    if options.device == "cuda":
+        torch.cuda.synchronize()
+    seconds = time.monotonic() - started
     tokens = sum(len(piece) for task in tasks for piece in task.pieces)
     memory = (
         torch.cuda.max_memory_allocated()
         if options.device == "cuda"
         else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     )
-    return {"tokens": tokens, "peak_mib": memory / 2**20, **times}
+    return {"tokens": tokens, "peak_mib": memory / 2**20, "seconds": seconds}
 
 
 def main() -> None:
-    """Measure the sides, each in processes of its own, and print the ratios."""
+    """Print the figures of one side."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shape", choices=sorted(SHAPES), default="demo")
     parser.add_argument("--quantise", action="store_true", help="NF4 with double quantisation")
@@ -187,18 +181,9 @@ def main() -> None:
     parser.add_argument("--clients", type=int, default=12)
     parser.add_argument("--pieces", type=int, default=48, help="training pieces a client")
     parser.add_argument("--length", type=int, default=256, help="tokens of the longest piece")
-    parser.add_argument("--threads", type=int, default=2, help="CPU threads")
-    parser.add_argument("--side", choices=["stacked", "trainer"], help=argparse.SUPPRESS)
-    parser.add_argument("--part", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.side:
-        print(json.dumps(measure(options)))
-        return
-    compare(__file__, "trainer", "Trainer", options)
-    base = random_base(options.shape, options.quantise, options.device)
-    (task,) = make_tasks(argparse.Namespace(**{**vars(options), "clients": 1}), {})
-    distance = sides_apart(base, task.pieces[:8])
-    print(f"adapters after three steps without dropout: {distance:.1g} of what they moved apart")
+    parser.add_argument("--threads", type=int, default=1, help="CPU threads")
+    parser.add_argument("--side", choices=["stacked", "trainer"], required=True)
+    print(json.dumps(measure(parser.parse_args())))
 
 
 if __name__ == "__main__":
