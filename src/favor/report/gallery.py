@@ -182,12 +182,12 @@ def common(text: str, written: Counter[Gram]) -> list[tuple[int, int]]:
     return spans
 
 
-def with_habits(text: str, struck: Sequence[tuple[int, int]] = ()) -> tuple[Markup, str]:
-    """Return a text with habits marked and spans struck, and how often it has each habit: "!! 2, contractions 1"."""
+def with_habits(text: str, shaded: Sequence[tuple[int, int]] = ()) -> tuple[Markup, str]:
+    """Return a text with habits marked and spans shaded, and how often it has each habit: "!! 2, contractions 1"."""
     counts: Counter[str] = Counter()
-    edges = [0, *(edge for span in struck for edge in span), len(text)]
+    edges = [0, *(edge for span in shaded for edge in span), len(text)]
     parts = [_marked(text[start:end], counts) for start, end in pairwise(edges)]
-    parts[1::2] = [Markup("<s>{}</s>").format(part) for part in parts[1::2]]
+    parts[1::2] = [Markup('<span class="shared">{}</span>').format(part) for part in parts[1::2]]
     return Markup("").join(parts), ", ".join(f"{name} {counts[name]}" for name, _ in HABITS if counts[name])
 
 

@@ -1,15 +1,16 @@
 (() => {
-  const order = document.querySelector('.order'), choice = order.querySelector('select');
+  const order = document.querySelector('.order'), [left, right] = order.querySelectorAll('select');
   const articles = [...document.querySelectorAll('article')];
   order.hidden = !articles.length;
-  // The author beside one method, whoever loses most first.
+  // Any two beside each other, whoever loses most with the second first.
   const show = () => {
-    const lost = article => JSON.parse(article.dataset.lost)[choice.value] ?? -Infinity;
+    const lost = article => JSON.parse(article.dataset.lost)[right.value] ?? -Infinity;
     document.querySelector('main').append(...[...articles].sort((a, b) => lost(b) - lost(a)));
     document.querySelectorAll('[data-row]').forEach(pane => {
-      pane.hidden = !['gold', choice.value].includes(pane.dataset.row);
+      pane.hidden = ![left.value, right.value].includes(pane.dataset.row);
+      pane.style.order = pane.dataset.row === left.value ? 0 : 1;
     });
   };
-  choice.addEventListener('change', show);
+  order.addEventListener('change', show);
   show();
 })();
