@@ -1,5 +1,7 @@
 """Write the numbers of the paper's running text, ours beside the paper's."""
 
+from pathlib import Path
+
 import pandas as pd
 
 from favor.analysis.tables import COORDINATE_EFFECTS
@@ -38,6 +40,6 @@ with job(snakemake, Numbers) as settings:
             written[name] += judged_numbers(read_parquet(path, SCORES), wanted.paper_dataset)
         for path in wanted.validation:
             written[name] += validated_numbers(read_parquet(path, SCORES))
-        written[name] = with_claims(written[name], Facts.of(wanted.claims))
+        written[name] = with_claims(written[name], Facts.read(Path(settings.results) / name, wanted.claims))
     write_json(written, snakemake.output.numbers)
     write_text(number_macros(written), snakemake.output.macros)

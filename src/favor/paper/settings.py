@@ -1,5 +1,6 @@
 """What the job reads that writes the numbers of the paper's text, and what it writes."""
 
+from itertools import chain
 from typing import NotRequired, TypedDict
 
 from favor.foundation.section import Section
@@ -29,33 +30,29 @@ class Entry(TypedDict):
     strict: NotRequired["Entry"]
 
 
-class ClaimSource(Section):
-    """What an experiment's claims are made from: files, and what :class:`favor.report.facts.Facts` has beside them."""
+class Claimed(Section):
+    """What an experiment's claims are made with, beside its evidence: see :class:`favor.report.facts.Facts`.
 
-    evidence: str
-    voice_kept: str
-    likelihood: str
+    ``clients``: that remain; ``display``: printed names; ``unseen``: encoders that no method was trained with;
+    ``margin``: of `report`; ``voice_kept``, ``likelihood``: whether there are such scores.
+    """
+
     style_encoder: str
-    rows: list[str]
+    seeds: list[int]
     clients: int
+    rows: list[str]
     display: dict[str, str]
-    seeds: int
-    margin: float
     unseen: list[str]
-
-    @property
-    def files(self) -> list[str]:
-        """Every file."""
-        return [file for file in (self.evidence, self.voice_kept, self.likelihood) if file]
+    margin: float
+    voice_kept: bool
+    likelihood: bool
 
 
 class NumberSource(Section):
     """The files that an experiment's numbers are taken from: tables by label, manifests of encoders by role.
 
-    ``claims``: what its claims are made from.
-
-    ``participations``: of a client, on average; ``paper_dataset``: "" for none; ``whole``: whether it has the main
-    table, about which the paper's text is; a study has the numbers of its own tables.
+    ``evidence``: of its claims; ``participations``: of a client, on average; ``paper_dataset``: "" for none; ``whole``:
+    whether it has the main table, about which the paper's text is; a study has the numbers of its own tables.
     """
 
     tables: dict[str, str]
@@ -68,16 +65,19 @@ class NumberSource(Section):
     encoders: dict[str, str]
     paper_dataset: str
     whole: bool
-    claims: ClaimSource
+    evidence: list[str]
+    claims: Claimed
 
     @property
     def files(self) -> list[str]:
         """Every file."""
         named = (*self.tables.values(), *self.encoders.values())
-        return [*named, *self.gates, self.allocation, *self.effects, *self.judges, *self.validation, *self.claims.files]
+        listed = (self.gates, [self.allocation], self.effects, self.judges, self.validation, self.evidence)
+        return [*named, *chain.from_iterable(listed)]
 
 
 class Numbers(Section):
     """What the job reads that writes the numbers."""
 
+    results: str
     experiments: dict[str, NumberSource]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from favor.federation.method import rate_caution
 from favor.figures.specs import asked
 from favor.foundation.registry import METRIC_FAMILIES
-from favor.paper.settings import ClaimSource, Numbers, NumberSource
+from favor.paper.settings import Claimed, Numbers, NumberSource
 from favor.plan.evaluation import Evaluation
 from favor.plan.figures import Figures
 from favor.plan.handing import Parameter, canonical, handed, parameter, plain, without
@@ -125,22 +125,16 @@ class Publication(Part):
             corpus_key=experiment.corpus,
             dataset=corpus.title,
             base_model=self.project.model_title(experiment.base_model),
-            clients=experiment.remaining_clients,
+            **vars(self._claimed(name)),
             withdrawn=len(experiment.withdrawn),
             prompts_per_client=experiment.prompts.per_client,
             measured=experiment.evaluation.encoders,
-            rows=list(experiment.methods),
-            display=self.project.titles(name),
             references=self.tables.references(name),
-            unseen=self.evaluation.unseen_encoders(Table(name, "")),
-            margin=self.project.config.report.margin,
             never_sampled=self._never_sampled(name),
             figures=self.evaluation.figures(name),
             encoders=self.tables.encoder_roles(name),
             encoder_titles=self.tables.encoder_titles(),
             remarks=self.tables.remarks(name),
-            voice_kept="voice_kept" in families,
-            likelihood="likelihood" in families,
             validation=VALIDATION in families,
             efficiency="efficiency" in families,
             retrieval=RETRIEVAL in families,
@@ -166,7 +160,7 @@ class Publication(Part):
     # The numbers of the paper's running text
 
     def number_settings(self, key: object) -> Parameter:
-        return canonical(Numbers(experiments=self._number_sources()))
+        return canonical(Numbers(results=self.paths.results, experiments=self._number_sources()))
 
     def number_files(self, key: object = None) -> list[str]:
         return [file for source in self._number_sources().values() for file in source.files]
@@ -197,27 +191,28 @@ class Publication(Part):
             encoders={role: paths.encoder_manifest.of(encoder=encoder) for role, encoder in trained.items()},
             paper_dataset=config.corpora[experiment.corpus].paper_dataset or "",
             whole="main_federated_results" in experiment.tables,
-            claims=self._claim_source(name),
+            evidence=self._evidence(name),
+            claims=self._claimed(name),
         )
 
-    def _claim_source(self, name: str) -> ClaimSource:
-        experiment, paths = self.project.config.experiments[name], self.paths
-        voice_kept, likelihood = (
-            paths.scores.of(experiment=name, family=family) if family in self.evaluation.families(name) else ""
-            for family in ("voice_kept", "likelihood")
-        )
-        return ClaimSource(
-            evidence=paths.evidence.of(experiment=name),
-            voice_kept=voice_kept,
-            likelihood=likelihood,
-            style_encoder=experiment.style_encoder,
-            rows=list(experiment.methods),
+    def _claimed(self, name: str) -> Claimed:
+        experiment, families = self.project.config.experiments[name], self.evaluation.families(name)
+        return handed(
+            Claimed,
+            experiment,
             clients=experiment.remaining_clients,
+            rows=list(experiment.methods),
             display=self.project.titles(name),
-            seeds=len(experiment.seeds),
-            margin=self.project.config.report.margin,
             unseen=self.evaluation.unseen_encoders(Table(name, "")),
+            margin=self.project.config.report.margin,
+            voice_kept="voice_kept" in families,
+            likelihood="likelihood" in families,
         )
+
+    def _evidence(self, name: str) -> list[str]:
+        read = [family for family in ("voice_kept", "likelihood") if family in self.evaluation.families(name)]
+        scores = [self.paths.scores.of(experiment=name, family=family) for family in read]
+        return [self.paths.evidence.of(experiment=name), *scores]
 
     # The release
 

@@ -12,8 +12,7 @@ from favor.analysis.claims import Rate, differences_apart, p_of_limits, rates_ab
 from favor.analysis.tables import EVIDENCE
 from favor.foundation.parquet import read_parquet
 from favor.paper.names import CONTROLS, method_name, unmarked
-from favor.paper.settings import ClaimSource
-from favor.report.settings import PrintedExperiment
+from favor.paper.settings import Claimed
 from favor.scores.metric import UNSEEN
 from favor.scores.tables import SCORES
 from favor.scores.voice_kept import FAILURES_WRONG
@@ -89,41 +88,23 @@ class Facts:
     unseen: Sequence[str] = ()
 
     @classmethod
-    def read(cls, folder: Path, values: PrintedExperiment) -> "Facts":
+    def read(cls, folder: Path, values: Claimed) -> "Facts":
         """Return the facts of an experiment whose results lie in ``folder``."""
-        scores = folder / "scores"
-        return cls.of(
-            ClaimSource(
-                evidence=str(folder / "evidence.parquet"),
-                voice_kept=str(scores / "voice_kept.parquet") if values.voice_kept else "",
-                likelihood=str(scores / "likelihood.parquet") if values.likelihood else "",
-                style_encoder=values.style_encoder,
-                rows=list(values.rows),
-                clients=values.clients,
-                display=dict(values.display),
-                seeds=len(values.seeds),
-                margin=values.margin,
-                unseen=list(values.unseen),
-            )
-        )
-
-    @classmethod
-    def of(cls, source: ClaimSource) -> "Facts":
-        """Return the facts of an experiment by its files."""
         kept, likelihood = (
-            read_parquet(path, SCORES) if path else None for path in (source.voice_kept, source.likelihood)
+            read_parquet(folder / "scores" / f"{family}.parquet", SCORES) if there else None
+            for family, there in (("voice_kept", values.voice_kept), ("likelihood", values.likelihood))
         )
         return cls(
-            read_parquet(source.evidence, EVIDENCE),
+            read_parquet(folder / "evidence.parquet", EVIDENCE),
             kept,
-            source.style_encoder,
-            source.rows,
-            source.clients,
-            source.display,
+            values.style_encoder,
+            values.rows,
+            values.clients,
+            values.display,
             likelihood,
-            source.seeds,
-            source.unseen,
-            margin=source.margin,
+            len(values.seeds),
+            values.unseen,
+            margin=values.margin,
         )
 
     @property

@@ -6,6 +6,7 @@ from pydantic import BeforeValidator, JsonValue
 
 from favor.federation.settings import Tuned
 from favor.foundation.section import Section, key
+from favor.paper.settings import Claimed
 from favor.scores.settings import FilteredOutputs
 from favor.tables.settings import Point
 
@@ -50,13 +51,12 @@ class Gallery(FilteredOutputs):
     generated: bool
 
 
-class PrintedExperiment(Section):
+class PrintedExperiment(Claimed):
     """What the report prints of an experiment and finds its files by.
 
     ``methods``: hyper-parameters of each of its ``rows``; ``experiment`` and ``corpus``: all keys of these sections.
-    ``clients``: that remain, after ``withdrawn`` left; ``prompts_per_client``: as asked for. ``measured``: encoders of
-    its tables. ``never_sampled``: clients by seed. ``references``: rows that do not federate. ``unseen``: encoders that
-    no method was trained with. ``margin``: of `report`. ``voice_kept``, ``likelihood``, ``validation``, ``efficiency``,
+    ``withdrawn``: clients that left; ``prompts_per_client``: as asked for. ``measured``: encoders of its tables.
+    ``never_sampled``: clients by seed. ``references``: rows that do not federate. ``validation``, ``efficiency``,
     ``retrieval``: whether there are such scores; ``near_duplicates``: whether they were looked for; ``demo``: no real
     authors.
     """
@@ -67,25 +67,16 @@ class PrintedExperiment(Section):
     base_model: str
     protocol: str
     budget: str
-    style_encoder: str
-    seeds: list[int]
-    clients: int
     withdrawn: int
     prompts_per_client: int
     measured: list[str]
-    rows: list[str]
-    display: dict[str, str]
     references: list[str]
-    unseen: list[str]
-    margin: float
     never_sampled: dict[str, int]
     tables: list[str]
     figures: list[str]
     encoders: dict[str, str]
     encoder_titles: dict[str, str]
     remarks: dict[str, str]
-    voice_kept: bool
-    likelihood: bool
     validation: bool
     efficiency: bool
     retrieval: bool
