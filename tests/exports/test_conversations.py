@@ -39,6 +39,11 @@ def turns(form, one="Ann Lee", other="Bo") -> str:
         turns("{name}  10:0{at} AM\nhi there"),  # Slack, copied
         turns("Mon, May 3, 2021, 10:0{at} - {name}: hi"),  # Matrix
         turns("[ 3 May 2021 10:0{at} ] {name}: hi"),  # Viber
+        turns('2021-05-03 10:0{at},{name},"hi there, you"'),
+        turns("2021-05-03 10:0{at} | {name} | hi"),
+        turns("{name} (10:0{at}): hi"),
+        turns("{name}\n  10:0{at} AM\nhi there"),
+        turns("{name} says:\nMay 3, 2021 at 10:0{at} am\nhi\n\nReply\n"),  # comments below a post
         "06.08.2018 kl. 22:30 - Ann: hi\n06.08.2018 kl. 22:31 - Bo: hi\n",
         "٥\u200f/٥\u200f/٢٠٢١, ١٠:٠٢ م - Ann: hi\n٥\u200f/٥\u200f/٢٠٢١, ١٠:٠٣ م - Bo: hi\n",
         "2018-08-06 22:30 Ann: hi\n" * 4,  # of one who writes to nobody
@@ -62,7 +67,19 @@ def test_a_mail_in_any_language_is_known(text) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [turns("{name} said:\nSure.\n", "ChatGPT", "You"), turns("## {name}\n\nSure.\n", "Assistant", "User")]
+    "what", ['<smses><sms address="1" body="hi"/></smses>', "1\n00:00:01,000 --> 00:00:04,000\nAnn: hi\n"]
+)
+def test_messages_and_subtitles_are_known(what) -> None:
+    assert several_people(what).startswith("is a")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        turns("{name} said:\nSure.\n", "ChatGPT", "You"),
+        turns("## {name}\n\nSure.\n", "Assistant", "User"),
+        turns("## {name}:\n\nSure.\n", "Response", "Prompt"),
+    ],
 )
 def test_a_conversation_with_an_assistant_is_known(text) -> None:
     assert several_people(text).startswith("is a conversation with an assistant")
@@ -80,6 +97,7 @@ def test_a_conversation_with_an_assistant_is_known(text) -> None:
         "Ann came at 10:30 and left.\nBo came at 11:30 and left.\n" * 3,
         "Title: Soup\nTime: 10:30\nServes: 4\nFlour: 300 g\n\nCook it.",
         "You:\nwere there.\n\nMe:\nas well.\n" * 3,
+        "Monday\n10:30\nWe walked, and Ann said: go.\nTuesday\n11:30\nIt rained.\n" * 3,
     ],
 )
 def test_a_text_of_one_person_is_a_text(text) -> None:

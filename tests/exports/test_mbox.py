@@ -114,6 +114,7 @@ def test_what_only_looks_quoted_stays(text) -> None:
         ("Yes.\n\n--- On Wed, 4/4/2012, bo <b@x.org> wrote:\n\nX", "Yes.", "quoted"),
         ("Ja.\n\nGesendet von Outlook für Android", "Ja.", "signature"),
         ("Yes.\n\nSent from my Wiko VIEW", "Yes.", "signature"),
+        ("Yes.\n\nSent with Proton Mail secure email.", "Yes.", "signature"),
         ("Yes.\n\nSent from my Wiko VIEW\n\nAre you coming?", "Yes.", "signature"),  # below it nothing is marked
         ("Oui.\n\nTélécharger Outlook pour iOS<https://aka.ms/o0ukef>", "Oui.", "signature"),
         ("Yes.\n\nOn Wed, 3 May 2021 08:14:43 -0200 Bo <b@x.org> wrote\n\nX", "Yes.", "quoted"),

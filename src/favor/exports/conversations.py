@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from itertools import pairwise
 from typing import NamedTuple
 
 from favor.exports.mail_text import is_header, plain
@@ -24,6 +23,8 @@ _SERVICES = {
     "a chat of Slack": (r'class="c-message|"(?:client_msg_id|user_profile)"\s*:', _TABLE),
     "a chat of Google": (r'"(?:conversation_state|topic_id)"\s*:|class="haudio', _TABLE),
     "a chat of Teams or Skype": (r'"(?:MessageList|messagetype)"\s*:', _TABLE),
+    "a backup of text messages": (r"<sms [^>]*\bbody=", _TABLE),
+    "a file of subtitles": (r"\d:\d\d[.,]\d{3} --> \d", "in the words of all who speak; remove it"),
 }
 _CHAT = "looks like a chat in a form that is not read; export it again (docs/your-voice.md), or remove it"
 _NAMED = re.compile(
@@ -43,11 +44,11 @@ _DAYS = re.compile(  # words of a date, which change as names do
 _NICK = re.compile(r"[^<>]{0,40}<[@+ ]?(?P<name>[^<>\s/!]{1,30})> \S")
 _WORD = re.compile(r"[^\W\d]\w*|\+\d{5,}")
 _TURN = re.compile(
-    r"\W*(?P<name>you|user|human|chatgpt|assistant|claude|gemini|copilot|gpt-\w+|deepseek|grok|bard)"
+    r"\W*(?P<name>you|me|user|human|prompt|response|ai|chatgpt|assistant|claude|gemini|copilot|gpt-\w+|deepseek|grok|bard)"
     r"(?: said)?\W{0,3}(?::|：|\*\*$|$)",
     re.IGNORECASE,
 )
-_PEOPLE = {"you", "user", "human"}
+_PEOPLE = {"you", "me", "user", "human", "prompt"}
 _ADDRESSED = re.compile(r"<[^<>\s]+@[^<>\s]+>[^.]*\d:\d\d")
 _MAIL_LINE = re.compile(r"(?:from|to|cc|subject|date|message-id|received|return-path|mime-version): ?\S", re.IGNORECASE)
 
@@ -73,23 +74,26 @@ def several_people(text: str, page: str = "") -> str:
     headed = sum(bool(_MAIL_LINE.match(line)) for line in lines[:8]) > 2 or is_header(lines)
     if headed or sum(bool(_ADDRESSED.search(line)) for line in lines) > 1:
         return "looks like a mail; name it .eml if it is one, or export the mailbox (mbox)"
-    heads = [head for line, after in pairwise([*map(plain, lines), ""]) if (head := _head(line, after))]
+    lines = ["", *map(plain, lines), ""]
+    heads = [head for at in range(1, len(lines) - 1) if (head := _head(lines[at], lines[at - 1], lines[at + 1]))]
     said = [head.name for head in heads if head.dated]
-    if (len(set(said)) > 1 or len(said) > _FEW) and 2 * len(said) > len(lines):
+    if (len(set(said)) > 1 or len(said) > _FEW) and 2 * len(said) > len(lines) - 2:
         return _CHAT
-    speak = _repeat([head.name for head in heads]) or _repeat([head.after for head in heads if head.after])
-    return _CHAT if speak and 8 * len(heads) >= len(lines) else ""
+    places = zip(*((head.name, head.before, head.after) for head in heads), strict=True)
+    speak = any(_repeat([*filter(None, names)]) for names in places)
+    return _CHAT if speak and 8 * len(heads) >= len(lines) - 2 else ""
 
 
 class _Head(NamedTuple):
-    """What stands before a message. ``after``: who speaks, where that is a line of its own. ``dated``: with a day."""
+    """What stands before a message. ``before``, ``after``: who speaks, in a line of its own. ``dated``: with a day."""
 
     name: str
+    before: str = ""
     after: str = ""
     dated: bool = False
 
 
-def _head(line: str, after: str) -> _Head | None:
+def _head(line: str, *around: str) -> _Head | None:
     """Return what a line with a time in its beginning says of who speaks; None for another line."""
     if found := _NICK.match(line):
         return _Head(found["name"])
@@ -97,16 +101,17 @@ def _head(line: str, after: str) -> _Head | None:
     if not clock:
         return None
     before, behind = line[: clock.start()], line[clock.end() :]
-    said = re.match(r"(?P<name>[^:：\t]{0,70}?)(?P<sign>[:：\t] ?\S|[:：]$)", behind.removeprefix("\t"))
+    said = re.match(r"(?P<name>[^:：\t|]{0,70}?)(?P<sign>[:：\t|] ?\S|[:：]$|,\")", behind.lstrip("\t|, "))
     dated = len(re.findall(r"\d+", before + (said["name"] if said else ""))) > 1
-    if said and _names(said["name"]):
-        return _Head(_names(said["name"]), dated=dated or "\t" in said["sign"])
+    if said and (name := _names(said["name"]) or (_names(before) if before.endswith("(") else "")):
+        return _Head(name, dated=dated or "\t" in said["sign"])
     if re.fullmatch(r"\[[^\[\]]+\] \[[^\d]*", before):  # [name] [time] words
         return _Head(_names(before.partition("]")[0]))
     name = _names(before) + _names(behind)
     if len(line) > _HEAD_LINE or (name and line[-1] in _ENDS):
         return None
-    return _Head(name, after if len(after.split()) < 5 and after[-1:] not in _ENDS else "")
+    over, under = (_names(each) if len(each.split()) < 5 and each[-1:] not in _ENDS[:-1] else "" for each in around)
+    return _Head(name, over, under)
 
 
 def _names(text: str) -> str:

@@ -43,9 +43,9 @@ _RULE = re.compile(r"[_*=-]{3,}")
 _LIST_FOOTER = re.compile(r"_{5,}|-{5,}")
 _SENT_FROM = re.compile(
     r".{0,40}\bOutlook\b.{0,20}<https?://aka\.ms/\w+>|"
-    r"(?:sent (?:from|via|using) |get outlook for |gesendet (?:von|mit) |von meinem \w+ gesendet|envoyé (?:de|depuis) "
-    r"|enviado (?:desde|do|de|a partir) |inviato da|verstuurd vanaf |verzonden vanaf |skickat från |sendt fra "
-    r"|wysłane z |отправлено (?:с|из) |lähetetty |发自我的|從我的).{0,60}|.{0,20}から送信",
+    r"(?:sent (?:from|via|using|with(?-i:(?= [A-Z]))) |get outlook for |gesendet (?:von|mit) |von meinem \w+ gesendet"
+    r"|envoyé (?:de|depuis) |enviado (?:desde|do|de|a partir) |inviato da|verstuurd vanaf |verzonden vanaf "
+    r"|skickat från |sendt fra |wysłane z |отправлено (?:с|из) |lähetetty |发自我的|從我的).{0,60}|.{0,20}から送信",
     re.IGNORECASE,
 )
 _SIGNATURE_LINES = 10  # of text after "--" without a space or "sent from", which may also divide a mail

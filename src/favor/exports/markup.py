@@ -8,30 +8,15 @@ from favor.exports.items import Cut, tidy
 
 # What a browser sets apart; a line break is one alone.
 _BLOCKS = {
-    *(
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "caption",
-        "dd",
-        "div",
-        "dl",
-        "dt",
-        "figcaption",
-        "figure",
-        "footer",
-    ),
-    *("h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "li", "main", "nav", "ol", "option", "p", "pre", "section"),
-    *("summary", "table", "td", "th", "tr", "ul"),
+    *("address", "article", "aside", "blockquote", "caption", "dd", "div", "dl", "dt", "figcaption", "figure"),
+    *("footer", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "li", "main", "nav", "ol", "option", "p", "pre"),
+    *("section", "summary", "table", "td", "th", "tr", "ul"),
 }
 _SKIPPED = {"head", "script", "style", "template", "title", "svg", "iframe", "object", "form", "button"}
 _CUT_TAGS = {"blockquote": "quoted", "figcaption": "caption"}
 # Classes that mail programs and services give to what is not the writer's: the first word that begins so decides.
 _CUT_CLASSES = {
-    **dict.fromkeys(
-        ("gmail_quote", "gmail_attr", "yahoo_quoted", "moz-cite-prefix", "moz-forward-container"), "quoted"
-    ),
+    **dict.fromkeys(("gmail_quote", "gmail_attr", "yahoo_quoted", "moz-cite-prefix", "moz-forward-cont"), "quoted"),
     **dict.fromkeys(("OutlookMessageHeader", "protonmail_quote", "quote-inline", "twitter-tweet"), "quoted"),
     **dict.fromkeys(("tweet", "pullquote", "digest-post-embed", "embedded-post", "graf--mixtapeEmbed"), "quoted"),
     **dict.fromkeys(("gmail_signature", "moz-signature", "moz-txt-sig", "protonmail_signature_block"), "signature"),
@@ -87,13 +72,7 @@ class _Reader:
                 self._cut(reason, self.text(element, cutting=False))
             parts.append("\n\n" if element.tag in _BLOCKS else "\n" if element.tag == "br" and starts else "")
             literal += (1 if starts else -1) if element.tag == "pre" else 0
-            data = (
-                element.text
-                if starts and reason is None
-                else element.tail
-                if not starts and element is not root
-                else ""
-            )
+            data = element.text if starts and reason is None else None if starts or element is root else element.tail
             parts.append((data or "") if self._keep_lines or literal else re.sub(r"\s+", " ", data or ""))
         if parts is not own:
             self._cut("quoted", _lines(parts))
