@@ -132,9 +132,8 @@ def test_measures_rise_with_the_chance_of_the_own_voice() -> None:
 
 def test_intervals_are_those_of_drawing_authors(three_authors) -> None:
     texts = {client: [f"{client} one two three", f"{client} four five six"] for client in CLIENTS}
-    angles = {"a": [0, 40], "b": [90, 60], "c": [180, 150]}
-    inputs = with_common(three_authors, texts, angles)
-    found = values(inputs)
+    angles = {"a": [0, 5], "b": [118, 122], "c": [241, 238]}
+    found = values(with_common(three_authors, texts, angles))
     for metric in ("common_similarity", "common_auc", "common_accuracy"):
         assert found[metric, "low"] <= found[metric, ""] <= found[metric, "high"]
     # The same draws, counted pair by pair: copies of an author are not compared with one another.
@@ -152,7 +151,15 @@ def test_intervals_are_those_of_drawing_authors(three_authors) -> None:
     slopes = np.linalg.lstsq(np.column_stack([np.ones(len(table)), table[:, 1:]]), table[:, 0])[0][1:]
     added = 3 * (slopes - slopes.mean())
     ends = skewed_limits(found["common_similarity", ""], sem(added), skew(added) / 3**0.5, 4.302653)
+    assert -1 < ends[0] < ends[1] < 1
     assert [found["common_similarity", end] for end in ("low", "high")] == pytest.approx(ends)
+
+
+def test_of_three_authors_limits_stay_where_a_cosine_can_be(three_authors) -> None:
+    texts = {client: [f"{client} one two three", f"{client} four five six"] for client in CLIENTS}
+    found = values(with_common(three_authors, texts, {"a": [0, 40], "b": [90, 60], "c": [180, 150]}))
+    assert (found["common_similarity", "low"], found["common_similarity", "high"]) == (-1.0, 1.0)
+    assert 0 <= found["common_auc", "low"] < found["common_auc", "high"] <= 1
 
 
 def test_equal_texts_of_all_authors_have_no_interval_to_speak_of(three_authors) -> None:

@@ -142,6 +142,15 @@ def test_a_skewed_mean_has_the_limits_of_hall() -> None:
     assert interval(counts @ -own / 6, 6, counts=counts) == pytest.approx((-high, -low))
 
 
+def test_one_far_author_moves_no_end_beyond_twice_students() -> None:
+    """Eleven 0 and a 12: mean 1, error sqrt(132 / 11 / 12) = 1, skewness 110 / 11^1.5 = 3.015, over sqrt(12) .8704.
+
+    a = .2901; 3 a (2.201 - a / 2) = 1.7894; (2.7894^(1/3) - 1) / a = 1.405. On the other side Hall's is 3.17 t.
+    """
+    assert skewed_limits(1.0, 1.0, 0.8704, 2.201) == pytest.approx((1 - 1.405, 1 + 2 * 2.201), abs=1e-3)
+    assert skewed_limits(-1.0, 1.0, -0.8704, 2.201) == pytest.approx((-1 - 2 * 2.201, -1 + 1.405), abs=1e-3)
+
+
 @pytest.mark.parametrize(("authors", "least"), [(6, 0.9), (12, 0.92), (24, 0.92)])
 def test_means_of_skewed_values_are_covered(authors, least) -> None:
     """Exponential values: value +- t s holds their mean in .89, .91 and .925."""

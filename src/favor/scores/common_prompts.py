@@ -48,6 +48,7 @@ METRICS = (
     Metric("prompt_share", "Prompt", 0.0, 1.0, "none", f"{_SHARE}: share between prompts"),
     Metric("remainder_share", "Remainder", 0.0, 1.0, "none", f"{_SHARE}: what is left, with the interaction"),
 )  # fmt: skip
+_LEAST_AND_MOST = {metric.name: (metric.minimum, metric.maximum) for metric in METRICS}
 OTHER_PROMPT = "other_prompt"
 SHARES = ("author_share", "prompt_share", "remainder_share")
 # compared_words: of a text's start, behind the bigrams
@@ -169,10 +170,10 @@ def _intervals(inputs: ScoreInputs, draws: Draws, counts: np.ndarray) -> Iterato
         # One text for all authors has similarity 1 and AUC 0 by construction, which are no shares of trials.
         of_outputs = metric == "common_accuracy"  # the others are of pairs
         ends = interval(drawn, authors[method], RATE if of_outputs else None, None if of_outputs else counts)
-        for name, value in zip(("low", "high"), ends, strict=True):
+        for name, value in zip(("low", "high"), np.clip(ends, *_LEAST_AND_MOST[metric]), strict=True):
             note = _TOO_FEW if math.isnan(value) else ""
             n = sum(size for _, size in seeds)
-            yield Score(ALL_SEEDS, method, encoder, metric, f"{variant}_{name}".lstrip("_"), value, n, note)
+            yield Score(ALL_SEEDS, method, encoder, metric, f"{variant}_{name}".lstrip("_"), float(value), n, note)
 
 
 def _row(run: Run, encoder: str, metric: str, variant: str, value: float, n: int, note: str = _TOO_FEW) -> Score:

@@ -343,13 +343,14 @@ def skewed_limits(value: float, error: float, skewness: float, t: float) -> tupl
 
     T = (value - truth) / error is skewed to the other side, which leaves value +- t error short on one. g(T) = T +
     a T^2 + a^2 T^3 / 3 + a / 2 with a = skewness / 3 is not (Hall 1992), and rises, so that T is between g's inverses
-    of -t and t.
+    of -t and t. An end is at most 2 t away: the skewness of a dozen values is mostly noise, and near the largest that
+    they can have it would put an end beyond every one of them.
     """
     a = skewness / 3
     if abs(a) < 1e-6:
         return value - t * error, value + t * error
-    low, high = (value - error * (math.cbrt(1 + 3 * a * (z - a / 2)) - 1) / a for z in (t, -t))
-    return low, high
+    below, above = ((math.cbrt(1 + 3 * a * (z - a / 2)) - 1) / a for z in (t, -t))
+    return value - error * min(below, 2 * t), value - error * max(above, -2 * t)
 
 
 Errors = tuple[np.ndarray, np.ndarray]  # FNR and FPR of every draw, both times positives * negatives

@@ -125,12 +125,18 @@ def test_voices_are_preferred_by_the_sum_of_both_orders() -> None:
     row = table.loc[(0, "favor", "voice_preference", "")]
     assert row["value"] == pytest.approx(2 / 3)
     assert row["n"] == 3
-    # Decided: a 1 and 0, b 1. Draws: aa 1/2, ab 2/3 (twice as likely), bb 1: error .2569, as 3.368 trials have it.
-    # Wilson's limits with t = 12.706: (.667 + 23.97 -+ 24.19) / 48.93.
-    assert table.loc[(0, "favor", "voice_preference", "low"), "value"] == pytest.approx(0.0091, abs=1e-3)
-    assert table.loc[(0, "favor", "voice_preference", "high"), "value"] == pytest.approx(0.9979, abs=1e-3)
+    # Decided: a 1 and 0, b 1: with two authors, of weights 2 and 1, everything is open.
+    assert [table.loc[(0, "favor", "voice_preference", end), "value"] for end in ("low", "high")] == [0.0, 1.0]
     # Minus a half, a's two are .5 - .5 and b's is .5: both signs of b are as far from 0.
     assert table.loc[(0, "favor", "voice_preference", "p"), "value"] == 1.0
+
+
+def test_a_half_is_in_the_interval_of_a_preference_where_p_says_so() -> None:
+    """All of six authors: p = 2 / 2^6, and six authors leave open that 1 - .05^(1/6) = .393 of all prefer the other."""
+    for authors, p, low in ((6, 2 / 2**6, 0.05 ** (1 / 6)), (5, 2 / 2**5, 0.5)):
+        table = scored(compared={(1, f"c{number}"): ("A", "B") for number in range(authors)})
+        found = [table.loc[(0, "favor", "voice_preference", end), "value"] for end in ("", "low", "high", "p")]
+        assert found == pytest.approx([1.0, low, 1.0, p])
 
 
 def test_a_comparison_judged_in_one_order_only_is_left_out() -> None:

@@ -12,11 +12,10 @@ import pandas as pd
 
 from favor.foundation.errors import UserError
 from favor.scores.metric import ALL_SEEDS, SOURCE, Metric, Score, scores_frame
-from favor.statistics.bootstrap import observed_and_resampled, seed_draws
+from favor.statistics.bootstrap import mean_draws, observed_and_resampled, seed_draws
 from favor.statistics.differences import Comparison, compare
-from favor.statistics.exact import rate_limits
 from favor.statistics.paired import holm
-from favor.statistics.sign_flips import author_sums, sign_flip_p
+from favor.statistics.sign_flips import author_sums
 from favor.studies.judges.prompts import QUALITY, RATINGS, VOICE
 
 _REFERENCE = "paper, Reference-Free Quality and Voice-Match Judges"
@@ -153,9 +152,10 @@ def _voices(voices: pd.DataFrame, favoured: str, seed: int, draws: int) -> list[
         return scores
     names, cluster = np.unique(decided["client"], return_inverse=True)
     wins = (decided["vote"] > 0).to_numpy(dtype=float)
-    low, high = rate_limits(wins, cluster, observed_and_resampled(len(names), seed, draws))
-    p = sign_flip_p(author_sums(wins - 0.5, cluster, len(names)), seed)
-    values = {"": float(wins.mean()), "low": low, "high": high, "p": p}
+    counts, shares = observed_and_resampled(len(names), seed, draws), author_sums(wins - 0.5, cluster, len(names))
+    drawn, half = mean_draws(wins, cluster, counts), np.full(len(counts), 0.5)
+    result = compare(drawn, half, np.bincount(cluster), counts, shares, seed, span=0.5)
+    values = {"": result.left, "low": 0.5 + result.low, "high": 0.5 + result.high, "p": result.p}
     return scores + [
         Score(ALL_SEEDS, favoured, "", "voice_preference", name, value, len(decided)) for name, value in values.items()
     ]

@@ -363,7 +363,8 @@ def _epsilon(clients: pd.DataFrame, delta: float, seed: int, draws: int) -> Iter
             ]
         )
     n, absent = len(clients), float(clients["absent"].mean())
-    yield Measured("canary_cosine", "mean", n, np.mean(cosines, axis=0), absent, clusters=len(runs[0]))
+    mean = np.mean(cosines, axis=0)
+    yield Measured("canary_cosine", "mean", n, mean, absent, clusters=len(runs[0]), bounds=CORRELATION)
     least, by_chance = np.mean(bounds, axis=0)
     yield Measured("empirical_epsilon", "mean", n, np.array([least]), float(by_chance))
 
