@@ -158,8 +158,9 @@ def test_files_of_another_encoding_are_read_in_the_one_that_is_given(tmp_path, c
     ("name", "line"),
     [
         ("posts.xlsx", "posts.xlsx: .xlsx is not read; save it as CSV"),
-        ("posts.arrow", r"posts.arrow: .arrow is not read; write it as Parquet: .*to_parquet"),
-        ("saved/train/data-00000-of-00001.arrow", r"saved: .arrow is not read; write it as Parquet"),
+        ("posts.arrow", r"posts.arrow: Arrow is not read; .*datasets.Dataset.from_file\('.*posts.arrow'\).to_parquet"),
+        ("saved/data-00000-of-00001.arrow", r"datasets.load_from_disk\('.*saved'\).to_parquet\('posts.parquet'\)"),
+        ("saved/test/data-00000-of-00001.arrow", r"datasets.load_from_disk\('.*saved'\)\['test'\].to_parquet"),
         ("posts.json", "posts.json: .json is not read; write it as JSON Lines"),
     ],
 )
@@ -169,6 +170,15 @@ def test_what_is_no_table_here_has_a_remedy(tmp_path, name, line) -> None:
     file.write_bytes(b"[]")
     with pytest.raises(UserError, match=line):
         started(tmp_path / name.split("/")[0], tmp_path)
+
+
+def test_the_remedy_for_a_file_of_arrow_works(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    posts().reset_index(drop=True).to_feather("posts.feather")
+    with pytest.raises(UserError, match="Arrow is not read") as said:
+        started(tmp_path / "posts.feather", tmp_path)
+    exec(str(said.value).split("in Python: ")[1])
+    assert pd.read_parquet("posts.parquet").equals(posts().reset_index(drop=True))
 
 
 def test_what_every_row_has_another_of_is_no_topic(tmp_path) -> None:

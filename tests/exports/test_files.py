@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from favor.corpora.delimited import read_delimited
+from favor.corpora.posts import ReaderSettings, open_reader
 from favor.exports.files import Files, objects
 from favor.foundation.errors import UserError
 
@@ -45,8 +47,25 @@ def test_a_bomb_is_not_unpacked(tmp_path) -> None:
     files = Files(zipped(tmp_path / "a.zip", {"bomb.json": b"0" * 20_000_000, "small.json": b"0" * 9_000_000}))
     with pytest.raises(UserError, match=r"bomb.json: [\d,]+ bytes unpack to 20,000,000, more than text does"):
         files.read("bomb.json")
+    many = Files(zipped(tmp_path / "b.zip", {"a.json": b"0" * 9_000_000, "b.json": b"0" * 9_000_000}))
+    assert len(many.read("a.json")) == 9_000_000
+    with pytest.raises(UserError, match=r"b.json: [\d,]+ bytes unpack to 18,000,000, more than text does"):
+        many.read("b.json")
+    files = Files(tmp_path / "a.zip")
     assert len(files.read("small.json")) == 9_000_000
     assert len(files.head("bomb.json")) == 4096
+
+
+@pytest.mark.parametrize("packing", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_zip_of_which_a_few_bytes_fill_memory_is_refused(tmp_path, packing) -> None:
+    path = tmp_path / "posts.csv.zip"
+    with zipfile.ZipFile(path, "w", packing) as archive:
+        archive.writestr("posts.csv", "author,text\n")
+    for read in (Files, lambda path: open_reader("blog_xml").read(path, ReaderSettings())):
+        with pytest.raises(UserError, match="a zip packed as no service does"):
+            list(read(path))
+    with pytest.raises(UserError, match="a zip packed as no service does"):
+        list(read_delimited(path, ReaderSettings()))
 
 
 def test_a_size_that_lies_does_not_unpack_more(tmp_path) -> None:

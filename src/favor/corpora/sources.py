@@ -30,6 +30,14 @@ def too_large(size: int, packed: int) -> bool:
     return size > max(FEW_BYTES, MOST_RATIO * packed)
 
 
+def open_zip(file: Path | BinaryIO, name: str) -> zipfile.ZipFile:
+    """Open a zip; ``name``: for messages. Raises ``UserError`` for bzip2 and LZMA, of which a few bytes fill memory."""
+    archive = zipfile.ZipFile(file)
+    if {member.compress_type for member in archive.infolist()} - {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
+        raise UserError(f"{name}: a zip packed as no service does (bzip2, LZMA, ...); unpack it, and give what it held")
+    return archive
+
+
 class _Bounded(io.RawIOBase):
     """An unpacked stream that ends in ``UserError`` where it is longer than text of its packed size can be."""
 
@@ -99,7 +107,7 @@ def _open(path: Path) -> BinaryIO:
 
 def _only_member(raw: BinaryIO, path: Path, suffixes: tuple[str, ...]) -> tuple[str, BinaryIO]:
     try:
-        archive = zipfile.ZipFile(raw)
+        archive = open_zip(raw, str(path))
         names = [
             name
             for name in archive.namelist()

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from favor.corpora.sources import DAMAGED_CONTENTS, ZIP_MAGIC, known_encoding, too_large
+from favor.corpora.sources import DAMAGED_CONTENTS, ZIP_MAGIC, known_encoding, open_zip, too_large
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable
 
@@ -25,6 +25,7 @@ class Files:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._archive: zipfile.ZipFile | None = None
+        self._unpacked = (0, 0)  # bytes that were read of a zip, and what they take in it
         try:
             if path.is_dir():
                 names = [file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file()]
@@ -43,7 +44,7 @@ class Files:
 
     def _members(self) -> list[str]:
         try:
-            self._archive = zipfile.ZipFile(self.path)
+            self._archive = open_zip(self.path, printable(str(self.path)))
             names = [member.orig_filename for member in self._archive.infolist() if not member.is_dir()]
         except (*DAMAGED_CONTENTS, NotImplementedError) as error:
             raise UserError(f"{self.path}: the zip is damaged or cut short ({error}); export it again") from None
@@ -65,11 +66,14 @@ class Files:
         """Return the content of a file. Raises ``UserError`` where it cannot be read or is made to fill memory."""
         if self._archive is not None:
             member = self._archive.getinfo(name)
-            if too_large(member.file_size, member.compress_size) or member.file_size > MOST_BYTES:
-                raise UserError(
-                    f"{self._place(name)}: {member.compress_size:,} bytes unpack to {member.file_size:,}, more than "
-                    "text does; unpack the zip yourself if you trust it, and give the folder"
-                )
+            sizes = (member.file_size, member.compress_size)
+            self._unpacked = (self._unpacked[0] + sizes[0], self._unpacked[1] + sizes[1])
+            for size, packed in (sizes, self._unpacked):  # of the file, and of all until now
+                if too_large(size, packed) or sizes[0] > MOST_BYTES:
+                    raise UserError(
+                        f"{self._place(name)}: {packed:,} bytes unpack to {size:,}, more than text does; unpack the "
+                        "zip yourself if you trust it, and give the folder"
+                    )
         with self._open(name) as file:
             return file.read()
 

@@ -7,12 +7,11 @@ elements by a tolerant expression and never parsed as XML, and every post is dec
 
 import re
 import sys
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from favor.corpora.posts import RawPost, ReaderSettings
-from favor.corpora.sources import DAMAGED_CONTENTS, known_encoding, too_large
+from favor.corpora.sources import DAMAGED_CONTENTS, known_encoding, open_zip, too_large
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable
 
@@ -136,7 +135,7 @@ def _files(path: Path) -> Iterator[tuple[str, bytes]]:
             yield name, content
     else:
         try:
-            with zipfile.ZipFile(path) as archive:
+            with open_zip(path, str(path)) as archive:
                 names = []
                 for member in sorted(archive.infolist(), key=lambda member: member.filename):
                     name = member.filename
