@@ -9,13 +9,13 @@ import subprocess
 
 import pandas as pd
 import pytest
+from tests.latex import two_columns
 from tests.optional import needs
 
 from favor.paper.values import load_paper_values
-from favor.report.pdf import compile_latex
 from favor.tables.build import build_table
 from favor.tables.labels import printed_spec
-from favor.tables.latex import PACKAGES, latex_table
+from favor.tables.latex import latex_table
 from favor.tables.specs import Column, Context, Panel, Row, TableSpec, available
 
 needs_latex = needs("pdflatex", "pdftotext")
@@ -34,7 +34,7 @@ def test_marks_deviations_and_notes(scores, context) -> None:
     assert "Best of the ranked rows in bold" in source
     assert r"(a): does not apply to this method." in source
     assert r"(b): assistant\_score was not computed in experiment demo." in source
-    assert "own continuations" not in source
+    assert r"\textit{own continuations} & " in source
 
 
 def test_numbers_align_at_the_point() -> None:
@@ -63,15 +63,48 @@ def test_numbers_align_at_the_point() -> None:
     assert r"c & \phantom{$-$}\phantom{0}0.75 \\" in source
 
 
-def test_panels_taller_than_a_page_go_on_in_a_further_environment(scores, context) -> None:
+def test_what_is_taller_than_a_page_goes_on_in_a_further_environment(scores, context) -> None:
+    """The caption stands with the first, which the others name, and the notes stand with the last."""
     spec = printed_spec("phase1-ablation-full-meanstd")
     cells = build_table(spec, scores, context)
-    rows = [cells.assign(row=cells["row"] + f" {number}") for number in range(12)]
-    source = latex_table(spec, pd.concat(rows))
-    begin, end, caption = (r"\begin{table*}", r"\end{table*}", r"\caption")
-    assert [source.count(part) for part in (begin, end, caption)] == [len(spec.panels), len(spec.panels), 1]
-    assert source.index(caption) > source.rindex(begin)
-    assert latex_table(spec, cells).count(begin) == 1
+    rows = [cells.assign(row=cells["row"] + f" {number}") for number in range(40)]
+    source = latex_table(spec, pd.concat(rows).sort_values("panel", kind="stable"))
+    parts = source.split(r"\begin{table*}")[1:]
+    assert len(parts) > 2 * len(spec.panels)  # a panel of hundreds of rows takes several pages
+    assert [r"\caption" in part for part in parts] == [True] + [False] * (len(parts) - 1)
+    assert [r"\ref{tab:phase1-ablation-full-meanstd}" in part for part in parts] == [False] + [True] * (len(parts) - 1)
+    assert [r"\favornotes{" in part for part in parts] == [False] * (len(parts) - 1) + [True]
+    body = [line for line in source.splitlines() if line.endswith(r" \\") and line[0] not in "{V"]
+    assert len(body) == len(set(body)) == sum(part["row"].nunique() for _, part in pd.concat(rows).groupby("panel"))
+    assert latex_table(spec, cells).count(r"\begin{table*}") == 1
+
+
+def test_marks_of_significance_have_a_column_and_notes_a_switch(scores, context) -> None:
+    spec = printed_spec("phase1-main-results")
+    cells = build_table(spec, scores, context)
+    first, second, *_ = cells["row"].unique()
+    marked = cells["column"] == cells["column"].iloc[0]
+    cells["marking"] = "paired evidence"
+    cells["mark"] = ""
+    cells.loc[marked & (cells["row"] == first), "mark"] = "below"
+    cells.loc[marked & (cells["row"] == second), "mark"] = "ns"
+    source = latex_table(spec, cells)
+    assert r"\begin{tabular}{@{}lc@{\,}lccc@{}}" in source
+    assert rf"{first} & 0." in source
+    assert re.search(r"^[^&]*& 0\.\d{3} & \\favorbelow & 0", source, flags=re.MULTILINE)
+    assert re.search(r"^[^&]*& 0\.\d{3} & \\favorns & 0", source, flags=re.MULTILINE)
+    assert source.count(r"\multicolumn{2}{c}{") == 1
+    notes = source[source.index(r"\favornotes{%") : source.index(r"\caption")]
+    assert r"$\ast$: significantly worse than the column's best" in notes
+    assert r"\raggedright" not in source.replace(notes, "")
+
+
+def test_a_reference_without_any_value_is_left_out(scores, context) -> None:
+    spec = printed_spec("phase1-main-results")
+    known = latex_table(spec, build_table(spec, scores, context))
+    unknown = latex_table(spec, build_table(spec, scores[scores["method"] != "shuffled"], context))
+    assert "shuffled authors" in known
+    assert "shuffled authors" not in unknown
 
 
 def test_daggers_and_sections(scores, context) -> None:
@@ -99,20 +132,10 @@ def test_wide_tables_span_two_columns_and_marks_are_the_users(scores, context) -
 def test_every_table_compiles_with_hostile_text(tmp_path, scores, context, hostile) -> None:
     methods = [*context.methods, "own"]
     odd = Context(hostile, methods, hostile, "BlogText", context.encoders, {"own": hostile}, {"styledistance": hostile})
-    bodies = []
-    for label in available():
-        spec = printed_spec(label)
-        cells = build_table(spec, scores, odd, load_paper_values(label))
-        bodies.append(latex_table(spec, cells))
-    packages = "".join(rf"\usepackage{{{name}}}" for name in PACKAGES)
-    source = tmp_path / "tables.tex"
-    # Pages are cleared so that LaTeX's limit of waiting floats is not what is tested.
-    body = "\n\\clearpage\n".join(bodies)
-    source.write_text(
-        rf"\documentclass{{article}}{packages}\begin{{document}}" + f"\n{body}\n\\end{{document}}\n", encoding="utf-8"
-    )
-    pdf = compile_latex(source)
-    assert pdf.read_bytes().startswith(b"%PDF")
+    specs = [printed_spec(label) for label in available()]
+    bodies = [latex_table(spec, build_table(spec, scores, odd, load_paper_values(spec.label))) for spec in specs]
+    pdf, faults = two_columns(bodies, tmp_path)
+    assert faults == []
     text = subprocess.run(["pdftotext", "-layout", pdf, "-"], capture_output=True, text=True, check=True).stdout
     assert "100% \\input{x} $a" in " ".join(text.split())
 
@@ -125,10 +148,7 @@ def test_a_name_is_text_wherever_a_line_begins(scores, context, tmp_path, title)
     source = latex_table(spec, build_table(spec, scores, odd))
     assert not re.search(r"^[\[*]", source, flags=re.MULTILINE)
     if shutil.which("pdflatex") and shutil.which("pdftotext"):
-        packages = "".join(rf"\usepackage{{{name}}}" for name in PACKAGES)
-        document = tmp_path / "table.tex"
-        document.write_text(rf"\documentclass{{article}}{packages}\begin{{document}}{source}\end{{document}}")
-        pdf = compile_latex(document)
+        pdf, _ = two_columns([source], tmp_path)
         text = subprocess.run(["pdftotext", "-layout", pdf, "-"], capture_output=True, text=True, check=True).stdout
         assert title in " ".join(text.split())
 

@@ -110,5 +110,5 @@ def test_table(scores, unranked, ties) -> None:
     assert set(accuracy.index[accuracy == "ns"]) <= ties
     assert (accuracy == "ns").sum() == len(ties) // 2
     notes = mark_notes(cells)
-    assert any(note.startswith("Grey: significantly below the best") for note in notes)
+    assert any(note.startswith("Grey: significantly worse than the column's best") for note in notes)
     assert any("no paired test" in note and "Macro-F1" in note for note in notes)

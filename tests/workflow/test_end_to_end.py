@@ -30,6 +30,8 @@ from favor.report.content import without_texts
 from favor.scores.tables import SCORES
 from favor.studies.human_audit.tables import HUMAN_2AFC_ITEMS
 from favor.tables.cell_table import TABLE_CELLS
+from tests.latex import two_columns
+from tests.optional import needs
 from tests.workflow.conftest import Project, copy_project, planned_jobs
 from tests.workflow.traced import unforeseen, unnoticed_mutations, untraced
 
@@ -68,6 +70,13 @@ def track_of(run, seed_folder, method) -> Path:
     """The folder of a method's shared track."""
     shared = settings_of(run)["methods"][method]["plan"]["shared"]
     return seed_folder / "shared" / SharedStage.of(shared).track
+
+
+@needs("pdflatex")
+def test_every_table_fits_an_article_of_two_columns(run, tmp_path) -> None:
+    tables = [path.read_text() for path in sorted(run.folder.glob("results/micro/**/tables/*.tex"))]
+    assert len(tables) > 5
+    assert two_columns(tables, tmp_path)[1] == []
 
 
 def test_snakemakes_own_report_has_tables_and_figures_by_their_titles(run, tmp_path) -> None:

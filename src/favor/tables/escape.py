@@ -29,6 +29,7 @@ _SPECIAL = {
     "↓": r"$\downarrow$",
     "×": r"$\times$",
     "·": r"$\cdot$",
+    "∗": r"$\ast$",
     "≥": r"$\geq$",
     "≤": r"$\leq$",
     "−": "$-$",

@@ -112,8 +112,8 @@ def _mark_by_means(column: Column, contest: Contest) -> None:
 
 MARKS = {
     BY_MEANS: "Best of the ranked rows in bold, second-best underlined, by printed means; equal numbers share a mark.",
-    BY_EVIDENCE: "Grey: significantly below the best of the column; n. s.: not (sign-flip test over authors, Holm "
-    f"over the column, {LEVEL:g}).",
+    BY_EVIDENCE: "{below}: significantly worse than the column's best (sign-flip test over authors, Holm over the "
+    f"column, p < {LEVEL:g}). n. s.: not significantly worse.",
 }
 SPREAD = "±: sample standard deviation over seeds, which share authors: it says nothing of other authors."
 
@@ -144,12 +144,15 @@ def row_notes(spec: TableSpec, cells: pd.DataFrame) -> list[str]:
     return [*(note for note in (*method_notes(), *spec.notes) if note[0] in names), *remarks]
 
 
-def mark_notes(cells: pd.DataFrame) -> list[str]:
-    """Return what deviations are, what marks rest on, and which columns have none, and why."""
+def mark_notes(cells: pd.DataFrame, below: str = "Grey") -> list[str]:
+    """Return what deviations are, what marks rest on, and which columns have none, and why.
+
+    ``below``: how a cell is printed that is significantly worse than the best.
+    """
     ranked = cells[cells["marking"] != ""]
     spread = cells["text"].str.contains(r"\d ± ", regex=True).any()
     notes = [SPREAD] if spread else []
-    notes += [text for name, text in MARKS.items() if (ranked["marking"] == name).any()]
+    notes += [text.format(below=below) for name, text in MARKS.items() if (ranked["marking"] == name).any()]
     whole = ranked["column"].nunique()
     for reason, rows in ranked[~ranked["marking"].isin(list(MARKS))].groupby("marking", sort=False):
         names = _columns(rows, ranked)

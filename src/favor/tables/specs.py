@@ -174,8 +174,7 @@ class TableSpec:
     dataset: the corpus that the paper's table is about; "" where it is sectioned.
     open_rows: methods of the configuration that the paper does not know are appended.
     collaborative: of those, the ones that federate only.
-    with_controls: control rows stand in Parquet and HTML.
-    controls: they stand in LaTeX too.
+    with_controls: control rows are printed.
     ranked_within: "encoder" or "point" ranks the rows of each apart.
     notes: printed below where their first character stands in a row name.
     scored_only: rows of methods that its families did not score are left out.
@@ -206,7 +205,6 @@ class TableSpec:
     open_rows: bool = True
     collaborative: bool = False
     with_controls: bool = True
-    controls: bool = False
     ranked_within: Literal["", "encoder", "point"] = ""
     notes: tuple[str, ...] = ()
     scored_only: bool = False

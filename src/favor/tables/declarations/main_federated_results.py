@@ -8,7 +8,7 @@ TABLE = TableSpec(
     caption="Main federated held-out continuation results. Accuracy, macro-F1 and verification AUC/EER are computed in "
     "the frozen author-disjoint ASCE space: accuracy and F1 by the nearest source-train prototype, AUC/EER on pairs of "
     "generated continuations of the same and of different authors. Survivors only: outputs that pass the quality "
-    "filter; *failures wrong* is the same accuracy over all outputs. These numbers have no intervals; the table of all "
+    "filter; failures wrong is the same accuracy over all outputs. These numbers have no intervals; the table of all "
     "methods gives the voice kept with them, where it is measured.",
     stub_headers=("Method",),
     rows=method_rows("fedavg", "fedprox", "pfedme", "ditto", "feddpa", "favor"),
