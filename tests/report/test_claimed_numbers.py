@@ -20,6 +20,7 @@ def test_every_claim_has_its_interval_its_p_and_what_may_be_said() -> None:
     assert (shown["value"], shown["low"], shown["high"]) == pytest.approx((0.22, 0.17, 0.27))
     assert shown["p"] == pytest.approx(0.004)  # Holm over four rows
     assert shown["claim"] == "above"
+    assert shown["by_seed"] == pytest.approx([0.22])
     assert found["claim_difference_local_only"]["claim"] == "open"
     assert (found["claim_voice_favor"]["claim"], found["claim_voice_fedavg"]["claim"]) == ("above", "open")
     assert "no method has seen attribute to the author: FAVoR minus FedAvg" in shown["what"]

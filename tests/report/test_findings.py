@@ -123,6 +123,14 @@ def test_an_open_difference_comes_with_the_smallest_that_would_have_been_found()
     assert said.endswith("For none of the 4 other methods is a difference from FAVoR shown.")
 
 
+def test_no_difference_of_more_than_100_points_is_called_findable() -> None:
+    """Nine authors and twelve tests: all signs must agree, which takes about three deviations, here of 1.2 each."""
+    assert detectable(9, 12) * 0.4 * 3 > 1 > detectable(9, 12) * 0.04 * 3
+    said = "With 9 authors and 12 tests no difference would be found reliably (80 % power)."
+    assert smallest({"error": 0.4}, 9, 12) == said
+    assert "points or more" in smallest({"error": 0.04}, 9, 12)
+
+
 def test_few_authors_show_nothing() -> None:
     # Six authors: 2 / 2^6 = .031 times 4 tests is above .05.
     assert smallest({}, 6, 4) == "With 6 authors and 4 tests no difference can be shown, however large."
@@ -151,9 +159,27 @@ def test_a_significant_rival_is_above_or_below() -> None:
     ("seeds", "said"), [(1, "All this is of this training: "), (2, "All this is of these two trainings: "), (3, "")]
 )
 def test_one_or_two_trainings_say_what_they_cannot(seeds, said) -> None:
-    found = findings(facts(seeds=seeds))[1]
-    assert ("in no interval and no p" in found) is bool(said)
-    assert said in found
+    alone = facts(evidence(values={"favor": 0.4, "gold": 0.5}), kept({"favor": FAR}), ("favor",), seeds=seeds)
+    for found in (findings(facts(seeds=seeds))[1], findings(alone)[1]):  # also where no rival is
+        assert ("in no interval and no p" in found) is bool(said)
+        assert said in found
+
+
+def test_three_seeds_give_the_difference_of_each() -> None:
+    """FAVoR minus Local-only is -.04 on average: .02, -.06 and -.08. Two seeds are no more than the mean."""
+    for by_seed, said in (
+        ([0.02, -0.06, -0.08], "p = 1.000; by seed +2, −6 and −8). "),
+        ([0.0, -0.08], "p = 1.000). "),
+    ):
+        table = evidence()
+        pair = (table["left_method"] == "favor") & (table["right_method"] == "local_only")
+        table["by_seed"] = [by_seed if own else each for own, each in zip(pair, table["by_seed"], strict=True)]
+        assert said in rival(facts(table, seeds=len(by_seed)))
+        swapped = table.rename(columns={"left": "right", "right": "left"}).assign(delta=-table["delta"])
+        swapped = swapped.rename(columns={"left_method": "right_method", "right_method": "left_method"})
+        swapped = swapped.assign(low=-table["high"], high=-table["low"])
+        swapped["by_seed"] = [[-each for each in one] for one in table["by_seed"]]
+        assert rival(facts(swapped, seeds=len(by_seed))) == rival(facts(table, seeds=len(by_seed)))
 
 
 @pytest.mark.parametrize(("half", "ruled_out"), [(0.05, True), (0.15, False)])

@@ -10,7 +10,8 @@ class Entry(TypedDict):
     """One entry of numbers.json: ours and the paper's, None without one, and why there is none of ours.
 
     ``decimals``: places that the paper prints. ``baseline``, ``paper_baseline``: the row that our formula took, and the
-    paper's. Of a claim: its 95 % interval, Holm's p and what may be said (:mod:`favor.analysis.claims`).
+    paper's. Of a claim: its 95 % interval, Holm's p and what may be said (:mod:`favor.analysis.claims`), and of
+    a difference that in each seed.
     ``strict``: the claim on FAVoR and the ``baseline``, over all outputs and by encoders that no method has seen.
     """
 
@@ -27,6 +28,7 @@ class Entry(TypedDict):
     high: NotRequired[float]
     p: NotRequired[float]
     claim: NotRequired[str]
+    by_seed: NotRequired[list[float]]
     strict: NotRequired["Entry"]
 
 

@@ -35,7 +35,8 @@ def _differences(facts: Facts) -> Iterator[tuple[str, Entry]]:
     for method, row in table.iterrows():
         what = f"{_measured(facts)}: {facts.name(first)} minus {facts.name(str(method))}"
         claim = row.rename({"delta": "value"})
-        yield str(method), _claim(facts, f"claim_difference_{method}", what, claim, claim["p_of_family"])
+        made = _claim(facts, f"claim_difference_{method}", what, claim, claim["p_of_family"])
+        yield str(method), {**made, "by_seed": [float(each) for each in row["by_seed"]]}
 
 
 def _shares(facts: Facts) -> Iterator[Entry]:

@@ -37,18 +37,20 @@ def judges(evidence: pd.DataFrame, style: str) -> str:
 
 
 def differences(evidence: pd.DataFrame, encoder: str, metric: str, left: str) -> pd.DataFrame:
-    """Return columns rival, delta, low, high, p, error, p_holm: ``left`` minus each other method, Holm over them.
+    """Return columns rival, delta, low, high, by_seed, p, error, p_holm: ``left`` minus each other, Holm over them.
 
     ``evidence``: the table of that name. Controls are not rivals.
     """
     own = evidence[(evidence["encoder"] == encoder) & (evidence["metric"] == metric)]
     records = []
     for row in own.to_dict("records"):
+        delta, low, high, by_seed = (row[name] for name in ("delta", "low", "high", "by_seed"))
+        rest = row["p"], row["error"]
         if row["left_method"] == left and row["right_method"] not in CONTROLS:
-            records.append((row["right_method"], row["delta"], row["low"], row["high"], row["p"], row["error"]))
+            records.append((row["right_method"], delta, low, high, list(by_seed), *rest))
         if row["right_method"] == left and row["left_method"] not in CONTROLS:
-            records.append((row["left_method"], -row["delta"], -row["high"], -row["low"], row["p"], row["error"]))
-    found = pd.DataFrame(records, columns=["rival", "delta", "low", "high", "p", "error"])
+            records.append((row["left_method"], -delta, -high, -low, [-each for each in by_seed], *rest))
+    found = pd.DataFrame(records, columns=["rival", "delta", "low", "high", "by_seed", "p", "error"])
     return found.assign(p_holm=holm(found["p"].to_numpy(dtype=float)))
 
 

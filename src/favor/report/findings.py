@@ -27,10 +27,10 @@ def findings(facts: Facts) -> list[str]:
     first = subject(facts.methods)
     if first not in values:
         return ["No method has an output, so nothing can be compared."]
-    compared_with = rival(facts)
-    if compared_with and facts.enough:
-        compared_with = f"{compared_with} {trainings(facts)}".rstrip()
-    return [text for text in (level(facts), compared_with, voices(facts), adapters(facts)) if text]
+    claims = [text for text in (rival(facts), voices(facts), adapters(facts)) if text]
+    if claims and facts.enough:
+        claims[0] = f"{claims[0]} {trainings(facts)}".rstrip()
+    return [level(facts), *claims]
 
 
 def level(facts: Facts) -> str:
@@ -98,6 +98,8 @@ def rival(facts: Facts) -> str:
     numbers = (
         f"{_points(row['delta'])} points [{_points(row['low'])}, {_points(row['high'])}], p {p_text(row['p_holm'])}"
     )
+    if len(row["by_seed"]) >= FEWEST_SEEDS:
+        numbers += f"; by seed {_listed([_points(each) for each in row['by_seed']])}"
     if row["state"] in ("above", "below"):
         verdict = f"{name} is significantly {row['state']} it ({numbers})."
         return f"{lead}: {verdict} {_others(facts, tested)}".rstrip()
@@ -123,10 +125,13 @@ def smallest(row: Any, authors: int, tests: int) -> str:
 
     The deviation of the authors' differences follows from the standard error of their mean: times sqrt(N).
     """
+    of = "a single test" if tests == 1 else f"{tests} tests"
     if authors < least_authors(tests):
-        of = "a single test" if tests == 1 else f"{tests} tests"
         return f"With {authors} authors and {of} no difference can be shown, however large."
-    points = _points(detectable(authors, tests) * row["error"] * math.sqrt(authors)).removeprefix("+")
+    least = detectable(authors, tests) * row["error"] * math.sqrt(authors)
+    if least > 1:
+        return f"With {authors} authors and {of} no difference would be found reliably (80 % power)."
+    points = _points(least).removeprefix("+")
     return f"With {authors} authors only differences of {points} points or more would be found reliably (80 % power)."
 
 

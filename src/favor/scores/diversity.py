@@ -91,6 +91,8 @@ def _score_run(
 
     def of(metric: str, encoder: str, values: Mapping[str, float]) -> Iterator[Score]:
         found = {**values, "of_human": values[""] / values["human"] if values["human"] else float("nan")}
+        if metric == "vendi_growth":  # a slope has no share
+            del found["of_human"]
         for variant, value in found.items():
             note = ""
             if math.isnan(value):
