@@ -6,8 +6,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
+from matplotlib.lines import Line2D
 
-from favor.figures.drawing import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, ink, label_beside
+from favor.figures.drawing import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, ink
 from favor.paper.names import METHODS, method_name, unmarked
 from favor.tables.cells import printed
 from favor.tables.escape import minus
@@ -148,20 +149,21 @@ class Methods:
         return pd.concat([flat[["method"]].assign(name=names), flat.drop(columns="method")], axis=1)
 
     def scatter(self, axis: Any, values: pd.DataFrame) -> None:
-        """Draw and name a point per method (index): columns x and y and, with a bar, their ends (x_low, x_high)."""
-        labels = []
-        for method, identity in self.identities(list(values.index)).items():
-            own = {str(name): float(value) for name, value in values.to_dict("index")[method].items()}
-            bars = {
-                f"{side}err": [[max(0.0, own[side] - own[f"{side}_low"])], [max(0.0, own[f"{side}_high"] - own[side])]]
-                for side in "xy"
-                if f"{side}_low" in values
-            }
-            axis.errorbar(own["x"], own["y"], **bars, **identity.points, linestyle="none", elinewidth=0.6)
-            labels.append((own["x"], own["y"], self.name(method), identity.color))
+        """Draw a point per method (index): columns x and y and, with a bar, their ends (x_low, x_high).
+
+        Their names stand beside the axes with their markers, from the highest point down.
+        """
+        found = self.identities(list(values.index))
+        for method, identity in found.items():
+            point(axis, values.loc[method], **identity.points, elinewidth=0.6)
         axis.grid()
-        axis.figure.draw_without_rendering()
-        label_beside(axis, labels)
+        names = [str(name) for name in values["y"].sort_values(ascending=False, kind="stable").index]
+        marks = [Line2D([], [], linestyle="none", **{**found[name].points, "gid": None}) for name in names]
+        legend = axis.legend(
+            marks, [self.name(name) for name in names], loc="center left", bbox_to_anchor=(1.02, 0.5), fontsize=7.5
+        )
+        for text, name in zip(legend.get_texts(), names, strict=True):
+            text.set_color(ink(found[name].color))
 
     def label_rows(self, axis: Any, rows: Sequence[str]) -> None:
         """Write names beside the heights 0, 1, ... of ``axis``, each in its row's colour."""
@@ -169,6 +171,16 @@ class Methods:
         found = self.identities(rows)
         for label, row in zip(axis.get_yticklabels(), rows, strict=True):
             label.set(color=ink(found[row].color), weight="bold" if found[row].prominent else "normal")
+
+
+def point(axis: Any, place: Any, **look: Any) -> None:
+    """Draw one point at ``place`` (x and y, and ends x_low, x_high of a bar) as matplotlib's ``errorbar`` does."""
+    bars = {
+        f"{side}err": [[max(0.0, place[side] - place[f"{side}_low"])], [max(0.0, place[f"{side}_high"] - place[side])]]
+        for side in "xy"
+        if f"{side}_low" in place
+    }
+    axis.errorbar(place["x"], place["y"], **bars, **{"linestyle": "none", **look})
 
 
 _PEOPLE = {"gold": "own continuations", "shuffled": "shuffled authors"}

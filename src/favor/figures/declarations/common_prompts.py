@@ -5,11 +5,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from favor.figures.drawing import BLUE, GREY, ORANGE, drawing, save, say
+from favor.figures.drawing import BLACK, GREY, drawing, save, say
 from favor.figures.identity import Methods
 from favor.figures.specs import FigureSpec
 
-SHARES = {"author_share": ("author", BLUE), "prompt_share": ("prompt", ORANGE), "remainder_share": ("remainder", GREY)}
+# Shades of grey: a hue says the family of a method.
+SHARES = {
+    "author_share": ("author", BLACK),
+    "prompt_share": ("prompt", "#8d96a1"),
+    "remainder_share": ("remainder", "#d7dce2"),
+}
 
 
 def draw_common_prompts(scores: pd.DataFrame, style_encoder: str, methods: Methods, *paths: str | Path) -> None:
@@ -37,9 +42,16 @@ def draw_common_prompts(scores: pd.DataFrame, style_encoder: str, methods: Metho
         same, low, high = ([value("common_similarity", end, method) for method in shown] for end in ("", "low", "high"))
         other = [value("common_similarity", "other_prompt", method) for method in shown]
         axes[0].hlines(places, other, same, color=GREY, linewidth=1)
-        axes[0].plot(other, places, "o", color=BLUE, markerfacecolor="white", label="two prompts")
         bars = np.nan_to_num(np.abs(np.subtract([low, high], same)))
-        axes[0].errorbar(same, places, xerr=bars, fmt="o", color=BLUE, elinewidth=1.2, capsize=2, label="one prompt")
+        looks = methods.identities(shown)
+        for place, method in enumerate(shown):
+            color = looks[method].color
+            axes[0].plot(other[place], place, "o", color=color, markerfacecolor="white")
+            axes[0].errorbar(
+                same[place], place, xerr=bars[:, place, None], fmt="o", color=color, elinewidth=1.2, capsize=2
+            )
+        for label, face in (("two prompts", "white"), ("one prompt", BLACK)):
+            axes[0].plot([], [], "o", color=BLACK, markerfacecolor=face, label=label)
         axes[0].axvline(
             value("own_prompt_similarity", "", "gold"), color=GREY, linestyle=":", label="people, own prompts"
         )

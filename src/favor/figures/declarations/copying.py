@@ -5,20 +5,20 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from favor.figures.drawing import BLUE, ORANGE, drawing, save, say
+from favor.figures.drawing import BLACK, drawing, save, say
 from favor.figures.identity import Methods
 from favor.figures.specs import FigureSpec
 
 PANELS = {"copy5_rate": "Share of an output's 5-grams", "longest_copy": "Longest copied span, words"}
-# Variant of the scores -> its columns in the numbers drawn, its words and its color.
-TEXTS = {"": ("own_text", "own text", BLUE), "others": ("other_clients_texts", "other clients' texts", ORANGE)}
+# Variant of the scores -> its columns in the numbers drawn, its words, and the line of the authors' own continuations.
+TEXTS = {"": ("own_text", "own text", ":"), "others": ("other_clients_texts", "other clients' texts", "--")}
 
 
 def draw_copying(scores: pd.DataFrame, methods: Methods, *paths: str | Path) -> None:
     """Draw the ``scores`` of family ``copying`` to each of ``paths``, means over seeds, bars their 95 % intervals.
 
-    The method that shares most with other clients' texts comes first. Dotted lines are the authors' own continuations,
-    which copy nothing. Methods without outputs are left out.
+    The method that shares most with other clients' texts comes first. Dotted (own text) and dashed lines are the
+    authors' own continuations, which copy nothing. Methods without outputs are left out.
     """
     means = scores.groupby(["metric", "variant", "method"])["value"].mean()
 
@@ -38,19 +38,21 @@ def draw_copying(scores: pd.DataFrame, methods: Methods, *paths: str | Path) -> 
         for method in (*shown[::-1], "gold")
     )
     with drawing(7.2, 0.9 + 0.26 * max(3, len(shown)), columns=2) as (figure, axes):
-        places = np.arange(len(shown))
+        looks = methods.identities(shown)
         for axis, (metric, label) in zip(axes, PANELS.items(), strict=True):
             if not shown:
                 say(axis, "No output passed the filter.")
                 continue
             found = data[data["metric"] == metric].set_index("method").loc[shown]
-            for (variant, (name, text, color)), aside in zip(TEXTS.items(), (-0.13, 0.13), strict=True):
-                mean = found[name]
-                bars = np.nan_to_num(np.abs([found[f"{name}_low"] - mean, found[f"{name}_high"] - mean]))
-                axis.errorbar(
-                    mean, places + aside, xerr=bars, fmt="o", markersize=4, color=color, elinewidth=1, label=text
-                )
-                axis.axvline(value(metric, variant, "gold"), color=color, linestyle=":", linewidth=1)
+            for (variant, (name, text, line)), aside in zip(TEXTS.items(), (-0.13, 0.13), strict=True):
+                for place, (method, identity) in enumerate((row, looks[row]) for row in shown):
+                    mean, *ends = found.loc[method, [name, f"{name}_low", f"{name}_high"]].to_numpy(dtype=float)
+                    bars = np.nan_to_num(np.abs(np.subtract(ends, mean)))[:, None]
+                    look = {"color": identity.color, "markerfacecolor": "white" if variant else identity.color}
+                    axis.errorbar(mean, place + aside, xerr=bars, fmt="o", markersize=4, elinewidth=1, **look)
+                face = "white" if variant else BLACK
+                axis.plot([], [], "o", color=BLACK, markerfacecolor=face, markersize=4, label=text)
+                axis.axvline(value(metric, variant, "gold"), color=BLACK, linestyle=line, linewidth=1)
             axis.set(xlabel=label, yticks=[], ylim=(-0.6, len(shown) - 0.4))
             axis.grid(axis="x")
         if shown:
@@ -68,8 +70,8 @@ def draw_copying(scores: pd.DataFrame, methods: Methods, *paths: str | Path) -> 
 FIGURE = FigureSpec(
     title="Copying",
     caption="Word sequences that outputs share with what the author's client trained on, and with what only other "
-    "clients trained on, which sorts the methods. Base only shows what common phrases give. Dotted lines: the "
-    "authors' own continuations. Spans are those of outputs cut to one length, of 5 words or more. Means "
+    "clients trained on, which sorts the methods. Base only shows what common phrases give. Lines, dotted for the "
+    "own text: the authors' own continuations. Spans are those of outputs cut to one length, of 5 words or more. Means "
     "over outputs and seeds; bars are 95 % intervals over authors.",
     scores=("copying",),
     place=4,

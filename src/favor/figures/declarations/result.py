@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from favor.figures.drawing import BLACK, BLUE, GREY, TAB, VERMILION, drawing, save, say
+from favor.figures.drawing import BLACK, TAB, drawing, save, say
 from favor.figures.identity import Methods
 from favor.figures.specs import FigureSpec
 from favor.paper.names import CONTROLS
@@ -24,6 +24,8 @@ _SHARE = "kept_author_accuracy_failures_wrong"
 class Measure:
     """One way to see a voice: its name in the data, its label, how its points look, and its height within a row.
 
+    Colours are the methods'.
+
     encoder: what the page's choice of an encoder calls it; empty for what no encoder judges.
     """
 
@@ -31,15 +33,14 @@ class Measure:
     encoder: str
     label: str
     marker: str
-    color: str
     hollow: bool
     lift: float
 
 
 MEASURES = (
-    Measure("unseen", "unseen", "style encoders that no method has seen", "o", VERMILION, False, 0.0),
-    Measure("likelihood", "", "the adapters read unseen texts", "D", BLUE, False, 0.24),
-    Measure("own", "own", "the methods' own encoder", "o", GREY, True, -0.24),
+    Measure("unseen", "unseen", "style encoders that no method has seen", "o", False, 0.0),
+    Measure("likelihood", "", "the adapters read unseen texts", "D", False, 0.24),
+    Measure("own", "own", "the methods' own encoder", "o", True, -0.24),
 )
 
 
@@ -93,7 +94,7 @@ def draw_result(
             _points(axis, measure, own, {name: place for place, name in enumerate(order)}, methods)
         single = one_by_one(scores, unseen).reindex(order)
         for number, encoder in enumerate(single):
-            look = {"color": VERMILION, "markersize": 2.5, "alpha": 0.6, "linestyle": "none", "zorder": 3}
+            look = {"color": BLACK, "markersize": 2.5, "alpha": 0.6, "linestyle": "none", "zorder": 5}
             axis.plot(single[encoder], range(len(order)), "o", label="_" if number else "each unseen encoder", **look)
         for place, label in ((0.0, "chance"), (1.0, "the authors\nthemselves")):
             axis.axvline(place, color=BLACK, linestyle=":", linewidth=1.2, zorder=1)
@@ -120,7 +121,10 @@ def draw_result(
 def _points(axis: Any, measure: Measure, own: pd.DataFrame, places: Mapping[str, int], methods: Methods) -> None:
     """Draw what every method keeps by one measure, at its place."""
     main = measure.lift == 0
-    for number, row in enumerate(own.reset_index().to_dict("records")):
+    looks = methods.identities(list(places))
+    face = "white" if measure.hollow else BLACK
+    axis.plot([], [], measure.marker, color=BLACK, markerfacecolor=face, markersize=4.5, label=measure.label)
+    for row in own.reset_index().to_dict("records"):
         name, value, low, high = (row[key] for key in ("method", "value", "low", "high"))
         axis.errorbar(
             value,
@@ -129,10 +133,9 @@ def _points(axis: Any, measure: Measure, own: pd.DataFrame, places: Mapping[str,
             linestyle="none",
             marker=measure.marker,
             markersize=4.5 if main else 3.5,
-            color=measure.color,
-            markerfacecolor="white" if measure.hollow else measure.color,
+            color=looks[name].color,
+            markerfacecolor="white" if measure.hollow else looks[name].color,
             elinewidth=1.2 if main else 0.6,
-            label="_" if number else measure.label,
             zorder=4 if main else 3,
             gid=f"{measure.encoder}{TAB}{methods.name(name)}",
         )
@@ -140,9 +143,9 @@ def _points(axis: Any, measure: Measure, own: pd.DataFrame, places: Mapping[str,
 
 FIGURE = FigureSpec(
     title="Voice kept",
-    caption="0 is chance, 1 the authors' own texts (for reading: every text goes to its author). Failed outputs count "
-    "as wrong. Bars are 95 % intervals over authors, cut at the frame; small points are single encoders. The encoder "
-    "that methods are aligned to is no neutral judge.",
+    caption="0: chance. 1: the authors' own texts; for the diamonds, every text goes to its author. Failed outputs "
+    "count as wrong. Bars are 95 % intervals over authors, cut at the frame; small points are single encoders. The "
+    "encoder that methods are aligned to is no neutral judge.",
     scores=("voice_kept",),
     optional=("likelihood",),
     place=-1,
