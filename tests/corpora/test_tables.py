@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from favor.corpora.posts import RawPost, ReaderSettings, open_reader
+from favor.corpora.tabular import table_rows
 from favor.foundation.errors import UserError
 from favor.foundation.registry import CORPUS_READERS
 
@@ -297,3 +298,5 @@ def test_a_dictionary_that_repeats_a_text_is_not_unpacked(tmp_path) -> None:
     pq.write_table(pa.table({"author": pa.array(["1"] * rows).dictionary_encode(), "text": text}), path)
     with pytest.raises(UserError, match=r"bytes hold over [\d,]+ of text in 1\d\d rows, more than text does"):
         read("table", path)
+    with pytest.raises(UserError, match=r"bytes hold over [\d,]+ of text in 1\d\d rows, more than text does"):
+        list(table_rows(path, ReaderSettings()))  # as favor init looks at it

@@ -211,6 +211,13 @@ def test_tweets_may_have_times_since_1970(tmp_path, time) -> None:
     assert str(read(tmp_path)[1][0].moment) == "2023-05-14 08:00:00+00:00"
 
 
+def test_a_message_that_is_made_to_fill_memory_is_refused(tmp_path) -> None:
+    (tmp_path / "_chat.txt").write_text(f"[01.02.20, 10:00:00] Ann: {'word ' * 300}\n")
+    _, export, files = open_export(tmp_path / "_chat.txt")
+    with pytest.raises(UserError, match=r"line 1 is longer than 1,000 characters; export it again"):
+        list(export.items(files, ReaderSettings(date_format="%d.%m.%y", maximum_field_characters=1000)))
+
+
 def test_what_a_chat_has_besides_texts_is_counted(tmp_path) -> None:
     lines = (
         ("Bo: \u200eIMG-20180806-WA0001.jpg (file attached)\nthe garden", ("Bo", "the garden", "")),

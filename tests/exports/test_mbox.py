@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mailbox
+import time
 from email.message import EmailMessage
 from pathlib import Path
 
@@ -193,6 +194,20 @@ def test_a_header_that_cannot_be_parsed_costs_no_mail(tmp_path, header, people) 
     (item,) = items(Files(tmp_path / "a.eml"), SETTINGS)
     assert (item.author, item.text, item.left_out) == ("ann@example.org", "The door is green.", "")
     assert {*item.people} == {"Ann", *people}
+
+
+def test_parameters_without_end_cost_no_time(tmp_path) -> None:
+    (tmp_path / "a.eml").write_text(HEAD.format(1, f"Content-Type: text/plain{'; a=b' * 300_000}\n") + "Read.\n")
+    started = time.process_time()
+    assert [item.text for item in items(Files(tmp_path / "a.eml"), SETTINGS)] == ["Read."]
+    assert time.process_time() - started < 5  # half a minute, where they are all looked at
+
+
+@pytest.mark.parametrize("line", ["a" * 30_000, "<a@" * 10_000, "<" + "a@" * 15_000])
+def test_a_line_without_end_costs_no_time(line) -> None:
+    started = time.process_time()
+    assert own_words(f"Read.\n\n{line}\n")[0] == f"Read.\n\n{line}\n"
+    assert time.process_time() - started < 5  # half a minute, where a pattern goes back over it
 
 
 @pytest.mark.parametrize(

@@ -223,7 +223,7 @@ def test_refusals_name_the_client(base, lora, random_state, random_pieces) -> No
     with pytest.raises(UserError, match="client_042: no supervised token"):
         train(base, lora, [replace(task, pieces=[])], SETTINGS)
     poisoned = {name: torch.full_like(tensor, math.nan) for name, tensor in start.items()}
-    with pytest.raises(UserError, match="client_042: the loss is not finite at step 1 of 1"):
+    with pytest.raises(UserError, match="client_042: the loss is not finite at step 1 of 1; check the base"):
         train(base, lora, [replace(task, start=poisoned)], SETTINGS)
     # A and B both zero: neither receives a gradient.
     dead = {name: torch.zeros_like(tensor) for name, tensor in start.items()}

@@ -97,8 +97,12 @@ def test_no_file_of_a_share_stops_a_round_or_makes_it_nan(trained, favor) -> Non
     assert "c.safetensors: not a complete safetensors file" in refused(favor, "server", "close", made.server, share)
     assert (made.server / "uploads/0" / f"{cohort[0]}.safetensors").read_bytes() == first.read_bytes()
     (share / "c.safetensors").unlink()
+    (made.server / "uploads/0" / f"{cohort[0]}.safetensors").unlink()
     os.mkfifo(share / "a.safetensors")
+    (share / "aa.safetensors").mkdir()
     assert "a.safetensors: not a regular file" in refused(favor, "server", "close", made.server, share)
+    assert (made.server / "uploads/0" / f"{cohort[0]}.safetensors").read_bytes() == first.read_bytes()
+    (share / "aa.safetensors").rmdir()
     (share / "a.safetensors").unlink()
     (share / "a.safetensors").symlink_to(second)
     assert "a.safetensors: cannot be read as a regular file" in refused(favor, "server", "close", made.server, share)
@@ -124,6 +128,12 @@ def test_no_file_of_a_share_stops_a_round_or_makes_it_nan(trained, favor) -> Non
     assert "is not finite: an upload is too large" in refused(favor, "server", "close", made.server, *huge)
     assert not (made.server / "state" / "1.safetensors").exists()
     write_safetensors(shared, state, header)
+    # One site's upload that was put in the place of another's.
+    for client in cohort:
+        shutil.copyfile(second, made.server / "uploads/0" / f"{client}.safetensors")
+    line = refused(favor, "server", "close", made.server)
+    assert f"{cohort[0]}.safetensors: is the upload of {cohort[1]}; remove it" in line
+    assert not (made.server / "state" / "1.safetensors").exists()
     # Stray copies, as sync clients make, are no rounds and no uploads.
     shutil.copyfile(first, made.server / "uploads/0" / f"{cohort[0]} (copy).safetensors")
     assert "round 0 is closed; 2 to come" in favor("server", "close", made.server, first, second)

@@ -207,7 +207,7 @@ def _parquet_rows(path: Path, settings: ReaderSettings, names: Mapping[str, str]
     header = _parquet_columns(file.schema_arrow)
     positions = column_positions(header, list(names.values()), str(path), expected, settings.has_keys)
     columns = {role: header[at] for role, at in zip(names, positions, strict=True)}  # with the spaces around them
-    number, packed, unpacked = 0, path.stat().st_size, 0
+    number = 0
     for rows in _parquet_batches(file, path, list(columns.values())):
         for nested in rows:
             number += 1
@@ -216,17 +216,11 @@ def _parquet_rows(path: Path, settings: ReaderSettings, names: Mapping[str, str]
                 value = row.get(column)  # of an object that is null, its parts are
                 where = f"{path}: row {number}"
                 values[role] = value if type(value) is str else _text(value, role, column, where, settings)
-            unpacked += sum(map(len, values.values()))
-            if too_large(unpacked, packed):
-                raise UserError(
-                    f"{path}: {packed:,} bytes hold over {unpacked:,} of text in {number:,} rows, more than text does; "
-                    "a dictionary repeats them"
-                )
             yield Row(f"row {number}", values)
 
 
 def _parquet_batches(file: pq.ParquetFile, path: Path, columns: list[str]) -> Iterator[list[dict[str, object]]]:
-    number = 0
+    number, packed, unpacked = 0, path.stat().st_size, 0
     try:
         for batch in file.iter_batches(batch_size=256, columns=columns):
             size = max(1, BATCH_BYTES // max(batch.nbytes // len(batch), _longest(batch), 1))
@@ -237,6 +231,12 @@ def _parquet_batches(file: pq.ParquetFile, path: Path, columns: list[str]) -> It
                     _refuse_value(part, path, number)
                     raise
                 number += len(rows)
+                unpacked += sum(len(each) for row in rows for each in _flat(row).values() if type(each) is str)
+                if too_large(unpacked, packed):
+                    raise UserError(
+                        f"{path}: {packed:,} bytes hold over {unpacked:,} of text in {number:,} rows, more than text "
+                        "does; a dictionary repeats them"
+                    )
                 yield rows
     except DAMAGED_PARQUET as error:
         raise UserError(f"{path}: damaged after row {number} ({_line(error)}); fetch it again") from None

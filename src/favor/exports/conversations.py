@@ -49,7 +49,7 @@ _TURN = re.compile(
     re.IGNORECASE,
 )
 _PEOPLE = {"you", "me", "user", "human", "prompt"}
-_ADDRESSED = re.compile(r"<[^<>\s]+@[^<>\s]+>[^.]*\d:\d\d")
+_ADDRESSED = re.compile(r"<[^<>\s@]+@[^<>\s@]+>[^.]{0,200}\d:\d\d")
 _MAIL_LINE = re.compile(r"(?:from|to|cc|subject|date|message-id|received|return-path|mime-version): ?\S", re.IGNORECASE)
 
 

@@ -18,9 +18,9 @@ _WROTE = re.compile(
 _INTRODUCES = re.compile(rf"{_DAY}.{{5,300}}:")
 # An address in brackets, a date and a colon at the end, or a verb, introduce a quotation in any language.
 _ADDRESSED = re.compile(
-    rf"(?=.*(?:\d{{4}}|\d[:.]\d\d)).{{0,300}}<[^<>\s]+@[^<>\s]+>(?:.{{0,40}}:| (?:{_VERBS}))", re.IGNORECASE
+    rf"(?=.*(?:\d{{4}}|\d[:.]\d\d)).{{0,300}}<[^<>\s@]+@[^<>\s@]+>(?:.{{0,40}}:| (?:{_VERBS}))", re.IGNORECASE
 )
-_SPLIT_ADDRESS = re.compile(r"(<[^<>\s]+@[^<>\s]+)\n(> ?[^\n>]{0,40}:[ \t]*$)", re.MULTILINE)
+_SPLIT_ADDRESS = re.compile(r"(<[^<>\s@]+@[^<>\s@]+)\n(> ?[^\n>]{0,40}:[ \t]*$)", re.MULTILINE)
 _SPACES, _MARKS = re.compile("[\xa0\u2000-\u200b\u202f\u3000]"), re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _INDENTED = re.compile(r"^[ \xa0\u3000]{1,3}(?=>)", re.MULTILINE)
 _DASHED = re.compile(r"-{3,} ?\w[^-\n]{3,60}\w ?-{3,}")  # ---------- Forwarded message ---------
@@ -149,8 +149,7 @@ def _reason_for_rest(lines: list[str], at: int) -> str:
         return ""
     if _LIST_FOOTER.fullmatch(line) and "mailing list" in rest[0] and len(lines) - at <= _FOOTER_LINES:
         return "boilerplate"
-    headed = _ORIGINAL.search(line) or any(_HEADER.fullmatch(plain(each)) for each in rest[:2])
-    if headed and _DASHED.fullmatch(line):
+    if _DASHED.fullmatch(line) and (_ORIGINAL.search(line) or any(_HEADER.fullmatch(plain(each)) for each in rest[:2])):
         return "forwarded" if _FORWARD.search(line) else "quoted"
     if line.endswith(":") and _FORWARD.search(line) and is_header(rest):
         return "forwarded"

@@ -12,7 +12,7 @@ from email.errors import MessageError
 from email.header import decode_header, make_header
 from email.message import Message
 from email.parser import BytesParser
-from email.policy import Policy, compat32
+from email.policy import Compat32, Policy
 from email.utils import getaddresses, parsedate_to_datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -98,7 +98,7 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
     seen: set[str] = set()
     for label, envelope, content in _mails(files):
         try:
-            message = BytesParser(_class=_Parts(), policy=compat32).parsebytes(content)
+            message = BytesParser(_class=_Parts(), policy=_POLICY).parsebytes(content)
             item = _mail(message, envelope, label, settings)
             identity = "".join(_fields(message, "message-id")).strip()
         except _BROKEN:
@@ -112,13 +112,25 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
         yield Item(UNKNOWN, "", None, printable(name), left_out="not a mail")
 
 
+class _Bounded(Compat32):
+    """Takes of endless header fields the beginning: what parses them needs the square of their length."""
+
+    def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
+        name, value = super().header_source_parse(sourcelines)
+        cut = value[:_LONGEST_FIELD]
+        return name, value if value == cut else cut.rpartition(",")[0] or cut
+
+
+_POLICY = _Bounded()
+
+
 class _Parts:
     """Makes the parts of one mail. Raises ``ValueError`` where they are more than any program writes."""
 
     def __init__(self) -> None:
         self._made = 0
 
-    def __call__(self, policy: Policy = compat32) -> Message:
+    def __call__(self, policy: Policy = _POLICY) -> Message:
         self._made += 1
         if self._made > _MOST_PARTS:
             raise ValueError(f"more than {_MOST_PARTS} parts")
@@ -126,9 +138,8 @@ class _Parts:
 
 
 def _fields(message: Message, name: str) -> list[str]:
-    """Return the values of a header field as they are in the mail, in one line; of endless ones the beginning."""
-    values = [re.sub("[\r\n]", "", str(value)) for key, value in message.raw_items() if key.lower() == name]
-    fields = [each if len(each) <= _LONGEST_FIELD else each[:_LONGEST_FIELD].rpartition(",")[0] for each in values]
+    """Return the values of a header field as they are in the mail, in one line."""
+    fields = [re.sub("[\r\n]", "", str(value)) for key, value in message.raw_items() if key.lower() == name]
     return [field.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for field in fields]
 
 

@@ -33,10 +33,11 @@ _MORNING = {"am", "오전", "上午", "午前", "凌晨", "清晨", "早上", "�
 _EVENING = {"pm", "오후", "下午", "午後", "中午", "傍晚", "晚上", "अपराह्न", "م", "ch", "ös", "du", "μμ", "nachm", "em"}
 _AT = {"", "um", "uhr", "klo", "kl", "at", "à", "às", "om", "в", "alle", "ore", "o", "h"}
 _SENDER = re.compile(r"(?P<name>[^:：\n\"“”«»]{1,80}?)[:：](?!//|\d) ?(?P<text>.*)", re.DOTALL)
-_NOTE = re.compile(r"\s*<[^<>\n]{6,60}>$")  # <Media omitted>, <This message was edited> in any language
+_NOTE = re.compile(r"(?<!\s)\s*<[^<>\n]{6,60}>$")  # <Media omitted>, <This message was edited> in any language
 _ATTACHED = re.compile(
-    r"[^\n]{0,99}\.\w{2,4}(?: \([^()\n]{5,40}\)| ?<[^<>\n]{6,40}>)(?:\n|$)"
-    r"|(?:IMG|VID|AUD|PTT|STK|DOC)-\d{8}-WA\d+\.\w+(?:\n|$)"
+    r"^(?:[^\n]{0,99}\.\w{2,4}(?: \([^()\n]{5,40}\)| ?<[^<>\n]{6,40}>)"
+    r"|(?:IMG|VID|AUD|PTT|STK|DOC)-\d{8}-WA\d+\.\w+)(?:\n|$)",
+    re.MULTILINE,
 )
 # What a program writes in the place of a text: deleted messages, calls, attachments that were not exported.
 _PROGRAM = re.compile(
@@ -112,6 +113,8 @@ def orders(files: Files, settings: ReaderSettings) -> set[str]:
 def _lines(files: Files, name: str, settings: ReaderSettings) -> Iterator[tuple[int, str, re.Match[str] | None]]:
     whole = re.sub("\r\n?", "\n", files.text(name, settings.table_encoding))
     for number, line in enumerate(whole.split("\n"), start=1):
+        if len(line) > settings.maximum_field_characters:
+            raise files.broken(name, f"line {number:,} is longer than {settings.maximum_field_characters:,} characters")
         plain = _MARKS.sub("", line.replace(": \u200e", f": {_BY_PROGRAM}"))
         yield number, plain, _LINE.match(plain)
 

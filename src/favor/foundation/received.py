@@ -47,9 +47,10 @@ def opened(path: str | Path, links: bool = False) -> Iterator[BufferedReader]:
         raise UserError(f"{path}: file not found; correct the name, or ask for the file") from None
     except OSError as error:
         raise UserError(f"{path}: cannot be read as a regular file ({error.strerror}); put a copy there") from None
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise UserError(f"{path}: not a regular file; put a copy there")
     with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise UserError(f"{path}: not a regular file; put a copy there")
         yield file
 
 

@@ -286,9 +286,8 @@ class _StackRun:
         norm, proximal = self.cohort.step(position, rate)
         task_loss = figures.of("task_loss", position)
         if not all(math.isfinite(value) for value in (norm, task_loss, proximal)):
-            raise UserError(
-                f"{plan.task.name}: the loss is not finite at step {step + 1} of {steps}; lower the learning rate"
-            )
+            remedy = "lower the learning rate" if step else "check the base model and the adapter that it starts from"
+            raise UserError(f"{plan.task.name}: the loss is not finite at step {step + 1} of {steps}; {remedy}")
         row: dict[str, float | int | str] = {
             "client": plan.task.name,
             "step": step,

@@ -6,8 +6,10 @@ Lines are added and never changed. What a command does twice stands there twice.
 import hashlib
 import json
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
+from favor.foundation.errors import UserError
 from favor.foundation.received import opened
 from favor.sites.manifest import now
 
@@ -22,6 +24,7 @@ def note(folder: Path, what: str, who: str, files: Iterable[tuple[str, str]] = (
 
 
 def received_digest(path: Path) -> str:
-    """Return the SHA-256 of a regular file. Raises ``UserError`` for what is none."""
-    with opened(path) as file:
+    """Return the SHA-256 of a regular file, "" for what is none."""
+    with suppress(UserError), opened(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+    return ""

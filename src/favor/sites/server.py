@@ -209,14 +209,15 @@ def close(arguments: argparse.Namespace) -> None:
         if given and before == {*given}:
             print(_closed(folder, number - 1, " already"))
             return
-        for upload in given:
+        for upload in filter(Path.is_file, given):
             if safetensors_header(upload).get("round") in [str(earlier) for earlier in range(number)]:
                 raise UserError(f"{upload}: late: its round is closed, {number} of {len(agreed['cohorts'])} are")
         raise UserError(f"{folder.path}: round {number} is not open; favor server open {folder.path} opens it")
     manifest = read_signed(folder.round(number) / MANIFEST, Manifest, public_key(folder.key()))
     _take(folder, manifest, [upload for upload in given if upload not in before])
-    for upload in folder.uploads(number).values():  # also what was taken before, or put there by hand
-        _check(folder, upload, manifest, list)
+    for name, upload in folder.uploads(number).items():  # also what was taken before, or put there by hand
+        if (client := _check(folder, upload, manifest, list)[0]) != name:
+            raise UserError(f"{upload}: is the upload of {client}; remove it, and add that of {name}")
     absent = [client for client in manifest.cohort if client not in folder.uploads(number)]
     if unknown := sorted({*arguments.without} - {*absent}):
         raise UserError(f"--without {unknown[0]}: has sent its upload or takes no part in round {number}; leave it out")
@@ -241,7 +242,9 @@ def _taken_before(folder: ServerFolder, upload: Path) -> bool:
     """Return whether a file is an upload that was taken in a closed round, as when a command is started again."""
     found = received_digest(upload)
     taken = (path for number in range(folder.closed) for path in folder.uploads(number).values())
-    return any(path.stat().st_size == upload.stat().st_size and file_digest(path) == found for path in taken)
+    return bool(found) and any(
+        path.stat().st_size == upload.stat().st_size and file_digest(path) == found for path in taken
+    )
 
 
 def _check(
