@@ -7,6 +7,8 @@ CORES ?= all
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Some images set it. Every job would compile the package again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: install lock demo demo-all test test-fast test-slow test-all test-faults test-sites test-flower test-slurm lint docs release benchmark-gpu real-base clean
 

@@ -23,7 +23,13 @@ class Section(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra="forbid", strict=True, frozen=True, allow_inf_nan=False, protected_namespaces=(), ser_json_inf_nan="null"
+        extra="forbid",
+        strict=True,
+        frozen=True,
+        allow_inf_nan=False,
+        protected_namespaces=(),
+        ser_json_inf_nan="null",
+        defer_build=True,  # a job reads few of the hundred sections
     )
 
     def extended(self, kind: type[Kind], **values: Any) -> Kind:

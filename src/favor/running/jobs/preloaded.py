@@ -2,6 +2,8 @@
 
 # What jobs import beside the package; models pretrained here are of Qwen2's kind, encoders of RoBERTa's and BERT's.
 LIBRARIES = (
+    "pydantic.fields",
+    "pydantic.functional_validators",
     "pandas",
     "pyarrow.dataset",
     "pyarrow.parquet",
