@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from favor import cli
 from tests.lm.test_gguf import written
 from tests.test_extending import put_examples
 from tests.warm_snakemake import run_snakemake
@@ -127,6 +128,19 @@ def is_warm(command) -> bool:
     return dry(command).startswith(f"{shlex.quote(sys.executable)} -m snakemake ") and not set("{$*~|;") & set(command)
 
 
+def is_helped(command) -> bool:
+    """Whether ``favor`` is asked for the help of a command, which needs no process of its own."""
+    return bool(re.search(r" -m favor\.cli .*--help$", dry(command)))
+
+
+def failure_to_help(command, capsys) -> str:
+    """What ``favor`` prints where it has no help."""
+    with pytest.raises(SystemExit) as ended:
+        cli.parser().parse_args(shlex.split(dry(command))[3:])
+    printed = capsys.readouterr()
+    return "" if ended.value.code == 0 and "usage:" in printed.out else f"{command}:\n{printed.out}{printed.err}"
+
+
 def failure(command, project) -> str:
     """What a command prints where it does not work."""
     program = dry(command).replace("/data/", f"{project.folder}/")
@@ -159,14 +173,15 @@ def test_commands_are_found_wherever_they_stand() -> None:
     ]  # fmt: skip
 
 
-def test_every_command_works(repository, project) -> None:
+def test_every_command_works(repository, project, capsys) -> None:
     written = sorted({command for page in pages(repository) for command in commands(page.read_text())})
     # A dry run of the same files is one command, however many cores it names.
     found = list({re.sub(r" --cores \d+| --dry-run", "", dry(command)): command for command in written}.values())
     assert len(found) > 15
     alone = [command for command in found if "resume.py" in command]  # it refuses to work beside another Snakemake
     failed = [failure(command, project) for command in alone]
-    rest = [command for command in found if command not in alone]
+    failed += [failure_to_help(command, capsys) for command in found if is_helped(command)]
+    rest = [command for command in found if command not in alone and not is_helped(command)]
     with ThreadPoolExecutor(1) as pool:
         cold = [pool.submit(failure, command, project) for command in rest if not is_warm(command)]
         failed += [failure(command, project) for command in rest if is_warm(command)]
