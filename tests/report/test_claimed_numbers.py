@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pandas as pd
 import pytest
 from tests.report.test_findings import ABOVE, AT_CHANCE, evidence, facts, kept
+from tests.scores import test_likelihood as planted
+from tests.scores.test_likelihood import rows
 
 from favor.paper.numbers import entry
 from favor.report.claimed_numbers import with_claims
+from favor.report.findings import adapters
 from favor.report.paper_agreement import number_macros, number_rows
+from favor.scores.likelihood import likelihood_scores
 
 GAIN = entry("author_accuracy_gain", "Survivors", "Main results", 0.044, 0.1, chosen=("Ditto", "FedDPA"))
 
@@ -51,3 +57,35 @@ def test_claims_are_macros_with_their_intervals_and_no_rows_of_the_papers_number
     rows, absent = number_rows(found)
     assert rows["Number"].tolist() == ["Survivors"]
     assert absent == ""
+
+
+def test_a_row_that_forgets_is_praised_nowhere(monkeypatch) -> None:
+    """Ditto's adapters gain .3 on own texts and .1 on others'; FAVoR's gain nothing on own ones and lose .5 on others'.
+
+    By the difference of both, and by whose texts go to whom, FAVoR is far better than Ditto.
+    """
+    clients = [f"client_{number:03d}" for number in range(8)]
+    monkeypatch.setattr(planted, "CLIENTS", clients)
+    monkeypatch.setattr(planted, "TOPICS", dict.fromkeys(clients, "arts"))
+    noise = np.random.default_rng(1)
+    learns = rows(lambda reader, writer, text: (0.3 if reader == writer else 0.1) + 0.2 * noise.normal(), "ditto", 1, 6)
+    forgets = rows(
+        lambda reader, writer, text: (-0.5 if reader != writer else 0) + 0.05 * noise.normal(), "favor", 1, 6
+    )
+    scores = likelihood_scores(pd.concat([learns, forgets]), clients, ("favor", "ditto"), {}, 7, 500)
+    value = scores[scores["variant"] == ""].set_index(["method", "metric"])["value"]
+    for metric in ("likelihood_voice_gain", "likelihood_top1", "likelihood_auc"):
+        assert value["favor", metric] > value["ditto", metric]
+    table = evidence(values={"favor": 0.3, "ditto": 0.3, "gold": 0.5})
+    made = facts(table, methods=("favor", "ditto"), authors=8, likelihood=scores)
+    said = adapters(made)
+    assert "Above chance, and better than the base on their own authors: Ditto." in said
+    assert "not shown to read their own authors better than the base, which forgetting others gives too: FAVoR." in said
+    assert "no voice gain is claimed, as forgetting gives one too" in said
+    found = {each["key"]: each for each in with_claims([], made)}
+    assert (found["claim_adapters_favor"]["known"], found["claim_adapters_ditto"]["known"]) == (False, True)
+    assert found["claim_adapters_favor"]["claim"] == "above"
+    gains = found["claim_adapters_favor"]["gains"]
+    assert gains["own"][1] < 0 < gains["own"][2]
+    assert gains["voice"][0] == pytest.approx(gains["own"][0] - gains["others"][0])
+    assert gains["neutral"][2] < 0

@@ -243,6 +243,22 @@ def test_half_of_every_voice_is_no_more_lost_by_the_distant(inputs_maker) -> Non
     )
 
 
+def test_turning_away_from_others_wins_a_margin_and_nothing_that_findings_are_made_of(inputs_maker) -> None:
+    """Two authors at 0 and 60 degrees: own texts have the margin 1 - cos 60 = .5.
+
+    Outputs at -40 and 100 are further from their author (cos 40 = .766) and further still from the other (cos 100).
+    """
+    human = {"a": [0.0, 0.0], "b": [60.0, 60.0]}
+    inputs = inputs_maker(train=human, gold=human, generated={"a": [-40.0, -40.0], "b": [100.0, 100.0]})
+    scores = voice_kept.score(inputs, FEW)
+    assert by_method(scores, "kept_author_margin", "score")["m"] == pytest.approx(0.766 + 0.1736, abs=1e-3)
+    assert by_method(scores, "kept_author_margin")["m"] == pytest.approx((0.766 + 0.1736) / 0.5, abs=2e-3)
+    # at most by what the cosine to the other has fallen
+    assert by_method(scores, "kept_author_margin", "score")["m"] < 0.5 + (0.5 + 0.1736)
+    shares = by_method(scores, "kept_author_accuracy_failures_wrong", "score")
+    assert shares["m"] == shares["gold"] == 1.0
+
+
 def test_failures_are_wrong_and_unseen_encoders_stand_by_their_mean(inputs_maker) -> None:
     human = {client: [90.0 * place, 90.0 * place + 5] for place, client in enumerate("abcd")}
     # Of eight outputs two failed the filter, one lies with another author: 5 of 6 survivors, 5 of 8 outputs are right.

@@ -11,7 +11,8 @@ class Entry(TypedDict):
 
     ``decimals``: places that the paper prints. ``baseline``, ``paper_baseline``: the row that our formula took, and the
     paper's. Of a claim: its 95 % interval, Holm's p and what may be said (:mod:`favor.analysis.claims`), and of
-    a difference that in each seed.
+    a difference that in each seed. ``voice``, ``known``: whether a rate above chance is a voice, which neither prompts
+    nor forgetting give (:mod:`favor.report.facts`); ``gains``: of the adapters, in nats per token, with their ends.
     ``strict``: the claim on FAVoR and the ``baseline``, over all outputs and by encoders that no method has seen.
     """
 
@@ -29,6 +30,9 @@ class Entry(TypedDict):
     p: NotRequired[float]
     claim: NotRequired[str]
     by_seed: NotRequired[list[float]]
+    voice: NotRequired[bool]
+    known: NotRequired[bool]
+    gains: NotRequired[dict[str, list[float]]]
     strict: NotRequired["Entry"]
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 
 from favor.paper.numbers import entry
 from favor.paper.settings import Entry
-from favor.report.facts import Facts, attributed, compared, readings, subject
+from favor.report.facts import Facts, attributed, compared, gains_of, readings, subject
 
 _WHERE = "claims of the report"
 
@@ -42,14 +42,16 @@ def _differences(facts: Facts) -> Iterator[tuple[str, Entry]]:
 def _shares(facts: Facts) -> Iterator[Entry]:
     for method, row in _indexed(attributed(facts)):
         what = f"{_measured(facts)}: {facts.name(method)} (chance {facts.chance:.3f})"
-        yield _claim(facts, f"claim_voice_{method}", what, row, row["p"])
+        yield {**_claim(facts, f"claim_voice_{method}", what, row, row["p"]), "voice": bool(row["voice"])}
 
 
 def _adapters(facts: Facts) -> Iterator[Entry]:
     for method, row in _indexed(readings(facts)):
         chance = f"(chance {row['chance']:.3f})"
         what = f"Readings of unseen texts that {facts.name(method)}'s adapters give to the author {chance}"
-        yield _claim(facts, f"claim_adapters_{method}", what, row, row["p"])
+        gains = {name: [float(end) for end in ends if pd.notna(end)] for name, ends in gains_of(facts, method).items()}
+        made = _claim(facts, f"claim_adapters_{method}", what, row, row["p"])
+        yield {**made, "known": bool(row["known"]), "gains": gains if facts.enough else {}}
 
 
 def _measured(facts: Facts) -> str:

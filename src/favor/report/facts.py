@@ -217,3 +217,17 @@ def readings(facts: Facts) -> pd.DataFrame:
     p = [p_of_limits(value, low, high, 0.0, facts.authors) for value, low, high in ends]
     better = settle(pd.Series(p, index=own.index, dtype=float), own[""] * math.nan, own[""], facts.authors)["state"]
     return rates.join(claims).assign(known=(claims["state"] == "above") & (better == "above") & (own["low"] > 0))
+
+
+def gains_of(facts: Facts, method: str) -> dict[str, pd.Series]:
+    """Return own, others', voice and neutral gain of a row's adapters: the value and its ends; NaN where there is none.
+
+    A voice gain is own less others', so that it rises where others' texts are forgotten: all four are said together.
+    """
+    return {
+        name: facts.scores(f"likelihood_{name}_gain", facts.likelihood)
+        .reindex(columns=list(ENDS))
+        .reindex([method])
+        .iloc[0]
+        for name in ("own", "others", "voice", "neutral")
+    }

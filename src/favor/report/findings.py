@@ -12,7 +12,19 @@ from typing import Any
 import pandas as pd
 
 from favor.paper.names import encoder_name
-from favor.report.facts import BASE, COMMON, ENDS, HEADLINE, Facts, attributed, compared, means, readings, subject
+from favor.report.facts import (
+    BASE,
+    COMMON,
+    ENDS,
+    HEADLINE,
+    Facts,
+    attributed,
+    compared,
+    gains_of,
+    means,
+    readings,
+    subject,
+)
 from favor.report.leaderboard import p_text
 from favor.statistics.bootstrap import FEWEST_SEEDS
 from favor.statistics.power import detectable, least_authors
@@ -237,11 +249,7 @@ def gains(facts: Facts, method: str) -> str:
 
     A voice gain is said only where the lower limit of the own gain is above 0.
     """
-    found = {
-        name: facts.scores(f"likelihood_{name}_gain", facts.likelihood).reindex(columns=list(ENDS)).reindex([method])
-        for name in ("own", "others", "voice", "neutral")
-    }
-    own, others, voice, neutral = (found[name].iloc[0] for name in ("own", "others", "voice", "neutral"))
+    own, others, voice, neutral = gains_of(facts, method).values()
     if own.isna().any():
         return ""
     said = f"Own gain: {_nats(own)} nats per token over the base"
