@@ -11,7 +11,7 @@ from tests.scores.test_likelihood import rows
 
 from favor.paper.numbers import entry
 from favor.report.claimed_numbers import with_claims
-from favor.report.findings import adapters
+from favor.report.findings import adapters, voices
 from favor.report.paper_agreement import number_macros, number_rows
 from favor.scores.likelihood import likelihood_scores
 
@@ -89,3 +89,18 @@ def test_a_row_that_forgets_is_praised_nowhere(monkeypatch) -> None:
     assert gains["own"][1] < 0 < gains["own"][2]
     assert gains["voice"][0] == pytest.approx(gains["own"][0] - gains["others"][0])
     assert gains["neutral"][2] < 0
+
+
+def test_what_is_ruled_out_or_below_is_called_so() -> None:
+    """The margin is .2, half of the way from 1 / 20 to .45: Ditto's .1 +- .05 lies within it."""
+    table = evidence(p={frozenset(("favor", "local_only")): 0.001})
+    scores = kept({"favor": ABOVE, "ditto": (0.01, 0.004, 0.025), "gold": (0.5, 0.45, 0.55)})
+    made = facts(table, scores)
+    found = {each["key"]: each["claim"] for each in with_claims([], made)}
+    assert found["claim_difference_local_only"] == "below"
+    assert found["claim_difference_ditto"] == "ruled out"
+    assert found["claim_difference_fedavg"] == "open"
+    assert found["claim_voice_ditto"] == "below"
+    said = voices(made)
+    assert "Below chance: Ditto." in said
+    assert "Half of the voice or more is ruled out for Ditto." in said
