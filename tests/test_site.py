@@ -43,10 +43,15 @@ def test_a_message_names_what_is_filled_in(hooks, tmp_path) -> None:
     ]
 
 
-def test_every_part_of_the_package_that_refuses_something_has_a_section(hooks) -> None:
+def test_messages_stand_with_the_command_that_says_them(hooks) -> None:
     page = hooks.messages_page()
-    for part in ("config", "corpora", "federation", "running", "studies"):
-        assert f"\n## {part}\n" in page
+    sections = dict(part.split("\n", 1) for part in page.split("\n## ")[1:])
+    assert list(sections) == list(hooks.COMMANDS)
+    assert all("\n    - " in section for section in sections.values())
+    assert hooks.command_of("config/starting/command.py") == "favor init"
+    assert hooks.command_of("sites/server.py") == "favor site and server"
+    folders = [folder for rooms in hooks.COMMANDS.values() for folder in rooms]
+    assert all((hooks.SOURCE / folder).is_dir() for folder in folders)
     assert "{_}" not in page
 
 

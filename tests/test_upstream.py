@@ -1,4 +1,4 @@
-"""What of other people's code is wrapped, replaced or hidden stands in docs/upstream.md, and nothing else does."""
+"""What of other people's code is wrapped, replaced or hidden stands in docs/dependencies.md, and nothing else does."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow(17)
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "favor"
-PAGE = (ROOT / "docs" / "upstream.md").read_text()
+PAGE = (ROOT / "docs" / "dependencies.md").read_text().partition("## What is replaced in libraries")[2]
 # Attributes that the libraries offer to be set, and what is public in spite of its underscore.
 OFFERED = {
     *("data", "grad", "fp32_precision", "adapted", "scaling"),  # torch; the last two are an autograd context's

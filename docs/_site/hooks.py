@@ -46,6 +46,20 @@ PUBLIC = (
     "favor.statistics.sign_flips",
     "favor.lm.lora",
 )
+ANY = "Any command: the configuration and its files"
+# Folders of the package by the command that says their messages, in the order of the work.
+COMMANDS = {
+    ANY: ("config",),
+    "favor init": ("config/starting",),
+    "favor check and certify: texts and encoders": ("corpora", "demo", "encoders", "exports"),
+    "favor plan and tune": ("plan", "forecast", "tuning"),
+    "favor run": ("running", "federation", "inference", "lm", "scores", "studies", "statistics", "analysis"),
+    "favor report": ("report", "tables", "figures"),
+    "favor compare": ("report/groups",),
+    "favor score and voice": ("voice",),
+    "favor site and server": ("sites",),
+    "Exports and releases": ("publish",),
+}
 _LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)#\s]+)(#[^)]*)?\)")
 
 
@@ -87,17 +101,26 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def messages_page() -> str:
-    """Return the page of refusals: every message of a ``UserError``, by the part of the workflow that says it."""
+    """Return the page of refusals: every message of a ``UserError``, by the command that says it, folded."""
+    found: dict[str, set[str]] = {command: set() for command in COMMANDS}
+    for path in sorted(SOURCE.glob("*/**/*.py")):
+        found[command_of(path.relative_to(SOURCE).as_posix())].update(messages(path))
     parts = [
-        "# Messages\n\nWhat the workflow refuses stops it with one line: the file, the row or the key, what is wrong "
-        "with it, and what to do. This page lists every such line and is made from the code. Words in braces stand for "
-        "what the line names. Search for the words that you see in yours.\n"
+        "# Messages\n\nEach error is one line that says what is wrong, where, and what to do. Words in braces stand "
+        "for what the line names. Open a command, or search for the words that you see in yours. The page is made "
+        "from the code.\n"
     ]
-    for room in sorted(path for path in SOURCE.iterdir() if path.is_dir() and not path.name.startswith("_")):
-        found = sorted({text for path in sorted(room.rglob("*.py")) for text in messages(path)})
-        if found:
-            parts.append(f"## {room.name}\n\n" + "\n".join(f"- {text}" for text in found) + "\n")
+    for command, texts in found.items():
+        lines = "\n".join(f"    - {text}" for text in sorted(texts))
+        parts.append(f'## {command}\n\n??? note "{len(texts)} messages"\n\n{lines}\n')
     return "\n".join(parts)
+
+
+def command_of(path: str) -> str:
+    """Return the command whose messages a file of the package has: that of the longest folder around it."""
+    folders = {folder: command for command, rooms in COMMANDS.items() for folder in rooms}
+    around = [folder for folder in folders if path.startswith(f"{folder}/")]
+    return folders[max(around, key=len)] if around else ANY
 
 
 def messages(path: Path) -> Iterator[str]:

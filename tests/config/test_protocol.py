@@ -26,7 +26,7 @@ def test_a_set_switch_wins_and_is_named_as_a_departure() -> None:
 
 
 def test_documentation_lists_every_switch_with_both_values(repository) -> None:
-    text = (repository / "docs" / "protocols.md").read_text(encoding="utf-8")
+    text = (repository / "docs" / "scaling.md").read_text(encoding="utf-8")
     rows = {line.split("`")[1]: line for line in text.splitlines() if line.startswith("| `")}
     for switch in SWITCHES:
         cells = [cell.strip() for cell in rows[switch.key].split("|")]

@@ -1,4 +1,4 @@
-"""The same tables however a run is scheduled and cut into jobs. docs/determinism.md states each equality.
+"""The same tables however a run is scheduled and cut into jobs. docs/reruns.md states each equality.
 
 Runs that were interrupted are in tests/faults.
 """

@@ -16,7 +16,7 @@ from favor.tables.settings import Sweep
 class Configuration(Section):
     """Every key of a configuration file.
 
-    Defaults are the paper's values, or the choice documented in docs/decisions.md where the paper is silent.
+    Defaults are the paper's values, or the choice documented in docs/design.md where the paper is silent.
     """
 
     results: str = key("results", "Folder for everything that the workflow makes.")

@@ -74,7 +74,7 @@ class Experiment(Task, Withdrawals, Clients, Section):
     base_model: str = required("Base model that every method adapts.")
     style_encoder: str = required("Encoder of the style target and of the style metrics.")
     protocol: Literal["paper", "released"] = key(
-        "paper", "Preset behind every choice that is not set (docs/protocols.md)."
+        "paper", "Preset behind every choice that is not set (docs/scaling.md)."
     )
     budget: Literal["released", "matched"] = key(
         "released",

@@ -1,7 +1,7 @@
 """The two protocols: what every choice that differs between them is under each, as configuration keys.
 
 ``paper`` follows the paper's text wherever it speaks; ``released`` follows the authors' published code where it
-differs. A key set in the configuration overrides its protocol; docs/protocols.md explains each key.
+differs. A key set in the configuration overrides its protocol; docs/scaling.md explains each key.
 """
 
 from dataclasses import dataclass

@@ -110,7 +110,7 @@ def _nearest_product(
 
     The products' sum is L R with L = [B_t, B_1, ...] (weighted) and R = [A_t; A_1; ...]. With the QR factors
     L = Q S and R^T = P T its singular values are those of S T^T, of C r rows: no d x d product is made. B takes the
-    singular values and A is orthonormal (docs/decisions.md); the largest entry of each column of B is positive.
+    singular values and A is orthonormal (docs/design.md); the largest entry of each column of B is positive.
     """
     result: dict[str, np.ndarray] = {}
     for name_a in (key for key in sorted(shared) if ".lora_A." in key):

@@ -165,23 +165,23 @@ class Federation(JobSize, Engine, ServerRate, Cohorts):
         "What the server reads of a round: every upload, or their sum alone, as secure aggregation leaves it.",
     )
     upload_bits: Literal[32, 16, 8] = key(
-        32, "Bits of every number that a client uploads; fewer than 32 are rounded at random (docs/robustness.md)."
+        32, "Bits of every number that a client uploads; fewer than 32 are rounded at random (docs/privacy.md)."
     )
     ranks: Annotated[list[Count], Field(min_length=1)] | None = key(
         None,
         "Ranks of which every client draws that of its adapters; a rank named twice is twice as likely. The largest "
-        "must be `lora.rank`, the server's (docs/robustness.md). null: everybody has that.",
+        "must be `lora.rank`, the server's (docs/privacy.md). null: everybody has that.",
     )
     answers: Similarity = key(
         1.0,
         "Probability that a client that is drawn answers; one that does not takes no part in the round, and one always "
-        "does (docs/robustness.md).",
+        "does (docs/privacy.md).",
     )
     robust: Robust | None = key(
         None,
-        "Robust rule that combines a round's uploads in place of their mean (docs/robustness.md); null for the mean.",
+        "Robust rule that combines a round's uploads in place of their mean (docs/privacy.md); null for the mean.",
     )
-    attack: Attack | None = key(None, "Clients that attack the shared adapter (docs/robustness.md); null for none.")
+    attack: Attack | None = key(None, "Clients that attack the shared adapter (docs/privacy.md); null for none.")
 
 
 class Scheduling(Cohorts, Clients):

@@ -10,7 +10,7 @@ from favor.foundation.extras import require
 if TYPE_CHECKING:
     from favor.plan import Planner
 
-BUILD = "build one with 'apptainer build favor.sif containers/favor.def' in a clone (docs/containers.md)"
+BUILD = "build one with 'apptainer build favor.sif containers/favor.def' in a clone (docs/slurm.md)"
 
 
 def wanted(planner: "Planner") -> Iterator[tuple[str, str]]:

@@ -159,7 +159,7 @@ def _check_state(state: State, path: Path) -> None:
         if not np.isfinite(state[name]).all():
             raise UserError(
                 f"{path}: tensor '{name}' is not finite: an upload is too large. Leave it out (close --without), or "
-                "begin with a robust rule (docs/robustness.md)"
+                "begin with a robust rule (docs/privacy.md)"
             )
 
 

@@ -369,7 +369,7 @@ class Privacy(Readings):
 
 
 class Poisoning(Section):
-    """What an attack on the shared adapter takes, and whether its voice gets through (docs/robustness.md)."""
+    """What an attack on the shared adapter takes, and whether its voice gets through (docs/privacy.md)."""
 
     beside: str = required(
         "Experiment that equals this one but for `federation.attack` and `federation.robust`: what authors lose is the "
