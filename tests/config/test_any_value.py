@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from favor.config.resolve import resolve
@@ -49,6 +49,7 @@ def refusal(config) -> str:
     return ""
 
 
+@example(("experiments", "demo", "methods", "favor", "method"), None, "\n")
 @settings(max_examples=400)
 @given(place=st.sampled_from(PLACES), value=VALUES, new=st.none() | KEYS)
 def test_a_configuration_is_planned_or_one_line_says_why_not(place, value, new) -> None:

@@ -72,6 +72,8 @@ def place(repository) -> Iterator[Place]:
     """An address at github/favor/favor-workflow, and the package installed from it; all gone at the end."""
     if shutil.which("git") is None:
         pytest.skip("without git")
+    if not (BIN / "snakedeploy").exists():
+        pytest.skip("without snakedeploy, which has no release for this Python")
     with TemporaryDirectory() as name:
         folder = Path(name)
         given = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHONPATH", "FAVOR"))}

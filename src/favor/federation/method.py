@@ -32,6 +32,7 @@ from favor.federation.state_rule import StateRule
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest, number_hint
 from favor.foundation.registry import METHODS, row_method
+from favor.foundation.section import one_line
 
 if TYPE_CHECKING:  # jobs load this file too, and read no configuration
     from favor.config.experiments import Experiment
@@ -362,7 +363,8 @@ def load_method(row: str, overrides: Mapping[str, Any], experiment: Experiment) 
         if key in ROW_KEYS:
             continue
         if key not in fields:
-            raise UserError(f"unknown config key 'methods.{row}.{key}'; {nearest(key, [*fields, *ROW_KEYS])}")
+            unknown = f"unknown config key 'methods.{row}.{key}'; {nearest(key, [*fields, *ROW_KEYS])}"
+            raise UserError(one_line(unknown))
         values[key] = _converted(row, key, value, fields[key])
     hyperparameters = module.Hyperparameters(**values)
     try:
