@@ -34,6 +34,7 @@ def open_zip(file: Path | BinaryIO, name: str) -> zipfile.ZipFile:
     """Open a zip; ``name``: for messages. Raises ``UserError`` for bzip2 and LZMA, of which a few bytes fill memory."""
     archive = zipfile.ZipFile(file)
     if {member.compress_type for member in archive.infolist()} - {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
+        archive.close()
         raise UserError(f"{name}: a zip packed as no service does (bzip2, LZMA, ...); unpack it, and give what it held")
     return archive
 
