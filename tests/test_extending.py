@@ -10,7 +10,7 @@ import sys
 import pytest
 import yaml
 
-from favor.corpora.tables import CLIENT_TEXTS
+from favor.corpora.schemas import CLIENT_TEXTS
 from favor.foundation.parquet import write_parquet
 from tests.studies.conftest import made_texts
 from tests.workflow.conftest import Project, copy_project, use_planned_configuration
@@ -134,7 +134,7 @@ print(scores[["value", "n"]].to_numpy().tolist())
 def test_the_figure_draws_and_the_report_knows_it(extended) -> None:
     code = """
 import pandas as pd
-from favor.corpora.tables import ALLOCATION
+from favor.corpora.schemas import ALLOCATION
 from favor.foundation.parquet import write_parquet
 from favor.figures.data import FigureData
 from favor.figures.specs import figures_in_order, load_figure

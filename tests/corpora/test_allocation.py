@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from favor.corpora.allocation import ClientTexts, allocate, gini, materialise, missed_targets, rank_weights
+from favor.corpora.schemas import ALLOCATION, CLIENT_TEXTS
 from favor.corpora.settings import Allocation, Splitting
 from favor.corpora.splits import split_documents
-from favor.corpora.tables import ALLOCATION, CLIENT_TEXTS
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import write_parquet
 from favor.foundation.words import document_words

@@ -9,8 +9,8 @@ import pytest
 from favor.corpora.author_measures import _style_changes, failing, measure_authors, quotes_mail
 from favor.corpora.documents import DocumentWriter
 from favor.corpora.roster import select_roster
+from favor.corpora.schemas import AUTHOR_MEASURES, NEAR_DUPLICATES
 from favor.corpora.settings import AuthorFilters, DealtRoles, Roster
-from favor.corpora.tables import AUTHOR_MEASURES, NEAR_DUPLICATES
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.report.content import Preparation

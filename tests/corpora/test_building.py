@@ -14,8 +14,8 @@ from favor.corpora import building
 from favor.corpora.building import MOST_SHARERS, REASONS, build_documents, shared_author_groups
 from favor.corpora.documents import DocumentWriter, author_totals, stream_documents, text_digest
 from favor.corpora.posts import ReaderSettings, open_reader
+from favor.corpora.schemas import DOCUMENTS, DROPPED
 from favor.corpora.settings import Cleaning
-from favor.corpora.tables import DOCUMENTS, DROPPED
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet
 

@@ -9,8 +9,8 @@ import pytest
 from tokenizers import ByteLevelBPETokenizer
 
 from favor.corpora.common_prompts import client_prompts, read_common_prompts, select_common_prompts
+from favor.corpora.schemas import COMMON_PROMPTS, DOCUMENTS
 from favor.corpora.settings import CommonChoice, PromptCut
-from favor.corpora.tables import COMMON_PROMPTS, DOCUMENTS
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import write_parquet
 

@@ -8,9 +8,9 @@ import pytest
 from favor.corpora.assistant_texts import classifier_texts
 from favor.corpora.building import build_documents
 from favor.corpora.posts import ReaderSettings, open_reader
+from favor.corpora.schemas import DOCUMENTS, SCRIPTS
 from favor.corpora.scripts import letters_beyond_ascii
 from favor.corpora.settings import Cleaning
-from favor.corpora.tables import DOCUMENTS, SCRIPTS
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet
 from favor.foundation.words import output_words

@@ -13,8 +13,8 @@ from tokenizers import ByteLevelBPETokenizer
 from favor.corpora.documents import DocumentWriter
 from favor.corpora.near_duplicates import SHINGLE, bands, copies_between, find_near_duplicates, shingles
 from favor.corpora.prompts import select_prompts
+from favor.corpora.schemas import NEAR_DUPLICATES
 from favor.corpora.settings import PromptCut
-from favor.corpora.tables import NEAR_DUPLICATES
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.report.content import Preparation

@@ -12,8 +12,8 @@ from tokenizers import ByteLevelBPETokenizer, Tokenizer
 
 from favor.corpora.copies import shares_a_run, word_runs
 from favor.corpora.prompts import cut_post, few_prompts, select_prompts
+from favor.corpora.schemas import PROMPTS
 from favor.corpora.settings import PromptCut
-from favor.corpora.tables import PROMPTS
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import write_parquet
 

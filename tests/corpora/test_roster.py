@@ -14,10 +14,10 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from favor.corpora.authors import count_tokens
 from favor.corpora.documents import DocumentWriter
 from favor.corpora.roster import measure_overlap, select_roster
+from favor.corpora.schemas import ROSTER
 from favor.corpora.settings import DealtRoles, Roster, Splitting
 from favor.corpora.splits import split_documents
 from favor.corpora.style_features import FEATURES, standardise, style_features
-from favor.corpora.tables import ROSTER
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import write_parquet
 

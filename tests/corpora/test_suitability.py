@@ -12,9 +12,9 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from favor.corpora.authors import count_tokens, measure_suitability, shortcomings, suits_by
 from favor.corpora.prompts import select_prompts
 from favor.corpora.roster import select_roster
+from favor.corpora.schemas import SUITABILITY
 from favor.corpora.settings import DealtRoles, Need, PromptCut, Roster, Splitting
 from favor.corpora.splits import split_documents
-from favor.corpora.tables import SUITABILITY
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import write_parquet
 

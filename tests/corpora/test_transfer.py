@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from favor.corpora.tables import DOCUMENTS
+from favor.corpora.schemas import DOCUMENTS
 from favor.corpora.transfer import transfer_texts
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import write_parquet

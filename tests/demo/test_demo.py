@@ -10,9 +10,9 @@ import pytest
 
 from favor.corpora.building import build_documents
 from favor.corpora.posts import open_reader
+from favor.corpora.schemas import DOCUMENTS
 from favor.corpora.settings import Cleaning, DemoCorpus, Splitting
 from favor.corpora.splits import split_documents
-from favor.corpora.tables import DOCUMENTS
 from favor.demo.habits import Habits
 from favor.demo.sentences import Voice
 from favor.demo.vocabulary import SUBJECTS

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 
+from favor.encoders.schemas import CERTIFICATE
 from favor.encoders.stel import Item, certify, choices, content_choices, credit, read_items
-from favor.encoders.tables import CERTIFICATE
 
 PREDICTIONS = Path(__file__).parents[1] / "data" / "stel" / "predictions.tsv"
 # Decisions of equal sides that the published code made by the last digit of a float; it is a tie here.

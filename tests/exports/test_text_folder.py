@@ -9,8 +9,8 @@ import pytest
 
 from favor.corpora.building import build_documents
 from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, ReaderSettings, open_reader
+from favor.corpora.schemas import DOCUMENTS
 from favor.corpora.settings import Cleaning
-from favor.corpora.tables import DOCUMENTS
 from favor.exports.files import Files
 from favor.exports.text_folder import items, text_file
 from favor.foundation.errors import UserError

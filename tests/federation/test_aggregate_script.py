@@ -15,9 +15,9 @@ from favor.federation.factors import Factors
 from favor.federation.method import SharedStage, load_method, plan_values
 from favor.federation.packs import write_pack
 from favor.federation.privacy import Privacy
+from favor.federation.schemas import TRAFFIC
 from favor.federation.server_rule import ServerRule
 from favor.federation.state_rule import STATE, StateRule
-from favor.federation.tables import TRAFFIC
 from favor.federation.uploads import read_uploads
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet

@@ -14,9 +14,9 @@ from favor.federation.boundary import DOWN, STAYS, UP, pack_bytes, round_traffic
 from favor.federation.factors import Factors
 from favor.federation.method import SharedStage, load_method, plan_values
 from favor.federation.packs import write_pack
+from favor.federation.schemas import BOUNDARY, TRAFFIC
 from favor.federation.settings import RunBoundary
 from favor.federation.state_rule import StateRule
-from favor.federation.tables import BOUNDARY, TRAFFIC
 from favor.foundation.parquet import write_parquet
 from favor.foundation.tensors import safetensors_bytes, write_safetensors
 from favor.scores.efficiency import efficiency_scores

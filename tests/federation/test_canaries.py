@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from favor.corpora.tables import CLIENT_TEXTS
+from favor.corpora.schemas import CLIENT_TEXTS
 from favor.federation.canaries import CARRIER, candidates, carrying, planted, repeats_by_client, secret
 from favor.lm.tasks import cut_pieces
 from favor.lm.tokenizer import train_tokenizer

@@ -16,10 +16,10 @@ from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
 from tests.lm.conftest import SENTENCES
 from tests.plan.conftest import *  # noqa: F403 - planners
 
-from favor.corpora.tables import ALLOCATION, CLIENT_TEXTS
-from favor.encoders.tables import SOURCE_EMBEDDINGS
+from favor.corpora.schemas import ALLOCATION, CLIENT_TEXTS
+from favor.encoders.schemas import SOURCE_EMBEDDINGS
 from favor.federation.schedule import client_names, schedule_frame
-from favor.federation.tables import SCHEDULE, TRAINING_LOG
+from favor.federation.schemas import SCHEDULE, TRAINING_LOG
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet, write_parquet, write_row_groups
 from favor.foundation.tensors import write_safetensors

@@ -13,10 +13,10 @@ from tests.federation.test_aggregate_script import Files
 from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
 from tests.plan.conftest import *  # noqa: F403 - planners
 
-from favor.corpora.tables import COMMON_PROMPTS, PROMPTS
+from favor.corpora.schemas import COMMON_PROMPTS, PROMPTS
 from favor.federation.packs import write_pack
 from favor.federation.schedule import client_names
-from favor.federation.tables import GENERATIONS
+from favor.federation.schemas import GENERATIONS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.lm.configuration import load_configuration
 from favor.lm.lora import initial_state

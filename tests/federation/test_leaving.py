@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from favor.federation.leaving import erase
-from favor.federation.tables import GENERATIONS
+from favor.federation.schemas import GENERATIONS
 from favor.foundation.parquet import write_parquet
 from favor.plan.paths import Paths
 from favor.running.folder.output_record import write_record

@@ -16,7 +16,7 @@ from tests.federation.test_client_jobs import write_tables
 from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
 from tests.plan.conftest import *  # noqa: F403 - planners
 
-from favor.corpora.tables import CLIENT_TEXTS
+from favor.corpora.schemas import CLIENT_TEXTS
 from favor.federation.combining import combined
 from favor.federation.local import run_stage
 from favor.federation.method import SharedStage, load_method

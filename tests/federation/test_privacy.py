@@ -15,10 +15,10 @@ from tests.plan.conftest import *  # noqa: F403 - planners
 from favor.federation.method import SharedStage, load_method, plan_values
 from favor.federation.packs import write_pack
 from favor.federation.privacy import Privacy, clipped, noise
+from favor.federation.schemas import TRAFFIC
 from favor.federation.server import aggregate
 from favor.federation.server_rule import ServerRule
 from favor.federation.stages import upload
-from favor.federation.tables import TRAFFIC
 from favor.federation.uploads import Uploads, cohort_sum, mean_of_sum
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet

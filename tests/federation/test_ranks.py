@@ -19,7 +19,7 @@ from tests.lm.conftest import SENTENCES
 from tests.plan.conftest import *  # noqa: F403 - planners
 
 from favor.config.resolve import resolve
-from favor.corpora.tables import CLIENT_TEXTS
+from favor.corpora.schemas import CLIENT_TEXTS
 from favor.federation.boundary import DOWN, STAYS, UP, run_boundary
 from favor.federation.inference import client_adapters, exported, generating
 from favor.federation.local import run_stage
@@ -27,11 +27,11 @@ from favor.federation.method import Inference, Objective, PersonalStage, SharedS
 from favor.federation.packs import write_pack
 from favor.federation.ranks import as_received, at_rank, mean_share, rank_of
 from favor.federation.schedule import client_names, cohorts
+from favor.federation.schemas import TRAFFIC
 from favor.federation.server import delta, update
 from favor.federation.server_rule import ServerRule
 from favor.federation.settings import RunBoundary
 from favor.federation.stages import StageClient, as_arrays, shared_clients, upload
-from favor.federation.tables import TRAFFIC
 from favor.federation.uploads import rounded
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet

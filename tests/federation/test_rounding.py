@@ -16,7 +16,7 @@ from favor.federation import uploads
 from favor.federation.boundary import UP
 from favor.federation.method import SharedStage, load_method, plan_values
 from favor.federation.packs import write_pack
-from favor.federation.tables import TRAFFIC
+from favor.federation.schemas import TRAFFIC
 from favor.federation.uploads import read_uploads, restored, rounded, sent_types
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet

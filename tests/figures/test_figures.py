@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 from matplotlib import pyplot
 
-from favor.corpora.tables import ALLOCATION
+from favor.corpora.schemas import ALLOCATION
 from favor.figures.data import TABLES, FigureData
 from favor.figures.declarations.allocation import draw_allocation
 from favor.figures.declarations.common_prompts import draw_common_prompts
@@ -47,7 +47,7 @@ from favor.foundation.registry import FIGURES, METRIC_FAMILIES, PACKAGE_ROOT
 from favor.report.content import Figure, finding_of, said
 from favor.report.svg import inline_svg
 from favor.running.jobs.losses import LOSSES
-from favor.scores.tables import SCORES
+from favor.scores.schemas import SCORES
 
 
 def training_log(rounds=2) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from tests.reports import make_score
 
 from favor.figures.declarations.result import draw_result, one_by_one, voice_kept
 from favor.figures.identity import Methods
-from favor.scores.tables import SCORES
+from favor.scores.schemas import SCORES
 
 SHARES = {"fedavg": -0.1, "favor": 0.5, "ditto": 0.25, "gold": 1.0}
 

@@ -4,20 +4,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from favor.analysis import tables as analysis
-from favor.corpora import tables as corpora
-from favor.corpora.tables import DROPPED, SPLITS
-from favor.encoders import tables as encoders
-from favor.federation import tables as federation
+from favor.analysis import schemas as analysis
+from favor.corpora import schemas as corpora
+from favor.corpora.schemas import DROPPED, SPLITS
+from favor.encoders import schemas as encoders
+from favor.federation import schemas as federation
 from favor.foundation.errors import UserError
 from favor.foundation.files import atomic_path, read_json, write_json
 from favor.foundation.parquet import read_parquet, write_parquet
-from favor.foundation.tables import Table
+from favor.foundation.schemas import Table
 from favor.foundation.tensors import read_safetensors, write_safetensors
-from favor.scores import tables as scores
-from favor.studies.human_audit import tables as human_audit
-from favor.studies.judges import tables as judges
-from favor.studies.privacy import tables as privacy
+from favor.scores import schemas as scores
+from favor.studies.human_audit import schemas as human_audit
+from favor.studies.judges import schemas as judges
+from favor.studies.privacy import schemas as privacy
 from favor.tables import cell_table as cells
 
 ROWS = pd.DataFrame({"reason": ["kept", "empty"], "rows": [7, 2]})

@@ -13,16 +13,14 @@ import pytest
 
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet, read_row_groups, write_parquet, write_row_groups
-from favor.foundation.tables import INT32, STRING, VECTOR, Column, Table
+from favor.foundation.schemas import Column, Table
 
 TABLE = Table(
     "notes",
-    (
-        *(Column(name, STRING, "", "") for name in ("kind", "owner", "text")),
-        Column("n", INT32, "", ""),
-        Column("vector", VECTOR, "", ""),
-    ),
     ("kind", "owner", "n"),
+    *(Column(name, "string", "") for name in ("kind", "owner", "text")),
+    Column("n", "int32", ""),
+    Column("vector", "float32s", ""),
 )
 OWNERS = ("ann", "bob", "eve", "dan")
 
@@ -126,7 +124,7 @@ def test_another_file_is_refused_in_one_line(frame, tmp_path) -> None:
     with pytest.raises(UserError, match="rows of several values of 'owner' lie together"):
         read_row_groups(tmp_path / "plain", TABLE, "owner", ["ann"])
     write_row_groups(frame, tmp_path / "t", TABLE, "owner")
-    other = Table("other", TABLE.columns[:3], ("kind",))
+    other = Table("other", ("kind",), *TABLE.columns[:3])
     with pytest.raises(UserError, match="does not hold the table 'other'"):
         read_row_groups(tmp_path / "t", other, "owner", ["ann"])
     (tmp_path / "half").write_bytes((tmp_path / "t").read_bytes()[:-20])

@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 
 from favor.corpora.building import RARE_REASONS, REASONS, build_documents
 from favor.corpora.posts import ReaderSettings, clean_text, open_reader
+from favor.corpora.schemas import DOCUMENTS
 from favor.corpora.settings import Cleaning
-from favor.corpora.tables import DOCUMENTS
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet
 

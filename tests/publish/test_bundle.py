@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from favor.config.reference import schema_text
-from favor.federation.tables import GENERATIONS
+from favor.federation.schemas import GENERATIONS
 from favor.foundation.errors import UserError
 from favor.foundation.html import html_text
 from favor.foundation.parquet import write_parquet
@@ -28,7 +28,7 @@ from favor.foundation.tensors import write_safetensors
 from favor.publish.bundle import FOLDER, _public, collect, installed_versions, pack, public_configuration
 from favor.publish.metadata import Published
 from favor.publish.scan import Private, scan, unsearchable
-from favor.scores.tables import SCORES
+from favor.scores.schemas import SCORES
 from favor.tables.escape import latex, unlatex
 
 matplotlib.use("agg")

@@ -18,7 +18,7 @@ from favor.foundation.parquet import write_parquet
 from favor.publish.bundle import collect, last_day, pack
 from favor.publish.metadata import Published
 from favor.publish.scan import Private
-from favor.scores.tables import SCORES
+from favor.scores.schemas import SCORES
 
 PUBLISHED = Published("Voices of 2026", "CC-BY-4.0", datetime.date(2026, 11, 22), ["Ann Example"])
 ROW = {"seed": 1, "method": "favor", "encoder": "", "metric": "author_accuracy", "variant": "", "n": 48, "note": ""}

@@ -11,9 +11,9 @@ from sklearn.metrics import brier_score_loss, f1_score, roc_auc_score
 from tests.statistics.rates import equal_error_rate
 
 from favor.corpora.posts import UNKNOWN_TOPIC
-from favor.corpora.tables import PROMPTS
-from favor.encoders.tables import GENERATION_EMBEDDINGS, SOURCE_EMBEDDINGS
-from favor.federation.tables import GENERATIONS
+from favor.corpora.schemas import PROMPTS
+from favor.encoders.schemas import GENERATION_EMBEDDINGS, SOURCE_EMBEDDINGS
+from favor.federation.schemas import GENERATIONS
 from favor.foundation.errors import UserError
 from favor.publish.pan_export import pan_export, write_pan
 from favor.scores.inputs import ScoreInputs

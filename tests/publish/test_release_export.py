@@ -13,9 +13,9 @@ import pandas as pd
 import pytest
 import yaml
 
-from favor.corpora.tables import PROMPTS
-from favor.encoders.tables import GENERATION_EMBEDDINGS, SOURCE_EMBEDDINGS
-from favor.federation.tables import GENERATIONS
+from favor.corpora.schemas import PROMPTS
+from favor.encoders.schemas import GENERATION_EMBEDDINGS, SOURCE_EMBEDDINGS
+from favor.federation.schemas import GENERATIONS
 from favor.foundation.errors import UserError
 from favor.lm.settings import OutputFilter
 from favor.paper.names import released_methods
@@ -23,7 +23,7 @@ from favor.publish.release_export import NO_SURVIVOR, SUMMARY, write_release
 from favor.publish.release_layout import MINIMUM_RATIO, MINIMUM_WORDS, check, non_iid_level
 from favor.publish.settings import ReleasedRun
 from favor.scores.inputs import ScoreInputs
-from favor.scores.tables import SCORES, UTILITY
+from favor.scores.schemas import SCORES, UTILITY
 
 SCHEMAS = Path(__file__).resolve().parents[1] / "data" / "release_schemas"
 SETTINGS: dict[str, Any] = {

@@ -14,7 +14,7 @@ import pytest
 from tests.publish.test_scan_leaks import CHINESE, PRIVATE, QUOTE, WORDS
 
 from favor.publish.scan import Private, scan
-from favor.scores.tables import SCORES
+from favor.scores.schemas import SCORES
 
 OTHER_SCRIPTS = Private([*PRIVATE.authors, "Иван77", "Σίσυφος5"], list(PRIVATE.texts))
 

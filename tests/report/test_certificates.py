@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from favor.encoders.schemas import CERTIFICATE, SOURCE_EMBEDDINGS
 from favor.encoders.stel import certify, read_items
-from favor.encoders.tables import CERTIFICATE, SOURCE_EMBEDDINGS
 from favor.foundation.parquet import write_parquet
 from favor.report.certificates import NO_TEXTS, certificate_lines
 from favor.scores.settings import Resampled

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from tests.report.test_leaderboard import METHODS, evidence
 
-from favor.analysis.tables import EVIDENCE
+from favor.analysis.schemas import EVIDENCE
 from favor.foundation.parquet import write_parquet
 from favor.report.closing import closing, end_run
 from favor.report.settings import PrintedExperiment

@@ -17,11 +17,11 @@ import pytest
 from scipy.stats import permutation_test
 
 from favor import cli
-from favor.analysis.tables import GROUP_DIFFERENCES, GROUP_OUTPUTS, GROUP_ROWS
-from favor.corpora.tables import CLIENT_TEXTS, PROMPTS
-from favor.encoders.tables import GENERATION_EMBEDDINGS, SOURCE_EMBEDDINGS
+from favor.analysis.schemas import GROUP_DIFFERENCES, GROUP_OUTPUTS, GROUP_ROWS
+from favor.corpora.schemas import CLIENT_TEXTS, PROMPTS
+from favor.encoders.schemas import GENERATION_EMBEDDINGS, SOURCE_EMBEDDINGS
 from favor.federation.method_names import PAPER
-from favor.federation.tables import GENERATIONS
+from favor.federation.schemas import GENERATIONS
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.report.groups import shared
@@ -29,7 +29,7 @@ from favor.report.groups.command import run
 from favor.report.groups.merging import Merged, merge
 from favor.report.groups.page import comparison_page, findings
 from favor.report.groups.reading import read_group, share
-from favor.scores.tables import UTILITY
+from favor.scores.schemas import UTILITY
 
 AUTHORS, PROMPTS_EACH, SEEDS = 6, 2, (1, 2)
 TEXT = " ".join(f"word{number}" for number in range(25))

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from favor.corpora.tables import PROMPTS
-from favor.encoders.tables import GENERATION_EMBEDDINGS, SOURCE_EMBEDDINGS
-from favor.federation.tables import GENERATIONS
+from favor.corpora.schemas import PROMPTS
+from favor.encoders.schemas import GENERATION_EMBEDDINGS, SOURCE_EMBEDDINGS
+from favor.federation.schemas import GENERATIONS
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import write_parquet
 from favor.foundation.registry import METRIC_FAMILIES

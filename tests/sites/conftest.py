@@ -19,7 +19,7 @@ from tests.workflow.conftest import Project, copy_project
 
 from favor import cli
 from favor.config.resolve import resolve
-from favor.corpora.tables import ALLOCATION, ROSTER
+from favor.corpora.schemas import ALLOCATION, ROSTER
 from favor.foundation.parquet import read_parquet
 from favor.plan import Planner
 from favor.plan.keys import InExperiment, Run

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from favor.corpora.tables import CLIENT_TEXTS
-from favor.encoders.tables import SOURCE_EMBEDDINGS
+from favor.corpora.schemas import CLIENT_TEXTS
+from favor.encoders.schemas import SOURCE_EMBEDDINGS
 from favor.federation.local import style_targets
 from favor.federation.packs import read_packs
 from favor.foundation.parquet import read_parquet

@@ -9,11 +9,11 @@ import pytest
 from tests.sites.conftest import CLIENTS, METHODS
 from tests.sites.eavesdropper import overheard, secrets
 
-from favor.corpora.tables import CLIENT_TEXTS
+from favor.corpora.schemas import CLIENT_TEXTS
 from favor.federation.boundary import STAYS
 from favor.federation.exchange import parted
 from favor.federation.packs import read_packs
-from favor.federation.tables import BOUNDARY, GENERATIONS
+from favor.federation.schemas import BOUNDARY, GENERATIONS
 from favor.foundation.parquet import read_parquet
 from favor.foundation.tensors import read_safetensors
 from favor.plan.keys import InExperiment

@@ -20,11 +20,11 @@ import yaml
 from tests.sites.conftest import CLIENTS
 from tests.sites.eavesdropper import overheard
 
-from favor.corpora.tables import CLIENT_TEXTS
+from favor.corpora.schemas import CLIENT_TEXTS
 from favor.federation.method import SharedStage
 from favor.federation.packs import read_pack, write_pack
+from favor.federation.schemas import TRAFFIC
 from favor.federation.server import step
-from favor.federation.tables import TRAFFIC
 from favor.federation.uploads import cohort_sum, mean_of_sum, read_uploads, rounded
 from favor.foundation.parquet import read_parquet
 from favor.foundation.tensors import read_safetensors, write_safetensors

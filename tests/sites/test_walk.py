@@ -11,8 +11,8 @@ import pytest
 from tests.scores.copied_voices import written
 from tests.sites.walk import blocks, run_blocks, small_demo
 
-from favor.corpora.tables import CLIENT_TEXTS
-from favor.federation.tables import BOUNDARY
+from favor.corpora.schemas import CLIENT_TEXTS
+from favor.federation.schemas import BOUNDARY
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.sites import scoring
 from favor.voice.contrast import embedded_contrast

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from favor.corpora.tables import CLIENT_TEXTS
+from favor.corpora.schemas import CLIENT_TEXTS
 from favor.studies.human_audit.items import draw_items
 from favor.studies.settings import ItemDrawing
 from tests.studies.judges.judge_server import connect, server  # noqa: F401 - fixtures of the tests of judges

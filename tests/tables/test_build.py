@@ -8,7 +8,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from favor.analysis.tables import COMPARISONS
+from favor.analysis.schemas import COMPARISONS
 from favor.paper.values import load_paper_values
 from favor.scores.metric import Score, scores_frame
 from favor.tables.build import build_table, is_control

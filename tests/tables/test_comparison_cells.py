@@ -9,7 +9,7 @@ import pytest
 
 from favor.paper.values import load_paper_values
 from favor.report.paper_agreement import agreement
-from favor.scores.tables import SCORES
+from favor.scores.schemas import SCORES
 from favor.tables.build import build_table
 from favor.tables.cells import printed, telling
 from favor.tables.html import html_table

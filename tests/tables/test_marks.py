@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from favor.analysis.tables import EVIDENCE
+from favor.analysis.schemas import EVIDENCE
 from favor.statistics.bootstrap import mean_draws, observed, resample_counts
 from favor.statistics.differences import compare
 from favor.statistics.sign_flips import linear_shares

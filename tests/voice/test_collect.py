@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from favor import cli
-from favor.corpora.tables import DOCUMENTS
+from favor.corpora.schemas import DOCUMENTS
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet
 from favor.voice.collect import collect

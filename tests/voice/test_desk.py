@@ -19,7 +19,7 @@ from tests.scores.copied_voices import written
 from tests.voice.conftest import command
 from tests.voice.test_score import CONTRAST, Trigrams
 
-from favor.corpora.tables import CLIENT_TEXTS
+from favor.corpora.schemas import CLIENT_TEXTS
 from favor.foundation.parquet import read_parquet
 from favor.voice.desk import Desk, Models, Remembered
 from favor.voice.folder import VoiceFolder

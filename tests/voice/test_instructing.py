@@ -11,7 +11,7 @@ import pytest
 from tests.voice.conftest import TEMPLATE, command
 from tokenizers import Tokenizer
 
-from favor.corpora.tables import CLIENT_TEXTS
+from favor.corpora.schemas import CLIENT_TEXTS
 from favor.federation.methods import local_only
 from favor.foundation.parquet import read_parquet
 from favor.inference.chat import ChatTokens, answer_end
@@ -22,7 +22,7 @@ from favor.studies.tasks.requests import REQUESTS
 from favor.voice import command as score_command
 from favor.voice.drafts import answering_cut, make_drafts
 from favor.voice.folder import VoiceFolder
-from favor.voice.tables import VOICE_CONTINUATIONS, VOICE_DRAFTS
+from favor.voice.schemas import VOICE_CONTINUATIONS, VOICE_DRAFTS
 from favor.voice.training import stage_settings
 from favor.voice.writing import written
 

@@ -11,7 +11,7 @@ from tests.scores.copied_voices import written as text_of
 from tests.voice.conftest import command
 from tests.voice.test_score import Trigrams
 
-from favor.corpora.tables import CLIENT_TEXTS
+from favor.corpora.schemas import CLIENT_TEXTS
 from favor.foundation.file_identity import content
 from favor.foundation.parquet import read_parquet
 from favor.inference.generation import GenerationRequest, generate

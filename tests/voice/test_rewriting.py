@@ -11,9 +11,9 @@ from tests.scores.copied_voices import written
 from tests.voice.conftest import command, neutral
 from tests.voice.test_score import Trigrams
 
-from favor.corpora.tables import CLIENT_TEXTS
+from favor.corpora.schemas import CLIENT_TEXTS
 from favor.encoders.base import TextEncoder
-from favor.federation.tables import TRAINING_LOG
+from favor.federation.schemas import TRAINING_LOG
 from favor.foundation.parquet import read_parquet
 from favor.foundation.tensors import read_safetensors, write_safetensors
 from favor.lm.base import load_base
@@ -26,8 +26,8 @@ from favor.voice.drafts import answering_cut
 from favor.voice.folder import VoiceFolder
 from favor.voice.report import gained
 from favor.voice.rewriting import content_kept, voice_gained
+from favor.voice.schemas import VOICE_DRAFTS
 from favor.voice.score import Placement, TextScore, VoiceScore
-from favor.voice.tables import VOICE_DRAFTS
 from favor.voice.texts import WORDS
 from favor.voice.training import stage_settings
 

@@ -16,8 +16,8 @@ import pytest
 import torch
 from tests.voice.conftest import command
 
-from favor.corpora.tables import CLIENT_TEXTS
-from favor.federation.tables import TRAINING_LOG
+from favor.corpora.schemas import CLIENT_TEXTS
+from favor.federation.schemas import TRAINING_LOG
 from favor.foundation.parquet import read_parquet
 from favor.foundation.seeds import derive_seed
 from favor.foundation.tensors import write_safetensors

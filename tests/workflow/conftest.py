@@ -51,13 +51,13 @@ for path in map(Path, snakemake.output):
     path.write_bytes(WHOLE.get(path.suffix, f"{{path}}\\n".encode()))
 # The end of a run reads these.
 if snakemake.rule == "compare_all":
-    from favor.analysis.tables import EVIDENCE
+    from favor.analysis.schemas import EVIDENCE
     from favor.foundation.parquet import write_parquet
 
     write_parquet(EVIDENCE.empty(), snakemake.output.evidence, EVIDENCE)
 if path.name in ("voice_kept.parquet", "likelihood.parquet"):
     from favor.foundation.parquet import write_parquet
-    from favor.scores.tables import SCORES
+    from favor.scores.schemas import SCORES
 
     write_parquet(SCORES.empty(), path, SCORES)
 if False:

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from favor.federation.packs import read_pack
+from favor.federation.schemas import GENERATIONS
 from favor.federation.stages import compose
-from favor.federation.tables import GENERATIONS
 from favor.foundation.parquet import read_parquet
 from favor.foundation.tensors import read_safetensors
 from tests.shortest import ARGUMENTS, TABLES, contents, finished_run, fresh_project, jobs_begun  # noqa: F401 - a fixture

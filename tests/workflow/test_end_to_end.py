@@ -16,19 +16,19 @@ import pytest
 
 from favor.analysis.variances import measure
 from favor.config.models import PROJECTIONS
-from favor.corpora.tables import CLIENT_TEXTS, ROSTER
+from favor.corpora.schemas import CLIENT_TEXTS, ROSTER
 from favor.federation.boundary import UP
 from favor.federation.inference import client_adapters, exported
 from favor.federation.method import Inference, Mixture, SharedStage
 from favor.federation.packs import read_pack
+from favor.federation.schemas import BOUNDARY, GATES, TRAINING_LOG
 from favor.federation.server import aggregate
 from favor.federation.stages import compose
-from favor.federation.tables import BOUNDARY, GATES, TRAINING_LOG
 from favor.foundation.parquet import read_parquet
 from favor.foundation.tensors import read_safetensors
 from favor.report.content import without_texts
-from favor.scores.tables import SCORES
-from favor.studies.human_audit.tables import HUMAN_2AFC_ITEMS
+from favor.scores.schemas import SCORES
+from favor.studies.human_audit.schemas import HUMAN_2AFC_ITEMS
 from favor.tables.cell_table import TABLE_CELLS
 from tests.latex import two_columns
 from tests.optional import needs

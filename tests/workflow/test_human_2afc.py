@@ -11,12 +11,12 @@ import pandas as pd
 import pytest
 import yaml
 
-from favor.analysis.tables import EVIDENCE
-from favor.corpora.tables import CLIENT_TEXTS, PROMPTS
-from favor.federation.tables import GENERATIONS
+from favor.analysis.schemas import EVIDENCE
+from favor.corpora.schemas import CLIENT_TEXTS, PROMPTS
+from favor.federation.schemas import GENERATIONS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.studies.human_audit.human_2afc import NO_RESPONSES
-from favor.studies.human_audit.tables import HUMAN_2AFC_ITEMS
+from favor.studies.human_audit.schemas import HUMAN_2AFC_ITEMS
 from favor.tables.cell_table import TABLE_CELLS
 from tests.studies.conftest import SEEDS, made_generations, made_prompts, made_texts
 from tests.workflow.conftest import copy_project, planned_jobs

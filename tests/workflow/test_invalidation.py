@@ -245,7 +245,7 @@ def test_words_comments_and_new_functions_rerun_nothing(project) -> None:
     for file, old, new in (
         ("src/favor/foundation/files.py", "def write_text(", "def new() -> int:\n    return 1\n\n\ndef write_text("),
         ("src/favor/foundation/files.py", "not complete JSON", "broken JSON"),
-        ("src/favor/foundation/tables.py", '"training seed"', '"seed of the training"'),
+        ("src/favor/foundation/schemas.py", '"training seed"', '"seed of the training"'),
         ("src/favor/running/jobs/job_log.py", "the job goes on without its log", "the job goes on"),
         ("src/favor/federation/methods/favor.py", '"""FAVoR: a shared', '"""FAVoR, in other words: a shared'),
         ("workflow/scripts/make_demo_corpus.py", "if False:", "# a comment\nif False:"),

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from favor.federation.tables import GENERATIONS
+from favor.federation.schemas import GENERATIONS
 from favor.foundation.parquet import read_parquet
 from tests.workflow.conftest import copy_project
 from tests.workflow.traced import unforeseen, untraced

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from favor.federation.tables import GENERATIONS
+from favor.federation.schemas import GENERATIONS
 from favor.foundation.parquet import read_parquet
 from favor.lm.base import load_base
 from tests.shortest import ARGUMENTS, finished_run  # noqa: F401 - a fixture

@@ -11,10 +11,10 @@ import pytest
 from favor.federation.packs import pack_shapes
 from favor.federation.ranks import rank_of
 from favor.federation.schedule import client_names
-from favor.federation.tables import BOUNDARY, GENERATIONS
+from favor.federation.schemas import BOUNDARY, GENERATIONS
 from favor.foundation.parquet import read_parquet
 from favor.foundation.tensors import read_safetensors
-from favor.scores.tables import SCORES
+from favor.scores.schemas import SCORES
 from tests.shortest import ARGUMENTS, finished_run  # noqa: F401 - a fixture
 from tests.workflow.conftest import Project
 from tests.workflow.traced import unforeseen

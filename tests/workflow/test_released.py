@@ -9,7 +9,7 @@ import pytest
 
 from favor.config.protocol import SWITCHES
 from favor.federation.boundary import UP
-from favor.federation.tables import BOUNDARY, GENERATIONS, TRAINING_LOG
+from favor.federation.schemas import BOUNDARY, GENERATIONS, TRAINING_LOG
 from favor.foundation.parquet import read_parquet
 from tests.shortest import ARGUMENTS, finished_run  # noqa: F401 - a fixture
 from tests.workflow.conftest import Project

@@ -11,7 +11,7 @@ import pytest
 
 from favor.corpora.settings import DemoCorpus
 from favor.demo.writer import write_demo
-from favor.federation.tables import GENERATIONS
+from favor.federation.schemas import GENERATIONS
 from favor.foundation.parquet import read_parquet
 from favor.statistics.pan_measures import MEASURES
 from tests.publish.test_release_export import lines, validate

@@ -9,12 +9,12 @@ import shutil
 import pandas as pd
 import pytest
 
-from favor.corpora.tables import CLIENT_TEXTS, PROMPTS
-from favor.encoders.tables import GENERATION_EMBEDDINGS, SOURCE_EMBEDDINGS
-from favor.federation.tables import AUTHOR_SHEETS, BOUNDARY, GENERATIONS, PROMPTED_REQUESTS
+from favor.corpora.schemas import CLIENT_TEXTS, PROMPTS
+from favor.encoders.schemas import GENERATION_EMBEDDINGS, SOURCE_EMBEDDINGS
+from favor.federation.schemas import AUTHOR_SHEETS, BOUNDARY, GENERATIONS, PROMPTED_REQUESTS
 from favor.foundation.parquet import read_parquet
-from favor.scores.tables import SCORES
-from favor.studies.privacy.tables import PRIVACY_CANARIES, PRIVACY_CANARY_CLIENTS, PRIVACY_LINKS, PRIVACY_LOSSES
+from favor.scores.schemas import SCORES
+from favor.studies.privacy.schemas import PRIVACY_CANARIES, PRIVACY_CANARY_CLIENTS, PRIVACY_LINKS, PRIVACY_LOSSES
 from favor.tables.cell_table import TABLE_CELLS
 from tests.workflow.conftest import Project, copy_project, planned_jobs
 from tests.workflow.traced import unforeseen, untraced

@@ -12,15 +12,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from favor.corpora.tables import CLIENT_TEXTS, OVERLAP, ROSTER
+from favor.corpora.schemas import CLIENT_TEXTS, OVERLAP, ROSTER
 from favor.federation.boundary import DOWN, STAYS, UP
 from favor.federation.method import SharedStage
 from favor.federation.packs import read_pack
+from favor.federation.schemas import BOUNDARY, TRAINING_LOG, VALIDATION_LOSSES
 from favor.federation.stages import compose
-from favor.federation.tables import BOUNDARY, TRAINING_LOG, VALIDATION_LOSSES
 from favor.foundation.parquet import read_parquet
 from favor.foundation.tensors import read_safetensors
-from favor.scores.tables import SWEEP_SCORES
+from favor.scores.schemas import SWEEP_SCORES
 from favor.tables.cell_table import TABLE_CELLS
 from tests.workflow.conftest import copy_project
 from tests.workflow.traced import unforeseen, untraced

@@ -7,13 +7,13 @@ import shutil
 import numpy as np
 import pytest
 
-from favor.corpora.tables import CLIENT_TEXTS, PROMPTS
+from favor.corpora.schemas import CLIENT_TEXTS, PROMPTS
 from favor.federation.local import answering
-from favor.federation.tables import GENERATIONS, REQUESTS, TRAINING_LOG
+from favor.federation.schemas import GENERATIONS, REQUESTS, TRAINING_LOG
 from favor.foundation.parquet import read_parquet
 from favor.inference.chat import ChatTokens
 from favor.lm.base import load_base
-from favor.scores.tables import SCORES
+from favor.scores.schemas import SCORES
 from favor.studies.tasks.requests import REQUESTS as KINDS
 from tests.workflow.conftest import Project, copy_project
 from tests.workflow.traced import unforeseen, untraced

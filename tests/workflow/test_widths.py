@@ -8,8 +8,8 @@ import shutil
 import pytest
 
 from favor.federation.packs import read_pack
+from favor.federation.schemas import GENERATIONS
 from favor.federation.stages import compose
-from favor.federation.tables import GENERATIONS
 from favor.foundation.parquet import read_parquet
 from tests.shortest import finished_run, fresh_project  # noqa: F401 - a fixture
 

@@ -3,9 +3,9 @@
 from favor.federation.boundary import round_traffic
 from favor.federation.exchange import next_shared
 from favor.federation.method import SharedStage
+from favor.federation.schemas import TRAFFIC
 from favor.federation.server import step
 from favor.federation.settings import Aggregation
-from favor.federation.tables import TRAFFIC
 from favor.federation.uploads import cohort_sum, mean_of_sum, read_sum, read_uploads
 from favor.foundation.parquet import write_parquet
 from favor.foundation.tensors import read_safetensors, write_safetensors

@@ -4,8 +4,8 @@ import sys
 from pathlib import Path
 
 from favor.corpora.allocation import materialise, missed_targets
+from favor.corpora.schemas import ALLOCATION, CLIENT_TEXTS, ROSTER, SPLITS
 from favor.corpora.settings import TextAllocation
-from favor.corpora.tables import ALLOCATION, CLIENT_TEXTS, ROSTER, SPLITS
 from favor.federation.schedule import client_names
 from favor.foundation.parquet import read_parquet, write_parquet, write_row_groups
 from favor.running.jobs.job import job

@@ -2,8 +2,8 @@
 
 from favor.corpora.authors import check_background
 from favor.corpora.roster import Measured, assign_roles, measure_overlap
+from favor.corpora.schemas import NEAR_DUPLICATES, OVERLAP, ROSTER
 from favor.corpora.settings import RoleAssignment
-from favor.corpora.tables import NEAR_DUPLICATES, OVERLAP, ROSTER
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 

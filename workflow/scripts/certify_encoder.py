@@ -6,9 +6,9 @@ lease(snakemake)  # before torch is imported
 
 
 from favor.encoders.base import load_encoder
+from favor.encoders.schemas import CERTIFICATE
 from favor.encoders.settings import Certification
 from favor.encoders.stel import certify, read_items
-from favor.encoders.tables import CERTIFICATE
 from favor.foundation.parquet import write_parquet
 from favor.running.jobs.job import job
 

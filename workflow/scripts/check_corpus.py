@@ -4,8 +4,8 @@ from pathlib import Path
 
 from favor.corpora.readiness import readiness
 from favor.corpora.roster import Measured
+from favor.corpora.schemas import AUTHOR_MEASURES, DROPPED
 from favor.corpora.settings import Readiness
-from favor.corpora.tables import AUTHOR_MEASURES, DROPPED
 from favor.foundation.files import write_text
 from favor.foundation.parquet import read_parquet
 from favor.running.jobs.job import job

@@ -4,7 +4,7 @@ import pandas as pd
 
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
-from favor.scores.tables import SCORES, SWEEP_SCORES
+from favor.scores.schemas import SCORES, SWEEP_SCORES
 from favor.tables.settings import SweepScores
 
 with job(snakemake, SweepScores) as settings:

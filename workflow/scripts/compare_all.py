@@ -1,8 +1,8 @@
 """Compare all rows of an experiment in pairs, in every metric, over authors."""
 
 from favor.analysis.evidence import all_pairs
+from favor.analysis.schemas import EVIDENCE
 from favor.analysis.settings import ComparedRows
-from favor.analysis.tables import EVIDENCE
 from favor.foundation.parquet import write_parquet
 from favor.running.jobs.job import job
 from favor.scores.inputs import ScoreInputs

@@ -1,8 +1,8 @@
 """Compare pairs of methods on the outputs that survive in both: intervals, sign flips, exact tests, Holm."""
 
 from favor.analysis.comparisons import compare_methods
+from favor.analysis.schemas import COMPARISONS
 from favor.analysis.settings import Compared
-from favor.analysis.tables import COMPARISONS
 from favor.foundation.parquet import write_parquet
 from favor.running.jobs.job import job
 from favor.scores.inputs import ScoreInputs

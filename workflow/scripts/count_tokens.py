@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from favor.corpora.authors import count_tokens
+from favor.corpora.schemas import AUTHORS
 from favor.corpora.settings import TokenCounting
-from favor.corpora.tables import AUTHORS
 from favor.foundation.parquet import write_parquet
 from favor.running.jobs.job import job
 from favor.running.jobs.progress import Progress

@@ -4,9 +4,9 @@ from favor.running.devices.leases import lease
 
 lease(snakemake)  # before torch is imported
 
-from favor.corpora.tables import CLIENT_TEXTS
+from favor.corpora.schemas import CLIENT_TEXTS
+from favor.federation.schemas import AUTHOR_SHEETS
 from favor.federation.settings import SheetDistilling
-from favor.federation.tables import AUTHOR_SHEETS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.lm.base import open_base
 from favor.running.jobs.job import job

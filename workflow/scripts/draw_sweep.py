@@ -5,7 +5,7 @@ from favor.figures.sweep import draw_sweep, sweep_label
 from favor.foundation.parquet import read_parquet
 from favor.running.jobs.job import job
 from favor.scores.metric import metrics_of
-from favor.scores.tables import SWEEP_SCORES
+from favor.scores.schemas import SWEEP_SCORES
 from favor.tables.settings import SweepFigure
 
 with job(snakemake, SweepFigure) as settings:

@@ -6,10 +6,10 @@ lease(snakemake)  # before torch is imported
 
 import pandas as pd
 
-from favor.corpora.tables import PROMPTS
+from favor.corpora.schemas import PROMPTS
 from favor.encoders.base import load_encoder
+from favor.encoders.schemas import SOURCE_EMBEDDINGS
 from favor.encoders.settings import Encoding
-from favor.encoders.tables import SOURCE_EMBEDDINGS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 from favor.running.jobs.progress import Progress

@@ -5,10 +5,10 @@ from favor.running.devices.leases import lease
 lease(snakemake)  # before torch is imported
 
 
-from favor.corpora.tables import CLIENT_TEXTS
+from favor.corpora.schemas import CLIENT_TEXTS
 from favor.encoders.base import load_encoder
+from favor.encoders.schemas import SOURCE_EMBEDDINGS
 from favor.encoders.settings import Encoding
-from favor.encoders.tables import SOURCE_EMBEDDINGS
 from favor.foundation.parquet import read_parquet, write_row_groups
 from favor.running.jobs.job import job
 from favor.running.jobs.progress import Progress

@@ -6,11 +6,11 @@ lease(snakemake)  # before torch is imported
 
 from pathlib import Path
 
-from favor.corpora.tables import ROSTER, SPLITS
+from favor.corpora.schemas import ROSTER, SPLITS
 from favor.corpora.transfer import transfer_texts
 from favor.encoders.base import load_encoder
+from favor.encoders.schemas import SOURCE_EMBEDDINGS
 from favor.encoders.settings import TransferEncoding
-from favor.encoders.tables import SOURCE_EMBEDDINGS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 from favor.running.jobs.progress import Progress

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from favor.corpora.near_duplicates import find_near_duplicates
+from favor.corpora.schemas import NEAR_DUPLICATES, SPLITS
 from favor.corpora.settings import NearDuplicates
-from favor.corpora.tables import NEAR_DUPLICATES, SPLITS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 from favor.running.jobs.progress import Progress

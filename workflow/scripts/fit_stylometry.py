@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from favor.corpora.documents import stream_documents
-from favor.corpora.tables import ROSTER, SPLITS
+from favor.corpora.schemas import ROSTER, SPLITS
 from favor.encoders.kinds.stylometry import fit_stylometry
 from favor.encoders.settings import Stylometry
 from favor.foundation.parquet import read_parquet

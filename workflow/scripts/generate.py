@@ -7,11 +7,11 @@ lease(snakemake)  # before torch is imported
 import numpy as np
 
 from favor.corpora.common_prompts import client_prompts
-from favor.corpora.tables import COMMON_PROMPTS, PROMPTS
+from favor.corpora.schemas import COMMON_PROMPTS, PROMPTS
 from favor.federation.inference import adapted_requests, answers, client_adapters, foreign_adapters, generating
 from favor.federation.method import Inference
+from favor.federation.schemas import GATES, GENERATIONS
 from favor.federation.settings import GenerationJob
-from favor.federation.tables import GATES, GENERATIONS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.lm.base import open_base
 from favor.lm.peft_import import check_shapes

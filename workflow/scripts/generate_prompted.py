@@ -7,11 +7,11 @@ lease(snakemake)  # before torch is imported
 import pandas as pd
 
 from favor.corpora.common_prompts import client_prompts
-from favor.corpora.tables import CLIENT_TEXTS, COMMON_PROMPTS, PROMPTS
+from favor.corpora.schemas import CLIENT_TEXTS, COMMON_PROMPTS, PROMPTS
 from favor.federation.inference import answers
 from favor.federation.method import Prompting
+from favor.federation.schemas import AUTHOR_SHEETS, GATES, GENERATIONS, PROMPTED_REQUESTS
 from favor.federation.settings import PromptedGeneration
-from favor.federation.tables import AUTHOR_SHEETS, GATES, GENERATIONS, PROMPTED_REQUESTS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.inference.generation import GenerationRequest
 from favor.lm.base import open_base

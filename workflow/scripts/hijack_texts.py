@@ -1,6 +1,6 @@
 """Give every attacker the texts of the client whose voice the shared adapter shall take."""
 
-from favor.corpora.tables import CLIENT_TEXTS
+from favor.corpora.schemas import CLIENT_TEXTS
 from favor.federation.poisoning import hijacked
 from favor.federation.settings import Hijack
 from favor.foundation.parquet import read_parquet, write_row_groups

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from favor.federation.tables import GATES, GENERATIONS
+from favor.federation.schemas import GATES, GENERATIONS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 

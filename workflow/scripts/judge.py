@@ -10,7 +10,7 @@ from favor.foundation.parquet import read_parquet, write_parquet
 from favor.foundation.registry import JUDGES
 from favor.running.jobs.job import job
 from favor.studies.judges.asking import AnswerCache, judge_all
-from favor.studies.judges.tables import JUDGE_REQUESTS, JUDGEMENTS
+from favor.studies.judges.schemas import JUDGE_REQUESTS, JUDGEMENTS
 from favor.studies.settings import JudgeJob
 
 with job(snakemake, JudgeJob) as settings:

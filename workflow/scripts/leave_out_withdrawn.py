@@ -1,8 +1,8 @@
 """Copy a table of clients for its evaluators, without the rows of those that withdrew."""
 
+from favor.corpora.schemas import ALLOCATION, CLIENT_TEXTS
 from favor.corpora.settings import Withdrawals
-from favor.corpora.tables import ALLOCATION, CLIENT_TEXTS
-from favor.encoders.tables import SOURCE_EMBEDDINGS
+from favor.encoders.schemas import SOURCE_EMBEDDINGS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 

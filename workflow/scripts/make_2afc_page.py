@@ -5,7 +5,7 @@ from favor.foundation.parquet import read_parquet
 from favor.running.jobs.job import job
 from favor.studies.human_audit.page import annotator_page
 from favor.studies.human_audit.responses import annotator_name
-from favor.studies.human_audit.tables import HUMAN_2AFC_ITEMS
+from favor.studies.human_audit.schemas import HUMAN_2AFC_ITEMS
 from favor.studies.settings import AuditPage
 
 with job(snakemake, AuditPage) as settings:

@@ -6,8 +6,8 @@ lease(snakemake)  # before torch is imported
 
 import sys
 
-from favor.corpora.tables import CLIENT_TEXTS
-from favor.federation.tables import REQUESTS
+from favor.corpora.schemas import CLIENT_TEXTS
+from favor.federation.schemas import REQUESTS
 from favor.foundation.parquet import read_parquet, write_row_groups
 from favor.lm.base import open_base
 from favor.running.jobs.job import job

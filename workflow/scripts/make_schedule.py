@@ -1,8 +1,8 @@
 """Write which clients take part in which round, for one seed and sampling rule."""
 
 from favor.federation.schedule import client_names, cohorts, schedule_frame
+from favor.federation.schemas import SCHEDULE
 from favor.federation.settings import Scheduling
-from favor.federation.tables import SCHEDULE
 from favor.foundation.parquet import write_parquet
 from favor.running.jobs.job import job
 

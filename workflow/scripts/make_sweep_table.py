@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from favor.analysis.tables import COMPARISONS, EVIDENCE
-from favor.corpora.tables import PROMPTS
+from favor.analysis.schemas import COMPARISONS, EVIDENCE
+from favor.corpora.schemas import PROMPTS
 from favor.foundation.files import write_text
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.paper.values import load_paper_values
 from favor.running.jobs.job import job
-from favor.scores.tables import SCORES, SWEEP_SCORES
+from favor.scores.schemas import SCORES, SWEEP_SCORES
 from favor.tables.cell_table import TABLE_CELLS
 from favor.tables.choice import with_choice
 from favor.tables.html import html_document

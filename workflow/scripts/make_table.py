@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pandas as pd
 
-from favor.analysis.tables import COMPARISONS, EVIDENCE
-from favor.corpora.tables import PROMPTS
+from favor.analysis.schemas import COMPARISONS, EVIDENCE
+from favor.corpora.schemas import PROMPTS
 from favor.foundation.files import write_text
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.paper.values import load_paper_values
 from favor.running.jobs.job import job
 from favor.scores.metric import scores_frame
-from favor.scores.tables import SCORES
+from favor.scores.schemas import SCORES
 from favor.tables.build import build_table
 from favor.tables.cell_table import TABLE_CELLS
 from favor.tables.every_metric import panels_of_scores

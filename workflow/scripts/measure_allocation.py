@@ -1,7 +1,7 @@
 """Measure how personal adapters spread their update over layers and modules; adapters stay where they are."""
 
 from favor.analysis.adapter_energy import adapter_energy
-from favor.analysis.tables import ADAPTER_ENERGY
+from favor.analysis.schemas import ADAPTER_ENERGY
 from favor.federation.packs import read_pack
 from favor.foundation.parquet import write_parquet
 from favor.running.jobs.job import job

@@ -9,13 +9,13 @@ from pathlib import Path
 import pandas as pd
 
 from favor.encoders.assistant import load_assistant
-from favor.federation.tables import GENERATIONS
+from favor.federation.schemas import GENERATIONS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 from favor.running.jobs.progress import Progress
 from favor.scores.inputs import RUN_KEYS, load_prompts
+from favor.scores.schemas import ASSISTANT
 from favor.scores.settings import Seeds
-from favor.scores.tables import ASSISTANT
 
 with job(snakemake, Seeds) as settings:
     generations = pd.concat([read_parquet(path, GENERATIONS) for path in snakemake.input.generations])

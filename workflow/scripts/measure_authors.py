@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from favor.corpora.author_measures import measure_authors
+from favor.corpora.schemas import AUTHOR_MEASURES, AUTHORS, NEAR_DUPLICATES, SPLITS
 from favor.corpora.settings import AuthorMeasuring
-from favor.corpora.tables import AUTHOR_MEASURES, AUTHORS, NEAR_DUPLICATES, SPLITS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 from favor.running.jobs.progress import Progress

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from favor.federation.tables import GENERATIONS
+from favor.federation.schemas import GENERATIONS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 from favor.scores.bertscore import bertscores
 from favor.scores.inputs import load_prompts
+from favor.scores.schemas import BERTSCORE
 from favor.scores.settings import BertScoring
-from favor.scores.tables import BERTSCORE
 
 with job(snakemake, BertScoring) as settings:
     frames = [read_parquet(path, GENERATIONS) for path in snakemake.input.generations]

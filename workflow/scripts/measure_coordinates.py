@@ -1,9 +1,9 @@
 """Measure how much of every coordinate of the style space, and of hand-made features, authors and topics explain."""
 
 from favor.analysis.coordinates import coordinate_effects
-from favor.analysis.tables import COORDINATE_EFFECTS
-from favor.corpora.tables import CLIENT_TEXTS
-from favor.encoders.tables import SOURCE_EMBEDDINGS
+from favor.analysis.schemas import COORDINATE_EFFECTS
+from favor.corpora.schemas import CLIENT_TEXTS
+from favor.encoders.schemas import SOURCE_EMBEDDINGS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 

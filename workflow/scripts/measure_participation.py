@@ -1,8 +1,8 @@
 """Count correct outputs by the round of a client's last participation."""
 
 from favor.analysis.participation import by_last_round
+from favor.analysis.schemas import PARTICIPATION
 from favor.analysis.settings import Participation
-from favor.analysis.tables import PARTICIPATION
 from favor.foundation.parquet import write_parquet
 from favor.running.jobs.job import job
 from favor.scores.inputs import ScoreInputs

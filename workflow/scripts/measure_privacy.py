@@ -10,7 +10,7 @@ from pathlib import Path
 
 from favor.corpora.documents import copied_documents
 from favor.corpora.held_out import held_out_texts
-from favor.corpora.tables import CLIENT_TEXTS, ROSTER, SPLITS
+from favor.corpora.schemas import CLIENT_TEXTS, ROSTER, SPLITS
 from favor.federation.inference import client_adapters, exported
 from favor.federation.method import Inference
 from favor.federation.packs import State, read_packs
@@ -19,7 +19,7 @@ from favor.foundation.tensors import open_safetensors
 from favor.lm.base import open_base
 from favor.running.jobs.job import job
 from favor.studies.privacy.losses import Trajectory, first_pieces, read_canaries, read_losses, trained_texts
-from favor.studies.privacy.tables import (
+from favor.studies.privacy.schemas import (
     PRIVACY_CANARIES,
     PRIVACY_CANARY_CLIENTS,
     PRIVACY_LINKS,

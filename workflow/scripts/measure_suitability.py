@@ -4,8 +4,8 @@ from pathlib import Path
 
 from favor.corpora.authors import measure_suitability
 from favor.corpora.documents import copied_documents
+from favor.corpora.schemas import AUTHORS, SPLITS, SUITABILITY
 from favor.corpora.settings import Need, Suitability
-from favor.corpora.tables import AUTHORS, SPLITS, SUITABILITY
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 from favor.running.jobs.progress import Progress

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from favor.encoders.tables import GENERATION_EMBEDDINGS, SOURCE_EMBEDDINGS
-from favor.federation.tables import GENERATIONS
+from favor.encoders.schemas import GENERATION_EMBEDDINGS, SOURCE_EMBEDDINGS
+from favor.federation.schemas import GENERATIONS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 from favor.scores.inputs import load_prompts
+from favor.scores.schemas import BERTSCORE, UTILITY
 from favor.scores.settings import Seeds
-from favor.scores.tables import BERTSCORE, UTILITY
 from favor.scores.utility_table import utility
 
 with job(snakemake, Seeds) as settings:

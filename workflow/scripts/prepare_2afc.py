@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from favor.corpora.tables import CLIENT_TEXTS
+from favor.corpora.schemas import CLIENT_TEXTS
 from favor.federation.generations import first_samples
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 from favor.scores.inputs import load_prompts
 from favor.studies.human_audit.items import draw_items
-from favor.studies.human_audit.tables import HUMAN_2AFC_ITEMS
+from favor.studies.human_audit.schemas import HUMAN_2AFC_ITEMS
 from favor.studies.settings import ItemsJob
 
 with job(snakemake, ItemsJob) as settings:

@@ -3,14 +3,14 @@
 import sys
 from pathlib import Path
 
-from favor.corpora.tables import CLIENT_TEXTS
+from favor.corpora.schemas import CLIENT_TEXTS
 from favor.federation.generations import first_samples
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 from favor.scores.inputs import load_prompts
 from favor.studies.judges.asking import estimate, question
 from favor.studies.judges.design import design_requests
-from favor.studies.judges.tables import JUDGE_KEY, JUDGE_REQUESTS
+from favor.studies.judges.schemas import JUDGE_KEY, JUDGE_REQUESTS
 from favor.studies.settings import JudgementsJob
 
 with job(snakemake, JudgementsJob) as settings:

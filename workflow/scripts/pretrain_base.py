@@ -5,7 +5,7 @@ from pathlib import Path
 
 from favor.corpora.authors import check_background
 from favor.corpora.documents import stream_documents
-from favor.corpora.tables import AUTHORS
+from favor.corpora.schemas import AUTHORS
 from favor.foundation.parquet import read_parquet
 from favor.lm.pretrain import pretrain
 from favor.lm.settings import ModelTraining

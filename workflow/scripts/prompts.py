@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from favor.corpora.tables import COMMON_PROMPTS
+from favor.corpora.schemas import COMMON_PROMPTS
 from favor.federation.outside import prompts_to_answer
 from favor.federation.settings import PromptLists
 from favor.foundation.files import write_text

@@ -7,10 +7,10 @@ lease(snakemake)  # before torch is imported
 from pathlib import Path
 
 from favor.corpora.neutral import neutral_passages
-from favor.corpora.tables import CLIENT_TEXTS, COMMON_PROMPTS, NEAR_DUPLICATES, PROMPTS
+from favor.corpora.schemas import CLIENT_TEXTS, COMMON_PROMPTS, NEAR_DUPLICATES, PROMPTS
 from favor.federation.likelihoods import read_base, texts_to_read
+from favor.federation.schemas import READ_TEXTS
 from favor.federation.settings import BaseReading
-from favor.federation.tables import READ_TEXTS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.lm.base import open_base
 from favor.running.jobs.job import job

@@ -7,8 +7,8 @@ lease(snakemake)  # before torch is imported
 from favor.federation.inference import client_adapters, foreign_adapters, generating
 from favor.federation.likelihoods import read_adapters
 from favor.federation.method import Inference
+from favor.federation.schemas import LIKELIHOOD, READ_TEXTS
 from favor.federation.settings import LikelihoodReading
-from favor.federation.tables import LIKELIHOOD, READ_TEXTS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.lm.base import open_base
 from favor.lm.peft_import import check_shapes

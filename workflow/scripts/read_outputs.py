@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from favor.corpora.tables import COMMON_PROMPTS
+from favor.corpora.schemas import COMMON_PROMPTS
 from favor.federation.outside import given_outputs, prompts_to_answer
+from favor.federation.schemas import GATES, GENERATIONS
 from favor.federation.settings import GivenOutputs
-from favor.federation.tables import GATES, GENERATIONS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.foundation.tokenizer import open_tokenizer
 from favor.running.jobs.job import job

@@ -4,13 +4,13 @@ from favor.running.devices.leases import lease
 
 lease(snakemake)  # before torch is imported
 
-from favor.corpora.tables import CLIENT_TEXTS
+from favor.corpora.schemas import CLIENT_TEXTS
 from favor.federation.inference import client_adapters, generating
 from favor.federation.likelihoods import read_validation
 from favor.federation.local import cut_of, validation_pieces
 from favor.federation.method import Inference
+from favor.federation.schemas import VALIDATION_LOSSES
 from favor.federation.settings import ValidationReading
-from favor.federation.tables import VALIDATION_LOSSES
 from favor.foundation.parquet import read_row_groups, write_parquet
 from favor.lm.base import open_base
 from favor.running.jobs.job import job

@@ -2,10 +2,10 @@
 
 import pandas as pd
 
-from favor.corpora.tables import CLIENT_TEXTS
+from favor.corpora.schemas import CLIENT_TEXTS
 from favor.federation.boundary import run_boundary
+from favor.federation.schemas import BOUNDARY
 from favor.federation.settings import Boundary
-from favor.federation.tables import BOUNDARY
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 

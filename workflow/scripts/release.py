@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 from favor.config.reference import schema_text
-from favor.corpora.tables import AUTHORS, CLIENT_TEXTS
-from favor.federation.tables import GENERATIONS
+from favor.corpora.schemas import AUTHORS, CLIENT_TEXTS
+from favor.federation.schemas import GENERATIONS
 from favor.foundation.extras import require
 from favor.foundation.parquet import read_parquet
 from favor.publish.bundle import collect, last_day, pack

@@ -4,8 +4,8 @@ from favor.foundation.parquet import write_parquet
 from favor.foundation.registry import METRIC_FAMILIES
 from favor.running.jobs.job import job
 from favor.scores.inputs import ScoreInputs
+from favor.scores.schemas import SCORES
 from favor.scores.settings import Scoring
-from favor.scores.tables import SCORES
 
 with job(snakemake, Scoring) as settings:
     inputs = ScoreInputs.of_job(

@@ -4,11 +4,11 @@ from pathlib import Path
 
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
-from favor.scores.tables import SCORES
+from favor.scores.schemas import SCORES
 from favor.studies.human_audit.human_2afc import audit_scores, missing_scores
 from favor.studies.human_audit.items import HUMAN
 from favor.studies.human_audit.responses import read_votes
-from favor.studies.human_audit.tables import HUMAN_2AFC_ITEMS, HUMAN_2AFC_VOTES
+from favor.studies.human_audit.schemas import HUMAN_2AFC_ITEMS, HUMAN_2AFC_VOTES
 from favor.studies.settings import AuditVotes
 
 with job(snakemake, AuditVotes) as settings:

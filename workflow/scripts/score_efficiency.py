@@ -3,13 +3,13 @@
 import pandas as pd
 
 from favor.federation.ranks import mean_share
-from favor.federation.tables import BOUNDARY, TRAINING_LOG
+from favor.federation.schemas import BOUNDARY, TRAINING_LOG
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.foundation.tensors import safetensors_shapes
 from favor.running.jobs.job import job
 from favor.scores.efficiency import efficiency_scores, trained_parameters, wall_seconds
+from favor.scores.schemas import SCORES
 from favor.scores.settings import Efficiency
-from favor.scores.tables import SCORES
 
 with job(snakemake, Efficiency) as settings:
     nothing = TRAINING_LOG.empty()

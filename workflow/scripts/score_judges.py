@@ -2,9 +2,9 @@
 
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
-from favor.scores.tables import SCORES
+from favor.scores.schemas import SCORES
 from favor.studies.judges.judges import judge_scores, no_judge_scores
-from favor.studies.judges.tables import JUDGE_KEY, JUDGEMENTS
+from favor.studies.judges.schemas import JUDGE_KEY, JUDGEMENTS
 from favor.studies.settings import JudgeScoring
 
 with job(snakemake, JudgeScoring) as settings:

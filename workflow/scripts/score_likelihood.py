@@ -2,12 +2,12 @@
 
 import pandas as pd
 
-from favor.federation.tables import LIKELIHOOD
+from favor.federation.schemas import LIKELIHOOD
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 from favor.scores.likelihood import likelihood_scores
+from favor.scores.schemas import SCORES
 from favor.scores.settings import LikelihoodScoring
-from favor.scores.tables import SCORES
 
 with job(snakemake, LikelihoodScoring) as settings:
     found = pd.concat([LIKELIHOOD.empty(), *(read_parquet(path, LIKELIHOOD) for path in snakemake.input.readings)])

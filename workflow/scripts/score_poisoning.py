@@ -2,12 +2,12 @@
 
 import pandas as pd
 
-from favor.federation.tables import LIKELIHOOD
+from favor.federation.schemas import LIKELIHOOD
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 from favor.scores.poisoning import poisoning_scores
+from favor.scores.schemas import SCORES
 from favor.scores.settings import PoisoningScoring
-from favor.scores.tables import SCORES
 
 with job(snakemake, PoisoningScoring) as settings:
     here, beside = (

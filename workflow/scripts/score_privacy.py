@@ -2,12 +2,12 @@
 
 import pandas as pd
 
-from favor.encoders.tables import SOURCE_EMBEDDINGS
+from favor.encoders.schemas import SOURCE_EMBEDDINGS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
-from favor.scores.tables import SCORES
+from favor.scores.schemas import SCORES
 from favor.studies.privacy.privacy import Readings, distinctiveness, privacy_scores
-from favor.studies.privacy.tables import (
+from favor.studies.privacy.schemas import (
     PRIVACY_CANARIES,
     PRIVACY_CANARY_CLIENTS,
     PRIVACY_LINKS,

@@ -1,10 +1,10 @@
 """Score how much content the answers of every run keep, and how much voice they gain over the drafts."""
 
-from favor.encoders.tables import SOURCE_EMBEDDINGS
+from favor.encoders.schemas import SOURCE_EMBEDDINGS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 from favor.scores.inputs import ScoreInputs
-from favor.scores.tables import SCORES
+from favor.scores.schemas import SCORES
 from favor.studies.settings import TaskScoring
 from favor.studies.tasks.tasks import task_scores
 

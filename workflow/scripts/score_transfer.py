@@ -1,10 +1,10 @@
 """Score every encoder trained here on authors of another corpus, or record that none is configured."""
 
-from favor.encoders.tables import SOURCE_EMBEDDINGS
+from favor.encoders.schemas import SOURCE_EMBEDDINGS
 from favor.foundation.files import read_json
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
-from favor.scores.tables import SCORES
+from favor.scores.schemas import SCORES
 from favor.studies.settings import TransferScoring
 from favor.studies.transfer.transfer import TrainedOn, transfer_scores
 

@@ -2,11 +2,11 @@
 
 import pandas as pd
 
-from favor.federation.tables import TRAINING_LOG
+from favor.federation.schemas import TRAINING_LOG
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
+from favor.scores.schemas import SCORES
 from favor.scores.settings import ValidationScoring
-from favor.scores.tables import SCORES
 from favor.scores.validation import final_losses, personal_changes, validation_scores
 
 with job(snakemake, ValidationScoring) as settings:

@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 from favor.corpora.authors import choose_background
+from favor.corpora.schemas import AUTHORS
 from favor.corpora.settings import Background
 from favor.corpora.shortage import ShortageError
-from favor.corpora.tables import AUTHORS
 from favor.foundation.parquet import write_parquet
 from favor.running.jobs.job import job
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from favor.corpora.common_prompts import read_common_prompts, select_common_prompts
 from favor.corpora.documents import copied_documents
+from favor.corpora.schemas import CLIENT_TEXTS, COMMON_PROMPTS, ROSTER
 from favor.corpora.settings import CommonSelection
-from favor.corpora.tables import CLIENT_TEXTS, COMMON_PROMPTS, ROSTER
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 

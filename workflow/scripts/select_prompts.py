@@ -5,8 +5,8 @@ import sys
 from favor.corpora.copies import word_runs
 from favor.corpora.documents import copied_documents
 from favor.corpora.prompts import few_prompts, select_prompts
+from favor.corpora.schemas import CLIENT_TEXTS, PROMPTS
 from favor.corpora.settings import PromptSelection
-from favor.corpora.tables import CLIENT_TEXTS, PROMPTS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 

@@ -6,8 +6,8 @@ from collections import Counter
 from favor.corpora.copies import word_runs
 from favor.corpora.documents import copied_documents
 from favor.corpora.prompts import few_prompts
-from favor.corpora.tables import CLIENT_TEXTS, PROMPTS
-from favor.federation.tables import REQUESTS
+from favor.corpora.schemas import CLIENT_TEXTS, PROMPTS
+from favor.federation.schemas import REQUESTS
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 from favor.studies.settings import RequestSelection

@@ -6,10 +6,10 @@ Where no author's can be split the table is empty: ``favor check`` says why on i
 import sys
 from pathlib import Path
 
+from favor.corpora.schemas import SPLITS
 from favor.corpora.settings import Splitting
 from favor.corpora.shortage import ShortageError
 from favor.corpora.splits import split_documents
-from favor.corpora.tables import SPLITS
 from favor.foundation.parquet import write_parquet
 from favor.running.jobs.job import job
 

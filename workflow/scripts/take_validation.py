@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from favor.federation.tables import TRAINING_LOG, VALIDATION_LOSSES
+from favor.federation.schemas import TRAINING_LOG, VALIDATION_LOSSES
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.running.jobs.job import job
 from favor.scores.settings import ValidatedStage

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from favor.corpora.documents import stream_documents
-from favor.corpora.tables import ROSTER, SPLITS
+from favor.corpora.schemas import ROSTER, SPLITS
 from favor.encoders.asce_training import train_asce
 from favor.encoders.settings import StyleEncoder
 from favor.foundation.parquet import read_parquet

@@ -7,7 +7,7 @@ lease(snakemake)  # before torch is imported
 from pathlib import Path
 
 from favor.corpora.assistant_texts import classifier_texts, human_texts, read_assistant
-from favor.corpora.tables import ROSTER
+from favor.corpora.schemas import ROSTER
 from favor.encoders.assistant import train_assistant
 from favor.encoders.settings import AssistantTraining
 from favor.foundation.parquet import read_parquet

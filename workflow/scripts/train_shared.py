@@ -4,17 +4,17 @@ from favor.running.devices.leases import lease
 
 lease(snakemake)  # before torch is imported
 
-from favor.corpora.tables import ALLOCATION, CLIENT_TEXTS
-from favor.encoders.tables import SOURCE_EMBEDDINGS
+from favor.corpora.schemas import ALLOCATION, CLIENT_TEXTS
+from favor.encoders.schemas import SOURCE_EMBEDDINGS
 from favor.federation.canaries import planted
 from favor.federation.exact import split
 from favor.federation.local import cut_of, run_stage, style_targets, training_log
 from favor.federation.method import SharedStage
 from favor.federation.packs import read_packs, write_pack
 from favor.federation.schedule import batches
+from favor.federation.schemas import SCHEDULE, TRAINING_LOG
 from favor.federation.settings import SharedTraining
 from favor.federation.stages import ended, shared_clients, upload
-from favor.federation.tables import SCHEDULE, TRAINING_LOG
 from favor.federation.uploads import rounded
 from favor.foundation.parquet import read_parquet, read_row_groups, write_parquet
 from favor.foundation.tensors import read_safetensors

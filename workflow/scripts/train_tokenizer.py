@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from favor.corpora.documents import stream_documents
-from favor.corpora.tables import AUTHORS
+from favor.corpora.schemas import AUTHORS
 from favor.foundation.parquet import read_parquet
 from favor.lm.settings import Vocabulary
 from favor.lm.tokenizer import train_tokenizer

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from favor.analysis.tables import COORDINATE_EFFECTS
-from favor.corpora.tables import ALLOCATION
-from favor.federation.tables import GATES
+from favor.analysis.schemas import COORDINATE_EFFECTS
+from favor.corpora.schemas import ALLOCATION
+from favor.federation.schemas import GATES
 from favor.foundation.files import read_json, write_json, write_text
 from favor.foundation.parquet import read_parquet
 from favor.paper.measured_numbers import judged_numbers, measured_numbers, validated_numbers
@@ -16,7 +16,7 @@ from favor.report.claimed_numbers import with_claims
 from favor.report.facts import Facts
 from favor.report.paper_agreement import number_macros
 from favor.running.jobs.job import job
-from favor.scores.tables import SCORES
+from favor.scores.schemas import SCORES
 from favor.tables.cell_table import TABLE_CELLS
 
 with job(snakemake, Numbers) as settings:

@@ -13,7 +13,7 @@ from typing import Literal, get_args
 import numpy as np
 import pandas as pd
 
-from favor.analysis.tables import COMPARISONS
+from favor.analysis.schemas import COMPARISONS
 from favor.foundation.errors import UserError
 from favor.scores import assistant, cold_start, prototypes, utility, verification
 from favor.scores.inputs import OUTPUT_KEYS, Run, ScoreInputs

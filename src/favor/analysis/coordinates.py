@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from favor.analysis.tables import COORDINATE_EFFECTS
+from favor.analysis.schemas import COORDINATE_EFFECTS
 from favor.corpora.style_features import STRUCTURE, VERIFIER_WORDS, function_word_rates, structure_rates
 from favor.scores.inputs import unit_embeddings
 from favor.statistics.effect_sizes import effect_sizes

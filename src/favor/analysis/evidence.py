@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from favor.analysis.tables import EVIDENCE
+from favor.analysis.schemas import EVIDENCE
 from favor.scores import assistant, prototypes, utility, verification
 from favor.scores.inputs import OUTPUT_KEYS, Run, ScoreInputs
 from favor.scores.metric import CONTROLS, UNSEEN

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from favor.analysis.tables import PARTICIPATION
+from favor.analysis.schemas import PARTICIPATION
 from favor.scores.inputs import ScoreInputs
 from favor.scores.prototypes import correct, predictions
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from favor.federation.tables import LIKELIHOOD
+from favor.federation.schemas import LIKELIHOOD
 from favor.foundation.errors import UserError
 from favor.foundation.files import read_json, write_text
 from favor.foundation.parquet import read_parquet
@@ -28,8 +28,8 @@ from favor.scores import likelihood, profiles, prototypes, voice_kept
 from favor.scores.author_profiles import make_profiles
 from favor.scores.inputs import OUTPUT_KEYS, ScoreInputs
 from favor.scores.metric import CONTROLS
+from favor.scores.schemas import SCORES
 from favor.scores.settings import ProfileVerification
-from favor.scores.tables import SCORES
 from favor.scores.verifiers import LAMBDAG
 from favor.statistics.bootstrap import auc
 from favor.statistics.variance_components import random_effects

@@ -17,9 +17,9 @@ from sklearn.metrics import silhouette_score
 from threadpoolctl import threadpool_limits
 
 from favor.corpora.documents import stream_documents
+from favor.corpora.schemas import AUTHOR_MEASURES
 from favor.corpora.settings import AuthorFilters
 from favor.corpora.style_features import style_features
-from favor.corpora.tables import AUTHOR_MEASURES
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import derive_seed, numpy_generator
 from favor.running.jobs.progress import Progress

@@ -10,9 +10,9 @@ from tokenizers import Tokenizer
 
 from favor.corpora.documents import author_totals, stream_documents
 from favor.corpora.prompts import cut_post
+from favor.corpora.schemas import SUITABILITY
 from favor.corpora.settings import Background, BackgroundChoice, Need
 from favor.corpora.shortage import ShortageError
-from favor.corpora.tables import SUITABILITY
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import derive_seed
 from favor.foundation.tokenizer import most_tokens, open_tokenizer

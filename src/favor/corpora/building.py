@@ -22,10 +22,10 @@ from favor.corpora.dates import NONE, date_of, day_of
 from favor.corpora.documents import DocumentWriter, stream_documents, text_digest
 from favor.corpora.others_words import KINDS, measure_others_words
 from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, Reader, ReaderSettings, clean_text
+from favor.corpora.schemas import DROPPED, SCRIPTS
 from favor.corpora.scripts import ScriptCounts, count_letters_and_words
 from favor.corpora.settings import Cleaning
 from favor.corpora.suspicions import Suspicions
-from favor.corpora.tables import DROPPED, SCRIPTS
 from favor.foundation.errors import UserError
 from favor.foundation.files import atomic_path
 from favor.foundation.parquet import write_parquet

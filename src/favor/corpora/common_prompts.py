@@ -18,8 +18,8 @@ from favor.corpora.copies import SHARED_WORDS, shares_a_run, word_runs
 from favor.corpora.documents import stream_documents
 from favor.corpora.posts import UNKNOWN_TOPIC, ReaderSettings
 from favor.corpora.prompts import cut_post
+from favor.corpora.schemas import COMMON_PROMPTS
 from favor.corpora.settings import CommonChoice, PromptCut
-from favor.corpora.tables import COMMON_PROMPTS
 from favor.corpora.tabular import read_rows
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import derive_seed

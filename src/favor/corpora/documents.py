@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from favor.corpora.tables import DOCUMENTS, NEAR_DUPLICATES
+from favor.corpora.schemas import DOCUMENTS, NEAR_DUPLICATES
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet
 

@@ -16,7 +16,7 @@ from rensa import RMinHash  # type: ignore[import-untyped]
 from scipy.sparse import csr_array
 
 from favor.corpora.documents import stream_documents
-from favor.corpora.tables import NEAR_DUPLICATES
+from favor.corpora.schemas import NEAR_DUPLICATES
 from favor.foundation.seeds import derive_seed
 from favor.foundation.words import compared_words
 from favor.running.jobs.progress import Progress

@@ -23,10 +23,10 @@ from favor.corpora.author_measures import failing
 from favor.corpora.authors import Suits, shortcomings, suits_by
 from favor.corpora.documents import stream_documents, text_digest
 from favor.corpora.near_duplicates import copies_between
+from favor.corpora.schemas import AUTHOR_MEASURES, AUTHORS, SPLITS, SUITABILITY
 from favor.corpora.settings import Roster
 from favor.corpora.shortage import ShortageError
 from favor.corpora.style_features import standardise, style_features
-from favor.corpora.tables import AUTHOR_MEASURES, AUTHORS, SPLITS, SUITABILITY
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet
 from favor.foundation.seeds import derive_seed

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from fontTools import unicodedata as scripts  # type: ignore[import-untyped]
 
-from favor.corpora.tables import SCRIPTS
+from favor.corpora.schemas import SCRIPTS
 from favor.foundation.errors import UserError
 from favor.foundation.words import UNSPACED
 

@@ -12,9 +12,9 @@ import pandas as pd
 from favor.federation.method import SharedStage
 from favor.federation.packs import pack_shapes
 from favor.federation.ranks import rank_of, shape_at
+from favor.federation.schemas import TRAFFIC
 from favor.federation.settings import RunBoundary
 from favor.federation.state_rule import STATE
-from favor.federation.tables import TRAFFIC
 from favor.foundation.parquet import read_parquet
 from favor.foundation.tensors import safetensors_bytes, safetensors_header, safetensors_shapes, safetensors_types
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from favor.federation.tables import GENERATIONS
+from favor.federation.schemas import GENERATIONS
 from favor.foundation.parquet import read_parquet
 
 

@@ -78,8 +78,8 @@ def _names(path: Path, clients: Collection[str], quoting: bool) -> bool:
 
 
 def _remove_rows(path: Path, clients: Collection[str]) -> None:
-    from favor.corpora.tables import ALLOCATION, CLIENT_TEXTS
-    from favor.encoders.tables import SOURCE_EMBEDDINGS
+    from favor.corpora.schemas import ALLOCATION, CLIENT_TEXTS
+    from favor.encoders.schemas import SOURCE_EMBEDDINGS
     from favor.foundation.parquet import read_parquet, write_parquet, write_row_groups
 
     times = os.stat(path)

@@ -12,8 +12,8 @@ import pandas as pd
 
 from favor.corpora.style_features import VERIFIER_WORDS
 from favor.federation.inference import ClientAdapter, adapted_requests
+from favor.federation.schemas import LIKELIHOOD, READ_TEXTS
 from favor.federation.settings import TextChoice
-from favor.federation.tables import LIKELIHOOD, READ_TEXTS
 from favor.foundation.seeds import numpy_generator
 from favor.foundation.words import document_words
 from favor.inference.generation import GenerationRequest

@@ -17,9 +17,9 @@ from favor.federation.gates import ClientGate
 from favor.federation.method import POOLED, PersonalStage, SharedStage
 from favor.federation.packs import State
 from favor.federation.ranks import at_rank, rank_of
+from favor.federation.schemas import REQUESTS, TRAINING_LOG
 from favor.federation.settings import StagePieces, StageTraining
 from favor.federation.stages import StageClient
-from favor.federation.tables import REQUESTS, TRAINING_LOG
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet, read_row_groups
 from favor.foundation.seeds import derive_seed, numpy_generator

@@ -14,7 +14,7 @@ import pandas as pd
 from favor.federation.method import SharedStage
 from favor.federation.packs import State, read_pack
 from favor.federation.privacy import noise
-from favor.federation.tables import TRAFFIC
+from favor.federation.schemas import TRAFFIC
 from favor.federation.upload_checks import check_finite
 from favor.foundation.lazy import LazyMapping
 from favor.foundation.seeds import numpy_generator

@@ -7,19 +7,19 @@ from typing import Any
 
 import pandas as pd
 
-from favor.analysis.tables import ADAPTER_ENERGY, COORDINATE_EFFECTS, EVIDENCE, PARTICIPATION
-from favor.corpora.tables import ALLOCATION
-from favor.encoders.tables import GENERATION_EMBEDDINGS, SOURCE_EMBEDDINGS
-from favor.federation.tables import GENERATIONS, TRAINING_LOG
+from favor.analysis.schemas import ADAPTER_ENERGY, COORDINATE_EFFECTS, EVIDENCE, PARTICIPATION
+from favor.corpora.schemas import ALLOCATION
+from favor.encoders.schemas import GENERATION_EMBEDDINGS, SOURCE_EMBEDDINGS
+from favor.federation.schemas import GENERATIONS, TRAINING_LOG
 from favor.figures.identity import Methods
 from favor.figures.specs import FigureInput
 from favor.foundation.files import read_json
 from favor.foundation.parquet import read_parquet
-from favor.foundation.tables import Table
+from favor.foundation.schemas import Table
 from favor.paper.names import encoder_name
 from favor.running.jobs.losses import LOSSES
 from favor.scores.inputs import RUN_KEYS
-from favor.scores.tables import SCORES
+from favor.scores.schemas import SCORES
 
 TABLES: dict[FigureInput, Table] = {
     "training_logs": TRAINING_LOG,

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from favor.foundation.errors import UserError
 from favor.foundation.files import atomic_path
-from favor.foundation.tables import Table
+from favor.foundation.schemas import Table
 
 
 def write_parquet(frame: pd.DataFrame, path: str | Path, table: Table) -> None:

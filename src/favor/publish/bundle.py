@@ -26,7 +26,7 @@ from favor.publish.metadata import CRATE, CROISSANT, Published, croissant, publi
 from favor.publish.scan import PUBLISHABLE, Private, scan
 from favor.report.content import without_texts
 from favor.scores.metric import aggregates
-from favor.scores.tables import SCORES, SWEEP_SCORES
+from favor.scores.schemas import SCORES, SWEEP_SCORES
 
 FOLDER = "favor-release"
 # Keys whose values are places on a machine, and sections that say how a cluster names and charges what it runs.

@@ -21,7 +21,7 @@ import yaml
 from rocrate.model.contextentity import ContextEntity
 from rocrate.rocrate import ROCrate
 
-from favor.foundation.tables import Table
+from favor.foundation.schemas import Table
 from favor.publish.scan import PUBLISHABLE
 
 CROISSANT, CRATE = "croissant.json", "ro-crate-metadata.json"

@@ -21,9 +21,9 @@ import pyarrow.parquet as pq
 import regex  # type: ignore[import-untyped]
 import yaml
 
-from favor.analysis.tables import ADAPTER_ENERGY, COMPARISONS, COORDINATE_EFFECTS, PARTICIPATION
+from favor.analysis.schemas import ADAPTER_ENERGY, COMPARISONS, COORDINATE_EFFECTS, PARTICIPATION
 from favor.foundation.words import compared_words
-from favor.scores.tables import SCORES, SWEEP_SCORES
+from favor.scores.schemas import SCORES, SWEEP_SCORES
 from favor.tables.cell_table import TABLE_CELLS
 from favor.tables.escape import unlatex
 

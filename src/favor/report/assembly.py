@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from favor.corpora.tables import (
+from favor.corpora.schemas import (
     ALLOCATION,
     AUTHOR_MEASURES,
     DROPPED,
@@ -27,7 +27,7 @@ from favor.report.settings import PrintedExperiment, PrintedSweep
 from favor.running.invalidation.changes import accepted_notes
 from favor.running.invalidation.given import library_notes
 from favor.running.invalidation.local_files import FOLDER
-from favor.scores.tables import SCORES, SWEEP_SCORES
+from favor.scores.schemas import SCORES, SWEEP_SCORES
 from favor.scores.validation import over_trained, worse_lines
 from favor.tables.cell_table import TABLE_CELLS
 from favor.tables.choice import choices, chosen_points, with_choice

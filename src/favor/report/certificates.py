@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from favor.encoders.tables import CERTIFICATE, SOURCE_EMBEDDINGS
+from favor.encoders.schemas import CERTIFICATE, SOURCE_EMBEDDINGS
 from favor.foundation.parquet import read_parquet
 from favor.scores.author_retrieval import retrieval_scores
 from favor.scores.inputs import Sources, unit_embeddings

@@ -9,12 +9,12 @@ from typing import cast
 import pandas as pd
 
 from favor.analysis.claims import Rate, differences_apart, p_of_limits, rates_above, settle
-from favor.analysis.tables import EVIDENCE
+from favor.analysis.schemas import EVIDENCE
 from favor.foundation.parquet import read_parquet
 from favor.paper.names import CONTROLS, method_name, unmarked
 from favor.paper.settings import Claimed
 from favor.scores.metric import UNSEEN
-from favor.scores.tables import SCORES
+from favor.scores.schemas import SCORES
 from favor.scores.voice_kept import FAILURES_WRONG
 from favor.statistics.paired import holm
 from favor.statistics.power import least_authors

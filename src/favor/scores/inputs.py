@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from favor.corpora.tables import CLIENT_TEXTS, PROMPTS
-from favor.encoders.tables import GENERATION_EMBEDDINGS, SOURCE_EMBEDDINGS
-from favor.federation.tables import GENERATIONS
+from favor.corpora.schemas import CLIENT_TEXTS, PROMPTS
+from favor.encoders.schemas import GENERATION_EMBEDDINGS, SOURCE_EMBEDDINGS
+from favor.federation.schemas import GENERATIONS
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet
 from favor.foundation.seeds import numpy_generator
@@ -21,8 +21,8 @@ from favor.foundation.vectors import unit_rows
 from favor.foundation.words import output_words
 from favor.lm.settings import OutputFilter
 from favor.scores.metric import CONTROLS
+from favor.scores.schemas import ASSISTANT, SCORES, UTILITY
 from favor.scores.settings import BertScoreModel
-from favor.scores.tables import ASSISTANT, SCORES, UTILITY
 from favor.scores.text_quality import quality_columns
 
 OUTPUT_KEYS = ["client", "prompt_id", "sample"]  # of an output within its run

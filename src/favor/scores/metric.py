@@ -69,7 +69,7 @@ def scores_frame(scores: Iterable[Score]) -> pd.DataFrame:
     """Return the scores table. A NaN without a note, or a note beside a value, is a defect and raises."""
     import pandas as pd
 
-    from favor.scores.tables import SCORES
+    from favor.scores.schemas import SCORES
 
     rows = [asdict(score) for score in scores]
     for row in rows:

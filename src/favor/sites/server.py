@@ -17,15 +17,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from favor.corpora.tables import CLIENT_TEXTS
+from favor.corpora.schemas import CLIENT_TEXTS
 from favor.federation.boundary import round_traffic, run_boundary
 from favor.federation.combining import combined
 from favor.federation.exchange import declared_shapes, next_shared, parted
 from favor.federation.method import Inference
 from favor.federation.packs import State
+from favor.federation.schemas import BOUNDARY, TRAFFIC
 from favor.federation.server import step
 from favor.federation.settings import Robust, RunBoundary
-from favor.federation.tables import BOUNDARY, TRAFFIC
 from favor.federation.uploads import Uploads, cohort_sum, mean_of_sum, read_uploads
 from favor.foundation.errors import UserError
 from favor.foundation.files import atomic_path, read_json, write_json

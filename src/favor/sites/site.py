@@ -16,13 +16,14 @@ import numpy as np
 import threadpoolctl
 import torch
 
-from favor.corpora.tables import ALLOCATION, CLIENT_TEXTS
-from favor.encoders.tables import SOURCE_EMBEDDINGS
+from favor.corpora.schemas import ALLOCATION, CLIENT_TEXTS
+from favor.encoders.schemas import SOURCE_EMBEDDINGS
 from favor.federation.gates import ClientGate
 from favor.federation.inference import ClientAdapter, client_adapter, exported
 from favor.federation.local import run_stage, style_targets, training_log
 from favor.federation.method import Inference, PersonalStage, SharedStage
 from favor.federation.packs import State, read_pack, write_pack
+from favor.federation.schemas import TRAINING_LOG
 from favor.federation.settings import StageTraining
 from favor.federation.stages import (
     StageClient,
@@ -35,7 +36,6 @@ from favor.federation.stages import (
     shared_clients,
     upload,
 )
-from favor.federation.tables import TRAINING_LOG
 from favor.federation.uploads import rounded
 from favor.foundation.errors import UserError
 from favor.foundation.files import read_json, write_json

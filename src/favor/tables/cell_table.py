@@ -5,31 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypedDict, cast
 
-from favor.foundation.tables import FLOAT, INT32, INT64, STRING, Column, Table
+from favor.foundation.schemas import Column, Table
 
 if TYPE_CHECKING:  # read while the workflow is parsed
     import pandas as pd
 
 TABLE_CELLS = Table(
     "table_cells",
-    (
-        Column("panel", STRING, "", "panel of the table"),
-        Column("section", STRING, "", "section of the table, such as the corpus"),
-        Column("row", STRING, "", "row label"),
-        Column("column", STRING, "", "column label"),
-        Column("order", INT32, "", "reading order of the cell"),
-        Column("value", FLOAT, "", "mean over seeds"),
-        Column("deviation", FLOAT, "", "sample standard deviation over seeds; NaN with one seed"),
-        Column("n", INT64, "", "seeds behind the value"),
-        Column("mark", STRING, "", "below (the best, significantly), ns, best, second or empty"),
-        Column("marking", STRING, "", "evidence behind the marks of the column, or why nothing is marked"),
-        Column("text", STRING, "", "the cell as printed, without markup"),
-        Column("reason", STRING, "", "why the cell is a dash; empty otherwise"),
-        Column("paper_value", FLOAT, "", "value the paper prints; NaN where it prints none"),
-        Column("paper_deviation", FLOAT, "", "deviation the paper prints; NaN where it prints none"),
-        Column("paper_text", STRING, "", "what the paper prints where that is not a number; empty otherwise"),
-    ),
     ("order",),
+    Column("panel", "string", "panel of the table"),
+    Column("section", "string", "section of the table, such as the corpus"),
+    Column("row", "string", "row label"),
+    Column("column", "string", "column label"),
+    Column("order", "int32", "reading order of the cell"),
+    Column("value", "float64", "mean over seeds"),
+    Column("deviation", "float64", "sample standard deviation over seeds; NaN with one seed"),
+    Column("n", "int64", "seeds behind the value"),
+    Column("mark", "string", "below (the best, significantly), ns, best, second or empty"),
+    Column("marking", "string", "evidence behind the marks of the column, or why nothing is marked"),
+    Column("text", "string", "the cell as printed, without markup"),
+    Column("reason", "string", "why the cell is a dash; empty otherwise"),
+    Column("paper_value", "float64", "value the paper prints; NaN where it prints none"),
+    Column("paper_deviation", "float64", "deviation the paper prints; NaN where it prints none"),
+    Column("paper_text", "string", "what the paper prints where that is not a number; empty otherwise"),
 )
 
 

@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace, planner_of: Callable[[argparse.Namespace]
     made stays, and the same command goes on where it was interrupted.
     """
     # Here, because the other commands need no pandas.
-    from favor.federation.tables import VALIDATION_LOSSES
+    from favor.federation.schemas import VALIDATION_LOSSES
     from favor.foundation.parquet import read_parquet
     from favor.tuning.choice import choose, write_tuned
 

@@ -12,7 +12,7 @@ import pandas as pd
 from favor.corpora.dates import date_of, day_of
 from favor.corpora.documents import text_digest
 from favor.corpora.posts import ReaderSettings
-from favor.corpora.tables import DOCUMENTS
+from favor.corpora.schemas import DOCUMENTS
 from favor.corpora.tabular import PARQUET_SUFFIXES
 from favor.exports.files import Files
 from favor.exports.formats import open_export

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from favor.corpora.tables import CLIENT_TEXTS
+from favor.corpora.schemas import CLIENT_TEXTS
 from favor.encoders.base import TextEncoder
 from favor.foundation.errors import UserError
 from favor.foundation.html import content_policy, render

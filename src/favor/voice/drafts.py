@@ -17,7 +17,7 @@ from favor.running.jobs.progress import Progress
 from favor.studies.tasks.drafting import drafted, long_passages, piece
 from favor.studies.tasks.requests import Request, refusals
 from favor.voice.folder import VoiceFolder
-from favor.voice.tables import VOICE_DRAFTS
+from favor.voice.schemas import VOICE_DRAFTS
 
 CHUNK = 64  # passages that are drafted before they are saved
 FEWEST = 20  # drafts to train on

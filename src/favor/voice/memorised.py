@@ -8,8 +8,8 @@ import pandas as pd
 
 from favor.corpora.copies import SHARED_WORDS, shares_a_run, word_runs
 from favor.corpora.prompts import cut_post
+from favor.corpora.schemas import CLIENT_TEXTS
 from favor.corpora.settings import PromptCut
-from favor.corpora.tables import CLIENT_TEXTS
 from favor.foundation.parquet import read_parquet
 from favor.foundation.seeds import numpy_generator
 from favor.foundation.tokenizer import open_tokenizer
@@ -24,8 +24,8 @@ from favor.studies.privacy.losses import first_pieces, trained_texts
 from favor.studies.settings import TextCutting
 from favor.voice.folder import BASE, OWN, PREFIX_TOKENS, SHARED, VoiceFolder, VoiceModels
 from favor.voice.own_texts import WRITER
+from favor.voice.schemas import VOICE_CONTINUATIONS, VOICE_LOSSES
 from favor.voice.share import Measured, told_apart
-from favor.voice.tables import VOICE_CONTINUATIONS, VOICE_LOSSES
 
 PROMPTS = 12  # continued of the held-out texts, and as many of those trained on
 NEW_TOKENS = 160

@@ -9,9 +9,9 @@ from pathlib import Path
 import pandas as pd
 
 from favor.corpora.neutral import neutral_passages
-from favor.corpora.tables import CLIENT_TEXTS
+from favor.corpora.schemas import CLIENT_TEXTS
 from favor.encoders.base import TextEncoder
-from favor.federation.tables import TRAINING_LOG
+from favor.federation.schemas import TRAINING_LOG
 from favor.foundation.errors import UserError
 from favor.foundation.file_identity import content
 from favor.foundation.files import write_json, write_text
@@ -36,9 +36,9 @@ from favor.voice.memorised import (
     read_losses,
 )
 from favor.voice.rewriting import DRAFT, Content, content_kept, voice_gained, with_drafts
+from favor.voice.schemas import VOICE_CONTINUATIONS, VOICE_LOSSES
 from favor.voice.score import VoiceScore, few_documents, passages, score_voice
 from favor.voice.share import UNITS, Measured
-from favor.voice.tables import VOICE_CONTINUATIONS, VOICE_LOSSES
 from favor.voice.training import validation_lines
 from favor.voice.words import VERIFIERS, WORDING, number, share_text
 

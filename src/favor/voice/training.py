@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from favor.corpora.tables import CLIENT_TEXTS
+from favor.corpora.schemas import CLIENT_TEXTS
 from favor.federation.local import Cut, continued, run_stage, training_log
 from favor.federation.method import PersonalStage, plan_values
 from favor.federation.methods import cold_start, local_only
+from favor.federation.schemas import TRAINING_LOG
 from favor.federation.settings import PersonalTraining
 from favor.federation.stages import as_arrays, personal_clients
-from favor.federation.tables import TRAINING_LOG
 from favor.foundation.errors import UserError
 from favor.foundation.files import is_local
 from favor.foundation.gguf import is_gguf, read_header
@@ -36,9 +36,9 @@ from favor.voice.language import Language
 from favor.voice.memorised import continuations, memorised_lines, own_pieces, read_losses
 from favor.voice.own_texts import WRITER, own_texts
 from favor.voice.rewriting import answers
+from favor.voice.schemas import VOICE_CONTINUATIONS, VOICE_DRAFTS, VOICE_LOSSES
 from favor.voice.score import SEED
 from favor.voice.start import read_start
-from favor.voice.tables import VOICE_CONTINUATIONS, VOICE_DRAFTS, VOICE_LOSSES
 
 LONGEST = 1024  # tokens of a piece, where the base's context holds them
 # A writer's own text is a few hundred pieces: smaller steps than a federation's clients take.

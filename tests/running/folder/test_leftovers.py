@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pandas as pd
 
-from favor.corpora.tables import DROPPED
+from favor.corpora.schemas import DROPPED
 from favor.foundation.files import PARTIAL
 from favor.foundation.parquet import write_parquet
 from favor.foundation.tensors import write_safetensors

@@ -11,7 +11,7 @@ SCRIPT = '"""Script."""\nfrom favor.scores.auc import auc\nprint(auc(1))\n'
 FILES = {
     "favor/__init__.py": '"""Package."""\n',
     "favor/foundation/__init__.py": "",
-    "favor/foundation/tables.py": "class Column:\n    pass\n",
+    "favor/foundation/schemas.py": "class Column:\n    pass\n",
     "favor/foundation/section.py": (
         "class Section:\n    pass\ndef key(default, meaning, **bounds):\n    return default\n"
     ),
@@ -21,6 +21,7 @@ FILES = {
     "favor/ground.py": "def add(a, b):\n    return a + b\n\n\ndef unused():\n    return 1\n",
     "favor/again.py": "from favor.ground import add\n",
 }
+DECLARED = "from favor.foundation.schemas import Column\n"
 KEY = (
     "from favor.foundation.section import Section, key\n"
     "class Drawing(Section):\n    draws: Annotated[int, 5] = key(3, 'its words', ge=1)\nprint(Drawing().draws)"
@@ -342,13 +343,13 @@ def test_what_no_result_depends_on_is_not_followed(project, text) -> None:
         ("Progress('texts', 3)", "texts", "words", False),
         ("Progress('texts', 3)", "3", "4", True),
         ("print({'note': 'too few texts'})", "few", "many", True),
-        ("from favor.foundation.tables import Column\nColumn('a', int, 'words', 'its words')", "its", "the", False),
-        ("from favor.foundation.tables import Column\nColumn('a', int, 'words', 'its words')", "'words'", "''", False),
-        ("from favor.foundation.tables import Column\nColumn('a', int, 'words', meaning='x')", "'x'", "'y'", False),
-        ("from favor.foundation.tables import Column\nColumn('a', int, 'words', 'its words')", "'a'", "'b'", True),
-        ("from favor.foundation.tables import Column\nprint(Column('a', 1, '', 'x').meaning)", "'x'", "'y'", True),
+        (f"{DECLARED}Column('a', 'int64', 'its words', 'words')", "its", "the", False),
+        (f"{DECLARED}Column('a', 'int64', 'its words', 'words')", "'words'", "''", False),
+        (f"{DECLARED}Column('a', 'int64', meaning='x')", "'x'", "'y'", False),
+        (f"{DECLARED}Column('a', 'int64', 'its words', 'words')", "'a'", "'b'", True),
+        (f"{DECLARED}print(Column('a', 'b', 'x').meaning)", "'x'", "'y'", True),
         ("Column('a', 'b', 'c', 'd')", "'d'", "'e'", True),  # another class
-        ("from favor.foundation.tables import Column\ngetattr(Column('a', 1, '', 'x'), 'meaning')", "'x'", "'y'", True),
+        (f"{DECLARED}getattr(Column('a', 'b', 'x'), 'meaning')", "'x'", "'y'", True),
         ("import sys\nd = {}\nprint(d.pop('a'), file=sys.stderr)", "'a'", "'b'", True),  # an effect
         ("import sys\nd = {}\nprint('with', d['a'], file=sys.stderr)", "'with'", "'of'", False),
         (KEY, "its words", "its meaning", False),

@@ -145,12 +145,13 @@ def test_the_printed_name_of_a_method_changes_what_prints_it(changed) -> None:
 
 
 def test_the_meaning_of_a_column_is_read_by_the_bundle_alone(changed) -> None:
-    assert scripts_of(changed("src/favor/foundation/tables.py", '"training seed"', '"seed of training"')) == {"release"}
+    found = changed("src/favor/foundation/schemas.py", '"training seed"', '"seed of training"')
+    assert scripts_of(found) == {"release"}
 
 
 def test_a_column_of_a_judge_table_reruns_judge_rules_alone(changed) -> None:
     found = changed(
-        "src/favor/studies/judges/tables.py", 'Column("reason",', 'Column("extra", STRING, "", "x"), Column("reason",'
+        "src/favor/studies/judges/schemas.py", 'Column("reason",', 'Column("extra", "string", "x"), Column("reason",'
     )
     assert found
     assert all("judge" in script for script in scripts_of(found)), found

@@ -9,7 +9,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.foundation.words import output_words
 from favor.studies.human_audit.items import CHECK, draw_items, excerpt, from_a_word, shares, whole_sentences
-from favor.studies.human_audit.tables import HUMAN_2AFC_ITEMS
+from favor.studies.human_audit.schemas import HUMAN_2AFC_ITEMS
 from favor.studies.settings import AuditItems
 
 WORDS = output_words("paper")

@@ -14,7 +14,7 @@ import pytest
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.studies.human_audit.responses import FORMAT, annotator_name, page_digest, page_items, read_votes
-from favor.studies.human_audit.tables import HUMAN_2AFC_VOTES
+from favor.studies.human_audit.schemas import HUMAN_2AFC_VOTES
 
 SEED = 7
 

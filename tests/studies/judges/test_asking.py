@@ -18,7 +18,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.parquet import write_parquet
 from favor.studies.judges.asking import REPEATS, AnswerCache, estimate, judge_all, question
 from favor.studies.judges.design import design_requests
-from favor.studies.judges.tables import JUDGE_REQUESTS, JUDGEMENTS
+from favor.studies.judges.schemas import JUDGE_REQUESTS, JUDGEMENTS
 from favor.studies.settings import JudgementDesign
 
 METHODS = ("fedavg", "favor")
@@ -208,7 +208,7 @@ def test_a_killed_run_pays_only_for_what_is_missing(server, connect, requests, t
         import sys
         from pathlib import Path
         from favor.foundation.parquet import read_parquet
-        from favor.studies.judges.tables import JUDGE_REQUESTS
+        from favor.studies.judges.schemas import JUDGE_REQUESTS
         from favor.studies.judges.asking import AnswerCache, judge_all
         from favor.studies.judges.endpoint import Endpoint
         from favor.studies.settings import EndpointLimits

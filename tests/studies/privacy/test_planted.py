@@ -21,7 +21,7 @@ from favor.lm.settings import Lora, Optimisation
 from favor.lm.tasks import ClientTask
 from favor.lm.training import train
 from favor.studies.privacy.privacy import Readings, privacy_scores
-from favor.studies.privacy.tables import PRIVACY_CANARIES, PRIVACY_CANARY_CLIENTS, PRIVACY_LINKS, PRIVACY_LOSSES
+from favor.studies.privacy.schemas import PRIVACY_CANARIES, PRIVACY_CANARY_CLIENTS, PRIVACY_LINKS, PRIVACY_LOSSES
 from favor.studies.privacy.vectors import canary_cosines, link_cosines, upload_norms
 from favor.studies.settings import CanaryClients
 

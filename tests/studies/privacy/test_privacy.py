@@ -10,7 +10,7 @@ import pytest
 
 from favor.studies.privacy.attacks import leaver_scores, member_scores, sender_scores, text_scores
 from favor.studies.privacy.privacy import METRICS, Readings, distinctiveness, privacy_scores
-from favor.studies.privacy.tables import (
+from favor.studies.privacy.schemas import (
     PRIVACY_CANARIES,
     PRIVACY_CANARY_CLIENTS,
     PRIVACY_LINKS,

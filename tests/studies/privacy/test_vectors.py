@@ -9,7 +9,7 @@ from favor.federation.privacy import Privacy, noise
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.foundation.seeds import numpy_generator
 from favor.statistics.attacks import privacy_loss
-from favor.studies.privacy.tables import PRIVACY_CANARIES, PRIVACY_CANARY_CLIENTS, PRIVACY_LINKS, PRIVACY_NORMS
+from favor.studies.privacy.schemas import PRIVACY_CANARIES, PRIVACY_CANARY_CLIENTS, PRIVACY_LINKS, PRIVACY_NORMS
 from favor.studies.privacy.vectors import canary_cosines, link_cosines, upload_norms
 from favor.studies.settings import CanaryClients
 

@@ -8,7 +8,7 @@ from tests.voice.conftest import chatting, neutral, wide  # noqa: F401 - fixture
 
 from favor.federation.local import answering, continued, cut_of
 from favor.federation.method import POOLED
-from favor.federation.tables import REQUESTS
+from favor.federation.schemas import REQUESTS
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import write_row_groups
 from favor.inference.chat import ChatTokens

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from tests.scores.conftest import direction, make_inputs, value
 
-from favor.federation.tables import REQUESTS
+from favor.federation.schemas import REQUESTS
 from favor.foundation.errors import UserError
 from favor.scores.metric import ALL_SEEDS
 from favor.studies.settings import RequestSelection

@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from favor.analysis.tables import GROUP_DIFFERENCES, GROUP_ROWS
+from favor.analysis.schemas import GROUP_DIFFERENCES, GROUP_ROWS
 from favor.foundation.errors import UserError
 from favor.foundation.files import write_text
 from favor.foundation.parquet import write_parquet

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from favor.analysis.tables import GROUP_DIFFERENCES, GROUP_OUTPUTS, GROUP_ROWS
+from favor.analysis.schemas import GROUP_DIFFERENCES, GROUP_OUTPUTS, GROUP_ROWS
 from favor.foundation.errors import UserError
 from favor.report.content import flat_settings
 from favor.report.groups.reading import Group, protocol_digest

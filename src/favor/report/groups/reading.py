@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from favor.analysis.tables import GROUP_OUTPUTS
-from favor.corpora.tables import CLIENT_TEXTS
+from favor.analysis.schemas import GROUP_OUTPUTS
+from favor.corpora.schemas import CLIENT_TEXTS
 from favor.federation.method_names import PAPER
 from favor.foundation.errors import UserError
 from favor.foundation.files import read_json, write_json

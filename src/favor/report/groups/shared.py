@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import Field, StringConstraints
 
-from favor.analysis.tables import GROUP_OUTPUTS
+from favor.analysis.schemas import GROUP_OUTPUTS
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable
 from favor.foundation.received import Received

@@ -21,7 +21,7 @@ TEXT_ERRORS = {"UserError", "ValueError"}
 MESSAGES = {"Progress", "warnings.warn"}  # their words go to the terminal and the log
 # What declares columns and keys: which of its arguments are units and meanings.
 DESCRIBED = {
-    (f"{PACKAGE}.foundation.tables", "Column"): {2: "unit", 3: "meaning"},
+    (f"{PACKAGE}.foundation.schemas", "Column"): {2: "meaning", 3: "unit"},
     (f"{PACKAGE}.foundation.section", "key"): {1: "description"},
     (f"{PACKAGE}.foundation.section", "section"): {1: "description"},
     (f"{PACKAGE}.foundation.section", "required"): {0: "description"},

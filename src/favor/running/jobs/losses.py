@@ -6,15 +6,13 @@ The file is a log to Snakemake: a results folder made before losses were kept st
 from collections.abc import Sequence
 from pathlib import Path
 
-from favor.foundation.tables import FLOAT, INT64, Column, Table
+from favor.foundation.schemas import Column, Table
 
 LOSSES = Table(
     "losses",
-    (
-        Column("done", INT64, "", "work done after the step, in the unit of the job's progress (tokens)"),
-        Column("loss", FLOAT, "nats per token", "mean loss of the step"),
-    ),
     ("done",),
+    Column("done", "int64", "work done after the step, in the unit of the job's progress (tokens)"),
+    Column("loss", "float64", "mean loss of the step", "nats per token"),
 )
 
 

@@ -13,7 +13,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator
 from favor.foundation.words import Words, output_words
 from favor.scores.text_quality import quality_columns
-from favor.studies.human_audit.tables import HUMAN_2AFC_ITEMS
+from favor.studies.human_audit.schemas import HUMAN_2AFC_ITEMS
 from favor.studies.settings import AuditItems, ItemDrawing
 
 HUMAN = "gold"  # the source of held-out continuations by the authors themselves, as the control of that name

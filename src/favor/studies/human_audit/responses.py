@@ -14,7 +14,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator
 from favor.foundation.text import storable
 from favor.studies.human_audit.items import SIDES
-from favor.studies.human_audit.tables import HUMAN_2AFC_VOTES
+from favor.studies.human_audit.schemas import HUMAN_2AFC_VOTES
 
 FORMAT = "2afc-responses-1"
 CONFIDENCES = (1, 2, 3, 4, 5)

@@ -23,7 +23,7 @@ from favor.foundation.text import storable
 from favor.running.folder.leftovers import is_truncated, set_aside
 from favor.running.jobs.progress import Progress
 from favor.studies.judges.prompts import RATINGS, MalformedAnswerError, Verdict, parse_answer
-from favor.studies.judges.tables import JUDGE_RESPONSES
+from favor.studies.judges.schemas import JUDGE_RESPONSES
 
 ROWS_PER_PART = 64  # answers of one file of the cache; the last file is written again with every answer
 CHARACTERS_PER_TOKEN = 4  # of English text, roughly; for the estimate only

@@ -21,7 +21,7 @@ from favor.studies.judges.prompts import (
     quality_text,
     voice_text,
 )
-from favor.studies.judges.tables import JUDGE_KEY, JUDGE_REQUESTS
+from favor.studies.judges.schemas import JUDGE_KEY, JUDGE_REQUESTS
 from favor.studies.settings import JudgementDesign
 
 _GROUP = ["seed", "client"]

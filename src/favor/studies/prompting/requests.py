@@ -11,8 +11,8 @@ import pandas as pd
 
 from favor.federation.method import Prompting
 from favor.federation.retrieval import nearest_texts
+from favor.federation.schemas import PROMPTED_REQUESTS
 from favor.federation.settings import PassageLengths, SheetLengths
-from favor.federation.tables import PROMPTED_REQUESTS
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator
 from favor.inference.chat import ChatTokens

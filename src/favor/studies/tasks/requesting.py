@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 import pandas as pd
 
-from favor.federation.tables import REQUESTS
+from favor.federation.schemas import REQUESTS
 from favor.foundation.errors import UserError
 from favor.inference.chat import ChatTokens
 from favor.lm.base import BaseModel

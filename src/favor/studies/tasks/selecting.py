@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from favor.corpora.copies import shares_a_run
-from favor.corpora.tables import PROMPTS
+from favor.corpora.schemas import PROMPTS
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator
 from favor.studies.settings import RequestSelection
