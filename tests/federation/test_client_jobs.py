@@ -26,7 +26,7 @@ from favor.foundation.tensors import write_safetensors
 from favor.lm.configuration import load_configuration
 from favor.lm.lora import initial_state
 from favor.lm.settings import Lora
-from favor.plan.keys import Batch, PersonalBatch
+from favor.plan.keys import Key
 
 CLIENTS = client_names(4)
 
@@ -79,10 +79,10 @@ def work(plan, model_folder, tmp_path, repository, monkeypatch) -> Callable[...,
         training = plan(change=change).training
         if script == "train_shared":
             track = training.project.plans("micro")["global_asce"].shared.track
-            key = Batch("micro", "1", track, "0", "0")
+            key = Key(experiment="micro", seed="1", track=track, round="0", batch="0")
             cfg, clients, made = training.shared_settings(key), training.shared_clients(key), ("upload", "endpoints")
         else:
-            key = PersonalBatch("micro", "1", "local_only_asce", "last", "0")
+            key = Key(experiment="micro", seed="1", method="local_only_asce", phase="last", batch="0")
             cfg, clients, made = training.personal_settings(key), training.personal_clients(key), ("pack", "passing")
         if validation:  # which the shared stage of a row whose clients do not generate with its end does not read
             cfg["training"]["validation"] = {"patience": None, **validation}

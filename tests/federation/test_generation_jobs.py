@@ -21,7 +21,7 @@ from favor.foundation.parquet import read_parquet, write_parquet
 from favor.lm.configuration import load_configuration
 from favor.lm.lora import initial_state
 from favor.lm.settings import Lora
-from favor.plan.keys import Run
+from favor.plan.keys import run_key
 
 CLIENTS = client_names(4)
 OUTPUTS = ("generations", "common_generations", "gates")
@@ -50,7 +50,7 @@ def generated(plan, model_folder, tmp_path, repository, monkeypatch) -> Callable
             experiment["methods"] |= {"local_only_asce": {}}
             experiment["generation"]["clients_per_job"] = per_job
 
-        training, key = plan(change=change).training, Run("micro", "1", "local_only_asce")
+        training, key = plan(change=change).training, run_key("micro", "1", "local_only_asce")
         parts = training.generation_parts("micro")
         settings = [training.part_settings(SimpleNamespace(**vars(key), part=part)) for part in range(len(parts))]
         made = []

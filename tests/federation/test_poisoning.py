@@ -33,7 +33,7 @@ from favor.foundation.tensors import read_safetensors, write_safetensors
 from favor.inference.likelihood import Question, log_likelihoods
 from favor.lm.lora import from_arrays, initial_state
 from favor.lm.tasks import Piece
-from favor.plan.keys import Run
+from favor.plan.keys import run_key
 
 CLIENTS = client_names(4)
 
@@ -108,7 +108,7 @@ def attacked(kind, share, **more) -> Callable[[dict[str, Any]], None]:
 
 def test_an_attack_changes_what_attackers_send_or_train_on_and_nothing_else(plan) -> None:
     plain = plan(change=attacked("flip", 0)).training
-    run = Run("micro", "1", "favor")
+    run = run_key("micro", "1", "favor")
     stage = plain.project.plan(run).shared
     assert plain.shared_texts(run) == plain.paths.texts.of(run)
     for kind, factor in (("scale", 8.0), ("flip", 1.0), ("hijack", 1.0), ("hijack", 8.0)):

@@ -24,7 +24,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet
 from favor.foundation.tensors import read_safetensors, write_safetensors
 from favor.plan import Planner
-from favor.plan.keys import Run
+from favor.plan.keys import run_key
 
 SHARED = {A: np.ones((2, 3), np.float32), B: np.zeros((4, 2), np.float32)}
 
@@ -128,7 +128,7 @@ def test_no_job_of_the_server_reads_an_upload_that_is_summed(aggregation, plan) 
         for number in (1, 2):
             key = SimpleNamespace(experiment="micro", seed="1", track=found.shared.track, next_round=str(number))
             read = training.uploads(key)
-            single = training.round_uploads(Run("micro", "1", row), found.shared, number - 1)
+            single = training.round_uploads(run_key("micro", "1", row), found.shared, number - 1)
             assert single
             if aggregation == "uploads":
                 assert read == single

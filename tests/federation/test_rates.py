@@ -9,7 +9,7 @@ from tests.plan.conftest import plan  # noqa: F401  (a fixture)
 from favor.federation.method import PersonalStage, Plan, SharedStage, load_method, plan_values, stage_rate
 from favor.foundation.errors import UserError
 from favor.foundation.registry import METHODS
-from favor.plan.keys import PersonalBatch, Run
+from favor.plan.keys import Key, run_key
 from favor.plan.records import recipe
 
 RATE = 0.002  # of all rows of tests/data/micro.yaml
@@ -69,13 +69,13 @@ def test_a_rate_that_is_not_set_is_not_among_the_values_that_jobs_are_handed() -
 def test_jobs_of_a_stage_are_handed_its_rate(plan) -> None:  # noqa: F811
     rates = {"learning_rate": 0.03, "personal_learning_rate": 0.0004}
     planner = plan(change=lambda config: config["experiments"]["micro"]["methods"].update(favor=rates))
-    run = Run("micro", "2026", "favor")
+    run = run_key("micro", "2026", "favor")
     shared = planner.project.plan(run).shared
     job = planner.training.round_jobs(run, shared, 0)[0]
-    personal = PersonalBatch("micro", "2026", "favor", "last", "0")
+    personal = Key(experiment="micro", seed="2026", method="favor", phase="last", batch="0")
     assert planner.training.shared_settings(job)["training"]["learning_rate"] == 0.03
     assert planner.training.personal_settings(personal)["training"]["learning_rate"] == 0.0004
-    others = planner.training.round_jobs(run, planner.project.plan(Run("micro", "2026", "fedavg")).shared, 0)[0]
+    others = planner.training.round_jobs(run, planner.project.plan(run_key("micro", "2026", "fedavg")).shared, 0)[0]
     assert planner.training.shared_settings(others)["training"]["learning_rate"] == RATE
 
 

@@ -21,7 +21,7 @@ from favor.federation.settings import Robust
 from favor.foundation.errors import UserError
 from favor.foundation.registry import ROBUST_RULES
 from favor.foundation.tensors import read_safetensors, write_safetensors
-from favor.plan.keys import Run
+from favor.plan.keys import run_key
 
 # Five uploads of one number per tensor; the last lies.
 FIVE = {f"client_{n}": {"A": np.array([a]), "B": np.array([b])} for n, (a, b) in enumerate(
@@ -125,10 +125,10 @@ def test_the_server_of_every_row_reads_the_combination(plan) -> None:
         if found.shared is not None:
             key = SimpleNamespace(experiment="micro", seed="1", track=found.shared.track, next_round="1", round="0")
             assert [path.rsplit("/", 1)[1] for path in training.uploads(key)] == ["combination.safetensors"]
-            assert training.summed_uploads(key) == training.round_uploads(Run("micro", "1", row), found.shared, 0)
+            assert training.summed_uploads(key) == training.round_uploads(run_key("micro", "1", row), found.shared, 0)
             assert training.combination_code(key) == "favor.federation.robust.median:RULE"
     # Nothing else that a training job is given is another than without the rule.
-    run = Run("micro", "1", "favor")
+    run = run_key("micro", "1", "favor")
     stage = plain.project.plan(run).shared
     for job in plain.round_jobs(run, stage, 0):
         assert training.shared_settings(job) == plain.shared_settings(job)

@@ -13,7 +13,7 @@ import pytest
 
 from favor.foundation.errors import UserError
 from favor.plan.costs import words_by_client
-from favor.plan.keys import PersonalBatch, Run
+from favor.plan.keys import Key, run_key
 
 CLUSTER = {
     "partition": "cpu",
@@ -22,7 +22,7 @@ CLUSTER = {
     "gpu_model": "a100",
     "maximum_minutes": 900,
 }
-RUN = Run("micro", "1", "favor")
+RUN = run_key("micro", "1", "favor")
 
 
 class Files(list[str]):
@@ -141,7 +141,7 @@ def test_a_stage_is_set_by_hand(plan) -> None:
 def test_every_further_attempt_doubles_up_to_the_limit(plan) -> None:
     cluster = {"stages": {"train_personal": {"memory_mb": 1000, "minutes": 50}}, "maximum_minutes": 150}
     resources = plan(change=with_cluster(cluster)).costs.asks("train_personal")
-    job = PersonalBatch("micro", "1", "favor", "last", "0")
+    job = Key(experiment="micro", seed="1", method="favor", phase="last", batch="0")
     assert [resources["mem_mb"](job, Files([]), attempt) for attempt in (1, 2, 3)] == [1000, 2000, 4000]
     assert [resources["runtime"](job, Files([]), 1, attempt) for attempt in (1, 2, 3)] == [50, 100, 150]
 

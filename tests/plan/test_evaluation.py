@@ -10,7 +10,7 @@ import pytest
 from favor.config.availability import announce
 from favor.foundation.errors import UserError
 from favor.plan import Planner
-from favor.plan.keys import OfFamily, Run, Table
+from favor.plan.keys import Key, run_key
 
 PLANNED = "tests/data/planned.yaml"
 
@@ -31,7 +31,10 @@ def test_families_are_those_of_tables_and_figures(plan) -> None:
 
 def test_a_family_reads_its_own_settings_and_no_others(plan) -> None:
     evaluation = plan(PLANNED).evaluation
-    own = {family: evaluation.score_settings(OfFamily("demo", family))["scores"] for family in ("copying", "quality")}
+    own = {
+        family: evaluation.score_settings(Key(experiment="demo", family=family))["scores"]
+        for family in ("copying", "quality")
+    }
     assert own == {"copying": {"copying": {"draws": 2000, "seed": 2026}}, "quality": {}}
 
 
@@ -60,9 +63,9 @@ def test_a_sweep_measures_its_points(plan) -> None:
 
 def test_a_table_that_an_experiment_lacks_is_refused(plan) -> None:
     tables = plan(PLANNED).tables
-    assert tables.scores(Table("demo", "main_federated_results"))
+    assert tables.scores(Key(experiment="demo", label="main_federated_results"))
     with pytest.raises(UserError, match=r"experiment 'demo' has no table 'qwen-generic-quality'; name it under"):
-        tables.scores(Table("demo", "qwen-generic-quality"))
+        tables.scores(Key(experiment="demo", label="qwen-generic-quality"))
 
 
 def test_a_table_of_a_sweep_belongs_to_no_experiment(plan) -> None:
@@ -85,7 +88,7 @@ def test_a_label_with_other_hyphens_is_told_from_the_tables_own(plan) -> None:
 
 def test_comparisons_are_those_that_the_experiment_has(plan) -> None:
     planner = plan(PLANNED)
-    key = Table("demo", "phase1-ablation-paired-tests")
+    key = Key(experiment="demo", label="phase1-ablation-paired-tests")
     settings = planner.evaluation.comparison_settings(key)
     rows = set(planner.config.experiments["demo"].methods)
     declared = planner.tables.specs[key.label].comparisons.pairs
@@ -93,15 +96,15 @@ def test_comparisons_are_those_that_the_experiment_has(plan) -> None:
     assert len(settings["pairs"]) < len(declared)
     assert planner.evaluation.compared_encoders(key) == settings["encoders"]
     assert planner.tables.comparisons(key) == ["results/demo/statistics/phase1-ablation-paired-tests.parquet"]
-    assert planner.tables.comparisons(Table("demo", "main_federated_results")) == []
+    assert planner.tables.comparisons(Key(experiment="demo", label="main_federated_results")) == []
 
 
 def test_an_absent_encoder_is_named_once_and_planned_nowhere(plan, capsys) -> None:
     planner = plan(PLANNED, with_absent_encoder)
     announce(planner.project.absent.values(), ())
     assert capsys.readouterr().err.count("warning: left out: STAR (/no/star) is not on this machine.") == 1
-    key = Run("demo", "2026", "favor")
-    embeddings = planner.paths.generation_embeddings.each(encoder=planner.project.spaces)(key)
+    key = run_key("demo", "2026", "favor")
+    embeddings = planner.paths.generation_embeddings.each(key, encoder=planner.project.spaces(key))
     files = [*embeddings, *planner.evaluation.sources(key), *planner.targets.everything()]
     assert not [path for path in files if "star" in path]
     assert "results/demo/embeddings/stylometry.parquet" in embeddings

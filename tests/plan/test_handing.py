@@ -12,7 +12,7 @@ from favor.federation import settings
 from favor.foundation.section import Section, key, section
 from favor.paper.settings import Numbers
 from favor.plan.handing import canonical, handed, hands
-from favor.plan.keys import OfFamily, Run, SweepTable, Table
+from favor.plan.keys import Key, run_key
 from favor.publish.settings import Bundle
 from favor.report.settings import Gallery, WholeReport
 from favor.scores.settings import BertScoring, Efficiency, LikelihoodScoring, Scoring
@@ -101,7 +101,7 @@ def test_what_jobs_of_studies_are_handed_is_what_their_classes_take(plan, judge)
         }
 
     planner = plan("tests/data/planned.yaml", change)
-    studies, run = planner.studies, Run("demo", "2026", "favor")
+    studies, run = planner.studies, run_key("demo", "2026", "favor")
     given = {
         studied.ItemsJob: studies.drawn_settings(run),
         studied.AuditPage: hands(studied.AuditPage, studies.audit)(run),
@@ -122,7 +122,7 @@ def test_what_jobs_of_studies_are_handed_is_what_their_classes_take(plan, judge)
 
 
 def test_a_job_without_its_study_is_handed_what_says_so(plan) -> None:
-    planner, run = plan("tests/data/planned.yaml"), Run("demo", "2026", "favor")
+    planner, run = plan("tests/data/planned.yaml"), run_key("demo", "2026", "favor")
     votes = studied.AuditVotes.model_validate(planner.studies.vote_settings(run))
     scoring = studied.JudgeScoring.model_validate(planner.studies.judge_score_settings(run))
     assert votes.methods == ["ditto", "favor"]
@@ -135,7 +135,7 @@ def test_a_place_on_the_axis_of_a_sweep_changes_its_figure_and_nothing_else(plan
     def moved(config) -> None:
         config["sweeps"]["shots"]["points"][0]["value"] = 4
 
-    key = SweepTable("shots", "cold-start-full")
+    key = Key(sweep="shots", label="cold-start-full")
     sweeps, other = (plan(files, change=change).sweeps for change in (None, moved))
     scores, table, figure = (sweeps.score_settings(key), sweeps.table_settings(key), sweeps.figure_settings(key))
     assert (scores, table) == (other.score_settings(key), other.table_settings(key))
@@ -149,13 +149,16 @@ def test_a_place_on_the_axis_of_a_sweep_changes_its_figure_and_nothing_else(plan
 
 def test_what_jobs_of_scores_and_report_are_handed_is_what_their_classes_take(plan) -> None:
     planner = plan(["config/config.yaml"])
-    evaluation, publication, key = planner.evaluation, planner.publication, Table("demo", "")
+    evaluation, publication, key = planner.evaluation, planner.publication, Key(experiment="demo")
     for kind, given in (
-        *((Scoring, evaluation.score_settings(OfFamily("demo", family))) for family in evaluation.families("demo")),
+        *(
+            (Scoring, evaluation.score_settings(Key(experiment="demo", family=family)))
+            for family in evaluation.families("demo")
+        ),
         (BertScoring, evaluation.bertscore_settings(key)),
         (Efficiency, evaluation.efficiency_settings(key)),
         (ComparedRows, evaluation.evidence_settings(key)),
-        (Compared, evaluation.comparison_settings(Table("demo", "phase1-ablation-paired-tests"))),
+        (Compared, evaluation.comparison_settings(Key(experiment="demo", label="phase1-ablation-paired-tests"))),
         (Gallery, evaluation.gallery_settings(key)),
         (LikelihoodScoring, planner.likelihood.score_settings(key)),
         (settings.BaseReading, planner.likelihood.text_settings(key)),

@@ -16,12 +16,12 @@ from favor.foundation import file_identity
 from favor.foundation.errors import UserError
 from favor.foundation.file_identity import FileIdentities, appearance
 from favor.lm import settings as language_model
-from favor.plan.keys import Encoder, InCorpus, InExperiment, OfAssistant, OfModel, Run
+from favor.plan.keys import Key, run_key
 from favor.running.invalidation.code_check import check_planned
 from favor.running.invalidation.local_files import LocalFiles, given_input, refuse_other_corpora
 
-EXPERIMENT, RUN = InExperiment("micro"), Run("micro", "1", "favor")
-GIVEN = Run("micro", "1", "given")
+EXPERIMENT, RUN = Key(experiment="micro"), run_key("micro", "1", "favor")
+GIVEN = run_key("micro", "1", "given")
 BACKBONE = {"source": "{path}", "training": {"small": None}}
 # Key, what its section is set to ("{path}" is the path), the file in it, and the input or settings that a job is given.
 KEYS = [
@@ -29,13 +29,13 @@ KEYS = [
         "corpora.micro",
         {"demo": None, "reader": "table", "path": "{path}"},
         "a.csv",
-        lambda p: (p.project.raw_corpus, InCorpus("micro")),
+        lambda p: (p.project.raw_corpus, Key(corpus="micro")),
     ),
     (
         "corpora.micro",
         {"demo": None, "reader": "text_folder", "path": "{path}"},
         "posts/ann/a.txt",
-        lambda p: (p.project.raw_corpus, InCorpus("micro")),
+        lambda p: (p.project.raw_corpus, Key(corpus="micro")),
     ),
     (
         "base_models.micro",
@@ -47,32 +47,37 @@ KEYS = [
         "base_models.micro",
         {"pretrain": None, "source": "{path}"},
         "base.gguf",
-        lambda p: (p.project.gguf_file, OfModel("micro")),
+        lambda p: (p.project.gguf_file, Key(model="micro")),
     ),
     (
         "encoders.minilm",
         {"source": "{path}"},
         "minilm/config.json",
-        lambda p: (p.preparation.encoder_settings, Encoder("minilm")),
+        lambda p: (p.preparation.encoder_settings, Key(encoder="minilm")),
     ),
     (
         "encoders.asce_a",
         {"training": None, "options": {"folder": "{path}"}},
         "asce/encoder.json",
-        lambda p: (p.preparation.encoder_settings, Encoder("asce_a")),
+        lambda p: (p.preparation.encoder_settings, Key(encoder="asce_a")),
     ),
-    ("encoders.asce_a", BACKBONE, "backbone/config.json", lambda p: (p.preparation.asce_settings, Encoder("asce_a"))),
+    (
+        "encoders.asce_a",
+        BACKBONE,
+        "backbone/config.json",
+        lambda p: (p.preparation.asce_settings, Key(encoder="asce_a")),
+    ),
     (
         "assistants.micro",
         {"demo": None, "path": "{path}"},
         "chat.csv",
-        lambda p: (p.project.assistant_texts, OfAssistant("micro")),
+        lambda p: (p.project.assistant_texts, Key(assistant="micro")),
     ),
     (
         "assistants.micro",
         BACKBONE,
         "backbone/config.json",
-        lambda p: (p.preparation.assistant_settings, OfAssistant("micro")),
+        lambda p: (p.preparation.assistant_settings, Key(assistant="micro")),
     ),
     (
         "experiments.micro.prompts",

@@ -9,7 +9,7 @@ import pytest
 
 from favor.forecast.account import Accounts
 from favor.foundation.errors import UserError
-from favor.plan.keys import Batch, Run, Table
+from favor.plan.keys import Key, run_key
 
 AUDITED = {"texts": 2, "canaries": {"repeats": [1, 4], "candidates": 10}}
 
@@ -26,7 +26,7 @@ def audited(section=AUDITED, **changes) -> Callable[[dict[str, Any]], None]:
 
 
 def test_an_audit_keeps_copies_and_leaves_what_other_experiments_keep(plan) -> None:
-    run, planner = Run("micro", "1", "favor"), plan(change=audited())
+    run, planner = run_key("micro", "1", "favor"), plan(change=audited())
     # A file that is temporary in one plan and kept in the next would be made again, with all the training behind it.
     assert not planner.config.keep_uploads
     assert all(
@@ -43,7 +43,7 @@ def test_an_audit_keeps_copies_and_leaves_what_other_experiments_keep(plan) -> N
 
 def test_an_audit_reads_every_round_and_personal_adapters(plan) -> None:
     planner = plan(change=audited({"methods": ["favor"]}))
-    run = Run("micro", "1", "favor")
+    run = run_key("micro", "1", "favor")
     track = planner.project.plan(run).shared.track
     assert [path.split("/server/")[1] for path in planner.privacy.inputs(run)["server"]] == [
         "common/round0/adapter.safetensors",
@@ -53,16 +53,18 @@ def test_an_audit_reads_every_round_and_personal_adapters(plan) -> None:
         f"{track}/audited/round{number}/batch0.safetensors" for number in range(2)
     ]
     assert any("/favor/clients/" in path for path in planner.privacy.inputs(run)["personal"])
-    assert planner.privacy.inputs(Run("micro", "1", "fedavg"))["personal"] == []
+    assert planner.privacy.inputs(run_key("micro", "1", "fedavg"))["personal"] == []
 
 
 def test_secrets_are_planted_on_a_track_of_their_own(plan) -> None:
     bare, planner = plan(), plan(change=audited())
-    run = Run("micro", "1", "favor")
+    run = run_key("micro", "1", "favor")
     track = planner.project.plan(run).shared.track
     paths = [*planner.privacy.inputs(run)["canary_server"][1:], *planner.privacy.inputs(run)["canary_uploads"]]
     assert all(f"/shared/{track}-canary/" in path for path in paths)
-    job, planted = (Batch("micro", "1", name, "0", "0") for name in (track, f"{track}-canary"))
+    job, planted = (
+        Key(experiment="micro", seed="1", track=name, round="0", batch="0") for name in (track, f"{track}-canary")
+    )
     assert planner.training.shared_clients(job) == planner.training.shared_clients(planted)
     assert planner.training.uploads(type("After", (), {**planted.__dict__, "next_round": "1"})()) == [
         paths[2].replace("/audited/", "/uploads/")
@@ -80,17 +82,19 @@ def test_secrets_are_planted_on_a_track_of_their_own(plan) -> None:
 
 def test_no_secrets_no_further_track(plan) -> None:
     planner = plan(change=audited({"canaries": None}))
-    run = Run("micro", "1", "favor")
+    run = run_key("micro", "1", "favor")
     assert planner.privacy.inputs(run)["canary_server"] == planner.privacy.inputs(run)["canary_uploads"] == []
     assert planner.privacy.settings(run)["planted"] is None
     track = planner.project.plan(run).shared.track
     with pytest.raises(UserError, match=r"studies\.privacy\.canaries': no secrets are planted"):
-        planner.training.shared_settings(Batch("micro", "1", f"{track}-canary", "0", "0"))
+        planner.training.shared_settings(
+            Key(experiment="micro", seed="1", track=f"{track}-canary", round="0", batch="0")
+        )
 
 
 def test_authors_who_took_no_part_are_the_next_of_the_roster(plan) -> None:
     planner = plan(change=audited(AUDITED, clients=3, skip_clients=0))
-    settings = planner.privacy.settings(Run("micro", "1", "favor"))
+    settings = planner.privacy.settings(run_key("micro", "1", "favor"))
     assert settings["clients"] == ["client_001", "client_002", "client_003"]
     assert settings["absent"] == ["client_004"]
 
@@ -110,7 +114,7 @@ def test_the_plan_of_a_run_counts_the_further_track(plan) -> None:
 
 
 def test_a_client_that_left_is_attacked_no_more_and_moves_no_secret(plan) -> None:
-    run = Run("micro", "1", "favor")
+    run = run_key("micro", "1", "favor")
     before = plan(change=audited())
     after = plan(change=audited(withdrawn=["client_002"]))
     assert "client_002" not in after.privacy.settings(run)["clients"]
@@ -120,7 +124,7 @@ def test_a_client_that_left_is_attacked_no_more_and_moves_no_secret(plan) -> Non
     # The track with secrets is trained without it too, and plants nothing for it.
     track = f"{before.project.plan(run).shared.track}-canary"
     for number, cohort in enumerate(before.training.rounds("micro", "1", "coverage_first")):
-        job = Batch("micro", "1", track, str(number), "0")
+        job = Key(experiment="micro", seed="1", track=track, round=number, batch="0")
         had, has = (planner.training.shared_settings(job)["canaries"] for planner in (before, after))
         assert has == {client: count for client, count in had.items() if client != "client_002"}
         assert ("client_002" in had) == ("client_002" in cohort)
@@ -143,7 +147,7 @@ def left(withdrawn=("client_002",), leaving="left", **changes) -> Callable[[dict
 
 
 def test_those_who_left_are_asked_about_with_the_adapter_that_was_made_without_them(plan) -> None:
-    run, planner = Run("micro", "1", "favor"), plan(change=left())
+    run, planner = run_key("micro", "1", "favor"), plan(change=left())
     (remade,) = planner.privacy.remade(run)
     assert remade == planner.privacy.inputs(run)["server"][-1].replace("/micro/", "/left/")
     settings = planner.privacy.settings(run)
@@ -151,8 +155,8 @@ def test_those_who_left_are_asked_about_with_the_adapter_that_was_made_without_t
     assert "client_002" in settings["clients"]
     # Of another seed nothing was made again, and nothing is asked.
     other = plan(change=lambda config: (left(seeds=[1])(config), config["experiments"]["micro"].update(seeds=[1, 2])))
-    assert other.privacy.remade(Run("micro", "2", "favor")) == []
-    assert other.privacy.settings(Run("micro", "2", "favor"))["left"] == []
+    assert other.privacy.remade(run_key("micro", "2", "favor")) == []
+    assert other.privacy.settings(run_key("micro", "2", "favor"))["left"] == []
     assert plan(change=audited()).privacy.remade(run) == []
 
 
@@ -173,14 +177,14 @@ def test_an_experiment_that_is_not_the_same_without_clients_is_refused(plan, cha
 
 def test_scores_read_every_audited_row_and_seed(plan) -> None:
     planner = plan(change=audited({"methods": ["fedavg", "favor"]}, seeds=[1, 2]))
-    files = planner.privacy.readings(Table("micro", ""))
+    files = planner.privacy.readings(Key(experiment="micro"))
     assert len(files) == len(set(files)) == 2 * 2 * 5
-    settings = planner.privacy.score_settings(Table("micro", ""))
+    settings = planner.privacy.score_settings(Key(experiment="micro"))
     assert settings["methods"] == ["fedavg", "favor"]
     assert settings["personal"] == ["favor"]
     # Secrets are planted for the first seed alone.
-    assert planner.privacy.inputs(Run("micro", "1", "favor"))["canary_uploads"]
-    assert planner.privacy.inputs(Run("micro", "2", "favor"))["canary_uploads"] == []
+    assert planner.privacy.inputs(run_key("micro", "1", "favor"))["canary_uploads"]
+    assert planner.privacy.inputs(run_key("micro", "2", "favor"))["canary_uploads"] == []
 
 
 @pytest.mark.parametrize("row", ["fedalt", "fedex_lora", "scaffold"])

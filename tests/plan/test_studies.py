@@ -9,11 +9,11 @@ import pytest
 
 from favor.forecast.account import Accounts
 from favor.foundation.errors import UserError
-from favor.plan.keys import Run
+from favor.plan.keys import run_key
 
 PLANNED = "tests/data/planned.yaml"
 STUDIES = "tests/data/studies.yaml"
-DEMO = Run("demo", "2026", "favor")
+DEMO = run_key("demo", "2026", "favor")
 
 
 def judged(config) -> None:
@@ -58,8 +58,8 @@ def test_a_row_is_prompted_or_trained_everywhere(plan) -> None:
 
 def test_only_rows_with_a_sheet_wait_for_sheets(plan) -> None:
     studies = plan(STUDIES).studies
-    assert studies.sheets(Run("probes", "1", "sheet_retrieval")) == "results/probes/clients/sheets.parquet"
-    assert studies.sheets(Run("probes", "1", "average_author")) == []
+    assert studies.sheets(run_key("probes", "1", "sheet_retrieval")) == "results/probes/clients/sheets.parquet"
+    assert studies.sheets(run_key("probes", "1", "average_author")) == []
 
 
 def test_nothing_is_judged_unasked(plan) -> None:
@@ -120,7 +120,7 @@ def test_without_an_audit_the_scores_say_so(plan) -> None:
 
 def test_encoders_that_are_compared_are_trained_here(plan) -> None:
     studies = plan(("config/blogtext.yaml", "config/studies/asce_transfer.yaml"), set_corpus).studies
-    key = Run("asce_transfer", "2026", "favor")
+    key = run_key("asce_transfer", "2026", "favor")
     assert studies.embedded(key) == studies.transferred(key) == ["asce_10", "asce_25", "asce_50"]
     assert studies.transfer_corpus(key) == "mythos"
 
@@ -133,10 +133,10 @@ def test_temperatures_train_nothing_beside_the_main_experiment(plan) -> None:
     planner = plan(("config/blogtext.yaml", "config/studies/temperature.yaml"))
     training = planner.training
     for method in ("ditto", "favor"):
-        main = Run("blogtext", "2026", method)
+        main = run_key("blogtext", "2026", method)
         assert training.adapters(main)
         for row in (method, f"{method}_05", f"{method}_1_nucleus"):
-            run = Run("temperature", "2026", row)
+            run = run_key("temperature", "2026", row)
             assert training.adapters(run) == training.adapters(main)
             assert training.behind(run) == training.behind(main)
     own = [file for file in planner.targets.everything() if file.startswith("results/temperature/seed2026/")]
@@ -146,7 +146,7 @@ def test_temperatures_train_nothing_beside_the_main_experiment(plan) -> None:
     account = Accounts(planner.project, training, planner.records, planner.evaluation).of("temperature")
     assert account.jobs == {"generate": 3 * 9}
     assert account.passes == 0
-    boundary = planner.records.boundary_settings(Run("temperature", "2026", "favor"))["runs"]
+    boundary = planner.records.boundary_settings(run_key("temperature", "2026", "favor"))["runs"]
     rows = {run["method"]: run["traffic"] for run in boundary if run["seed"] == 2026}
     assert rows["favor_1"] == rows["favor"]
     assert "results/blogtext/" in rows["favor_1"][0]
@@ -160,6 +160,6 @@ def test_a_row_trained_otherwise_than_the_main_experiments_trains_itself(plan) -
         config["experiments"]["temperature"]["methods"]["ditto_05"]["lambda_ditto"] = 0.5
 
     training = plan(("config/blogtext.yaml", "config/studies/temperature.yaml"), change).training
-    run = Run("temperature", "2026", "ditto_05")
+    run = run_key("temperature", "2026", "ditto_05")
     assert training.trainer(run) == run
-    assert training.trainer(Run("temperature", "2026", "ditto_08")) == Run("blogtext", "2026", "ditto")
+    assert training.trainer(run_key("temperature", "2026", "ditto_08")) == run_key("blogtext", "2026", "ditto")

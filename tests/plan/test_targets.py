@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from types import SimpleNamespace
 
@@ -11,7 +10,7 @@ import pytest
 from favor.federation.method import needs_shared
 from favor.forecast.account import Account, Accounts
 from favor.foundation.errors import UserError
-from favor.plan.keys import PersonalBatch, Run, SweepTable
+from favor.plan.keys import Key, run_key
 
 PLANNED = "tests/data/planned.yaml"
 
@@ -27,7 +26,7 @@ def jobs(planner, *experiments) -> Counter[str]:
             found |= {("train_personal", job) for job in training.personal_jobs(run)}
             if needs_shared(plan):
                 start = planner.config.experiments[run.experiment].cold_start
-                trainer = Run(start.shared_from, str(start.seed), start.row)
+                trainer = run_key(start.shared_from, start.seed, start.row)
                 plan = planner.project.plan(trainer)
             if plan.shared is not None:
                 for number in range(planner.config.experiments[trainer.experiment].federation.rounds):
@@ -165,9 +164,9 @@ def test_the_cold_start(plan) -> None:
     assert found["generate"] == 3 * (2 * 7 + 3 * 2)
     # Rows are ranked within a point by its experiment's own evidence; across points nothing is tested.
     own = [f"results/{name}/evidence.parquet" for name in planner.sweeps.experiments("cold_start")]
-    assert planner.sweeps.evidence(SweepTable("cold_start", "cold-start-full")) == own
-    assert planner.sweeps.evidence(SweepTable("cold_start_nested", "cold-start-nested-k")) == []
-    compared = planner.sweeps.comparisons(SweepTable("cold_start_nested", "cold-start-nested-k"))
+    assert planner.sweeps.evidence(Key(sweep="cold_start", label="cold-start-full")) == own
+    assert planner.sweeps.evidence(Key(sweep="cold_start_nested", label="cold-start-nested-k")) == []
+    compared = planner.sweeps.comparisons(Key(sweep="cold_start_nested", label="cold-start-nested-k"))
     assert len(compared) == 5
 
 
@@ -180,7 +179,7 @@ def test_a_cold_start_needs_an_adapter_that_works_alone(row, plan) -> None:
 
     planner = plan(("config/blogtext.yaml", "config/studies/cold_start.yaml"), change)
     with pytest.raises(UserError, match=rf"cold_start\.row': '{row}' trains no shared adapter that works alone"):
-        planner.training.frozen_adapter(Run("cold_start_8", "2026", "cold_start"))
+        planner.training.frozen_adapter(run_key("cold_start_8", "2026", "cold_start"))
 
 
 def test_targets_hold_every_kind(plan) -> None:
@@ -223,11 +222,11 @@ def test_rivals_share_fedavgs_track_and_servers_with_moments_keep_them(plan) -> 
     memory = {}
     for row, made in project.plans("rivals").items():
         if made.shared is not None:
-            after = AfterRoundOf("rivals", "2026", made.shared.track, "2")
+            after = Key(experiment="rivals", seed="2026", track=made.shared.track, next_round="2")
             files = [planner.paths.server_memory.of(after, next_round=1)]
             memory[row] = (bool(made.shared.server.moments), made.shared.track.split("-")[0])
             assert training.server_memory(after) == files
-            assert training.server_memory(dataclasses.replace(after, next_round="1")) == []
+            assert training.server_memory(Key(**{**vars(after), "next_round": "1"})) == []
     assert {row: name for row, (kept, name) in memory.items() if kept} == {
         "fedavgm": "momentum",
         "fedadam": "adam",
@@ -244,7 +243,7 @@ def test_a_state_goes_on_from_the_last_round_that_a_client_answered(plan) -> Non
         section["federation"] |= {"answers": 0.5, "clients_per_job": 1, "rounds": 5, "clients_per_round": 3}
 
     planner = plan(change=change)
-    training, run = planner.training, Run("micro", "1", "scaffold")
+    training, run = planner.training, run_key("micro", "1", "scaffold")
     plans = planner.project.plans("micro")
     stage = plans["scaffold"].shared
     rounds, drawn = training.rounds("micro", "1", "coverage_first"), training.drawn("micro", "1", "coverage_first")
@@ -260,9 +259,9 @@ def test_a_state_goes_on_from_the_last_round_that_a_client_answered(plan) -> Non
     packs = {each["method"]: each["packs"] for each in planner.records.boundary_settings(run)["runs"]}
     assert sorted(packs["scaffold"]) == sorted(last.values())
     assert packs["fedavg"] == []
-    job = SharedBatch("micro", "1", stage.track, "0", "0")
+    job = Key(experiment="micro", seed="1", track=stage.track, round="0", batch="0")
     assert training.state_code(job) == ["favor.federation.methods.scaffold:STATE"]
-    assert training.state_code(dataclasses.replace(job, track=plans["fedavg"].shared.track)) == []
+    assert training.state_code(Key(**{**vars(job), "track": plans["fedavg"].shared.track})) == []
     # Twice an adapter up; down once in round 0, then twice, and once to everybody who generates.
     sizes, everybody = [len(cohort) for cohort in rounds], len(training.clients("micro"))
 
@@ -279,27 +278,17 @@ def test_a_state_goes_on_from_the_last_round_that_a_client_answered(plan) -> Non
     assert account("scaffold").up == sum(sizes)
 
 
-@dataclasses.dataclass(frozen=True)
-class AfterRoundOf:
-    """The wildcards of an aggregation."""
-
-    experiment: str
-    seed: str
-    track: str
-    next_round: str
-
-
 def test_a_personal_factor_is_there_at_the_next_participation(plan) -> None:
     planner = plan(("config/config.yaml", "config/demo/rivals.yaml"))
     training = planner.training
     track = planner.project.plans("rivals")["fedsa_lora"].shared.track
     first, second = training.rounds("rivals", "2026", "coverage_first")
-    job = SharedBatch("rivals", "2026", track, "1", "0")
+    job = Key(experiment="rivals", seed="2026", track=track, round="1", batch="0")
     assert set(training.kept_endpoints(job)) == set(second)
     found = training.previous_endpoints(job)
     assert bool(found) == bool(set(first) & set(second))
     assert all("/clients/round0/" in path for path in found)
-    plain = dataclasses.replace(job, track=planner.project.plans("rivals")["ffa_lora"].shared.track)
+    plain = Key(**{**vars(job), "track": planner.project.plans("rivals")["ffa_lora"].shared.track})
     assert training.previous_endpoints(plain) == training.kept_endpoints(plain) == []
 
 
@@ -308,35 +297,24 @@ def test_a_server_of_members_reads_every_clients_last_adapter(plan) -> None:
     training, paths = planner.training, planner.paths
     track = planner.project.plans("rivals")["fedalt"].shared.track
     first, second = training.rounds("rivals", "2026", "coverage_first")
-    key = AfterRoundOf("rivals", "2026", track, "2")
+    key = Key(experiment="rivals", seed="2026", track=track, next_round="2")
     files = training.uploads(key)
     assert paths.upload.of(key, round=1, batch=0) in files
     # The first round's upload is read too, for the clients that the second one leaves out.
     assert set(first) - set(second)
     assert paths.upload.of(key, round=0, batch=0) in files
-    assert training.uploads(dataclasses.replace(key, next_round="1")) == training.round_uploads(
+    assert training.uploads(Key(**{**vars(key), "next_round": "1"})) == training.round_uploads(
         key, training.stage(key), 0
     )
     # A client's first participation begins at the initial adapter, later ones at its own, which is kept.
-    job = SharedBatch("rivals", "2026", track, "1", "0")
+    job = Key(experiment="rivals", seed="2026", track=track, round="1", batch="0")
     assert training.begun_from(job) == [training.server_adapter(job, training.stage(job), 0)]
     assert set(training.kept_endpoints(job)) == set(second)
-    plain = dataclasses.replace(job, track=planner.project.plans("rivals")["fedavg"].shared.track)
+    plain = Key(**{**vars(job), "track": planner.project.plans("rivals")["fedavg"].shared.track})
     assert training.begun_from(plain) == []
     with pytest.raises(UserError, match="fedalt: its gate looks at every token"):
-        planner.exports.adapters(Run("rivals", "2026", "fedalt"))
-    assert planner.exports.adapters(Run("rivals", "2026", "apfl"))
-
-
-@dataclasses.dataclass(frozen=True)
-class SharedBatch:
-    """The wildcards of a job of a shared stage."""
-
-    experiment: str
-    seed: str
-    track: str
-    round: str
-    batch: str
+        planner.exports.adapters(run_key("rivals", "2026", "fedalt"))
+    assert planner.exports.adapters(run_key("rivals", "2026", "apfl"))
 
 
 @pytest.mark.parametrize(("keep", "kept", "left"), [("all", "2026|2027", "none"), ("first_seed", "2026", "2027")])
@@ -350,7 +328,9 @@ def test_adapters_are_targets_only_of_the_seeds_that_keep_them(plan, keep, kept,
 def test_the_earlier_participations_of_a_chain_are_named_apart(plan) -> None:
     """Ditto's second participation starts where its first one, which is then replaced, ended."""
     training = plan(PLANNED).training
-    keys = [PersonalBatch("demo", "2026", "ditto", f"round{number}", "0") for number in range(3)]
+    keys = [
+        Key(experiment="demo", seed="2026", method="ditto", phase=f"round{number}", batch="0") for number in range(3)
+    ]
     # Coverage first: two rounds reach all twelve clients, and those of the third take part again.
     third = set(training.personal_clients(keys[2]))
     assert [set(training.personal_settings(key)["again"]) for key in keys] == [
@@ -361,7 +341,7 @@ def test_the_earlier_participations_of_a_chain_are_named_apart(plan) -> None:
     starts = training.personal_starts(keys[2])
     assert starts
     assert all(path.endswith(".passing.safetensors") for path in starts)
-    run = Run("demo", "2026", "ditto")
+    run = run_key("demo", "2026", "ditto")
     assert not any("passing" in path for path in training.adapters(run))
     assert training.behind(run) == []
 

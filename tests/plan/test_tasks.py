@@ -5,21 +5,21 @@ from __future__ import annotations
 import pytest
 
 from favor.foundation.errors import UserError
-from favor.plan.keys import Batch, InExperiment, PersonalBatch
+from favor.plan.keys import Key
 
 FILES = "tests/data/tasks.yaml"
 STUDY = ("config/blogtext.yaml", "config/studies/tasks.yaml")
-KEY = InExperiment("rewriting")
+KEY = Key(experiment="rewriting")
 
 
 def test_only_jobs_of_models_that_answer_read_requests(plan) -> None:
     assert plan(FILES).training.requests(KEY) == ["results/rewriting/clients/requests.parquet"]
     planner = plan(STUDY)
-    assert planner.training.requests(InExperiment("blogtext")) == []
+    assert planner.training.requests(Key(experiment="blogtext")) == []
     assert planner.tasks.doing("continue") == "blogtext"
     assert planner.tasks.doing("rewrite", "instruct") == "tasks_rewrite|tasks_instruct"
     for name, task in (("tasks_rewrite", "rewrite"), ("tasks_instruct", "instruct")):
-        made = planner.tasks.request_settings(InExperiment(name))
+        made = planner.tasks.request_settings(Key(experiment=name))
         assert (made["task"], made["splits"], made["model"]["chat"]) == (task, ["train", "test"], "template")
         assert "tasks" in planner.evaluation.families(name)
     assert "tasks" not in planner.evaluation.families("blogtext")
@@ -36,7 +36,10 @@ def test_to_continue_hands_every_job_what_it_was_handed(plan) -> None:
     silent, loud = plan(), plan(change=said)
     shared = silent.training.runs("micro")[0]
     track = silent.project.plan(shared).shared.track
-    keys = (Batch("micro", "1", track, "0", "0"), PersonalBatch("micro", "1", "favor", "last", "0"))
+    keys = (
+        Key(experiment="micro", seed="1", track=track, round="0", batch="0"),
+        Key(experiment="micro", seed="1", method="favor", phase="last", batch="0"),
+    )
     for planner in (silent, loud):
         assert planner.training.shared_settings(keys[0]) == silent.training.shared_settings(keys[0])
         assert planner.training.personal_settings(keys[1]) == silent.training.personal_settings(keys[1])

@@ -8,7 +8,7 @@ import pytest
 
 from favor.foundation.errors import UserError
 from favor.plan.handing import canonical
-from favor.plan.keys import InExperiment
+from favor.plan.keys import Key
 from favor.plan.validation import unread
 from favor.scores.settings import ValidationScoring
 
@@ -19,7 +19,7 @@ def test_the_choice_reads_training_logs_and_nothing_of_test_texts(plan) -> None:
     planner = plan(SWEEP)
     assert planner.sweeps.families("volume") == ["utility", "validation", "verification"]
     assert "validation" in planner.evaluation.families("third")
-    key = InExperiment("third")
+    key = Key(experiment="third")
     logs, settings = planner.validation.logs(key), planner.validation.settings(key)
     assert logs
     assert all(path.endswith(".log.parquet") for path in logs)
@@ -38,7 +38,7 @@ def test_a_personal_stage_that_stops_early_keeps_its_best_pass(plan) -> None:
         for name in ("even", "third"):
             config["experiments"][name].setdefault("training", {})["validation"] = {"patience": 1}
 
-    runs = plan(SWEEP, patient).validation.settings(InExperiment("third"))["runs"]
+    runs = plan(SWEEP, patient).validation.settings(Key(experiment="third"))["runs"]
     assert all(run["stopped"] for run in runs)
 
 

@@ -10,7 +10,7 @@ from favor.federation.schedule import answering, client_names
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator
 from favor.plan import Planner
-from favor.plan.keys import Run
+from favor.plan.keys import run_key
 
 METHODS = {"fedavg": {}, "favor": {}, "ditto": {}, "local_only": {}, "pooled": {}}
 
@@ -106,13 +106,13 @@ def test_only_what_follows_from_its_participation_changes(plan, per_job) -> None
         if earlier or apart:
             assert (settings, files) == (had, read)
         assert client not in str(settings) or settings["withdrawn"] == [client]
-    run = Run("micro", "1", "favor")
+    run = run_key("micro", "1", "favor")
     assert left.training.schedule_settings(run) == whole.training.schedule_settings(run)
 
 
 def test_the_pooled_reference_leaves_its_texts_out_and_evaluators_read_what_remains(plan) -> None:
     planner = planned(plan, 2, "client_002")
-    run = Run("micro", "1", "pooled")
+    run = run_key("micro", "1", "pooled")
     (job,) = planner.training.personal_jobs(run)
     assert planner.training.personal_settings(job)["withdrawn"] == ["client_002"]
     assert planner.project.texts(run) == "results/micro/clients/remaining/texts.parquet"

@@ -10,7 +10,7 @@ from tests.plan.conftest import *  # noqa: F403 - planners
 from tests.scores.test_likelihood import CLIENTS, rows
 
 from favor.foundation.errors import UserError
-from favor.plan.keys import InExperiment, Run
+from favor.plan.keys import Key, run_key
 from favor.scores.poisoning import UNAIMED, poisoning_scores
 from favor.scores.settings import PoisoningScoring
 from favor.statistics.settings import Bootstrap
@@ -89,10 +89,10 @@ def studied(config) -> None:
 
 def test_the_scores_read_both_experiments(plan) -> None:
     planner = plan(change=studied)
-    key = InExperiment("micro")
+    key = Key(experiment="micro")
     here, beside = planner.likelihood.readings(key), planner.likelihood.readings_beside(key)
     assert [path.replace("/micro/", "/honest/") for path in here] == beside
-    assert planner.paths.likelihood.of(Run("honest", "1", "favor")) in beside
+    assert planner.paths.likelihood.of(run_key("honest", "1", "favor")) in beside
     found = planner.training.attackers("micro", "1")
     settings = planner.likelihood.poisoning_settings(key)
     assert (settings["attackers"], settings["targets"]) == ({"1": found.clients}, {"1": found.target})

@@ -22,7 +22,7 @@ from favor.config.resolve import resolve
 from favor.corpora.schemas import ALLOCATION, ROSTER
 from favor.foundation.parquet import read_parquet
 from favor.plan import Planner
-from favor.plan.keys import InExperiment, Run
+from favor.plan.keys import Key, run_key
 
 METHODS = ("favor", "ditto", "fedsa_lora", "apfl", "flexlora", "fedalt", "feddpa", "fedadam", "scaffold")
 CLIENTS = ("client_001", "client_002", "client_003")
@@ -38,8 +38,8 @@ class Simulation:
     authors: dict[str, str]
     words: dict[str, int]
 
-    def run(self, method) -> Run:
-        return Run("micro", "1", method)
+    def run(self, method) -> Key:
+        return run_key("micro", "1", method)
 
     def at(self, path) -> Path:
         return self.project.folder / path
@@ -76,12 +76,12 @@ def simulation(repository, model_folder, tmp_path_factory) -> Simulation:
         config = small(repository, model_folder)
         (folder / "config" / "config.yaml").write_text(yaml.safe_dump(config))
         planner = Planner(resolve(config), repository)
-        wanted = [planner.paths.boundary.of(InExperiment("micro"))]
+        wanted = [planner.paths.boundary.of(Key(experiment="micro"))]
         for method in METHODS:
-            run = Run("micro", "1", method)
+            run = run_key("micro", "1", method)
             peft = [] if method == "fedalt" else [planner.paths.peft_folder.of(run)]
             wanted += [*peft, *planner.training.adapters(run)]
-        wanted.append(planner.paths.generations.of(Run("micro", "1", "scaffold")))
+        wanted.append(planner.paths.generations.of(run_key("micro", "1", "scaffold")))
         project.snakemake("--", *dict.fromkeys(wanted))
 
     project = Project(made_once(tmp_path_factory, "simulation", make))

@@ -16,7 +16,7 @@ from favor.federation.packs import read_packs
 from favor.federation.schemas import BOUNDARY, GENERATIONS
 from favor.foundation.parquet import read_parquet
 from favor.foundation.tensors import read_safetensors
-from favor.plan.keys import InExperiment
+from favor.plan.keys import Key
 
 pytestmark = pytest.mark.slow(72)
 
@@ -52,7 +52,7 @@ def test_sites_end_in_the_bytes_of_the_simulation(method, simulation, federation
         expected = simulation.at(training.server_adapter(run, stage, number + 1))
         assert (made.server / "state" / f"{number + 1}.safetensors").read_bytes() == expected.read_bytes()
     ended = made.finish()
-    theirs = read_parquet(simulation.at(paths.boundary.of(InExperiment("micro"))), BOUNDARY)
+    theirs = read_parquet(simulation.at(paths.boundary.of(Key(experiment="micro"))), BOUNDARY)
     theirs = theirs[(theirs["method"] == method) & (theirs["direction"] != STAYS)]
     crossed = read_parquet(made.server / "boundary.parquet", BOUNDARY)
     columns = ["round", "direction", "content", "client", "bytes"]
@@ -97,7 +97,7 @@ def test_scaffold_begins_as_fedavg_and_everybody_generates_with_it(simulation) -
             assert delta.keys() == change.keys()
     made = read_parquet(simulation.at(simulation.planner.paths.generations.of(run)), GENERATIONS)
     assert set(made["client"]) == set(CLIENTS)
-    record = read_parquet(simulation.at(simulation.planner.paths.boundary.of(InExperiment("micro"))), BOUNDARY)
+    record = read_parquet(simulation.at(simulation.planner.paths.boundary.of(Key(experiment="micro"))), BOUNDARY)
     stays = record[(record["method"] == "scaffold") & (record["direction"] == STAYS)]
     assert dict(zip(stays["client"], stays["content"], strict=True)) == dict.fromkeys(
         sorted(set().union(*training.rounds("micro", "1", "coverage_first"))), "state"

@@ -15,7 +15,7 @@ from favor.federation.method import rate_caution
 from favor.federation.settings import Tuned
 from favor.foundation.errors import UserError
 from favor.plan import Planner
-from favor.plan.keys import Batch, Run, StageOfRun
+from favor.plan.keys import Key, run_key
 from favor.tuning.choice import choose, write_tuned
 from favor.tuning.grid import Candidate, Grid, losses_of
 
@@ -93,10 +93,8 @@ def test_a_stage_has_the_losses_of_its_own_logs() -> None:
     made = grid(raw(methods={"ditto": {}}))
     candidates = made.personal({"ditto": 0.1})
     planner = planned(made, candidates, raw(methods={"ditto": {}}))
-    run = Run("tiny_tuning", "1", candidates[0].trial)
-    logs = {
-        stage: planner.validation.stage_logs(StageOfRun(**vars(run), stage=stage)) for stage in ("shared", "personal")
-    }
+    run = run_key("tiny_tuning", "1", candidates[0].trial)
+    logs = {stage: planner.validation.stage_logs(Key(**vars(run), stage=stage)) for stage in ("shared", "personal")}
     assert all("/shared/" in log for log in logs["shared"])
     assert [log.split("/")[-2] for log in logs["personal"]] == ["round0", "round1"]
 
@@ -122,7 +120,9 @@ def test_a_shared_stage_reads_validation_texts_only_where_clients_generate_with_
     planner = planned(made, shared, raw(methods={"fedavg": {}, "fedsa_lora": {}}))
     for each in shared:
         stage = planner.project.plans("tiny_tuning")[each.trial].shared
-        settings = planner.training.shared_settings(Batch("tiny_tuning", "1", stage.track, "0", "0"))
+        settings = planner.training.shared_settings(
+            Key(experiment="tiny_tuning", seed="1", track=stage.track, round="0", batch="0")
+        )
         assert (settings["training"]["validation"] is not None) == (each.row == "fedsa_lora")
 
 

@@ -169,8 +169,8 @@ def test_a_hyper_parameter_of_a_shared_stage_reruns_its_track(project) -> None:
         # A rule that reverses a list: embeddings under the names of other encoders.
         (
             "workflow/rules/scores.smk",
-            "        embeddings=paths.generation_embeddings.each(encoder=project.spaces),\n",
-            "        embeddings=paths.generation_embeddings.each(encoder=lambda key: project.spaces(key)[::-1]),\n",
+            "generation_embeddings.each(\n            w, encoder=project.spaces(w)\n",
+            "generation_embeddings.each(\n            w, encoder=project.spaces(w)[::-1]\n",
             "score",
         ),
         # Rules that swap two inputs, and two outputs.

@@ -130,9 +130,9 @@ rule assign_roles:
 
 rule allocate_texts:
     input:
-        documents=paths.documents.at(corpus=project.corpus),
-        splits=paths.splits.at(corpus=project.corpus),
-        roster=paths.roster.at(corpus=project.corpus),
+        documents=lambda w: paths.documents.of(w, corpus=project.corpus(w)),
+        splits=lambda w: paths.splits.of(w, corpus=project.corpus(w)),
+        roster=lambda w: paths.roster.of(w, corpus=project.corpus(w)),
     output:
         texts=paths.texts,
         allocation=paths.allocation,
@@ -176,8 +176,8 @@ rule select_common_prompts:
     input:
         source=preparation.common_source,
         texts=paths.texts,
-        documents=paths.documents.at(corpus=project.corpus),
-        roster=paths.roster.at(corpus=project.corpus),
+        documents=lambda w: paths.documents.of(w, corpus=project.corpus(w)),
+        roster=lambda w: paths.roster.of(w, corpus=project.corpus(w)),
         tokenizer=preparation.tokenizer,
         near_duplicates=preparation.copied_posts,
     output:

@@ -6,7 +6,7 @@ from favor.plan.handing import hands
 
 rule train_tokenizer:
     input:
-        documents=paths.documents.at(corpus=project.pretraining_corpus),
+        documents=lambda w: paths.documents.of(w, corpus=project.pretraining_corpus(w)),
         background=lambda w: project.background(project.pretraining_corpus(w)),
     output:
         tokenizer=paths.tokenizer,
@@ -21,7 +21,7 @@ rule train_tokenizer:
 
 rule pretrain_base:
     input:
-        documents=paths.documents.at(corpus=project.pretraining_corpus),
+        documents=lambda w: paths.documents.of(w, corpus=project.pretraining_corpus(w)),
         background=lambda w: project.background(project.pretraining_corpus(w)),
         tokenizer=paths.tokenizer,
     output:
@@ -86,9 +86,9 @@ rule quantise_base:
 
 rule train_asce:
     input:
-        documents=paths.documents.at(corpus=project.encoder_corpus),
-        splits=paths.splits.at(corpus=project.encoder_corpus),
-        roster=paths.roster.at(corpus=project.encoder_corpus),
+        documents=lambda w: paths.documents.of(w, corpus=project.encoder_corpus(w)),
+        splits=lambda w: paths.splits.of(w, corpus=project.encoder_corpus(w)),
+        roster=lambda w: paths.roster.of(w, corpus=project.encoder_corpus(w)),
     output:
         weights=paths.encoder_weights,
         settings=paths.encoder_manifest,
@@ -105,9 +105,9 @@ rule train_asce:
 
 rule fit_stylometry:
     input:
-        documents=paths.documents.at(corpus=project.encoder_corpus),
-        splits=paths.splits.at(corpus=project.encoder_corpus),
-        roster=paths.roster.at(corpus=project.encoder_corpus),
+        documents=lambda w: paths.documents.of(w, corpus=project.encoder_corpus(w)),
+        splits=lambda w: paths.splits.of(w, corpus=project.encoder_corpus(w)),
+        roster=lambda w: paths.roster.of(w, corpus=project.encoder_corpus(w)),
     output:
         weights=paths.encoder_weights,
         settings=paths.encoder_manifest,
@@ -133,8 +133,8 @@ rule make_demo_assistant:
 rule train_assistant:
     input:
         assistant=project.assistant_texts,
-        documents=paths.documents.at(corpus=project.assistant_corpus),
-        roster=paths.roster.at(corpus=project.assistant_corpus),
+        documents=lambda w: paths.documents.of(w, corpus=project.assistant_corpus(w)),
+        roster=lambda w: paths.roster.of(w, corpus=project.assistant_corpus(w)),
     output:
         weights=paths.assistant_weights,
         settings=paths.assistant_manifest,

@@ -157,8 +157,10 @@ rule measure_utility:
         generations=evaluation.generations,
         prompts=evaluation.prompts,
         bertscore=paths.bertscore,
-        embeddings=paths.generation_embeddings.at(encoder=project.semantic_encoder),
-        golds=paths.gold_embeddings.at(encoder=project.semantic_encoder),
+        embeddings=lambda w: paths.generation_embeddings.of(
+            w, encoder=project.semantic_encoder(w)
+        ),
+        golds=lambda w: paths.gold_embeddings.of(w, encoder=project.semantic_encoder(w)),
     output:
         utility=paths.utility,
     params:

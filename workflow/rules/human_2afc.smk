@@ -36,7 +36,7 @@ rule score_2afc:
         responses=studies.responses,
     output:
         votes=paths.audit_votes,
-        scores=paths.scores.where(family="human_2afc"),
+        scores=paths.scores.partial(family="human_2afc"),
     params:
         cfg=studies.vote_settings,
     script:

@@ -37,7 +37,7 @@ rule score_judges:
     input:
         judged=studies.judgements,
     output:
-        scores=paths.scores.where(family="judges"),
+        scores=paths.scores.partial(family="judges"),
     params:
         cfg=studies.judge_score_settings,
     script:

@@ -43,7 +43,7 @@ rule score_likelihood:
     input:
         readings=likelihood.readings,
     output:
-        scores=paths.scores.where(family="likelihood"),
+        scores=paths.scores.partial(family="likelihood"),
     params:
         cfg=likelihood.score_settings,
     script:
@@ -56,7 +56,7 @@ rule score_poisoning:
         readings=likelihood.readings,
         beside=likelihood.readings_beside,
     output:
-        scores=paths.scores.where(family="poisoning"),
+        scores=paths.scores.partial(family="poisoning"),
     params:
         cfg=likelihood.poisoning_settings,
     script:

@@ -16,17 +16,17 @@ rule measure_privacy:
     input:
         unpack(privacy.inputs),
         texts=project.texts,
-        documents=paths.documents.at(corpus=project.corpus),
-        splits=paths.splits.at(corpus=project.corpus),
-        roster=paths.roster.at(corpus=project.corpus),
+        documents=lambda w: paths.documents.of(w, corpus=project.corpus(w)),
+        splits=lambda w: paths.splits.of(w, corpus=project.corpus(w)),
+        roster=lambda w: paths.roster.of(w, corpus=project.corpus(w)),
         near_duplicates=lambda w: project.near_duplicates(project.corpus(w)),
         model=project.base_files,
     output:
-        losses=paths.privacy.where(reading="losses"),
-        links=paths.privacy.where(reading="links"),
-        canaries=paths.privacy.where(reading="canaries"),
-        canary_clients=paths.privacy.where(reading="canary_clients"),
-        norms=paths.privacy.where(reading="norms"),
+        losses=paths.privacy.partial(reading="losses"),
+        links=paths.privacy.partial(reading="links"),
+        canaries=paths.privacy.partial(reading="canaries"),
+        canary_clients=paths.privacy.partial(reading="canary_clients"),
+        norms=paths.privacy.partial(reading="norms"),
     threads: threads.generation
     resources:
         **asks("measure_privacy", model=costs.base_model),
@@ -41,7 +41,7 @@ rule score_privacy:
         readings=privacy.readings,
         style=evaluation.style_sources,
     output:
-        scores=paths.scores.where(family="privacy"),
+        scores=paths.scores.partial(family="privacy"),
     params:
         cfg=privacy.score_settings,
     script:

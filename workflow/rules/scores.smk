@@ -6,8 +6,10 @@ rule score:
         generations=evaluation.generations,
         prompts=evaluation.prompts,
         sources=evaluation.sources,
-        golds=paths.gold_embeddings.each(encoder=project.spaces),
-        embeddings=paths.generation_embeddings.each(encoder=project.spaces),
+        golds=lambda w: paths.gold_embeddings.each(w, encoder=project.spaces(w)),
+        embeddings=lambda w: paths.generation_embeddings.each(
+            w, encoder=project.spaces(w)
+        ),
         utility=paths.utility,
         common_generations=evaluation.family_common_generations,
         common_embeddings=evaluation.family_common_embeddings,
@@ -39,7 +41,7 @@ rule score_efficiency:
         logs=training.logs,
         adapters=training.initial_adapters,
     output:
-        scores=paths.scores.where(family="efficiency"),
+        scores=paths.scores.partial(family="efficiency"),
     params:
         cfg=evaluation.efficiency_settings,
     script:
@@ -51,7 +53,7 @@ rule score_validation:
     input:
         logs=planner.validation.logs,
     output:
-        scores=paths.scores.where(family="validation"),
+        scores=paths.scores.partial(family="validation"),
     params:
         cfg=planner.validation.settings,
     script:
@@ -61,9 +63,9 @@ rule score_validation:
 # Scored from certificates of encoders, not from texts.
 rule score_stel:
     input:
-        certificates=paths.certificate.each(encoder=project.spaces),
+        certificates=lambda w: paths.certificate.each(w, encoder=project.spaces(w)),
     output:
-        scores=paths.scores.where(family="stel"),
+        scores=paths.scores.partial(family="stel"),
     params:
         cfg=evaluation.certificate_settings,
     script:

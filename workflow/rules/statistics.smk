@@ -6,9 +6,11 @@ rule compare_methods:
         generations=evaluation.generations,
         prompts=evaluation.prompts,
         sources=evaluation.compared_sources,
-        golds=paths.gold_embeddings.each(encoder=evaluation.compared_encoders),
-        embeddings=paths.generation_embeddings.each(
-            encoder=evaluation.compared_encoders
+        golds=lambda w: paths.gold_embeddings.each(
+            w, encoder=evaluation.compared_encoders(w)
+        ),
+        embeddings=lambda w: paths.generation_embeddings.each(
+            w, encoder=evaluation.compared_encoders(w)
         ),
         utility=paths.utility,
         assistant=evaluation.assistant_scores,
@@ -26,8 +28,10 @@ rule compare_all:
         generations=evaluation.generations,
         prompts=evaluation.prompts,
         sources=evaluation.sources,
-        golds=paths.gold_embeddings.each(encoder=project.spaces),
-        embeddings=paths.generation_embeddings.each(encoder=project.spaces),
+        golds=lambda w: paths.gold_embeddings.each(w, encoder=project.spaces(w)),
+        embeddings=lambda w: paths.generation_embeddings.each(
+            w, encoder=project.spaces(w)
+        ),
         utility=paths.utility,
         assistant=evaluation.assistant_scores,
     output:
@@ -66,8 +70,10 @@ rule measure_participation:
         generations=evaluation.generations,
         prompts=evaluation.prompts,
         sources=evaluation.style_sources,
-        golds=paths.gold_embeddings.at(encoder=project.style_encoder),
-        embeddings=paths.generation_embeddings.at(encoder=project.style_encoder),
+        golds=lambda w: paths.gold_embeddings.of(w, encoder=project.style_encoder(w)),
+        embeddings=lambda w: paths.generation_embeddings.of(
+            w, encoder=project.style_encoder(w)
+        ),
     output:
         participation=paths.participation,
     threads: threads.scoring

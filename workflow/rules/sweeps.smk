@@ -21,10 +21,10 @@ rule make_sweep_table:
         prompts=sweeps.prompts,
         paper=tables.paper_values,
     output:
-        cells=paths.sweep_table.where(kind="parquet"),
-        tex=paths.sweep_table.where(kind="tex"),
+        cells=paths.sweep_table.partial(kind="parquet"),
+        tex=paths.sweep_table.partial(kind="tex"),
         html=report(
-            paths.sweep_table.where(kind="html"),
+            paths.sweep_table.partial(kind="html"),
             caption="../report/sweep.rst",
             category="Tables",
             subcategory="{sweep}",

@@ -12,10 +12,10 @@ rule make_table:
         paper=tables.paper_values,
         prompts=tables.prompts,
     output:
-        cells=paths.table.where(kind="parquet"),
-        tex=paths.table.where(kind="tex"),
+        cells=paths.table.partial(kind="parquet"),
+        tex=paths.table.partial(kind="tex"),
         html=report(
-            paths.table.where(kind="html"),
+            paths.table.partial(kind="html"),
             caption="../report/table.rst",
             category="Tables",
             subcategory="{experiment}",
@@ -35,9 +35,9 @@ rule make_excerpts:
         generations=evaluation.generations,
         prompts=evaluation.prompts,
     output:
-        cells=paths.table.where(kind="parquet", label="qualitative-appendix"),
-        tex=paths.table.where(kind="tex", label="qualitative-appendix"),
-        html=paths.table.where(kind="html", label="qualitative-appendix"),
+        cells=paths.table.partial(kind="parquet", label="qualitative-appendix"),
+        tex=paths.table.partial(kind="tex", label="qualitative-appendix"),
+        html=paths.table.partial(kind="html", label="qualitative-appendix"),
     params:
         cfg=tables.excerpt_settings,
         code=code("make_excerpts", *tables.code("qualitative-appendix")),
@@ -50,8 +50,10 @@ rule make_gallery:
         generations=evaluation.generations,
         prompts=evaluation.prompts,
         sources=evaluation.style_sources,
-        golds=paths.gold_embeddings.at(encoder=project.style_encoder),
-        embeddings=paths.generation_embeddings.at(encoder=project.style_encoder),
+        golds=lambda w: paths.gold_embeddings.of(w, encoder=project.style_encoder(w)),
+        embeddings=lambda w: paths.generation_embeddings.of(
+            w, encoder=project.style_encoder(w)
+        ),
     output:
         gallery=paths.gallery,
         sample=paths.gallery_sample,
@@ -68,14 +70,14 @@ rule draw_figure:
         unpack(figures.inputs),
     output:
         svg=report(
-            paths.figure.where(kind="svg"),
+            paths.figure.partial(kind="svg"),
             caption="../report/figure.rst",
             category="Figures",
             subcategory="{experiment}",
             labels=figures.labels,
         ),
-        pdf=paths.figure.where(kind="pdf"),
-        drawn=paths.figure.where(kind="csv"),
+        pdf=paths.figure.partial(kind="pdf"),
+        drawn=paths.figure.partial(kind="csv"),
     wildcard_constraints:
         figure=figures.names,
     params:
@@ -112,12 +114,14 @@ rule report:
         numbers=paths.numbers,
         evidence=publication.evidence,
         samples=publication.samples,
-        dropped=paths.dropped.each(corpus=publication.corpora),
-        scripts=paths.scripts.each(corpus=publication.corpora),
-        author_measures=paths.author_measures.each(corpus=publication.corpora),
-        roster=paths.roster.each(corpus=publication.corpora),
-        splits=paths.splits.each(corpus=publication.corpora),
-        overlap=paths.overlap.each(corpus=publication.corpora),
+        dropped=lambda w: paths.dropped.each(w, corpus=publication.corpora(w)),
+        scripts=lambda w: paths.scripts.each(w, corpus=publication.corpora(w)),
+        author_measures=lambda w: paths.author_measures.each(
+            w, corpus=publication.corpora(w)
+        ),
+        roster=lambda w: paths.roster.each(w, corpus=publication.corpora(w)),
+        splits=lambda w: paths.splits.each(w, corpus=publication.corpora(w)),
+        overlap=lambda w: paths.overlap.each(w, corpus=publication.corpora(w)),
         near_duplicates=publication.near_duplicates,
         allocation=publication.allocations,
         prompts=publication.prompts,

@@ -54,11 +54,13 @@ rule score_tasks:
         generations=evaluation.generations,
         prompts=evaluation.prompts,
         sources=evaluation.sources,
-        golds=paths.gold_embeddings.each(encoder=project.spaces),
-        embeddings=paths.generation_embeddings.each(encoder=project.spaces),
-        drafts=paths.draft_embeddings.each(encoder=project.spaces),
+        golds=lambda w: paths.gold_embeddings.each(w, encoder=project.spaces(w)),
+        embeddings=lambda w: paths.generation_embeddings.each(
+            w, encoder=project.spaces(w)
+        ),
+        drafts=lambda w: paths.draft_embeddings.each(w, encoder=project.spaces(w)),
     output:
-        scores=paths.scores.where(family="tasks"),
+        scores=paths.scores.partial(family="tasks"),
     params:
         cfg=tasks.scoring_settings,
     script:

@@ -3,9 +3,9 @@
 
 rule embed_transfer:
     input:
-        documents=paths.documents.at(corpus=studies.transfer_corpus),
-        splits=paths.splits.at(corpus=studies.transfer_corpus),
-        roster=paths.roster.at(corpus=studies.transfer_corpus),
+        documents=lambda w: paths.documents.of(w, corpus=studies.transfer_corpus(w)),
+        splits=lambda w: paths.splits.of(w, corpus=studies.transfer_corpus(w)),
+        roster=lambda w: paths.roster.of(w, corpus=studies.transfer_corpus(w)),
         encoder=project.encoder_files,
     output:
         embeddings=paths.transfer_embeddings,
@@ -21,10 +21,14 @@ rule embed_transfer:
 
 rule score_transfer:
     input:
-        embeddings=paths.transfer_embeddings.each(encoder=studies.embedded),
-        manifests=paths.encoder_manifest.each(encoder=studies.transferred),
+        embeddings=lambda w: paths.transfer_embeddings.each(
+            w, encoder=studies.embedded(w)
+        ),
+        manifests=lambda w: paths.encoder_manifest.each(
+            w, encoder=studies.transferred(w)
+        ),
     output:
-        scores=paths.scores.where(family="transfer"),
+        scores=paths.scores.partial(family="transfer"),
     params:
         cfg=studies.transfer_settings,
     script:

@@ -7,7 +7,7 @@ from functools import cached_property
 from favor.federation.method import PersonalStage, Plan, SharedStage, needs_shared
 from favor.plan.evaluation import Evaluation
 from favor.plan.handing import present
-from favor.plan.keys import Run
+from favor.plan.keys import Key, run_key
 from favor.plan.project import Part
 from favor.plan.records import Records
 from favor.plan.shared import with_canaries
@@ -85,12 +85,12 @@ class Accounts(Part):
         for name, experiment in self.project.config.experiments.items():
             if experiment.studies.privacy is not None:
                 for row in self.training.audited_rows(name):
-                    run = self.training.trainer(Run(name, str(experiment.seeds[0]), row))
+                    run = self.training.trainer(run_key(name, experiment.seeds[0], row))
                     stage = present(self.project.plan(run).shared)
                     found |= {(run.experiment, stage.track), (run.experiment, with_canaries(stage).track)}
         return found
 
-    def _add_track(self, found: Account, run: Run, stage: SharedStage) -> None:
+    def _add_track(self, found: Account, run: Key, stage: SharedStage) -> None:
         schedule = self.training.rounds(run.experiment, run.seed, stage.sampling)
         participations = sum(map(len, schedule))
         jobs = sum(len(self.training.round_jobs(run, stage, number)) for number in range(len(schedule)))
@@ -113,7 +113,7 @@ class Accounts(Part):
             members = stage.server.kind == "members"
             found.temporary += participations if members else max(map(len, schedule))
 
-    def _add_personal(self, found: Account, run: Run, plan: Plan, stage: PersonalStage) -> None:
+    def _add_personal(self, found: Account, run: Key, plan: Plan, stage: PersonalStage) -> None:
         phases = [
             [client for job in self.training.phase_jobs(run, phase) for client in self.training.personal_clients(job)]
             for phase in self.training.phases(run.experiment, plan)
@@ -133,13 +133,13 @@ class Accounts(Part):
             waiting = waiting - set(phase) | again
         found.temporary += most
 
-    def _add_kept(self, found: Account, run: Run, kind: str, adapters: int) -> None:
+    def _add_kept(self, found: Account, run: Key, kind: str, adapters: int) -> None:
         if self.evaluation.keeps_adapters(run.seed):
             found.stored[kind] += adapters
         else:
             found.temporary += adapters
 
-    def _add_traffic(self, found: Account, run: Run, plan: Plan) -> None:
+    def _add_traffic(self, found: Account, run: Key, plan: Plan) -> None:
         if plan.shared is not None:
             schedule = self.training.rounds(run.experiment, run.seed, plan.shared.sampling)
             participations = sum(map(len, schedule))

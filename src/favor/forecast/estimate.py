@@ -17,7 +17,7 @@ from favor.foundation.gguf import read_header
 from favor.lm.settings import LanguageModel
 from favor.plan import Planner
 from favor.plan.costs import TOKENS_PER_WORD
-from favor.plan.keys import Table
+from favor.plan.keys import Key
 
 GIB = 2**30
 # The paper's efficiency table: FAVoR, one seed, 6 rounds of 12 clients and the private stages of 50; texts of its
@@ -87,7 +87,7 @@ def model_bytes(model: LanguageModel, shape: Any) -> tuple[int, int]:
 
 def _tokens(planner: Planner, name: str, found: Account, words: float) -> dict[str, float]:
     """Return how many tokens an experiment trains on, generates and reads for likelihoods."""
-    experiment, key = planner.config.experiments[name], Table(name, "")
+    experiment, key = planner.config.experiments[name], Key(experiment=name)
     training, generation = experiment.training, experiment.generation
     a_pass = TOKENS_PER_WORD * words
     if training.steps_per_epoch is not None:

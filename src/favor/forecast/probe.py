@@ -13,7 +13,7 @@ from typing import Any
 
 from favor.forecast.estimate import model_bytes, shape_of
 from favor.plan import Planner
-from favor.plan.keys import Table
+from favor.plan.keys import Key
 
 LARGE = 300_000_000  # parameters from which on a few layers stand for all
 LAYERS = (1, 3)
@@ -159,7 +159,9 @@ def _works(planner: Planner, name: str, model: Any, shape: Any, device: str, dty
 
     def generate_tokens(new: int) -> int:
         """Write ``new`` tokens in every row of a full batch: few rows at once take longer per token."""
-        rows = min(experiment.generation.rows_per_batch, experiment.clients * planner.costs.prompts_of(Table(name, "")))
+        rows = min(
+            experiment.generation.rows_per_batch, experiment.clients * planner.costs.prompts_of(Key(experiment=name))
+        )
         prompts = generator.integers(3, shape.vocab_size, rows).tolist()
         requests = [GenerationRequest(str(at), [prompt], states[at % clients]) for at, prompt in enumerate(prompts)]
         made = generate(base, lora, requests, new, experiment.generation.repetition_penalty)

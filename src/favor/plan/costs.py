@@ -16,7 +16,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.gguf import read_header
 from favor.foundation.names import nearest
 from favor.plan.handing import present
-from favor.plan.keys import Batch, Encoder, GenerationPart, InExperiment, OfModel, PersonalBatch, Run
+from favor.plan.keys import Key
 from favor.plan.likelihood import read_length
 from favor.plan.project import Part
 from favor.plan.training import Training
@@ -99,7 +99,7 @@ class Costs(Part):
         """Return that a job computes on the processor although it loads a base model."""
         return 0
 
-    def encoder_gpus(self, key: Encoder) -> int:
+    def encoder_gpus(self, key: Key) -> int:
         """Return the GPUs of a job that encodes texts with the encoder of a wildcard."""
         kind = self.project.config.encoders[key.encoder].kind
         return self._gpu("cpu" if kind == "stylometry" else "auto")
@@ -110,13 +110,13 @@ class Costs(Part):
 
     # Base models and their sizes
 
-    def model(self, key: OfModel) -> str:
+    def model(self, key: Key) -> str:
         return key.model
 
-    def base_model(self, key: InExperiment) -> str:
+    def base_model(self, key: Key) -> str:
         return self.project.experiment(key).base_model
 
-    def judge_model(self, key: InExperiment) -> str | None:
+    def judge_model(self, key: Key) -> str | None:
         """Return the base model that judges, where it is one of this machine."""
         judges = self.project.experiment(key).studies.judges
         return judges.base_model if judges is not None and judges.model == "local" else None
@@ -142,7 +142,7 @@ class Costs(Part):
         size = 0.6 if self.project.config.base_models[name].quantisation == "nf4" else plain
         return self.parameters(name) * size * (1 if gpu else 2) / 1e6
 
-    def adapter_mb(self, key: InExperiment) -> float:
+    def adapter_mb(self, key: Key) -> float:
         """Return the size of one client's adapter of an experiment (float32)."""
         experiment = self.project.experiment(key)
         return 4 * ADAPTER_SHARE * experiment.lora.rank * self.parameters(experiment.base_model) / 1e6
@@ -160,9 +160,7 @@ class Costs(Part):
 
     # Work
 
-    def stage_tokens(
-        self, key: InExperiment, texts: str, stage: SharedStage | PersonalStage, clients: Sequence[str]
-    ) -> float:
+    def stage_tokens(self, key: Key, texts: str, stage: SharedStage | PersonalStage, clients: Sequence[str]) -> float:
         """Return how many tokens a job of a stage trains on, by the clients' words in the table ``texts``."""
         experiment = self.project.experiment(key)
         federation, training = experiment.federation, experiment.training
@@ -175,32 +173,32 @@ class Costs(Part):
         return steps * training.steps_per_epoch * pieces * training.max_length
 
     def _stage_work(
-        self, key: InExperiment, files: Any, stage: SharedStage | PersonalStage, clients: Sequence[str]
+        self, key: Key, files: Any, stage: SharedStage | PersonalStage, clients: Sequence[str]
     ) -> tuple[float, float]:
         tokens = self.stage_tokens(key, files.texts, stage, clients)
         memory = 8 * self.adapter_mb(key) * len(clients) + self._beside_mb(key)
         return 6 * self.parameters(self.base_model(key)) * tokens, memory
 
-    def shared_work(self, key: Batch, files: Any) -> tuple[float, float]:
+    def shared_work(self, key: Key, files: Any) -> tuple[float, float]:
         return self._stage_work(key, files, self.training.stage(key), self.training.shared_clients(key))
 
-    def personal_work(self, key: PersonalBatch, files: Any) -> tuple[float, float]:
+    def personal_work(self, key: Key, files: Any) -> tuple[float, float]:
         stage = present(self.project.plan(key).personal)
         return self._stage_work(key, files, stage, self.training.personal_clients(key))
 
-    def prompts_of(self, key: InExperiment) -> int:
+    def prompts_of(self, key: Key) -> int:
         """Return how many prompts a client continues, its own and the common ones."""
         prompts = self.project.experiment(key).prompts
         common = 0 if prompts.common is None else prompts.common.count
         return prompts.per_client + common
 
-    def generation_work(self, key: Run, files: Any) -> tuple[float, float]:
+    def generation_work(self, key: Key, files: Any) -> tuple[float, float]:
         return self._generating(key, self.project.experiment(key).clients)
 
-    def part_work(self, key: GenerationPart, files: Any) -> tuple[float, float]:
+    def part_work(self, key: Key, files: Any) -> tuple[float, float]:
         return self._generating(key, len(self.training.generation_parts(key.experiment)[int(key.part)]))
 
-    def _generating(self, key: Run, clients: int) -> tuple[float, float]:
+    def _generating(self, key: Key, clients: int) -> tuple[float, float]:
         """Return the work of generating for so many clients. Only the adapters of a batch are read at once."""
         experiment = self.project.experiment(key)
         tokens = experiment.prompts.prefix_tokens + SEQUENTIAL * experiment.generation.max_new_tokens
@@ -209,7 +207,7 @@ class Costs(Part):
         operations = 2 * self.parameters(experiment.base_model) * prompts * tokens
         return operations, 3 * self.adapter_mb(key) * stacked + self._beside_mb(key)
 
-    def read_tokens(self, key: InExperiment) -> float:
+    def read_tokens(self, key: Key) -> float:
         """Return the tokens of the texts that every client's model reads."""
         experiment = self.project.experiment(key)
         section = experiment.evaluation.likelihood
@@ -218,13 +216,13 @@ class Costs(Part):
         texts = experiment.clients * section.texts_per_client + section.neutral_texts
         return texts * (experiment.prompts.prefix_tokens + read_length(experiment))
 
-    def reading_work(self, key: Run, files: Any) -> tuple[float, float]:
+    def reading_work(self, key: Key, files: Any) -> tuple[float, float]:
         """Return the work of reading them under every client's model, whose adapters are read at once."""
         clients = self.project.experiment(key).clients
         operations = 2 * self.parameters(self.base_model(key)) * self.read_tokens(key)
         return operations * clients, 3 * self.adapter_mb(key) * clients + self._beside_mb(key)
 
-    def adapter_work(self, key: InExperiment, files: Any) -> tuple[float, float]:
+    def adapter_work(self, key: Key, files: Any) -> tuple[float, float]:
         """Return the work of reading adapters tensor by tensor, however many, and writing one."""
         return 0, 6 * self.adapter_mb(key) + self._beside_mb(key)
 

@@ -12,7 +12,7 @@ from favor.figures.specs import asked, asked_optionally
 from favor.foundation.errors import UserError
 from favor.foundation.registry import FIGURES, METRIC_FAMILIES
 from favor.plan.handing import Parameter, Settings, canonical, handed, parameter, pick, plain, present
-from favor.plan.keys import InExperiment, OfFamily, Run, Table
+from favor.plan.keys import Key, run_key
 from favor.plan.project import Part, alternatives
 from favor.plan.tables import RETRIEVAL, Tables
 from favor.plan.training import Training
@@ -106,43 +106,43 @@ class Evaluation(Part):
 
     # What every run generated
 
-    def run_generations(self, key: Run) -> str:
+    def run_generations(self, key: Key) -> str:
         return self.paths.generations.of(self.training.home(key))
 
-    def run_gates(self, key: Run) -> str:
+    def run_gates(self, key: Key) -> str:
         return self.paths.gates.of(self.training.home(key))
 
-    def generations(self, key: InExperiment) -> list[str]:
+    def generations(self, key: Key) -> list[str]:
         return [self.run_generations(run) for run in self.training.runs(key.experiment)]
 
-    def common_generations(self, key: InExperiment) -> list[str]:
+    def common_generations(self, key: Key) -> list[str]:
         """Return every run's continuations of the common prompts, where the experiment has such."""
         if self.project.experiment(key).prompts.common is None:
             return []
         runs = map(self.training.home, self.training.runs(key.experiment))
         return [self.paths.common_generations.of(run) for run in runs]
 
-    def _reads_common(self, key: OfFamily) -> bool:
+    def _reads_common(self, key: Key) -> bool:
         """Return whether a metric family reads continuations of common prompts, and the experiment has them."""
         declared = [METRIC_FAMILIES.constant(key.family, name) for name in ("NEEDS", "USES")]
         return _COMMON in declared and self.project.experiment(key).prompts.common is not None
 
-    def family_common_generations(self, key: OfFamily) -> list[str]:
+    def family_common_generations(self, key: Key) -> list[str]:
         """Return the continuations of common prompts that a metric family reads."""
         return self.common_generations(key) if self._reads_common(key) else []
 
-    def family_common_embeddings(self, key: OfFamily) -> list[str]:
+    def family_common_embeddings(self, key: Key) -> list[str]:
         """Return the same in every space."""
         spaces = self.project.encoders_of(key.experiment) if self._reads_common(key) else []
         return [self.paths.common_embeddings.of(key, encoder=encoder) for encoder in spaces]
 
-    def family_scores(self, key: OfFamily) -> list[str]:
+    def family_scores(self, key: Key) -> list[str]:
         """Return the scores of other families that a metric family reads (its ``READS``), which can be computed."""
         named = METRIC_FAMILIES.constant(key.family, "READS").split()
         computed = self.tables.computable(key.experiment) if named else []
         return [self.paths.scores.of(key, family=family) for family in named if family in computed]
 
-    def prompts(self, key: InExperiment) -> list[str]:
+    def prompts(self, key: Key) -> list[str]:
         return [self.paths.prompts.of(key, seed=seed) for seed in self.project.experiment(key).seeds]
 
     # Prompts for somebody else to answer
@@ -159,7 +159,7 @@ class Evaluation(Part):
         return [file for name in self._asking() for files in self._asked(name) for file in files]
 
     def _asked(self, name: str) -> tuple[list[str], list[str]]:
-        key = Table(name, "")
+        key = Key(experiment=name)
         return self.prompts(key), self.training.common_prompts(key)
 
     def prompt_list_settings(self, key: object) -> Parameter:
@@ -173,41 +173,41 @@ class Evaluation(Part):
 
     # Embeddings: of the clients' human texts, of their continuations of the prompts, and of every output
 
-    def sources(self, key: InExperiment) -> list[str]:
+    def sources(self, key: Key) -> list[str]:
         """Return the clients' human texts in every space of an experiment."""
         return [self.project.sources(key, encoder) for encoder in self.project.encoders_of(key.experiment)]
 
-    def style_sources(self, key: InExperiment) -> str:
+    def style_sources(self, key: Key) -> str:
         """Return the clients' human texts in the style space."""
         return self.project.sources(key, self.project.experiment(key).style_encoder)
 
     # What is measured once per text
 
-    def _classifier_files(self, key: InExperiment) -> list[str]:
+    def _classifier_files(self, key: Key) -> list[str]:
         return self.project.assistant_files(present(self.project.experiment(key).evaluation.assistant))
 
-    def classifier(self, key: InExperiment) -> list[str]:
+    def classifier(self, key: Key) -> list[str]:
         return self._classifier_files(key)[1:]
 
-    def classifier_weights(self, key: InExperiment) -> str:
+    def classifier_weights(self, key: Key) -> str:
         return self._classifier_files(key)[0]
 
-    def assistant_scores(self, key: InExperiment) -> str | list[str]:
+    def assistant_scores(self, key: Key) -> str | list[str]:
         """Return the assistant scores of an experiment's texts, where it has a classifier."""
         classifier = self.project.experiment(key).evaluation.assistant
         return [] if classifier is None else self.paths.assistant_scores.of(key)
 
-    def bertscore_settings(self, key: InExperiment) -> Parameter:
+    def bertscore_settings(self, key: Key) -> Parameter:
         """Return what the BERTScore of texts depends on."""
         experiment = self.project.experiment(key)
         return canonical(handed(BertScoring, experiment, experiment.evaluation))
 
     # Scores
 
-    def family_code(self, key: OfFamily) -> str:
+    def family_code(self, key: Key) -> str:
         return f"{METRIC_FAMILIES.module(key.family)}:score"
 
-    def score_settings(self, key: OfFamily) -> Parameter:
+    def score_settings(self, key: Key) -> Parameter:
         """Return what the scores of a metric family depend on."""
         evaluation = self.project.experiment(key).evaluation
         bertscore = evaluation.bertscore if key.family == "utility" else None
@@ -217,7 +217,7 @@ class Evaluation(Part):
         families = {key.family} & Scores.model_fields.keys()  # one that has settings, or none
         return parameter(**plain(settings) | {"scores": pick(evaluation.scores, *families)})
 
-    def unseen_encoders(self, key: InExperiment) -> list[str]:
+    def unseen_encoders(self, key: Key) -> list[str]:
         """Return the style encoders of an experiment that no method was trained with: those of its evaluation.
 
         The semantic encoder says what a text is about, not whose it is.
@@ -226,12 +226,12 @@ class Evaluation(Part):
         seen = {experiment.style_encoder, experiment.evaluation.semantic_encoder}
         return [name for name in self.project.encoders_of(key.experiment) if name not in seen]
 
-    def _outputs_in_spaces(self, kind: type[Settings], key: InExperiment, **values: Any) -> Settings:
+    def _outputs_in_spaces(self, kind: type[Settings], key: Key, **values: Any) -> Settings:
         experiment, encoders = self.project.experiment(key), self.project.encoders_of(key.experiment)
         words = self.project.words(key)
         return handed(kind, experiment, experiment.evaluation, encoders=encoders, words=words, **values)
 
-    def efficiency_settings(self, key: InExperiment) -> Parameter:
+    def efficiency_settings(self, key: Key) -> Parameter:
         """Return what the efficiency scores look up for each run: training logs, and the benchmarks of their jobs."""
         runs = []
         for run in self.training.runs(key.experiment):
@@ -262,16 +262,16 @@ class Evaluation(Part):
             if name in self.project.absent:
                 raise UserError(f"encoder '{name}' cannot be certified: {self.project.absent[name]}")
             using = [key for key in config.experiments if name in self.project.encoders_of(key)]
-            texts = self.project.sources(Table(using[0], ""), name) if using else ""
+            texts = self.project.sources(Key(experiment=using[0]), name) if using else ""
             found.setdefault(using[0] if using else "", {})[name] = texts
         return found
 
-    def certificate_settings(self, key: InExperiment) -> Parameter:
+    def certificate_settings(self, key: Key) -> Parameter:
         return canonical(Spaces(encoders=self.project.encoders_of(key.experiment)))
 
     # Paired tests
 
-    def _compared(self, key: Table) -> dict[str, Any]:
+    def _compared(self, key: Key) -> dict[str, Any]:
         """Return what a table compares, as far as the experiment has it."""
         declared = present(self.tables.specs[key.label].comparisons)
         roles, rows = self.tables.encoder_roles(key.experiment), self.project.experiment(key).methods
@@ -283,18 +283,18 @@ class Evaluation(Part):
         pairs = [pair for pair in declared.pairs if set(pair) <= set(rows)]
         return {"pairs": pairs, "metrics": metrics, "exact": declared.exact}
 
-    def compared_encoders(self, key: Table) -> list[str]:
+    def compared_encoders(self, key: Key) -> list[str]:
         return sorted({encoder for encoders in self._compared(key)["metrics"].values() for encoder in encoders})
 
-    def compared_sources(self, key: Table) -> list[str]:
+    def compared_sources(self, key: Key) -> list[str]:
         return [self.project.sources(key, encoder) for encoder in self.compared_encoders(key)]
 
-    def comparison_settings(self, key: Table) -> Parameter:
+    def comparison_settings(self, key: Key) -> Parameter:
         """Return what the paired tests behind a table depend on."""
         experiment, encoders = self.project.experiment(key), self.compared_encoders(key)
         return canonical(handed(Compared, experiment, experiment.evaluation, encoders=encoders, **self._compared(key)))
 
-    def evidence_settings(self, key: InExperiment) -> Parameter:
+    def evidence_settings(self, key: Key) -> Parameter:
         return canonical(self._outputs_in_spaces(ComparedRows, key, unseen=self.unseen_encoders(key)))
 
     # Diagnostics
@@ -305,25 +305,25 @@ class Evaluation(Part):
         rows = [row for row, plan in plans.items() if plan.personal is not None and plan.personal.residual]
         return min(rows, key=lambda row: row != "favor", default=None)
 
-    def _energy_run(self, key: InExperiment) -> Run | None:
+    def _energy_run(self, key: Key) -> Key | None:
         """Return that row's first seed (the paper looks into one run)."""
         row = self._residual_row(key.experiment)
         seed = str(self.project.experiment(key).seeds[0])
-        return None if row is None else self.training.trainer(Run(key.experiment, seed, row))
+        return None if row is None else self.training.trainer(run_key(key.experiment, seed, row))
 
-    def energy_bundles(self, key: InExperiment) -> list[str]:
+    def energy_bundles(self, key: Key) -> list[str]:
         """Return the personal adapters of that run."""
         run = self._energy_run(key)
         return (
             [] if run is None else [self.paths.personal_pack.of(job) for job in self.training.phase_jobs(run, "last")]
         )
 
-    def energy_behind(self, key: InExperiment) -> list[str]:
+    def energy_behind(self, key: Key) -> list[str]:
         """Return the files that hold parts of them."""
         run = self._energy_run(key)
         return [] if run is None else self.training.behind(run)
 
-    def participation_settings(self, key: InExperiment) -> Parameter:
+    def participation_settings(self, key: Key) -> Parameter:
         """Return the round of every client's last participation, by method that federates and by seed."""
         experiment, name = self.project.experiment(key), key.experiment
         last_rounds = {
@@ -346,7 +346,7 @@ class Evaluation(Part):
             if (asked is None and config.corpora[config.experiments[name].corpus].demo is not None) or asked
         ]
 
-    def gallery_settings(self, key: InExperiment) -> Parameter:
+    def gallery_settings(self, key: Key) -> Parameter:
         """Return what a gallery depends on besides texts and their vectors."""
         experiment = self.project.experiment(key)
         return canonical(

@@ -11,7 +11,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.names import nearest
 from favor.plan.evaluation import Evaluation
 from favor.plan.handing import Parameter, canonical, pick, plain
-from favor.plan.keys import OfEncoderInRun, Run
+from favor.plan.keys import Key
 from favor.plan.project import Part
 from favor.plan.training import Training
 from favor.publish.release_layout import FAMILIES, check
@@ -27,11 +27,11 @@ class Exports(Part):
     training: Training
     evaluation: Evaluation
 
-    def check_run(self, key: Run) -> None:
+    def check_run(self, key: Key) -> None:
         """Refuse a row or a seed that the experiment does not have. Raises ``UserError``."""
         self.project.check_run(key.experiment, key.method, key.seed)
 
-    def adapters(self, key: Run) -> list[str]:
+    def adapters(self, key: Key) -> list[str]:
         """Return what a run generates with, to export it as PEFT folders. Raises ``UserError`` for an unknown run."""
         self.check_run(key)
         mixture = self.project.plan(key).generates.mixture
@@ -44,7 +44,7 @@ class Exports(Part):
 
     # PAN's evaluator
 
-    def pan_generations(self, key: OfEncoderInRun) -> str:
+    def pan_generations(self, key: Key) -> str:
         """Return what a run generated, if it can be exported to PAN's evaluator. Raises ``UserError`` if not."""
         self.check_run(key)
         encoders = self.project.encoders_of(key.experiment)
@@ -55,21 +55,21 @@ class Exports(Part):
             )
         return self.evaluation.run_generations(key)
 
-    def pan_settings(self, key: Run) -> Parameter:
+    def pan_settings(self, key: Key) -> Parameter:
         return canonical(PanExport(method=key.method, seed=int(key.seed)))
 
     # The layout of the paper's release
 
-    def released_generations(self, key: Run) -> str:
+    def released_generations(self, key: Key) -> str:
         """Return what a run generated, if the released layout can hold it. Raises ``UserError`` if not."""
         self.check_run(key)
         check(self.released_run(key))
         return self.evaluation.run_generations(key)
 
-    def released_scores(self, key: Run) -> list[str]:
+    def released_scores(self, key: Key) -> list[str]:
         return [self.paths.scores.of(experiment=key.experiment, family=family) for family in FAMILIES]
 
-    def released_run(self, key: Run) -> ReleasedRun:
+    def released_run(self, key: Key) -> ReleasedRun:
         """Return what the released layout says of a run beside its tables."""
         config, experiment = self.project.config, self.project.experiment(key)
         row, corpus = self.project.rows[key.experiment, key.method], config.corpora[experiment.corpus]
@@ -105,7 +105,7 @@ class Exports(Part):
             else sum(map(len, self.training.rounds(key.experiment, key.seed, shared.sampling))),
         )
 
-    def release_settings(self, key: Run) -> Parameter:
+    def release_settings(self, key: Key) -> Parameter:
         return canonical(self.released_run(key))
 
 

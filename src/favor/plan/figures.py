@@ -8,7 +8,7 @@ from favor.foundation.names import nearest
 from favor.foundation.registry import FIGURES
 from favor.plan.evaluation import Evaluation
 from favor.plan.handing import Parameter, parameter, plain, present
-from favor.plan.keys import InExperiment, OfFigure
+from favor.plan.keys import Key
 from favor.plan.project import Part, alternatives, unique
 from favor.plan.tables import Tables
 from favor.plan.training import Training
@@ -25,7 +25,7 @@ class Figures(Part):
     evaluation: Evaluation
     names: str = field(default_factory=lambda: alternatives(FIGURES.names()))
 
-    def _sources(self, key: InExperiment) -> dict[str, list[str]]:
+    def _sources(self, key: Key) -> dict[str, list[str]]:
         """Return what a figure may ask for (:data:`favor.figures.specs.FigureInput`), as files."""
         style = self.project.style_encoder(key)
         return {
@@ -46,7 +46,7 @@ class Figures(Part):
             "tuned": [],
         }
 
-    def inputs(self, key: OfFigure) -> dict[str, list[str]]:
+    def inputs(self, key: Key) -> dict[str, list[str]]:
         """Return the files that a figure asks for, by the names that it asks for them.
 
         Raises ``UserError`` for a name that nothing has, naming the nearest one.
@@ -60,7 +60,7 @@ class Figures(Part):
         scores = {"scores": [self.paths.scores.of(key, family=family) for family in families]} if families else {}
         return {name: sources[name] for name in names} | scores
 
-    def _own_logs(self, key: InExperiment) -> dict[str, list[str]]:
+    def _own_logs(self, key: Key) -> dict[str, list[str]]:
         """Return training logs by row. A row whose personal stage is another's has those of its shared stage alone."""
         logs: dict[str, list[str]] = {row: [] for row in self.project.experiment(key).methods}
         for row in self.training.runs(key.experiment):
@@ -69,13 +69,13 @@ class Figures(Part):
             logs[row.method] += [log for log, _ in self.training.logged_jobs(run, personal=owns)]
         return logs
 
-    def _trained_encoders(self, key: InExperiment) -> dict[str, str]:
+    def _trained_encoders(self, key: Key) -> dict[str, str]:
         """Return the manifests of the experiment's encoders that were trained here, by encoder."""
         encoders = self.project.config.encoders
         used = unique([self.project.experiment(key).style_encoder, *self.project.experiment(key).evaluation.encoders])
         return {name: self.paths.encoder_manifest.of(encoder=name) for name in used if encoders[name].training}
 
-    def settings(self, key: OfFigure) -> Parameter:
+    def settings(self, key: Key) -> Parameter:
         """Return what a figure knows of its experiment beside what it asks for."""
         context, inputs = self.tables.context(key.experiment), asked(key.figure)[0]
         base = self.project.experiment(key).base_model
@@ -98,11 +98,11 @@ class Figures(Part):
             ),
         )
 
-    def labels(self, key: OfFigure) -> dict[str, str]:
+    def labels(self, key: Key) -> dict[str, str]:
         """Return what Snakemake's report calls a figure."""
         return {"figure": title_of(key.figure), "name": key.figure}
 
-    def code(self, key: OfFigure) -> str:
+    def code(self, key: Key) -> str:
         return FIGURES.entry(key.figure)
 
     def all_code(self) -> list[str]:

@@ -1,142 +1,45 @@
-"""What names a job or a file: an experiment, a run, a round of a track, a batch of clients.
-
-Snakemake's wildcards have the same attributes, so that every function of the planner takes either. Seeds and numbers
-are text, as they stand in paths; rounds, batches and parts count from 0.
-"""
-
-from dataclasses import dataclass
-from typing import dataclass_transform
+"""What names a job or a file: its wildcards."""
 
 
-@dataclass_transform(frozen_default=True)
 class Key:
-    """What every key is: a frozen dataclass of its annotated names."""
+    """Wildcards by name: ``Key(experiment="demo", seed=1, method="favor")`` is a run.
 
-    def __init_subclass__(cls) -> None:
-        dataclass(frozen=True)(cls)
-
-
-class InCorpus(Key):
-    """Something of one corpus."""
-
-    corpus: str
-
-
-class OfModel(Key):
-    """Something of one base model."""
-
-    model: str
-
-
-class Encoder(Key):
-    """Something of one encoder."""
-
-    encoder: str
-
-
-class OfAssistant(Key):
-    """Something of one assistant classifier."""
-
-    assistant: str
-
-
-class InExperiment(Key):
-    """Something of one experiment."""
-
-    experiment: str
-
-
-class InSeed(InExperiment):
-    """Something of one training seed of an experiment."""
-
-    seed: str
-
-
-class Run(InSeed):
-    """One row of an experiment, by its key, under one seed."""
-
-    method: str
-
-
-class InTrack(InSeed):
-    """Something of one federated trajectory, by its folder (:attr:`favor.federation.method.SharedStage.track`)."""
-
-    track: str
-
-
-class InRound(InTrack):
-    """Something of one round of a track."""
-
-    round: str
-
-
-class AfterRound(InTrack):
-    """What the server makes at the end of a round: the round that begins with it, from 1."""
-
-    next_round: str
-
-
-class Batch(InRound):
-    """One job of a shared stage: some of a round's clients."""
-
-    batch: str
-
-
-class PersonalBatch(Run):
-    """One job of a personal stage: some of a phase's clients.
-
-    phase: "last", or "round0" onwards where a client's participations build on one another.
+    Snakemake's wildcards have the same attributes, so that every function of the planner takes either. A value is text,
+    as it stands in paths; rounds, batches and parts count from 0. Equal where all wildcards are.
     """
 
-    phase: str
-    batch: str
-
-
-class StageOfRun(Run):
-    """One stage of a run: "shared" or "personal"."""
-
-    stage: str
-
-
-class GenerationPart(Run):
-    """One job of a run's generation: some of its clients."""
-
-    part: str
-
-
-class OfFamily(InExperiment):
-    """The scores of one metric family."""
-
+    corpus: str
+    model: str
+    encoder: str
+    assistant: str
+    sweep: str
+    experiment: str
+    seed: str
+    method: str  # the key of a row
+    track: str  # one federated trajectory (:attr:`favor.federation.method.SharedStage.track`)
+    round: str
+    next_round: str  # the round that begins with what the server made, from 1
+    phase: str  # of a personal stage: "last", or "round0" onwards where a client's participations build on one another
+    batch: str  # some of the clients of a round or of a phase
+    stage: str  # "shared" or "personal"
+    part: str  # some of the clients that a run generates for
     family: str
-
-
-class Table(InExperiment):
-    """One table of an experiment."""
-
-    label: str
-
-
-class OfEncoderIn(InExperiment, Encoder):
-    """Something of one experiment in the space of one encoder."""
-
-
-class OfEncoderInRun(Run, Encoder):
-    """Something of one run in the space of one encoder."""
-
-
-class OfFigure(InExperiment):
-    """One figure of an experiment."""
-
+    label: str  # of a table
     figure: str
 
+    def __init__(self, **wildcards: object) -> None:
+        vars(self).update({name: str(value) for name, value in wildcards.items()})
 
-class InSweep(Key):
-    """Something of one sweep."""
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Key) and vars(self) == vars(other)
 
-    sweep: str
+    def __hash__(self) -> int:
+        return hash(tuple(sorted(vars(self).items())))
+
+    def __repr__(self) -> str:
+        return f"Key({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
 
 
-class SweepTable(InSweep):
-    """One table of a sweep."""
-
-    label: str
+def run_key(experiment: str, seed: object, method: str) -> Key:
+    """Return the key of a run: one row of an experiment under one seed."""
+    return Key(experiment=experiment, seed=seed, method=method)

@@ -6,7 +6,7 @@ from favor.config.experiments import Experiment
 from favor.federation.settings import BaseReading, Likelihood, LikelihoodReading
 from favor.foundation.errors import UserError
 from favor.plan.handing import Parameter, canonical, handed, present
-from favor.plan.keys import InExperiment, Run
+from favor.plan.keys import Key, run_key
 from favor.plan.project import Part, alternatives
 from favor.plan.training import Training
 from favor.scores.settings import LikelihoodScoring, PoisoningScoring
@@ -47,12 +47,12 @@ class LikelihoodAttribution(Part):
                 "without attack; name that one as { beside: NAME }, or leave the tables out"
             )
 
-    def _section(self, key: InExperiment) -> Likelihood:
+    def _section(self, key: Key) -> Likelihood:
         return present(self.project.experiment(key).evaluation.likelihood)
 
-    def reader(self, key: Run) -> Run:
+    def reader(self, key: Key) -> Key:
         """Return the run whose job reads for a run: its home, or itself where its home's experiment reads nothing."""
-        run = Run(key.experiment, key.seed, key.method)
+        run = run_key(key.experiment, key.seed, key.method)
         home = self.training.home(run)
         return run if self.project.experiment(home).evaluation.likelihood is None else home
 
@@ -66,16 +66,16 @@ class LikelihoodAttribution(Part):
 
     # What is read
 
-    def neutral(self, key: InExperiment) -> list[str]:
+    def neutral(self, key: Key) -> list[str]:
         """Return the user's own neutral sentences, where the configuration names them."""
         given = self._section(key).neutral
         return [] if given in (None, "english") else [self.project.given(str(given))]
 
-    def near_duplicates(self, key: InExperiment) -> list[str]:
+    def near_duplicates(self, key: Key) -> list[str]:
         """Return the near duplicates of the corpus, where they are looked for: they are not read."""
         return self.project.near_duplicates(self.project.experiment(key).corpus)
 
-    def text_settings(self, key: InExperiment) -> Parameter:
+    def text_settings(self, key: Key) -> Parameter:
         """Return which texts are read, and the model that reads them first."""
         experiment, section = self.project.experiment(key), self._section(key)
         longest = read_length(experiment)
@@ -92,7 +92,7 @@ class LikelihoodAttribution(Part):
             )
         )
 
-    def reading_settings(self, key: Run) -> Parameter:
+    def reading_settings(self, key: Key) -> Parameter:
         """Return what the job that reads with a run's adapters reads of the configuration."""
         experiment = self.project.experiment(key)
         return canonical(
@@ -107,27 +107,27 @@ class LikelihoodAttribution(Part):
 
     # Scores
 
-    def readings(self, key: InExperiment) -> list[str]:
+    def readings(self, key: Key) -> list[str]:
         """Return the likelihoods of every run of an experiment that has some."""
         if self.project.experiment(key).evaluation.likelihood is None:
             return []
         runs = self.training.runs(key.experiment)
         return [self.paths.likelihood.of(self.reader(run)) for run in runs if self._reads(run.experiment, run.method)]
 
-    def readings_beside(self, key: InExperiment) -> list[str]:
+    def readings_beside(self, key: Key) -> list[str]:
         """Return the likelihoods of the same rows in the experiment that an attack's losses are measured from."""
         poisoning = self.project.experiment(key).studies.poisoning
         if poisoning is None:
             return []
         runs = [run for run in self.training.runs(key.experiment) if self._reads(run.experiment, run.method)]
-        there = (Run(poisoning.beside, run.seed, run.method) for run in runs)
+        there = (run_key(poisoning.beside, run.seed, run.method) for run in runs)
         return [self.paths.likelihood.of(self.reader(run)) for run in there]
 
-    def score_settings(self, key: InExperiment) -> Parameter:
+    def score_settings(self, key: Key) -> Parameter:
         """Return what the scores depend on. ``without``: why a row has none."""
         return canonical(self._scoring(key))
 
-    def _scoring(self, key: InExperiment) -> LikelihoodScoring:
+    def _scoring(self, key: Key) -> LikelihoodScoring:
         experiment, plans = self.project.experiment(key), self.project.plans(key.experiment)
         return LikelihoodScoring(
             methods=list(plans),
@@ -136,7 +136,7 @@ class LikelihoodAttribution(Part):
             bootstrap=experiment.evaluation.bootstrap,
         )
 
-    def poisoning_settings(self, key: InExperiment) -> Parameter:
+    def poisoning_settings(self, key: Key) -> Parameter:
         """Return what the scores of an attack depend on: also who attacks, and who is aimed at."""
         experiment = self.project.experiment(key)
         attack = experiment.federation.attack

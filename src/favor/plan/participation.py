@@ -10,7 +10,7 @@ from favor.foundation.declarations import declared_value
 from favor.foundation.errors import UserError
 from favor.foundation.registry import ROBUST_RULES
 from favor.plan.handing import Parameter, canonical
-from favor.plan.keys import InSeed
+from favor.plan.keys import Key
 from favor.plan.project import Part
 
 
@@ -77,13 +77,13 @@ class Participation(Part):
             return Attackers([], "")
         return attackers_of(int(seed), self.all_clients(experiment), attack.share)
 
-    def shared_texts(self, key: InSeed) -> str:
+    def shared_texts(self, key: Key) -> str:
         """Return the texts that shared stages train on: the clients' own, or those in which attackers have others'."""
         attack = self.project.experiment(key).federation.attack
         hijacked = attack is not None and attack.kind == "hijack" and self.attackers(key.experiment, key.seed).clients
         return (self.paths.hijacked_texts if hijacked else self.paths.texts).of(key)
 
-    def hijack_settings(self, key: InSeed) -> Parameter:
+    def hijack_settings(self, key: Key) -> Parameter:
         """Return who trains on whose texts."""
         found = self.attackers(key.experiment, key.seed)
         return canonical(Hijack(attackers=found.clients, target=found.target))

@@ -1,12 +1,11 @@
 """Every file of a results folder, once: as a template with wildcards for a rule, and as the path of one job's file."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from string import Formatter
-from typing import Any
 
 
 class Template(str):
-    """A path with ``{wildcards}``. A rule takes it as it is; :meth:`of` fills it in.
+    """A path with ``{wildcards}``. A rule takes it as it is.
 
     quotes: whether the file quotes texts of clients without naming them, so that it goes at once when one withdraws.
     """
@@ -20,27 +19,19 @@ class Template(str):
         """
         return self.format(**{name: values[name] if name in values else getattr(key, name) for name in self.names})
 
-    def where(self, **values: object) -> "Template":
+    def each(self, key: object = None, /, **values: Iterable[object]) -> list[str]:
+        """Return the path of each value of one wildcard."""
+        ((name, found),) = values.items()
+        return [self.of(key, **{name: value}) for value in found]
+
+    def partial(self, **values: object) -> "Template":
         """Return the template with some wildcards filled in; the others stay."""
         return Template(self.format(**{name: values.get(name, f"{{{name}}}") for name in self.names}))
-
-    def at(self, **found: Callable[[Any], object]) -> Callable[[Any], str]:
-        """Return an input function of this file, with some wildcards worked out of the job's key: ``found`` by name."""
-        return lambda key: self.of(key, **{name: find(key) for name, find in found.items()})
-
-    def each(self, **found: Callable[[Any], Iterable[object]]) -> Callable[[Any], list[str]]:
-        """Return the same of several files, one per value of the one wildcard that is ``found``."""
-        ((name, find),) = found.items()
-        return lambda key: [self.of(key, **{name: value}) for value in find(key)]
 
     @property
     def names(self) -> list[str]:
         """Names of the wildcards."""
         return list(dict.fromkeys(name for _, name, _, _ in Formatter().parse(self) if name))
-
-    def beside(self, file: str) -> "Template":
-        """Return the template of another file in the same folder."""
-        return Template(f"{self.rsplit('/', 1)[0]}/{file}")
 
 
 class Paths:

@@ -19,7 +19,7 @@ from favor.corpora.settings import (
 from favor.encoders.settings import AssistantTraining, Certification, Encoding, StyleEncoder, Stylometry
 from favor.lm.settings import LoadedModel
 from favor.plan.handing import Parameter, canonical, handed, present
-from favor.plan.keys import Encoder, InCorpus, InExperiment, OfAssistant, OfModel
+from favor.plan.keys import Key
 from favor.plan.project import Part, unique
 
 
@@ -30,57 +30,57 @@ class Preparation(Part):
     def config(self) -> Configuration:
         return self.project.config
 
-    def demo_corpus_settings(self, key: InCorpus) -> Parameter:
+    def demo_corpus_settings(self, key: Key) -> Parameter:
         return canonical(present(self.config.corpora[key.corpus].demo))
 
-    def split_settings(self, key: InCorpus) -> Parameter:
+    def split_settings(self, key: Key) -> Parameter:
         """Return how documents are split. A shuffle asks no document for its date."""
         return canonical(self._splitting(key))
 
-    def _splitting(self, key: InCorpus) -> Splitting:
+    def _splitting(self, key: Key) -> Splitting:
         corpus = self.config.corpora[key.corpus]
         return handed(Splitting, corpus, unread=() if corpus.split == "temporal" else ("undated",))
 
-    def background_settings(self, key: InCorpus) -> Parameter:
+    def background_settings(self, key: Key) -> Parameter:
         return canonical(self._background(key))
 
-    def _background(self, key: InCorpus) -> Background:
+    def _background(self, key: Key) -> Background:
         corpus = self.config.corpora[key.corpus]
         return handed(Background, corpus, authors=corpus.roles.background)
 
-    def corpus_tokenizer(self, key: InCorpus) -> list[str]:
+    def corpus_tokenizer(self, key: Key) -> list[str]:
         """Return the files of the tokenizer that a corpus is counted with."""
         return self.project.tokenizer_files(self._tokenizer(key))
 
-    def token_settings(self, key: InCorpus) -> Parameter:
+    def token_settings(self, key: Key) -> Parameter:
         """Return which tokenizer a corpus is counted with, and how many tokens are asked of an author."""
         folder = self.project.tokenizer_folder(self._tokenizer(key))
         return canonical(handed(TokenCounting, self.config.corpora[key.corpus], tokenizer_folder=folder))
 
-    def _tokenizer(self, key: InCorpus) -> str:
+    def _tokenizer(self, key: Key) -> str:
         return present(self.config.corpora[key.corpus].tokenizer)
 
-    def filtered_by(self, key: InCorpus) -> list[str]:
+    def filtered_by(self, key: Key) -> list[str]:
         """Return what authors are filtered by, where a filter is set."""
         filters = self.config.corpora[key.corpus].filters
         return [self.project.paths.author_measures.of(key)] if filters.any_set else []
 
-    def suitability_tokenizers(self, key: InCorpus) -> list[str]:
+    def suitability_tokenizers(self, key: Key) -> list[str]:
         """Return the files of the tokenizers that prompts of a corpus are cut with."""
         return unique(file for model in self._counting_models(key) for file in self.project.tokenizer_files(model))
 
-    def _counting_models(self, key: InCorpus) -> list[str]:
+    def _counting_models(self, key: Key) -> list[str]:
         """Return the base models whose tokenizers count prompts: of studies only where a corpus has nothing else."""
         experiments = self._experiments(key).values()
         own = [each.base_model for each in experiments if not self._laid_over(each)]
         return unique(own or (each.base_model for each in experiments))
 
-    def copies(self, key: InCorpus) -> list[str]:
+    def copies(self, key: Key) -> list[str]:
         """Return the near duplicates of a corpus, where an experiment takes no prompts from them."""
         drops = any(each.prompts.near_duplicates == "drop" for each in self._experiments(key).values())
         return self.project.near_duplicates(key.corpus) if drops else []
 
-    def suitability_settings(self, key: InCorpus) -> Parameter:
+    def suitability_settings(self, key: Key) -> Parameter:
         """Return what experiments of their own on a corpus need of their clients, equal needs once."""
         needs: dict[str, Need] = {}
         for name, each in self._experiments(key).items():
@@ -89,7 +89,7 @@ class Preparation(Part):
         found = sorted(needs.values(), key=lambda need: need.experiment)
         return canonical(handed(Suitability, self.config.corpora[key.corpus], needs=found))
 
-    def study_needs(self, key: InCorpus, input: object) -> list[Parameter]:
+    def study_needs(self, key: Key, input: object) -> list[Parameter]:
         """Return what studies that are laid over the experiments on a corpus need of their clients.
 
         Snakemake keeps no record of a parameter whose function asks for ``input``, so a study that is added reruns
@@ -104,7 +104,7 @@ class Preparation(Part):
                 needs.append(canonical(self._need(name, each, models[0] if foreign else each.base_model)))
         return needs
 
-    def readiness_settings(self, key: InCorpus) -> Parameter:
+    def readiness_settings(self, key: Key) -> Parameter:
         """Return what decides whether the experiments on a corpus can be run."""
         corpus = self.config.corpora[key.corpus]
         experiments = {
@@ -126,7 +126,7 @@ class Preparation(Part):
         used = sorted({experiment.corpus for experiment in self.config.experiments.values()})
         return [self.project.paths.corpus_check.of(corpus=corpus) for corpus in used]
 
-    def _experiments(self, key: InCorpus) -> dict[str, Experiment]:
+    def _experiments(self, key: Key) -> dict[str, Experiment]:
         return {name: each for name, each in self.config.experiments.items() if each.corpus == key.corpus}
 
     def _laid_over(self, experiment: Experiment) -> bool:
@@ -134,7 +134,7 @@ class Preparation(Part):
         if experiment.extends is None:
             return False
         base = self.config.experiments[experiment.extends]
-        on_corpus = self._experiments(InCorpus(experiment.corpus)).values()
+        on_corpus = self._experiments(Key(corpus=experiment.corpus)).values()
         return base.corpus == experiment.corpus or any(each.extends is None for each in on_corpus)
 
     def _need(self, name: str, experiment: Experiment, model: str | None = None) -> Need:
@@ -157,49 +157,49 @@ class Preparation(Part):
         shortest = experiment.prompts.minimum_gold_tokens
         return handed(PromptCut, experiment.prompts, maximum_gold_tokens=shortest)
 
-    def quantisation_settings(self, key: OfModel) -> Parameter:
+    def quantisation_settings(self, key: Key) -> Parameter:
         """Return how a base model is quantised."""
         model = self.config.base_models[key.model]
         return canonical(handed(LoadedModel, model, source=self.project.plain_folder(key.model)))
 
-    def asce_settings(self, key: Encoder) -> Parameter:
+    def asce_settings(self, key: Key) -> Parameter:
         return canonical(handed(StyleEncoder, self.config.encoders[key.encoder]))
 
-    def stylometry_settings(self, key: Encoder) -> Parameter:
+    def stylometry_settings(self, key: Key) -> Parameter:
         """Return how a stylometric space is fitted."""
         fitting = present(self.config.encoders[key.encoder].fitting)
         return canonical(handed(Stylometry, fitting, self.config.corpora[fitting.corpus]))
 
-    def encoder_settings(self, key: Encoder) -> Parameter:
+    def encoder_settings(self, key: Key) -> Parameter:
         return canonical(Encoding(encoder=self.project.loaded_encoder(key)))
 
-    def certificate_settings(self, key: Encoder) -> Parameter:
+    def certificate_settings(self, key: Key) -> Parameter:
         return canonical(Certification(encoder=self.project.loaded_encoder(key), items=self.config.stel_items))
 
-    def demo_assistant_settings(self, key: OfAssistant) -> Parameter:
+    def demo_assistant_settings(self, key: Key) -> Parameter:
         return canonical(present(self.config.assistants[key.assistant].demo))
 
-    def assistant_settings(self, key: OfAssistant) -> Parameter:
+    def assistant_settings(self, key: Key) -> Parameter:
         """Return how an assistant classifier is trained."""
         assistant = self.config.assistants[key.assistant]
         words = self.config.corpora[assistant.corpus].words
         return canonical(handed(AssistantTraining, assistant, words=words))
 
-    def allocation_settings(self, key: InExperiment) -> Parameter:
+    def allocation_settings(self, key: Key) -> Parameter:
         """Return how clients are given their texts."""
         experiment = self.project.experiment(key)
         return canonical(handed(TextAllocation, experiment, self.config.corpora[experiment.corpus]))
 
-    def tokenizer(self, key: InExperiment) -> list[str]:
+    def tokenizer(self, key: Key) -> list[str]:
         return self.project.tokenizer_files(self.project.experiment(key).base_model)
 
-    def copied_posts(self, key: InExperiment) -> list[str]:
+    def copied_posts(self, key: Key) -> list[str]:
         """Return the posts that give no prompt because they are near duplicates, where such are looked for."""
         experiment = self.project.experiment(key)
         drops = experiment.prompts.near_duplicates == "drop"
         return self.project.near_duplicates(experiment.corpus) if drops else []
 
-    def prompt_settings(self, key: InExperiment) -> Parameter:
+    def prompt_settings(self, key: Key) -> Parameter:
         """Return how held-out posts are cut into prompts."""
         experiment = self.project.experiment(key)
         folder = self.project.tokenizer_folder(experiment.base_model)
@@ -208,12 +208,12 @@ class Preparation(Part):
             handed(PromptSelection, experiment.prompts, maximum_gold_tokens=longest, tokenizer_folder=folder)
         )
 
-    def common_source(self, key: InExperiment) -> list[str]:
+    def common_source(self, key: Key) -> list[str]:
         """Return the user's own common prompts, where the configuration names them."""
         common = self.project.experiment(key).prompts.common
         return [] if common is None or common.path is None else [self.project.given(common.path)]
 
-    def common_prompt_settings(self, key: InExperiment) -> Parameter:
+    def common_prompt_settings(self, key: Key) -> Parameter:
         """Return how common prompts are chosen."""
         experiment = self.project.experiment(key)
         folder = self.project.tokenizer_folder(experiment.base_model)

@@ -9,7 +9,7 @@ from favor.foundation.errors import UserError
 from favor.plan.evaluation import Evaluation
 from favor.plan.guarantees import failure_probability
 from favor.plan.handing import Parameter, canonical, handed, present
-from favor.plan.keys import InExperiment, Run
+from favor.plan.keys import Key, run_key
 from favor.plan.project import Part
 from favor.plan.shared import with_canaries
 from favor.plan.training import Training
@@ -46,24 +46,24 @@ class PrivacyAudit(Part):
             if left is not None and row not in self.project.config.experiments[left].methods:
                 raise UserError(f"config key 'experiments.{left}.methods': the audit of '{name}' needs '{row}'; add it")
 
-    def _section(self, key: InExperiment) -> Privacy:
+    def _section(self, key: Key) -> Privacy:
         return present(self.project.experiment(key).studies.privacy)
 
-    def _stage(self, run: Run) -> SharedStage:
+    def _stage(self, run: Key) -> SharedStage:
         return present(self.project.plan(run).shared)
 
-    def _home(self, key: Run) -> Run:
-        return self.training.trainer(Run(key.experiment, key.seed, key.method))
+    def _home(self, key: Key) -> Key:
+        return self.training.trainer(run_key(key.experiment, key.seed, key.method))
 
-    def _plants(self, key: Run) -> bool:
+    def _plants(self, key: Key) -> bool:
         """Return whether secrets are planted beside a run: for the experiment's first seed."""
-        return Run(key.experiment, key.seed, key.method) in self.training.planted_runs(key.experiment)
+        return run_key(key.experiment, key.seed, key.method) in self.training.planted_runs(key.experiment)
 
-    def _server(self, run: Run, stage: SharedStage) -> list[str]:
+    def _server(self, run: Key, stage: SharedStage) -> list[str]:
         rounds = self.project.experiment(run).federation.rounds
         return [self.training.server_adapter(run, stage, number) for number in range(rounds + 1)]
 
-    def _uploads(self, run: Run, stage: SharedStage) -> list[list[str]]:
+    def _uploads(self, run: Key, stage: SharedStage) -> list[list[str]]:
         """Return the uploads by round: copies, where uploads go once they are aggregated.
 
         Without them, an audit that is changed would train again to see what is gone.
@@ -72,7 +72,7 @@ class PrivacyAudit(Part):
         rounds = range(self.project.experiment(run).federation.rounds)
         return [[file.of(job) for job in self.training.round_jobs(run, stage, number)] for number in rounds]
 
-    def _kept(self, run: Run, stage: SharedStage) -> list[str]:
+    def _kept(self, run: Key, stage: SharedStage) -> list[str]:
         """Return the endpoints that clients keep, by round, where their uploads alone change nothing."""
         if change_output(stage.trains, stage.uploads):
             return []
@@ -83,13 +83,13 @@ class PrivacyAudit(Part):
 
     # What is read of a run
 
-    def inputs(self, key: Run) -> dict[str, list[str]]:
+    def inputs(self, key: Key) -> dict[str, list[str]]:
         """Return what is read of a run and of the track with planted secrets, by the names that the job has for it.
 
         ``server``: A_0 first. ``uploads`` and ``kept``, beside uploads that alone change nothing, by round.
         ``personal``: what clients generate with, where they have something of their own; ``behind``: what it rests on.
         """
-        run, home = Run(key.experiment, key.seed, key.method), self._home(key)
+        run, home = run_key(key.experiment, key.seed, key.method), self._home(key)
         found = self._read(home, self._stage(home))
         planted = (
             self._read(run, with_canaries(self._stage(run))) if self._plants(key) else {name: [] for name in found}
@@ -102,24 +102,24 @@ class PrivacyAudit(Part):
             "remade": self.remade(key),
         }
 
-    def _read(self, run: Run, stage: SharedStage) -> dict[str, list[str]]:
+    def _read(self, run: Key, stage: SharedStage) -> dict[str, list[str]]:
         uploads = [file for files in self._uploads(run, stage) for file in files]
         return {"server": self._server(run, stage), "uploads": uploads, "kept": self._kept(run, stage)}
 
-    def remade(self, key: Run) -> list[str]:
+    def remade(self, key: Key) -> list[str]:
         """Return the final shared adapter of the run without those who left; none where nobody is asked about."""
         left = self._section(key).leaving
         if left is None or int(key.seed) not in self.project.config.experiments[left].seeds:
             return []
-        home = self.training.trainer(Run(left, key.seed, key.method))
+        home = self.training.trainer(run_key(left, key.seed, key.method))
         return self._server(home, self._stage(home))[-1:]
 
-    def _leavers(self, key: InExperiment) -> list[str]:
+    def _leavers(self, key: Key) -> list[str]:
         left = self._section(key).leaving
         clients = [] if left is None else self.project.config.experiments[left].withdrawn
         return [client for client in self.training.clients(key.experiment) if client in clients]
 
-    def settings(self, key: Run) -> Parameter:
+    def settings(self, key: Key) -> Parameter:
         """Return what the readings of a run depend on."""
         experiment, section, home = self.project.experiment(key), self._section(key), self._home(key)
         plan, stage = self.project.plan(home), self._stage(home)
@@ -146,7 +146,7 @@ class PrivacyAudit(Part):
             )
         )
 
-    def _canary_clients(self, key: Run, stage: SharedStage) -> CanaryClients | None:
+    def _canary_clients(self, key: Key, stage: SharedStage) -> CanaryClients | None:
         """Return how canary clients take part, where the server takes the mean of what they upload."""
         count, privacy = self._section(key).canary_clients, stage.privacy
         if not count or stage.server.kind != "mean":
@@ -165,7 +165,7 @@ class PrivacyAudit(Part):
 
     # Scores
 
-    def readings(self, key: InExperiment) -> list[str]:
+    def readings(self, key: Key) -> list[str]:
         """Return what was read of every attacked run: five tables each."""
         if self.project.experiment(key).studies.privacy is None:
             return []
@@ -175,11 +175,11 @@ class PrivacyAudit(Part):
             for reading in ("losses", "links", "canaries", "canary_clients", "norms")
         ]
 
-    def _runs(self, experiment: str) -> list[Run]:
+    def _runs(self, experiment: str) -> list[Key]:
         seeds = self.project.config.experiments[experiment].seeds
-        return [Run(experiment, str(seed), row) for row in self.training.audited_rows(experiment) for seed in seeds]
+        return [run_key(experiment, seed, row) for row in self.training.audited_rows(experiment) for seed in seeds]
 
-    def score_settings(self, key: InExperiment) -> Parameter:
+    def score_settings(self, key: Key) -> Parameter:
         """Return what the scores of an audit depend on."""
         experiment = self.project.experiment(key)
         rows = [] if experiment.studies.privacy is None else self.training.audited_rows(key.experiment)
@@ -192,7 +192,7 @@ class PrivacyAudit(Part):
                 personal=[
                     row
                     for row in rows
-                    if self.training.bundles(self._home(Run(key.experiment, str(experiment.seeds[0]), row)))
+                    if self.training.bundles(self._home(run_key(key.experiment, experiment.seeds[0], row)))
                 ],
             )
         )

@@ -19,7 +19,7 @@ from favor.foundation.section import Section, check_known, refuse
 from favor.lm.settings import AskedModel, LoadedModel, Pretraining
 from favor.paper.names import CONTROLS, SEPARATOR, encoder_name, unmarked
 from favor.plan.handing import Parameter, handed, hands, present
-from favor.plan.keys import Encoder, InCorpus, InExperiment, OfAssistant, OfModel, Run
+from favor.plan.keys import Key
 from favor.plan.paths import Paths
 from favor.running.invalidation.local_files import FOLDER, given_input
 
@@ -88,32 +88,32 @@ class Project:
         """Return a file or folder of the user's as an input: the one way in which such a path becomes one."""
         return given_input(path, Path(self.config.results) / FOLDER)
 
-    def given_outputs(self, key: Run) -> str:
+    def given_outputs(self, key: Key) -> str:
         return self.given(self.plan(key).source)
 
     # What a job reads of one corpus or experiment and of nothing else
 
-    def of_corpus(self, kind: type[Section]) -> Callable[[InCorpus], Parameter]:
+    def of_corpus(self, kind: type[Section]) -> Callable[[Key], Parameter]:
         """Return the function of a job's key that hands it the settings ``kind`` of its corpus."""
         return hands(kind, lambda key: self.config.corpora[key.corpus])
 
-    def of_experiment(self, kind: type[Section]) -> Callable[[InExperiment], Parameter]:
+    def of_experiment(self, kind: type[Section]) -> Callable[[Key], Parameter]:
         """Return the function of a job's key that hands it the settings ``kind`` of its experiment."""
         return hands(kind, self.experiment)
 
-    def experiment(self, key: InExperiment) -> Experiment:
+    def experiment(self, key: Key) -> Experiment:
         return self.config.experiments[key.experiment]
 
-    def corpus(self, key: InExperiment) -> str:
+    def corpus(self, key: Key) -> str:
         return self.experiment(key).corpus
 
-    def style_encoder(self, key: InExperiment) -> str:
+    def style_encoder(self, key: Key) -> str:
         return self.experiment(key).style_encoder
 
-    def semantic_encoder(self, key: InExperiment) -> str:
+    def semantic_encoder(self, key: Key) -> str:
         return self.experiment(key).evaluation.semantic_encoder
 
-    def spaces(self, key: InExperiment) -> list[str]:
+    def spaces(self, key: Key) -> list[str]:
         return self.encoders_of(key.experiment)
 
     def check_run(self, experiment: str, row: str | None, seed: str | None) -> None:
@@ -124,7 +124,7 @@ class Project:
         if seed is not None and seed not in map(str, seeds):
             raise UserError(f"experiment '{experiment}' has no seed {seed}; its seeds are {', '.join(map(str, seeds))}")
 
-    def plan(self, key: Run) -> Plan:
+    def plan(self, key: Key) -> Plan:
         return self.rows[key.experiment, key.method].plan
 
     def plans(self, experiment: str) -> dict[str, Plan]:
@@ -189,20 +189,20 @@ class Project:
         model = self.config.base_models[name]
         return model.title or (Path(model.source).name if model.source else name)
 
-    def base_files(self, key: InExperiment) -> list[str]:
+    def base_files(self, key: Key) -> list[str]:
         return self.model_files(self.experiment(key).base_model)
 
-    def gguf_file(self, key: OfModel) -> str:
+    def gguf_file(self, key: Key) -> str:
         return self.given(str(Path(present(self.config.base_models[key.model].gguf)).expanduser()))
 
     def models_with(self, origin: str) -> str:
         """Return an expression that matches the base models whose ``origin`` ("pretrain" or "gguf") is set."""
         return alternatives(name for name, model in self.config.base_models.items() if getattr(model, origin))
 
-    def pretraining(self, key: OfModel) -> Pretraining:
+    def pretraining(self, key: Key) -> Pretraining:
         return present(self.config.base_models[key.model].pretrain)
 
-    def pretraining_corpus(self, key: OfModel) -> str:
+    def pretraining_corpus(self, key: Key) -> str:
         return self.pretraining(key).corpus
 
     # Encoders and assistant classifiers
@@ -212,13 +212,13 @@ class Project:
         encoder = self.config.encoders[name]
         return encoder.training is not None or encoder.fitting is not None
 
-    def encoder_files(self, key: Encoder) -> list[str]:
+    def encoder_files(self, key: Key) -> list[str]:
         """Return the files that a job which loads the encoder waits for."""
         if not self.made_here(key.encoder):
             return []
         return [self.paths.encoder_weights.of(key), self.paths.encoder_manifest.of(key)]
 
-    def loaded_encoder(self, key: Encoder) -> LoadedEncoder:
+    def loaded_encoder(self, key: Key) -> LoadedEncoder:
         """Return what an encoder is, for the jobs that use it (not how it was trained)."""
         encoder = self.config.encoders[key.encoder]
         spec = {"kind": encoder.kind, **encoder.options}
@@ -227,10 +227,10 @@ class Project:
         folder = self.paths.encoder_folder.of(key) if self.made_here(key.encoder) else None
         return LoadedEncoder(spec=spec, folder=folder)
 
-    def encoder_code(self, key: Encoder) -> str:
+    def encoder_code(self, key: Key) -> str:
         return ENCODER_KINDS.entry(self.config.encoders[key.encoder].kind)
 
-    def encoder_corpus(self, key: Encoder) -> str:
+    def encoder_corpus(self, key: Key) -> str:
         """Return the corpus that an encoder is trained or fitted on."""
         encoder = self.config.encoders[key.encoder]
         return (encoder.training or present(encoder.fitting)).corpus
@@ -253,12 +253,12 @@ class Project:
         """Return an expression that matches the encoders whose configuration has ``section``."""
         return alternatives(name for name, encoder in self.config.encoders.items() if getattr(encoder, section))
 
-    def assistant_texts(self, key: OfAssistant) -> str:
+    def assistant_texts(self, key: Key) -> str:
         """Return the texts of assistants that a classifier learns from: yours, or generated ones."""
         path = self.config.assistants[key.assistant].path
         return self.paths.assistant_texts.of(key) if path is None else self.given(path)
 
-    def assistant_corpus(self, key: OfAssistant) -> str:
+    def assistant_corpus(self, key: Key) -> str:
         return self.config.assistants[key.assistant].corpus
 
     def assistant_files(self, name: str) -> list[str]:
@@ -272,7 +272,7 @@ class Project:
 
     # Corpora
 
-    def raw_corpus(self, key: InCorpus) -> str:
+    def raw_corpus(self, key: Key) -> str:
         """Return the file of a corpus as it comes."""
         corpus = self.config.corpora[key.corpus]
         return self.paths.raw_corpus.of(key) if corpus.demo else self.given(present(corpus.path))
@@ -285,16 +285,16 @@ class Project:
             if corpus.demo is None
         }
 
-    def reader_code(self, key: InCorpus) -> str:
+    def reader_code(self, key: Key) -> str:
         return CORPUS_READERS.entry(self.config.corpora[key.corpus].reader)
 
-    def reader_module(self, key: InCorpus) -> str:
+    def reader_module(self, key: Key) -> str:
         return CORPUS_READERS.module(self.config.corpora[key.corpus].reader)
 
     def background(self, corpus: str) -> list[str]:
         return [self.paths.background.of(corpus=corpus)] if self.config.corpora[corpus].roles.background else []
 
-    def words(self, key: InExperiment) -> str:
+    def words(self, key: Key) -> str:
         return self.config.corpora[self.experiment(key).corpus].words
 
     def near_duplicates(self, corpus: str) -> list[str]:
@@ -304,17 +304,17 @@ class Project:
 
     # Tables of clients as evaluators read them: without those that withdrew
 
-    def _remaining(self, key: InExperiment, table: str) -> str:
+    def _remaining(self, key: Key, table: str) -> str:
         withdrawn = self.experiment(key).withdrawn
         return (self.paths.remaining_table if withdrawn else self.paths.client_table).of(key, table=table)
 
-    def texts(self, key: InExperiment) -> str:
+    def texts(self, key: Key) -> str:
         return self._remaining(key, "texts")
 
-    def allocation(self, key: InExperiment) -> str:
+    def allocation(self, key: Key) -> str:
         return self._remaining(key, "allocation")
 
-    def sources(self, key: InExperiment, encoder: str) -> str:
+    def sources(self, key: Key, encoder: str) -> str:
         return self._remaining(key, f"embeddings/{encoder}")
 
     @cached_property

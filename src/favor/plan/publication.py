@@ -10,7 +10,7 @@ from favor.paper.settings import Claimed, Numbers, NumberSource
 from favor.plan.evaluation import Evaluation
 from favor.plan.figures import Figures
 from favor.plan.handing import Parameter, canonical, handed, parameter, plain, without
-from favor.plan.keys import Run, SweepTable, Table
+from favor.plan.keys import Key, run_key
 from favor.plan.project import Part, unique
 from favor.plan.records import Records
 from favor.plan.sweeps import Sweeps
@@ -59,7 +59,7 @@ class Publication(Part):
         return [file for corpus in self.corpora() for file in self.project.near_duplicates(corpus)]
 
     def allocations(self, key: object = None) -> list[str]:
-        return [self.project.allocation(Table(name, "")) for name in self.evaluation.shown()]
+        return [self.project.allocation(Key(experiment=name)) for name in self.evaluation.shown()]
 
     def galleries(self) -> list[str]:
         return [self.paths.gallery.of(experiment=name) for name in self.evaluation.galleries()]
@@ -86,7 +86,7 @@ class Publication(Part):
             if family in self.evaluation.families(name)
         ]
         sweeps = self.project.config.sweeps.items()
-        labels = [SweepTable(name, label) for name, sweep in sweeps for label in sweep.tables]
+        labels = [Key(sweep=name, label=label) for name, sweep in sweeps for label in sweep.tables]
         read += [file for key in labels for file in self.sweeps.retrieval(key)]
         read += [self.paths.sweep_scores.of(sweep=name) for name, sweep in sweeps if sweep.choose_by]
         return unique([*(self.paths.evidence.of(experiment=name) for name in shown), *read])
@@ -181,9 +181,9 @@ class Publication(Part):
         assert experiment.clients is not None
         federation, validated = experiment.federation, VALIDATION in self.evaluation.families(name)
         return NumberSource(
-            tables={label: paths.table.of(Table(name, label), kind="parquet") for label in labels},
-            gates=[self.evaluation.run_gates(Run(name, str(seed), row)) for seed in experiment.seeds for row in gated],
-            allocation=self.project.allocation(Table(name, "")),
+            tables={label: paths.table.of(Key(experiment=name, label=label), kind="parquet") for label in labels},
+            gates=[self.evaluation.run_gates(run_key(name, seed, row)) for seed in experiment.seeds for row in gated],
+            allocation=self.project.allocation(Key(experiment=name)),
             effects=[paths.coordinate_effects.of(experiment=name)] if drawn else [],
             judges=[paths.scores.of(experiment=name, family="judges")] if experiment.studies.judges else [],
             validation=[paths.scores.of(experiment=name, family=VALIDATION)] if validated else [],
@@ -203,7 +203,7 @@ class Publication(Part):
             clients=experiment.remaining_clients,
             rows=list(experiment.methods),
             display=self.project.titles(name),
-            unseen=self.evaluation.unseen_encoders(Table(name, "")),
+            unseen=self.evaluation.unseen_encoders(Key(experiment=name)),
             margin=self.project.config.report.margin,
             voice_kept="voice_kept" in families,
             likelihood="likelihood" in families,
@@ -223,15 +223,15 @@ class Publication(Part):
         for name, experiment in self.project.config.experiments.items():
             for label in experiment.tables:
                 if self.tables.specs[label].publishable:
-                    files += [self.paths.table.of(Table(name, label), kind=kind) for kind in TABLE_KINDS]
-                    files += self.tables.comparisons(Table(name, label))
+                    files += [self.paths.table.of(Key(experiment=name, label=label), kind=kind) for kind in TABLE_KINDS]
+                    files += self.tables.comparisons(Key(experiment=name, label=label))
             files += [self.paths.scores.of(experiment=name, family=family) for family in self.evaluation.families(name)]
             files.append(self.paths.settings.of(experiment=name))
         files += [*self.sweeps.table_files(*TABLE_KINDS), *self.sweeps.figures("svg"), *self.sweeps.figures("csv")]
         for name, sweep in self.project.config.sweeps.items():
             files.append(self.paths.sweep_scores.of(sweep=name))
             for label in sweep.tables:
-                files += self.sweeps.comparisons(SweepTable(name, label))
+                files += self.sweeps.comparisons(Key(sweep=name, label=label))
         return unique(files)
 
     def private_texts(self, key: object = None) -> list[str]:
@@ -241,7 +241,7 @@ class Publication(Part):
         """Return what every run generated, to search what is released for."""
         measured = list(filter(self.evaluation.is_measured, self.project.config.experiments))
         runs = (run for name in measured for run in self.training.runs(name))
-        common = (file for name in measured for file in self.evaluation.common_generations(Table(name, "")))
+        common = (file for name in measured for file in self.evaluation.common_generations(Key(experiment=name)))
         return unique([*map(self.evaluation.run_generations, runs), *common])
 
     def private_authors(self, key: object = None) -> list[str]:

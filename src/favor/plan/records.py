@@ -16,7 +16,7 @@ from favor.federation.method import (
 )
 from favor.federation.settings import Boundary, RunBoundary
 from favor.plan.handing import Parameter, canonical, parameter, pick, without
-from favor.plan.keys import InExperiment, Run
+from favor.plan.keys import Key
 from favor.plan.project import Part, unique
 from favor.plan.training import Training
 
@@ -27,10 +27,10 @@ class Records(Part):
 
     training: Training
 
-    def _homes(self, key: InExperiment) -> list[Run]:
+    def _homes(self, key: Key) -> list[Key]:
         return [self.training.trainer(run) for run in self.training.runs(key.experiment)]
 
-    def _round_traffic(self, run: Run) -> list[str]:
+    def _round_traffic(self, run: Key) -> list[str]:
         plan = self.project.plan(run)
         if plan.shared is None:
             return []
@@ -38,23 +38,23 @@ class Records(Part):
         track = plan.shared.track
         return [self.paths.traffic.of(run, track=track, next_round=number + 1) for number in range(rounds)]
 
-    def traffic(self, key: InExperiment) -> list[str]:
+    def traffic(self, key: Key) -> list[str]:
         """Return what every round of an experiment sent, each track once."""
         return unique(file for run in self._homes(key) for file in self._round_traffic(run))
 
-    def _kept_bundles(self, run: Run) -> list[str]:
+    def _kept_bundles(self, run: Key) -> list[str]:
         plan = self.project.plan(run)
         if plan.inference in ("endpoint", "personal"):
             return self.training.bundles(run)
         return [] if plan.shared is None else self.training.kept_states(run, plan.shared)
 
-    def kept_bundles(self, key: InExperiment) -> list[str]:
+    def kept_bundles(self, key: Key) -> list[str]:
         return unique(file for run in self._homes(key) for file in self._kept_bundles(run))
 
-    def behind(self, key: InExperiment) -> list[str]:
+    def behind(self, key: Key) -> list[str]:
         return unique(file for run in self._homes(key) for file in self.training.behind(run))
 
-    def final_recipients(self, run: Run, plan: Plan) -> list[str]:
+    def final_recipients(self, run: Key, plan: Plan) -> list[str]:
         """Return the clients that get a final shared adapter: all, or those never sampled, to generate with.
 
         Where it comes from another experiment, all of them get it, to start from or to generate with.
@@ -70,12 +70,12 @@ class Records(Part):
         reached = self.training.last_rounds(run.experiment, run.seed, plan.shared.sampling)
         return [client for client in everyone if client not in reached]
 
-    def final_adapters(self, key: InExperiment) -> list[str]:
+    def final_adapters(self, key: Key) -> list[str]:
         """Return the final shared adapters that clients of an experiment are sent."""
         runs = [(run, self.project.plan(run)) for run in self._homes(key)]
         return unique(self.training.final_adapter(run, plan) for run, plan in runs if self.final_recipients(run, plan))
 
-    def boundary_settings(self, key: InExperiment) -> Parameter:
+    def boundary_settings(self, key: Key) -> Parameter:
         """Return what the boundary record looks up for each run: rounds, bundles, who gets the final adapter."""
         runs = []
         for row, run in zip(self.training.runs(key.experiment), self._homes(key), strict=True):
@@ -106,7 +106,7 @@ class Records(Part):
         sections = {name: getattr(studies, name) for name in type(studies).model_fields}
         return {name: section and without(section, "responses") for name, section in sections.items()}
 
-    def resolved_settings(self, key: InExperiment) -> Parameter:
+    def resolved_settings(self, key: Key) -> Parameter:
         """Return every value an experiment runs with, protocol and budget applied; no path of this machine."""
         experiment, name = self.project.experiment(key), key.experiment
         rows = {row: self.project.rows[name, row] for row in experiment.methods}

@@ -13,7 +13,7 @@ from favor.federation.schedule import batches, last_participation
 from favor.foundation.errors import UserError
 from favor.foundation.registry import ROBUST_RULES
 from favor.plan.handing import Parameter, canonical, handed, present
-from favor.plan.keys import AfterRound, Batch, InExperiment, InRound, InSeed, InTrack, Run
+from favor.plan.keys import Key, run_key
 from favor.plan.participation import Participation
 from favor.plan.project import unique
 
@@ -37,18 +37,18 @@ def with_canaries(stage: SharedStage) -> SharedStage:
 class SharedTraining(Participation):
     """The runs of a project, and the jobs of their shared stages."""
 
-    def runs(self, experiment: str) -> list[Run]:
+    def runs(self, experiment: str) -> list[Key]:
         """Return every run of an experiment."""
         section = self.project.config.experiments[experiment]
-        return [Run(experiment, str(seed), method) for seed in section.seeds for method in section.methods]
+        return [run_key(experiment, seed, method) for seed in section.seeds for method in section.methods]
 
-    def home(self, run: Run) -> Run:
+    def home(self, run: Key) -> Key:
         """Return the run that makes a run's outputs: itself, or that of the experiment named by ``outputs_of``."""
         archive = self.project.experiment(run).outputs_of
         there = archive is not None and run.method in self.project.config.experiments[archive].methods
-        return Run(archive if archive is not None and there else run.experiment, run.seed, run.method)
+        return run_key(archive if archive is not None and there else run.experiment, run.seed, run.method)
 
-    def trainer(self, run: Run) -> Run:
+    def trainer(self, run: Key) -> Key:
         """Return the run that trains a run's adapters: its home, or the same method where ``outputs_of`` says.
 
         So rows that only generate otherwise, at another temperature, train nothing beside those they are compared with.
@@ -58,9 +58,9 @@ class SharedTraining(Participation):
         if archive is None or (plan.shared is None and plan.personal is None):
             return home
         alike = [row for row, other in self.project.plans(archive).items() if other == plan]
-        return Run(archive, run.seed, alike[0]) if alike else home
+        return run_key(archive, run.seed, alike[0]) if alike else home
 
-    def per_job(self, key: InExperiment) -> int:
+    def per_job(self, key: Key) -> int:
         return present(self.project.experiment(key).federation.clients_per_job)
 
     # Shared stages
@@ -70,7 +70,7 @@ class SharedTraining(Participation):
         named = f"({'|'.join(MOMENTS)})-"
         return f"{named}.*" if remembering else f"(?!{named}).*"
 
-    def stage(self, key: InTrack) -> SharedStage:
+    def stage(self, key: Key) -> SharedStage:
         return self._stage(key.experiment, key.track)
 
     @cache
@@ -80,42 +80,42 @@ class SharedTraining(Participation):
                 return with_canaries(plan.shared) if track.endswith(CANARY) else plan.shared
         raise UserError(f"no method of experiment '{experiment}' has the shared track '{track}'; check the name")
 
-    def schedule(self, key: InTrack) -> str:
+    def schedule(self, key: Key) -> str:
         return self.paths.schedule.of(key, sampling=self.stage(key).sampling)
 
-    def cohort(self, key: InRound) -> list[str]:
+    def cohort(self, key: Key) -> list[str]:
         return self.rounds(key.experiment, key.seed, self.stage(key).sampling)[int(key.round)]
 
-    def shared_clients(self, key: Batch) -> list[str]:
+    def shared_clients(self, key: Key) -> list[str]:
         """Return the clients of one job of a shared stage."""
         cohort = self.cohort(key)
         return [client for client in self._drawn_batch(key) if client in cohort]
 
-    def _drawn_batch(self, key: Batch) -> list[str]:
+    def _drawn_batch(self, key: Key) -> list[str]:
         drawn = self.drawn(key.experiment, key.seed, self.stage(key).sampling)[int(key.round)]
         return batches(drawn, self.per_job(key))[int(key.batch)]
 
-    def round_jobs(self, run: InSeed, stage: SharedStage, number: int) -> list[Batch]:
+    def round_jobs(self, run: Key, stage: SharedStage, number: int) -> list[Key]:
         """Return the jobs of a round."""
         drawn, taking_part = (of(run.experiment, run.seed, stage.sampling)[number] for of in (self.drawn, self.rounds))
         return [
-            Batch(run.experiment, run.seed, stage.track, str(number), str(batch))
+            Key(experiment=run.experiment, seed=run.seed, track=stage.track, round=number, batch=batch)
             for batch, clients in enumerate(batches(drawn, self.per_job(run)))
             if not set(clients).isdisjoint(taking_part)
         ]
 
-    def initial_adapter(self, key: InSeed, origin: str) -> str:
+    def initial_adapter(self, key: Key, origin: str) -> str:
         """Return the adapter that training starts from: one per seed, or one per track or local method."""
         common = self.project.experiment(key).federation.initial_adapter == "common"
         return self.paths.initial_adapter.of(key, origin="common" if common else origin)
 
-    def server_adapter(self, key: InSeed, stage: SharedStage, number: int) -> str:
+    def server_adapter(self, key: Key, stage: SharedStage, number: int) -> str:
         """Return the shared adapter at the start of a round."""
         if number == 0:
             return self.initial_adapter(key, stage.track)
         return self.paths.server_adapter.of(key, track=stage.track, next_round=number)
 
-    def beside(self, key: InSeed, stage: SharedStage, number: int) -> int:
+    def beside(self, key: Key, stage: SharedStage, number: int) -> int:
         """Return how many adapters' numbers a server hands out beside the shared adapter at the start of a round.
 
         A state is one, from the second round on. FedEx-LoRA's residuals are those of all rounds before, each of a
@@ -127,18 +127,18 @@ class SharedTraining(Participation):
             return 0
         return sum(len(cohort) - 1 for cohort in self.rounds(key.experiment, key.seed, stage.sampling)[:number])
 
-    def round_start(self, key: InRound) -> str:
+    def round_start(self, key: Key) -> str:
         return self.server_adapter(key, self.stage(key), int(key.round))
 
-    def aggregated_from(self, key: AfterRound) -> str:
+    def aggregated_from(self, key: Key) -> str:
         return self.server_adapter(key, self.stage(key), int(key.next_round) - 1)
 
-    def server_memory(self, key: AfterRound) -> list[str]:
+    def server_memory(self, key: Key) -> list[str]:
         """Return the moments that the server kept after the round before; none after the first."""
         number = int(key.next_round) - 1
         return [self.paths.server_memory.of(key, next_round=number)] if number else []
 
-    def uploads(self, key: AfterRound) -> list[str]:
+    def uploads(self, key: Key) -> list[str]:
         """Return what makes the adapter of ``next_round``: the round's uploads, what combines them, or all the last."""
         stage, number = self.stage(key), int(key.next_round) - 1
         if stage.aggregation == "sum_only":
@@ -151,24 +151,24 @@ class SharedTraining(Participation):
         last = last_participation(rounds)
         return unique(self.paths.upload.of(self._batch(key, stage, client, last[client])) for client in sorted(last))
 
-    def summed_uploads(self, key: InRound) -> list[str]:
+    def summed_uploads(self, key: Key) -> list[str]:
         """Return the uploads of a round whose server reads their sum, or what else combines them, alone."""
         return self.round_uploads(key, self.stage(key), int(key.round))
 
-    def round_uploads(self, run: InSeed, stage: SharedStage, number: int) -> list[str]:
+    def round_uploads(self, run: Key, stage: SharedStage, number: int) -> list[str]:
         return [self._sent(job) for job in self.round_jobs(run, stage, number)]
 
-    def _sent(self, job: Batch) -> str:
+    def _sent(self, job: Key) -> str:
         """Return what the clients of a job send: what was trained, or what attackers among them make of theirs."""
         attack = self.project.experiment(job).federation.attack
         changed = attack is not None and attack.sent != 1 and self._attackers(job)
         return (self.paths.false_upload if changed else self.paths.upload).of(job)
 
-    def _attackers(self, job: Batch) -> list[str]:
+    def _attackers(self, job: Key) -> list[str]:
         clients = self.shared_clients(job)
         return [client for client in self.attackers(job.experiment, job.seed).clients if client in clients]
 
-    def false_upload_settings(self, key: Batch) -> Parameter:
+    def false_upload_settings(self, key: Key) -> Parameter:
         """Return whose uploads of a job are multiplied with what."""
         attack = present(self.project.experiment(key).federation.attack)
         return canonical(settings.FalseUploads(attackers=self._attackers(key), factor=attack.sent))
@@ -177,13 +177,15 @@ class SharedTraining(Participation):
     def _positions(self, experiment: str, seed: str, sampling: str, number: int) -> dict[str, int]:
         return {client: place for place, client in enumerate(self.drawn(experiment, seed, sampling)[number])}
 
-    def endpoint(self, key: InSeed, stage: SharedStage, client: str, number: int) -> str:
+    def endpoint(self, key: Key, stage: SharedStage, client: str, number: int) -> str:
         return self.paths.endpoints.of(self._batch(key, stage, client, number))
 
-    def _batch(self, key: InSeed, stage: SharedStage, client: str, number: int) -> Batch:
+    def _batch(self, key: Key, stage: SharedStage, client: str, number: int) -> Key:
         """Return the job of a round that serves a client."""
         place = self._positions(key.experiment, key.seed, stage.sampling, number)[client]
-        return Batch(key.experiment, key.seed, stage.track, str(number), str(place // self.per_job(key)))
+        return Key(
+            experiment=key.experiment, seed=key.seed, track=stage.track, round=number, batch=place // self.per_job(key)
+        )
 
     @cache
     def _ends_in_use(self, experiment: str, track: str) -> bool:
@@ -194,7 +196,7 @@ class SharedTraining(Participation):
             if plan.shared is not None and plan.shared.track == track
         )
 
-    def kept_endpoints(self, key: InRound) -> list[str]:
+    def kept_endpoints(self, key: Key) -> list[str]:
         """Return the clients whose shared endpoint of this round is kept.
 
         All of them, where their next participation starts there. Else those that never take part again, where a row
@@ -208,7 +210,7 @@ class SharedTraining(Participation):
         last = self.last_rounds(key.experiment, key.seed, stage.sampling)
         return [client for client in self.cohort(key) if last[client] == int(key.round)]
 
-    def endpoint_count(self, run: InSeed, stage: SharedStage) -> int:
+    def endpoint_count(self, run: Key, stage: SharedStage) -> int:
         """Return how many shared endpoints of a track are kept, over all rounds."""
         schedule = self.rounds(run.experiment, run.seed, stage.sampling)
         if stage.carries:
@@ -216,7 +218,7 @@ class SharedTraining(Participation):
         used = self._ends_in_use(run.experiment, stage.track)
         return len(self.last_rounds(run.experiment, run.seed, stage.sampling)) if used else 0
 
-    def previous_endpoints(self, key: Batch) -> list[str]:
+    def previous_endpoints(self, key: Key) -> list[str]:
         """Return the bundles with the last endpoints of a job's clients, where their shared stage starts from them."""
         stage = self.stage(key)
         if not stage.carries:
@@ -225,24 +227,24 @@ class SharedTraining(Participation):
         clients = self.shared_clients(key)
         return unique(self.endpoint(key, stage, client, before[client]) for client in clients if client in before)
 
-    def begun_from(self, key: Batch) -> list[str]:
+    def begun_from(self, key: Key) -> list[str]:
         """Return the initial adapter, where a client's first participation in a shared stage begins there."""
         stage = self.stage(key)
         return [self.server_adapter(key, stage, 0)] if stage.begin == "initial" else []
 
-    def state_code(self, key: InTrack) -> list[str]:
+    def state_code(self, key: Key) -> list[str]:
         """Return what declares the state that a track's server and clients keep, where they do."""
         state = self.stage(key).state
         return [] if state is None else [f"{state.module}:STATE"]
 
-    def kept_states(self, run: InSeed, stage: SharedStage) -> list[str]:
+    def kept_states(self, run: Key, stage: SharedStage) -> list[str]:
         """Return the bundles with the state that every client keeps at the end, where the stage has one."""
         if stage.state is None:
             return []
         last = self.last_rounds(run.experiment, run.seed, stage.sampling)
         return unique(self.endpoint(run, stage, client, number) for client, number in sorted(last.items()))
 
-    def shared_settings(self, key: Batch) -> Parameter:
+    def shared_settings(self, key: Key) -> Parameter:
         """Return what a job of a shared stage reads of the configuration."""
         stage, experiment = self.stage(key), self.project.experiment(key)
         plans, common = self.project.plans(key.experiment).values(), self.common_settings(experiment, stage)
@@ -278,14 +280,14 @@ class SharedTraining(Participation):
             raise UserError(f"{where}: no row uploads deltas of an adapter alone; add one")
         return ["favor"] if "favor" in federated else federated[:1]
 
-    def planted_runs(self, experiment: str) -> list[Run]:
+    def planted_runs(self, experiment: str) -> list[Key]:
         """Return the runs beside which secrets are planted: the audited rows' of the first seed."""
         section = self.project.config.experiments[experiment]
         if section.studies.privacy is None or section.studies.privacy.canaries is None:
             return []
-        return [Run(experiment, str(section.seeds[0]), row) for row in self.audited_rows(experiment)]
+        return [run_key(experiment, section.seeds[0], row) for row in self.audited_rows(experiment)]
 
-    def canary_repeats(self, key: InExperiment) -> dict[str, int]:
+    def canary_repeats(self, key: Key) -> dict[str, int]:
         """Return in how many documents each client's secret is planted."""
         privacy = self.project.experiment(key).studies.privacy
         if privacy is None or privacy.canaries is None:
@@ -295,14 +297,14 @@ class SharedTraining(Participation):
             )
         return repeats_by_client(self.all_clients(key.experiment), privacy.canaries.repeats)
 
-    def _planted(self, key: Batch) -> dict[str, int] | None:
+    def _planted(self, key: Key) -> dict[str, int] | None:
         """Return how often the secrets of a job's clients are planted, where they are."""
         if not key.track.endswith(CANARY):
             return None
         repeats = self.canary_repeats(key)
         return {client: repeats[client] for client in self.shared_clients(key)}
 
-    def shared_style(self, key: InTrack) -> list[str]:
+    def shared_style(self, key: Key) -> list[str]:
         return self._style(key, self.stage(key))
 
     # Both stages
@@ -321,12 +323,12 @@ class SharedTraining(Participation):
             withdrawn=[],
         )
 
-    def _style(self, key: InExperiment, stage: SharedStage | PersonalStage) -> list[str]:
+    def _style(self, key: Key, stage: SharedStage | PersonalStage) -> list[str]:
         encoder = self.project.experiment(key).style_encoder
         return [self.paths.source_embeddings.of(key, encoder=encoder)] if stage.objective.alignment else []
 
     def _participations(
-        self, key: InSeed, stage: SharedStage | PersonalStage, sampling: str | None, clients: Iterable[str]
+        self, key: Key, stage: SharedStage | PersonalStage, sampling: str | None, clients: Iterable[str]
     ) -> dict[str, int]:
         """Return how often each client takes part in all, where the passes of a stage are spread over it."""
         if not stage.spread or sampling is None:
@@ -334,38 +336,38 @@ class SharedTraining(Participation):
         rounds = self.rounds(key.experiment, key.seed, sampling)
         return {client: sum(client in cohort for cohort in rounds) for client in clients}
 
-    def requests(self, key: InExperiment) -> list[str]:
+    def requests(self, key: Key) -> list[str]:
         """Return what models are asked and its answers, where they do not continue texts."""
         return [self.paths.requests.of(key)] if self.project.experiment(key).answers else []
 
     # Schedules, initial adapters, aggregation
 
-    def schedule_settings(self, key: InExperiment) -> Parameter:
+    def schedule_settings(self, key: Key) -> Parameter:
         """Return what a schedule depends on."""
         experiment = self.project.experiment(key)
         return canonical(handed(settings.Scheduling, experiment, experiment.federation))
 
-    def initial_settings(self, key: InExperiment) -> Parameter:
+    def initial_settings(self, key: Key) -> Parameter:
         """Return what an initial adapter depends on."""
         experiment = self.project.experiment(key)
         source = self.project.model_folder(experiment.base_model)
         return canonical(settings.Initialisation(source=source, lora=experiment.lora))
 
-    def aggregation_settings(self, key: InTrack) -> Parameter:
+    def aggregation_settings(self, key: Key) -> Parameter:
         """Return what the server reads of the configuration. What combines uploads is read as their sum is."""
         summed = self._summation(key)
         if self.project.experiment(key).federation.robust is not None:
             summed = summed.model_copy(update={"stage": {**summed.stage, "aggregation": "sum_only"}})
         return canonical(handed(settings.Aggregation, summed, self.project.experiment(key).federation))
 
-    def combination_settings(self, key: InTrack) -> Parameter:
+    def combination_settings(self, key: Key) -> Parameter:
         return canonical(handed(settings.Combination, self._summation(key), self.project.experiment(key).federation))
 
-    def combination_code(self, key: InTrack) -> str:
+    def combination_code(self, key: Key) -> str:
         return ROBUST_RULES.entry(present(self.project.experiment(key).federation.robust).rule)
 
-    def summation_settings(self, key: InTrack) -> Parameter:
+    def summation_settings(self, key: Key) -> Parameter:
         return canonical(self._summation(key))
 
-    def _summation(self, key: InTrack) -> settings.Summation:
+    def _summation(self, key: Key) -> settings.Summation:
         return settings.Summation(stage=plan_values(self.stage(key)), results=self.paths.results)

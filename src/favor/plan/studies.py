@@ -11,7 +11,7 @@ from favor.federation.settings import GivenOutputs, PromptedGeneration, SheetDis
 from favor.foundation.errors import UserError
 from favor.foundation.registry import JUDGES
 from favor.plan.handing import Parameter, canonical, handed, present
-from favor.plan.keys import InExperiment, OfEncoderIn, Run
+from favor.plan.keys import Key, run_key
 from favor.plan.project import Part, alternatives
 from favor.plan.training import Training
 from favor.studies.prompting.templates import check_context, check_sheet_context
@@ -79,7 +79,7 @@ class Studies(Part):
             if prompting.sheet and distilling is not None:
                 check_sheet_context(f"config key 'experiments.{name}.prompting'", experiment, distilling)
 
-    def given_settings(self, key: Run) -> Parameter:
+    def given_settings(self, key: Key) -> Parameter:
         """Return what their job reads of the configuration."""
         experiment = self.project.experiment(key)
         return canonical(
@@ -92,23 +92,23 @@ class Studies(Part):
             )
         )
 
-    def sheet_model(self, key: InExperiment) -> str:
+    def sheet_model(self, key: Key) -> str:
         """Return the base model that distils author sheets."""
         experiment = self.project.experiment(key)
         return experiment.prompting.model or experiment.base_model
 
-    def sheet_settings(self, key: InExperiment) -> Parameter:
+    def sheet_settings(self, key: Key) -> Parameter:
         """Return what author sheets and personas depend on."""
         experiment = self.project.experiment(key)
         model = self.project.asked_model(self.sheet_model(key))
         return canonical(handed(SheetDistilling, experiment.generation, model=model, lengths=experiment.prompting))
 
-    def sheets(self, key: Run) -> str | list[str]:
+    def sheets(self, key: Key) -> str | list[str]:
         """Return the clients' author sheets, where a row shows them."""
         prompting = self.project.plan(key).prompting
         return self.paths.sheets.of(key) if prompting is not None and prompting.sheet else []
 
-    def prompted_settings(self, key: Run) -> Parameter:
+    def prompted_settings(self, key: Key) -> Parameter:
         """Return what a prompted row reads of the configuration."""
         experiment = self.project.experiment(key)
         return canonical(
@@ -124,34 +124,34 @@ class Studies(Part):
 
     # The human audit
 
-    def audit(self, key: InExperiment) -> HumanAudit:
+    def audit(self, key: Key) -> HumanAudit:
         return present(self.project.experiment(key).studies.human_2afc)
 
-    def audited_generations(self, key: InExperiment) -> list[str]:
+    def audited_generations(self, key: Key) -> list[str]:
         """Return the outputs that items may be drawn from."""
         seeds, methods = self.project.experiment(key).seeds, self.audit(key).methods
-        runs = [Run(key.experiment, str(seed), method) for seed in seeds for method in methods]
+        runs = [run_key(key.experiment, seed, method) for seed in seeds for method in methods]
         return [self.paths.generations.of(self.training.home(run)) for run in runs]
 
-    def drawn_settings(self, key: InExperiment) -> Parameter:
+    def drawn_settings(self, key: Key) -> Parameter:
         """Return what the items of the audit depend on."""
         experiment, words = self.project.experiment(key), self.project.words(key)
         given = handed(ItemsJob, self.audit(key), experiment.generation, seeds=experiment.seeds, words=words)
         return canonical(given)
 
-    def audit_items(self, key: InExperiment) -> str | list[str]:
+    def audit_items(self, key: Key) -> str | list[str]:
         """Return the items of the audit; none without an audit."""
         audit = self.project.experiment(key).studies.human_2afc
         return [] if audit is None else self.paths.audit_items.of(key)
 
-    def responses(self, key: InExperiment) -> list[str]:
+    def responses(self, key: Key) -> list[str]:
         """Return the response files that have come back."""
         audit = self.project.experiment(key).studies.human_2afc
         if audit is None or audit.responses is None:
             return []
         return [self.project.given(str(path)) for path in sorted(Path(audit.responses).glob("*.json"))]
 
-    def vote_settings(self, key: InExperiment) -> Parameter:
+    def vote_settings(self, key: Key) -> Parameter:
         """Return what the scoring of the audit reads; without an audit, the rows that say that there is none."""
         return canonical(handed(AuditVotes, self.project.experiment(key).studies.human_2afc or HumanAudit()))
 
@@ -166,18 +166,18 @@ class Studies(Part):
 
     # Language models as judges
 
-    def _judges(self, key: InExperiment) -> Judges:
+    def _judges(self, key: Key) -> Judges:
         return present(self.project.experiment(key).studies.judges)
 
-    def judgement_settings(self, key: InExperiment) -> Parameter:
+    def judgement_settings(self, key: Key) -> Parameter:
         """Return what the requests to a judge depend on."""
         seeds, words = self.project.experiment(key).seeds, self.project.words(key)
         return canonical(handed(JudgementsJob, self._judges(key), seeds=seeds, words=words))
 
-    def judge_code(self, key: InExperiment) -> str:
+    def judge_code(self, key: Key) -> str:
         return JUDGES.entry(self._judges(key).model)
 
-    def judge_settings(self, key: InExperiment) -> Parameter:
+    def judge_settings(self, key: Key) -> Parameter:
         """Return how the judge is asked, and for a local one which model it is."""
         judges, endpoint, local = self._judges(key), None, None
         if judges.model == "endpoint":
@@ -187,18 +187,18 @@ class Studies(Part):
             local = LocalModel(title=self.project.model_title(judges.base_model), base=base)
         return canonical(handed(JudgeJob, judges, endpoint=endpoint, local=local))
 
-    def judge_files(self, key: InExperiment) -> list[str]:
+    def judge_files(self, key: Key) -> list[str]:
         """Return the files of a local judge that is made here."""
         judges = self._judges(key)
         return self.project.model_files(judges.base_model) if judges.model == "local" else []
 
-    def judgements(self, key: InExperiment) -> list[str]:
+    def judgements(self, key: Key) -> list[str]:
         """Return the judgements and their key; none where the experiment has no judges."""
         if self.project.experiment(key).studies.judges is None:
             return []
         return [self.paths.judgements.of(key), self.paths.judge_key.of(key)]
 
-    def judge_score_settings(self, key: InExperiment) -> Parameter:
+    def judge_score_settings(self, key: Key) -> Parameter:
         """Return what the scores of judgements are about."""
         experiment = self.project.experiment(key)
         seeds, bootstrap = experiment.seeds, experiment.evaluation.bootstrap
@@ -215,17 +215,19 @@ class Studies(Part):
 
     # Transfer of frozen style encoders to another corpus
 
-    def transfer_corpus(self, key: InExperiment) -> str:
+    def transfer_corpus(self, key: Key) -> str:
         return present(self.project.experiment(key).evaluation.transfer).corpus
 
     def _check_transfer(self, name: str) -> None:
-        if TRANSFER_TABLE in self.project.config.experiments[name].tables and not self.transferred(InExperiment(name)):
+        if TRANSFER_TABLE in self.project.config.experiments[name].tables and not self.transferred(
+            Key(experiment=name)
+        ):
             raise UserError(
                 f"config key 'experiments.{name}.evaluation.encoders': table {TRANSFER_TABLE} compares style encoders "
                 "that are trained here, beside the style encoder; name at least one"
             )
 
-    def transferred(self, key: InExperiment) -> list[str]:
+    def transferred(self, key: Key) -> list[str]:
         """Return the encoders that are compared: those trained here, apart from the style encoder."""
         experiment, encoders = self.project.experiment(key), self.project.config.encoders
         return [
@@ -234,16 +236,16 @@ class Studies(Part):
             if encoders[encoder].training is not None and encoder != experiment.style_encoder
         ]
 
-    def embedded(self, key: InExperiment) -> list[str]:
+    def embedded(self, key: Key) -> list[str]:
         return [] if self.project.experiment(key).evaluation.transfer is None else self.transferred(key)
 
-    def transfer_embedding_settings(self, key: OfEncoderIn) -> Parameter:
+    def transfer_embedding_settings(self, key: Key) -> Parameter:
         """Return what the embeddings of the second corpus depend on."""
         transfer = present(self.project.experiment(key).evaluation.transfer)
         loaded = self.project.loaded_encoder(key)
         return canonical(TransferEncoding(encoder=loaded, transfer=handed(TransferTexts, transfer)))
 
-    def transfer_settings(self, key: InExperiment) -> Parameter:
+    def transfer_settings(self, key: Key) -> Parameter:
         """Return what the scores of the transfer depend on."""
         bootstrap = self.project.experiment(key).evaluation.bootstrap
         return canonical(TransferScoring(encoders=self.transferred(key), bootstrap=bootstrap))

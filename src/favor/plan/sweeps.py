@@ -7,7 +7,7 @@ from favor.foundation.registry import METRIC_FAMILIES
 from favor.foundation.section import refuse
 from favor.paper.names import METHODS
 from favor.plan.handing import Parameter, canonical, handed
-from favor.plan.keys import InSweep, SweepTable, Table
+from favor.plan.keys import Key
 from favor.plan.project import Part, unique
 from favor.plan.tables import Tables
 from favor.plan.validation import FAMILY as VALIDATION
@@ -62,7 +62,7 @@ class Sweeps(Part):
                 found[row] = names[-1]
         return found
 
-    def scores(self, key: InSweep) -> list[str]:
+    def scores(self, key: Key) -> list[str]:
         """Return the scores of every point, one after another."""
         return [
             self.paths.scores.of(experiment=point.experiment, family=family)
@@ -70,33 +70,38 @@ class Sweeps(Part):
             for family in self.families(key.sweep)
         ]
 
-    def score_settings(self, key: InSweep) -> Parameter:
+    def score_settings(self, key: Key) -> Parameter:
         """Return what the scores of a sweep depend on."""
         sweep = self.project.config.sweeps[key.sweep]
         return canonical(handed(SweepScores, sweep, families=self.families(key.sweep)))
 
-    def comparisons(self, key: SweepTable) -> list[str]:
+    def comparisons(self, key: Key) -> list[str]:
         """Return the paired tests behind a sweep's table, of every experiment, where it prints any."""
         experiments = self.experiments(key.sweep)
-        return [file for name in experiments for file in self.tables.comparisons(Table(name, key.label))]
+        return [file for name in experiments for file in self.tables.comparisons(Key(experiment=name, label=key.label))]
 
-    def evidence(self, key: SweepTable) -> list[str]:
+    def evidence(self, key: Key) -> list[str]:
         """Return every pair of rows, compared, of every experiment, where marks of a sweep's table rest on it."""
         experiments = self.experiments(key.sweep)
         within = self.tables.specs[key.label].ranked_within == "point"
-        return [file for name in experiments if within for file in self.tables.evidence(Table(name, key.label))]
+        return [
+            file
+            for name in experiments
+            if within
+            for file in self.tables.evidence(Key(experiment=name, label=key.label))
+        ]
 
-    def retrieval(self, key: SweepTable) -> list[str]:
+    def retrieval(self, key: Key) -> list[str]:
         """Return whether encoders separate the writers' own texts, of every experiment, for a table of style scores."""
         experiments = self.experiments(key.sweep)
-        return [file for name in experiments for file in self.tables.retrieval(Table(name, key.label))]
+        return [file for name in experiments for file in self.tables.retrieval(Key(experiment=name, label=key.label))]
 
-    def prompts(self, key: SweepTable) -> list[str]:
+    def prompts(self, key: Key) -> list[str]:
         """Return the prompts of every experiment and seed, whose posts a table counts."""
         experiments = self.experiments(key.sweep)
-        return [file for name in experiments for file in self.tables.prompts(Table(name, key.label))]
+        return [file for name in experiments for file in self.tables.prompts(Key(experiment=name, label=key.label))]
 
-    def table_settings(self, key: SweepTable) -> Parameter:
+    def table_settings(self, key: Key) -> Parameter:
         """Return what a sweep's table depends on besides scores: its points, and the contexts of their experiments."""
         contexts = {name: self.tables.context(name) for name in self.experiments(key.sweep)}
         display = self._titles(key.sweep, self.tables.titles)
@@ -104,7 +109,7 @@ class Sweeps(Part):
             handed(SweepPrinting, self.project.config.sweeps[key.sweep], contexts=contexts, display=display)
         )
 
-    def figure_settings(self, key: InSweep) -> Parameter:
+    def figure_settings(self, key: Key) -> Parameter:
         """Return what the figure of a sweep shows."""
         sweep, experiments = self.project.config.sweeps[key.sweep], self.project.config.experiments
         return canonical(
@@ -118,7 +123,7 @@ class Sweeps(Part):
             )
         )
 
-    def family_code(self, key: InSweep) -> list[str]:
+    def family_code(self, key: Key) -> list[str]:
         return list(map(METRIC_FAMILIES.entry, self.families(key.sweep)))
 
     def table_files(self, *kinds: str) -> list[str]:

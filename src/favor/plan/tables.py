@@ -15,7 +15,7 @@ from favor.paper.names import METHODS, method_name, unmarked
 from favor.paper.values import paper_file
 from favor.plan.guarantees import guarantee
 from favor.plan.handing import Parameter, canonical, handed
-from favor.plan.keys import InExperiment, SweepTable, Table
+from favor.plan.keys import Key
 from favor.plan.project import Part
 from favor.plan.records import Records, recipe
 from favor.plan.studies import Studies
@@ -146,7 +146,7 @@ class Tables(Part):
             f"{', '.join(initial)} of {section.remaining_clients} clients is the untrained initial adapter"
         )
 
-    def evidence(self, key: Table) -> list[str]:
+    def evidence(self, key: Key) -> list[str]:
         """Return the comparison of all rows, on which the marks of a table of scores rest."""
         spec = self.specs[key.label]
         columns = [column for panel in spec.panels for column in panel.columns]
@@ -155,16 +155,16 @@ class Tables(Part):
         marked = spec.comparisons is None and (spec.every_metric or bool(spec.sources and scored))
         return [self.paths.evidence.of(key)] if marked and self.project.config.report.marks == "evidence" else []
 
-    def retrieval(self, key: Table) -> list[str]:
+    def retrieval(self, key: Key) -> list[str]:
         """Return whether encoders separate the writers' own texts, for a table that prints style scores."""
         return [self.paths.scores.of(key, family=RETRIEVAL)] if prints_style(self.specs[key.label]) else []
 
-    def prompts(self, key: Table) -> list[str]:
+    def prompts(self, key: Key) -> list[str]:
         """Return the prompts of every seed, whose posts a table counts."""
         seeds = self.project.config.experiments[key.experiment].seeds
         return [self.paths.prompts.of(experiment=key.experiment, seed=seed) for seed in seeds]
 
-    def _printed_settings(self, key: Table) -> Mapping[str, RowSettings]:
+    def _printed_settings(self, key: Key) -> Mapping[str, RowSettings]:
         """Return what each row ran with, for a table that prints it."""
         spec, experiment = self.specs[key.label], self.project.experiment(key)
         columns = [column for panel in spec.panels for column in panel.columns]
@@ -182,7 +182,7 @@ class Tables(Part):
 
     # Tables
 
-    def labels(self, key: Table | SweepTable) -> dict[str, str]:
+    def labels(self, key: Key) -> dict[str, str]:
         return {"table": self.specs[key.label].title, "name": key.label}
 
     def code(self, label: str) -> list[str]:
@@ -209,7 +209,7 @@ class Tables(Part):
         """Return whether an experiment has a value for a dotted key, such as studies.judges."""
         return bool(reduce(getattr, key.split("."), self.project.config.experiments[experiment]))
 
-    def scores(self, key: Table) -> list[str]:
+    def scores(self, key: Key) -> list[str]:
         """Return the scores that a table prints. Raises ``UserError`` for a table that the experiment does not have."""
         present = self.project.experiment(key).tables
         if key.label not in present:
@@ -219,10 +219,10 @@ class Tables(Part):
             )
         return [self.paths.scores.of(key, family=family) for family in self.sources(key.experiment, key.label)]
 
-    def comparisons(self, key: Table) -> list[str]:
+    def comparisons(self, key: Key) -> list[str]:
         return [self.paths.comparisons.of(key)] if self.specs[key.label].comparisons else []
 
-    def paper_values(self, key: Table | SweepTable) -> list[str]:
+    def paper_values(self, key: Key) -> list[str]:
         """Return the file of the paper's values of a table, where the paper has it."""
         path, here = paper_file(key.label), Path.cwd()
         if not path.is_file():
@@ -238,12 +238,12 @@ class Tables(Part):
             for kind in kinds
         ]
 
-    def table_settings(self, key: Table) -> Parameter:
+    def table_settings(self, key: Key) -> Parameter:
         """Return what a table depends on besides scores."""
         context = self.context(key.experiment, self._printed_settings(key))
         return canonical(PrintedTable(context=context))
 
-    def excerpt_settings(self, key: InExperiment) -> Parameter:
+    def excerpt_settings(self, key: Key) -> Parameter:
         return canonical(handed(Excerpts, context=self.context(key.experiment), words=self.project.words(key)))
 
 

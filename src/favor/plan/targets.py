@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest
 from favor.plan.evaluation import Evaluation
-from favor.plan.keys import Encoder, Run
+from favor.plan.keys import Key
 from favor.plan.project import Part, unique
 from favor.plan.publication import Publication
 from favor.plan.studies import Studies
@@ -72,7 +72,7 @@ class Targets(Part):
         for name, experiment in experiments.items():
             files += self.project.model_files(experiment.base_model)
             for encoder in self.project.encoders_of(name):
-                files += self.project.encoder_files(Encoder(encoder))
+                files += self.project.encoder_files(Key(encoder=encoder))
         return unique(files)
 
     def runs(self) -> list[str]:
@@ -97,7 +97,7 @@ class Targets(Part):
                 files.append(paths.assistant_scores.of(experiment=name))
         return files
 
-    def _trained(self, run: Run) -> list[str]:
+    def _trained(self, run: Key) -> list[str]:
         """Return the adapters of a run: after every round of its shared track, and of its clients."""
         shared, files = self.project.plan(run).shared, []
         if shared is not None:

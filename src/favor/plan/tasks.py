@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from favor.foundation.errors import UserError
 from favor.foundation.section import refuse
 from favor.plan.handing import Parameter, canonical, handed
-from favor.plan.keys import InExperiment
+from favor.plan.keys import Key
 from favor.plan.project import Part, alternatives
 from favor.studies.settings import RequestMaking, RequestSelection, TaskScoring
 
@@ -42,20 +42,20 @@ class Tasks(Part):
         """Return an expression for the experiments whose models do one of ``tasks``."""
         return alternatives(name for name, each in self.project.config.experiments.items() if each.task in tasks)
 
-    def request_settings(self, key: InExperiment) -> Parameter:
+    def request_settings(self, key: Key) -> Parameter:
         """Return what the requests of an experiment's clients depend on."""
         experiment = self.project.experiment(key)
         splits = ["train", "test", *(["validation"] if experiment.training.validation is not None else [])]
         model = self.project.asked_model(experiment.base_model)
         return canonical(handed(RequestMaking, experiment, experiment.training, model=model, splits=splits))
 
-    def selection_settings(self, key: InExperiment) -> Parameter:
+    def selection_settings(self, key: Key) -> Parameter:
         """Return how requests of held-out passages are chosen as prompts."""
         experiment = self.project.experiment(key)
         longest = experiment.generation.max_new_tokens
         return canonical(handed(RequestSelection, experiment, experiment.prompts, maximum_gold_tokens=longest))
 
-    def scoring_settings(self, key: InExperiment) -> Parameter:
+    def scoring_settings(self, key: Key) -> Parameter:
         """Return what the scores of answers depend on."""
         experiment = self.project.experiment(key)
         encoders, words = self.project.encoders_of(key.experiment), self.project.words(key)

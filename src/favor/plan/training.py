@@ -11,7 +11,7 @@ from favor.federation.method import POOLED, PersonalStage, Plan, needs_shared, p
 from favor.federation.schedule import batches, last_participation
 from favor.foundation.errors import UserError
 from favor.plan.handing import Parameter, canonical, handed, present
-from favor.plan.keys import Batch, GenerationPart, InExperiment, InSeed, PersonalBatch, Run
+from favor.plan.keys import Key, run_key
 from favor.plan.paths import Template
 from favor.plan.project import alternatives, unique
 from favor.plan.shared import SharedTraining
@@ -52,13 +52,13 @@ class Training(SharedTraining):
         clients = self._phase_clients(experiment, seed, plan, phase)
         return {client: place for place, client in enumerate(clients)}
 
-    def personal_clients(self, key: PersonalBatch) -> list[str]:
+    def personal_clients(self, key: Key) -> list[str]:
         """Return the clients of one job of a personal stage."""
         plan = self.project.plan(key)
         clients = self._phase_clients(key.experiment, key.seed, plan, key.phase)
         return self._training(key, plan, key.phase, batches(clients, self.per_job(key))[int(key.batch)])
 
-    def _training(self, run: InSeed, plan: Plan, phase: str, clients: list[str]) -> list[str]:
+    def _training(self, run: Key, plan: Plan, phase: str, clients: list[str]) -> list[str]:
         """Return those of a phase's clients that train: did not withdraw, and took part in what the phase follows."""
         left = self.remaining(run.experiment, clients)
         if plan.shared is None or _personal(plan).start in ("pooled", "final"):
@@ -69,25 +69,25 @@ class Training(SharedTraining):
         taking_part = self.rounds(run.experiment, run.seed, sampling)[_number(phase)]
         return [client for client in left if client in taking_part]
 
-    def phase_jobs(self, run: Run, phase: str) -> list[PersonalBatch]:
+    def phase_jobs(self, run: Key, phase: str) -> list[Key]:
         """Return the jobs of one phase of a run's personal stage, under the row that trains for it."""
         plan = self.project.plan(run)
         clients = self._phase_clients(run.experiment, run.seed, plan, phase)
         owner = self.owner(run.experiment, run.method)
         return [
-            PersonalBatch(run.experiment, run.seed, owner, phase, str(batch))
+            Key(experiment=run.experiment, seed=run.seed, method=owner, phase=phase, batch=batch)
             for batch, served in enumerate(batches(clients, self.per_job(run)))
             if self._training(run, plan, phase, served)
         ]
 
-    def personal_jobs(self, run: Run) -> list[PersonalBatch]:
+    def personal_jobs(self, run: Key) -> list[Key]:
         """Return every job of a run's personal stage; none where it has no such stage."""
         plan = self.project.plan(run)
         if plan.personal is None:
             return []
         return [job for phase in self.phases(run.experiment, plan) for job in self.phase_jobs(run, phase)]
 
-    def _bundle(self, run: Run, client: str, phase: str, again: bool = False) -> str:
+    def _bundle(self, run: Key, client: str, phase: str, again: bool = False) -> str:
         """Return the bundle that holds a client's personal adapter of a phase.
 
         ``again``: the one with the clients that take part again after this phase, which goes once they have.
@@ -98,7 +98,7 @@ class Training(SharedTraining):
         path = self.paths.personal_passing if again else self.paths.personal_pack
         return path.of(run, method=owner, phase=phase, batch=batch)
 
-    def personal_starts(self, key: PersonalBatch) -> list[str]:
+    def personal_starts(self, key: Key) -> list[str]:
         """Return the adapters that a personal stage starts from.
 
         Endpoints, the clients' own earlier bundles, or the initial adapter.
@@ -120,21 +120,21 @@ class Training(SharedTraining):
         found = (self._bundle(key, client, f"round{before[client]}", True) for client in clients if client in before)
         return unique(found)
 
-    def anchors(self, key: PersonalBatch) -> list[str]:
+    def anchors(self, key: Key) -> list[str]:
         """Return the server's adapter at the start of the round, for stages that carry over and their proximal term."""
         plan = self.project.plan(key)
         if not _personal(plan).chained:
             return []
         return [self.server_adapter(key, present(plan.shared), _number(key.phase))]
 
-    def first_adapter(self, key: PersonalBatch) -> list[str]:
+    def first_adapter(self, key: Key) -> list[str]:
         """Return the track's initial adapter, where a carried adapter begins there and a client takes part first."""
         plan = self.project.plan(key)
         if not _personal(plan).chained or _personal(plan).begin != "initial":
             return []
         return [self.server_adapter(key, present(plan.shared), 0)]
 
-    def personal_settings(self, key: PersonalBatch) -> Parameter:
+    def personal_settings(self, key: Key) -> Parameter:
         """Return what a job of a personal stage reads of the configuration.
 
         ``rounds``: by client, the round that the stage belongs to: the last participation where each starts again.
@@ -166,15 +166,15 @@ class Training(SharedTraining):
             )
         )
 
-    def personal_style(self, key: Run) -> list[str]:
+    def personal_style(self, key: Key) -> list[str]:
         return self._style(key, _personal(self.project.plan(key)))
 
     # What clients generate with
 
-    def frozen_adapter(self, key: InSeed) -> str:
+    def frozen_adapter(self, key: Key) -> str:
         """Return the final shared adapter of another experiment, which a cold start begins with."""
         start = present(self.project.experiment(key).cold_start)
-        source = Run(start.shared_from, str(start.seed), start.row)
+        source = run_key(start.shared_from, start.seed, start.row)
         plan = self.project.plan(source)
         if plan.shared is None or plan.shared.hands_out_more:
             raise UserError(
@@ -183,27 +183,27 @@ class Training(SharedTraining):
             )
         return self.final_adapter(source, plan)
 
-    def given_adapter(self, key: InSeed, plan: Plan) -> str:
+    def given_adapter(self, key: Key, plan: Plan) -> str:
         """Return what the clients of a cold start are given: the frozen shared adapter, or a random one of its size."""
         if plan.personal is not None and plan.personal.start == "random":
             return self.paths.random_adapter.of(key)
         return self.frozen_adapter(key)
 
-    def final_adapter(self, run: InSeed, plan: Plan) -> str:
+    def final_adapter(self, run: Key, plan: Plan) -> str:
         """Return the final shared adapter of a run, its own or the one it was given."""
         if needs_shared(plan):
             return self.given_adapter(run, plan)
         return self.server_adapter(run, present(plan.shared), self.project.experiment(run).federation.rounds)
 
-    def bundles(self, run: Run) -> list[str]:
+    def bundles(self, run: Key) -> list[str]:
         return self._adapters(self.trainer(run))[1]
 
-    def adapters(self, run: Run) -> list[str]:
+    def adapters(self, run: Key) -> list[str]:
         """Return the bundles and shared adapters that the clients of a run generate with."""
         shared, bundles = self._adapters(self.trainer(run))
         return [*shared, *bundles]
 
-    def behind(self, run: Run) -> list[str]:
+    def behind(self, run: Key) -> list[str]:
         """Return the files that hold parts of a run's bundles: starts of residuals, round starts of mixtures."""
         home = self.trainer(run)
         plan = self.project.plan(home)
@@ -219,7 +219,7 @@ class Training(SharedTraining):
         return unique(found)
 
     @cache
-    def _adapters(self, run: Run) -> tuple[list[str], list[str]]:
+    def _adapters(self, run: Key) -> tuple[list[str], list[str]]:
         plan = self.project.plan(run)
         if plan.inference in ("base", "prompted", "outputs"):
             return [], []
@@ -245,7 +245,7 @@ class Training(SharedTraining):
                 bundles.append(self._bundle(run, client, phase))
         return shared, unique(bundles)
 
-    def initial_adapters(self, key: InExperiment) -> list[str]:
+    def initial_adapters(self, key: Key) -> list[str]:
         """Return of every seed the adapter that a method starts from: what is trained has its shapes.
 
         Empty where nothing trains.
@@ -275,7 +275,7 @@ class Training(SharedTraining):
 
     # Logs
 
-    def logged_jobs(self, run: Run, personal: bool = True) -> list[tuple[str, str]]:
+    def logged_jobs(self, run: Key, personal: bool = True) -> list[tuple[str, str]]:
         """Return (training log, benchmark) of every training job behind a run: its shared track's, then its own.
 
         ``personal`` False leaves those of its personal stage out.
@@ -290,14 +290,14 @@ class Training(SharedTraining):
             found += _logged(self.personal_jobs(run), self.paths.personal_log, benchmark)
         return found
 
-    def logs(self, key: InExperiment) -> list[str]:
+    def logs(self, key: Key) -> list[str]:
         """Return the training logs of every run of an experiment."""
         runs = map(self.trainer, self.runs(key.experiment))
         return unique(log for run in runs for log, _ in self.logged_jobs(run))
 
     # Settings of generation and export
 
-    def common_prompts(self, key: InExperiment) -> list[str]:
+    def common_prompts(self, key: Key) -> list[str]:
         return [] if self.project.experiment(key).prompts.common is None else [self.paths.common_prompts.of(key)]
 
     def generation_parts(self, experiment: str) -> list[list[str]]:
@@ -311,15 +311,15 @@ class Training(SharedTraining):
             name for name in self.project.config.experiments if (len(self.generation_parts(name)) > 1) == parted
         )
 
-    def parts_of(self, kind: Template) -> Callable[[Run], list[str]]:
+    def parts_of(self, kind: Template) -> Callable[[Key], list[str]]:
         """Return what gives the files of a kind that a run's parts generate."""
         return lambda run: [kind.of(run, part=part) for part in range(len(self.generation_parts(run.experiment)))]
 
-    def part_settings(self, key: GenerationPart) -> Parameter:
+    def part_settings(self, key: Key) -> Parameter:
         """Return what a job that generates for some of a run's clients reads of the configuration, and these."""
         return self.generation_settings(key, self.generation_parts(key.experiment)[int(key.part)])
 
-    def generation_settings(self, key: Run, clients: list[str] | None = None) -> Parameter:
+    def generation_settings(self, key: Key, clients: list[str] | None = None) -> Parameter:
         """Return what a job that generates reads of the configuration; ``clients``: for whom, None for all."""
         experiment = self.project.experiment(key)
         return canonical(
@@ -333,12 +333,12 @@ class Training(SharedTraining):
             )
         )
 
-    def adapter_use(self, key: Run) -> settings.AdapterUse:
+    def adapter_use(self, key: Key) -> settings.AdapterUse:
         """Return what jobs read that use what the clients of a run generate with."""
         generates = plan_values(self.project.plan(key).generates)
         return settings.AdapterUse(lora=self.project.experiment(key).lora, generates=generates)
 
-    def export_settings(self, key: Run) -> Parameter:
+    def export_settings(self, key: Key) -> Parameter:
         """Return what the export of a run's adapters reads of the configuration."""
         base = self.project.plain_folder(self.project.experiment(key).base_model)
         clients = self.clients(key.experiment)
@@ -353,7 +353,5 @@ def _number(phase: str) -> int:
     return int(phase.removeprefix("round"))
 
 
-def _logged(
-    jobs: Iterable[Batch] | Iterable[PersonalBatch], log: Template, benchmark: Template
-) -> list[tuple[str, str]]:
+def _logged(jobs: Iterable[Key] | Iterable[Key], log: Template, benchmark: Template) -> list[tuple[str, str]]:
     return [(log.of(job), benchmark.of(job)) for job in jobs]

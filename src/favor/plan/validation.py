@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from favor.federation.method import Inference, Plan, plan_values
 from favor.federation.settings import ValidationReading
 from favor.plan.handing import Parameter, canonical, handed
-from favor.plan.keys import InExperiment, InTrack, Run, StageOfRun
+from favor.plan.keys import Key
 from favor.plan.project import Part, unique
 from favor.plan.training import Training
 from favor.scores.settings import ValidatedRun, ValidatedStage, ValidationScoring
@@ -37,16 +37,16 @@ class ValidationLosses(Part):
 
     training: Training
 
-    def _logs(self, run: Run) -> list[str]:
+    def _logs(self, run: Key) -> list[str]:
         plan = self.project.plan(run)
         return [] if unread(plan) else [log for log, _ in self.training.logged_jobs(self.training.trainer(run))]
 
-    def final_adapter(self, key: InTrack) -> str:
+    def final_adapter(self, key: Key) -> str:
         """Return the final shared adapter of a track."""
         rounds = self.project.experiment(key).federation.rounds
         return self.training.server_adapter(key, self.training.stage(key), rounds)
 
-    def reading_settings(self, key: InTrack) -> Parameter:
+    def reading_settings(self, key: Key) -> Parameter:
         """Return what the job reads that reads validation texts under a track's final shared adapter."""
         experiment = self.project.experiment(key)
         return canonical(
@@ -60,26 +60,26 @@ class ValidationLosses(Part):
             )
         )
 
-    def stage_logs(self, key: StageOfRun) -> list[str]:
+    def stage_logs(self, key: Key) -> list[str]:
         """Return the training logs of one stage of a run."""
         shared = [log for log, _ in self.training.logged_jobs(key, personal=False)]
         if key.stage == "shared":
             return shared
         return [log for log, _ in self.training.logged_jobs(key) if log not in shared]
 
-    def stage_settings(self, key: StageOfRun) -> Parameter:
+    def stage_settings(self, key: Key) -> Parameter:
         """Return what the job reads that takes the validation losses of one stage from its training logs."""
         stopped = key.stage == "personal" and self._patient(key)
         return canonical(ValidatedStage(stage=key.stage, stopped=stopped, logs=self.stage_logs(key)))
 
-    def _patient(self, key: InExperiment) -> bool:
+    def _patient(self, key: Key) -> bool:
         validation = self.project.experiment(key).training.validation
         return validation is not None and validation.patience is not None
 
-    def logs(self, key: InExperiment) -> list[str]:
+    def logs(self, key: Key) -> list[str]:
         return unique(log for run in self.training.runs(key.experiment) for log in self._logs(run))
 
-    def settings(self, key: InExperiment) -> Parameter:
+    def settings(self, key: Key) -> Parameter:
         """Return what the scores look up for each run, and why a row has none."""
         experiment, plans = self.project.experiment(key), self.project.plans(key.experiment)
         patient = self._patient(key)

@@ -27,7 +27,7 @@ from favor.lm.lora import initial_state
 from favor.lm.settings import LoadedModel, Lora
 from favor.plan import Planner
 from favor.plan.handing import canonical, parameter
-from favor.plan.keys import Encoder, InCorpus, Run
+from favor.plan.keys import Key, run_key
 from favor.sites.signing import canonical as canonical_bytes
 from favor.sites.signing import digest, files_digest, tensors_digest
 
@@ -36,7 +36,7 @@ Digests = dict[str, str]
 HERE = ("source", "device")  # of a model or an encoder: where a party has it
 
 
-def chosen_run(planner: Planner, experiment: str | None, method: str, seed: int | None) -> Run:
+def chosen_run(planner: Planner, experiment: str | None, method: str, seed: int | None) -> Key:
     """Return the run that a command line names: by default the only experiment, and its first seed."""
     experiments = list(planner.config.experiments)
     if experiment is None and len(experiments) > 1:
@@ -46,10 +46,10 @@ def chosen_run(planner: Planner, experiment: str | None, method: str, seed: int 
     name = experiment or experiments[0]
     if name not in experiments:
         raise UserError(f"there is no experiment '{name}'; {nearest(name, experiments)}")
-    return Run(name, str(planner.config.experiments[name].seeds[0] if seed is None else seed), method)
+    return run_key(name, planner.config.experiments[name].seeds[0] if seed is None else seed, method)
 
 
-def agreement(planner: Planner, run: Run) -> Agreement:
+def agreement(planner: Planner, run: Key) -> Agreement:
     """Return the agreement about one row under one seed.
 
     Raises ``UserError`` for a row or seed that is not there, and for what needs a federation in one place.
@@ -64,7 +64,7 @@ def agreement(planner: Planner, run: Run) -> Agreement:
     sampling = shared.sampling
     federation = experiment.federation
     common = federation.initial_adapter == "common"
-    encoder = planner.project.loaded_encoder(Encoder(experiment.style_encoder)) if aligns(plan) else None
+    encoder = planner.project.loaded_encoder(Key(encoder=experiment.style_encoder)) if aligns(plan) else None
     return parameter(
         version=version("favor-workflow"),
         experiment=run.experiment,
@@ -78,7 +78,7 @@ def agreement(planner: Planner, run: Run) -> Agreement:
         recipients=planner.records.final_recipients(run, plan),
         initial_seed=int(run.seed) if common else derive_seed(int(run.seed), "initial adapter", shared.track),
         server={"learning_rate": federation.server_learning_rate, "robust": federation.robust},
-        splitting=planner.preparation.split_settings(InCorpus(experiment.corpus)),
+        splitting=planner.preparation.split_settings(Key(corpus=experiment.corpus)),
         texts=planner.preparation.allocation_settings(run),
         encoder=encoder and {name: value for name, value in encoder.spec.items() if name not in HERE},
         threads=planner.config.threads.training,
@@ -91,7 +91,7 @@ def check_version(agreed: Agreement) -> None:
         raise UserError(f"version: {here} here, and the federation agreed on {agreed['version']}; install that one")
 
 
-def _federated(run: Run, plan: Plan, federation: Federation) -> SharedStage:
+def _federated(run: Key, plan: Plan, federation: Federation) -> SharedStage:
     where = f"config key 'experiments.{run.experiment}"
     if plan.shared is None:
         raise UserError(f"{where}.methods.{run.method}': its clients send nothing to a server; name another row")
@@ -160,7 +160,7 @@ _TOKENIZER = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.jso
 
 def encoder_digest(planner: Planner, name: str) -> str:
     """Return the digest of an encoder's files. Raises ``UserError`` where one is not here."""
-    made = [Path(file) for file in planner.project.encoder_files(Encoder(name))]
+    made = [Path(file) for file in planner.project.encoder_files(Key(encoder=name))]
     if made:
         if missing := [path for path in made if not path.is_file()]:
             raise UserError(f"{missing[0]}: file not found; copy the style encoder '{name}' there, or let it be made")

@@ -47,7 +47,7 @@ from favor.lm.base import BaseModel, open_base
 from favor.lm.lora import export_peft, from_arrays
 from favor.lm.settings import LoadedModel, Lora
 from favor.plan import Planner
-from favor.plan.keys import Run
+from favor.plan.keys import run_key
 from favor.sites.agreement import agreement, check_version, model_digests, owned_digests, stages
 from favor.sites.log import note, received_digest
 from favor.sites.manifest import (
@@ -201,7 +201,7 @@ def init(arguments: argparse.Namespace, planner_of: Callable[[argparse.Namespace
     if theirs.experiment not in planner.config.experiments:
         named = printable(theirs.experiment)
         raise UserError(f"{arguments.invitation}: experiment '{named}' is not in this configuration")
-    own = agreement(planner, Run(theirs.experiment, str(theirs.seed), theirs.row))
+    own = agreement(planner, run_key(theirs.experiment, theirs.seed, theirs.row))
     check_equal(arguments.invitation, own, theirs.model_dump(mode="json"))
     model, first, digests = owned_digests(planner, own)
     check_equal(arguments.invitation, digests, invitation.digests)

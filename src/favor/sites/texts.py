@@ -16,7 +16,7 @@ from favor.encoders.base import load_encoder
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest
 from favor.plan import Planner
-from favor.plan.keys import Encoder, InCorpus
+from favor.plan.keys import Key
 from favor.sites.agreement import Agreement
 
 
@@ -28,7 +28,7 @@ def own_texts(
     ``author``: who it is in the raw corpus of the configuration, where that holds others too; ``folder``: where
     intermediate files may lie. Raises ``UserError`` for an author who is not there, and as the workflow's jobs do.
     """
-    key = InCorpus(planner.config.experiments[agreed["experiment"]].corpus)
+    key = Key(corpus=planner.config.experiments[agreed["experiment"]].corpus)
     building = DocumentBuilding.model_validate_json(json.dumps(planner.project.of_corpus(DocumentBuilding)(key)))
     read = ReaderSettings(
         encoding=building.encoding,
@@ -64,7 +64,7 @@ def own_texts(
 def own_embeddings(planner: Planner, agreed: Agreement, texts: pd.DataFrame) -> pd.DataFrame:
     """Return the table ``source_embeddings`` of a site's texts, by the style encoder of the experiment."""
     name = planner.config.experiments[agreed["experiment"]].style_encoder
-    loaded = planner.project.loaded_encoder(Encoder(name))
+    loaded = planner.project.loaded_encoder(Key(encoder=name))
     vectors = load_encoder(loaded.spec, loaded.path).encode(texts["text"].tolist())
     named = texts.rename(columns={"document_id": "item", "split": "kind"})
     return named[["client", "item", "kind", "topic"]].assign(embedding=list(vectors))

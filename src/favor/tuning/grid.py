@@ -15,7 +15,7 @@ from favor.foundation.names import nearest
 from favor.foundation.registry import row_method
 from favor.lm.settings import Validation
 from favor.plan import Planner
-from favor.plan.keys import Run
+from favor.plan.keys import run_key
 
 Stage = Literal["shared", "personal"]
 FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)  # of the experiment's own rate, where no rates are named
@@ -165,7 +165,7 @@ def losses_of(planner: Planner, experiment: str, candidate: Candidate) -> str:
     The final shared adapter reads every author's validation texts. Of a personal stage, and of a shared one whose
     endpoint a client generates with, the training logs hold the losses.
     """
-    run = Run(experiment, str(planner.config.experiments[experiment].seeds[0]), candidate.trial)
+    run = run_key(experiment, planner.config.experiments[experiment].seeds[0], candidate.trial)
     plan = planner.project.plan(run)
     if candidate.stage == "personal" or plan.inference == "endpoint":
         return planner.paths.stage_validation.of(run, stage=candidate.stage)
