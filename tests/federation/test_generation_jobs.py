@@ -52,9 +52,11 @@ def generated(plan, model_folder, tmp_path, repository, monkeypatch) -> Callable
 
         training, key = plan(change=change).training, run_key("micro", "1", "local_only_asce")
         parts = training.generation_parts("micro")
-        settings = [training.part_settings(SimpleNamespace(**vars(key), part=part)) for part in range(len(parts))]
+        settings = [
+            training.generate_part_settings(SimpleNamespace(**vars(key), part=part)) for part in range(len(parts))
+        ]
         made = []
-        for number, cfg in enumerate(settings if len(parts) > 1 else [training.generation_settings(key)]):
+        for number, cfg in enumerate(settings if len(parts) > 1 else [training.generate_settings(key)]):
             cfg["model"] = {"source": str(model_folder), "quantisation": "none", "device": "cpu", "dtype": "float32"}
             start = initial_state(load_configuration(str(model_folder)), Lora.model_validate(cfg["lora"]), 1)
             states = {}

@@ -120,17 +120,17 @@ def test_an_attack_changes_what_attackers_send_or_train_on_and_nothing_else(plan
             for job, path in zip(
                 training.round_jobs(run, stage, number), training.round_uploads(run, stage, number), strict=True
             ):
-                assert training.shared_settings(job) == plain.shared_settings(job)
+                assert training.train_shared_settings(job) == plain.train_shared_settings(job)
                 if path != training.paths.upload.of(job):
                     (client,) = training.shared_clients(job)
                     changed.add(client)
                     sent = {"attackers": [client], "factor": -1.0 if kind == "flip" else factor}
-                    assert training.false_upload_settings(job) == sent
+                    assert training.falsify_uploads_settings(job) == sent
         assert changed == (set() if (kind, factor) == ("hijack", 1.0) else set(found.clients))
         hijacks = training.shared_texts(run) == training.paths.hijacked_texts.of(run)
         assert hijacks == (kind == "hijack")
         if hijacks:
-            assert training.hijack_settings(run) == {"attackers": found.clients, "target": found.target}
+            assert training.hijack_texts_settings(run) == {"attackers": found.clients, "target": found.target}
     assert plain.round_uploads(run, stage, 0) == [plain.paths.upload.of(job) for job in plain.round_jobs(run, stage, 0)]
 
 

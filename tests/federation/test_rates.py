@@ -73,10 +73,10 @@ def test_jobs_of_a_stage_are_handed_its_rate(plan) -> None:  # noqa: F811
     shared = planner.project.plan(run).shared
     job = planner.training.round_jobs(run, shared, 0)[0]
     personal = Key(experiment="micro", seed="2026", method="favor", phase="last", batch="0")
-    assert planner.training.shared_settings(job)["training"]["learning_rate"] == 0.03
-    assert planner.training.personal_settings(personal)["training"]["learning_rate"] == 0.0004
+    assert planner.training.train_shared_settings(job)["training"]["learning_rate"] == 0.03
+    assert planner.training.train_personal_settings(personal)["training"]["learning_rate"] == 0.0004
     others = planner.training.round_jobs(run, planner.project.plan(run_key("micro", "2026", "fedavg")).shared, 0)[0]
-    assert planner.training.shared_settings(others)["training"]["learning_rate"] == RATE
+    assert planner.training.train_shared_settings(others)["training"]["learning_rate"] == RATE
 
 
 def test_the_recipe_prints_the_rate_of_each_stage() -> None:

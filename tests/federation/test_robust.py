@@ -131,7 +131,7 @@ def test_the_server_of_every_row_reads_the_combination(plan) -> None:
     run = run_key("micro", "1", "favor")
     stage = plain.project.plan(run).shared
     for job in plain.round_jobs(run, stage, 0):
-        assert training.shared_settings(job) == plain.shared_settings(job)
+        assert training.train_shared_settings(job) == plain.train_shared_settings(job)
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,7 @@ def test_a_label_with_other_hyphens_is_told_from_the_tables_own(plan) -> None:
 def test_comparisons_are_those_that_the_experiment_has(plan) -> None:
     planner = plan(PLANNED)
     key = Key(experiment="demo", label="phase1-ablation-paired-tests")
-    settings = planner.evaluation.comparison_settings(key)
+    settings = planner.evaluation.compare_methods_settings(key)
     rows = set(planner.config.experiments["demo"].methods)
     declared = planner.tables.specs[key.label].comparisons.pairs
     assert settings["pairs"] == [list(pair) for pair in declared if set(pair) <= rows]

@@ -41,7 +41,7 @@ KEYS = [
         "base_models.micro",
         {"pretrain": None, "source": "{path}"},
         "base/config.json",
-        lambda p: (p.training.generation_settings, RUN),
+        lambda p: (p.training.generate_settings, RUN),
     ),
     (
         "base_models.micro",
@@ -53,19 +53,19 @@ KEYS = [
         "encoders.minilm",
         {"source": "{path}"},
         "minilm/config.json",
-        lambda p: (p.preparation.encoder_settings, Key(encoder="minilm")),
+        lambda p: (p.preparation.embed_settings, Key(encoder="minilm")),
     ),
     (
         "encoders.asce_a",
         {"training": None, "options": {"folder": "{path}"}},
         "asce/encoder.json",
-        lambda p: (p.preparation.encoder_settings, Key(encoder="asce_a")),
+        lambda p: (p.preparation.embed_settings, Key(encoder="asce_a")),
     ),
     (
         "encoders.asce_a",
         BACKBONE,
         "backbone/config.json",
-        lambda p: (p.preparation.asce_settings, Key(encoder="asce_a")),
+        lambda p: (p.preparation.train_asce_settings, Key(encoder="asce_a")),
     ),
     (
         "assistants.micro",
@@ -77,7 +77,7 @@ KEYS = [
         "assistants.micro",
         BACKBONE,
         "backbone/config.json",
-        lambda p: (p.preparation.assistant_settings, Key(assistant="micro")),
+        lambda p: (p.preparation.train_assistant_settings, Key(assistant="micro")),
     ),
     (
         "experiments.micro.prompts",
@@ -95,7 +95,7 @@ KEYS = [
         "experiments.micro.evaluation.bertscore",
         {"model": "{path}"},
         "bert/config.json",
-        lambda p: (p.evaluation.bertscore_settings, EXPERIMENT),
+        lambda p: (p.evaluation.measure_bertscore_settings, EXPERIMENT),
     ),
     (
         "experiments.micro.methods",

@@ -11,12 +11,12 @@ STUDIES = [f"config/studies/{name}.yaml" for name in ("cold_start", "base_7b", "
 def test_needs_of_every_experiment_are_measured_and_a_study_makes_no_new_roster(plan) -> None:
     alone = plan("config/blogtext.yaml").preparation
     laid = plan(["config/blogtext.yaml", *STUDIES]).preparation
-    own, studies = laid.suitability_settings(BLOGTEXT)["needs"], laid.study_needs(BLOGTEXT, [])
+    own, studies = laid.measure_suitability_settings(BLOGTEXT)["needs"], laid.study_needs(BLOGTEXT, [])
     needs = {need["experiment"]: need for need in (*own, *studies)}
     assert (needs["cold_start_24"]["training_texts"], needs["blogtext"]["training_texts"]) == (56, 0)
     assert (needs["cold_start_24"]["first_client"], needs["cold_start_24"]["last_client"]) == (41, 50)
     assert len({need["tokenizer_folder"] for need in needs.values()}) == 2
-    assert laid.suitability_settings(BLOGTEXT) == alone.suitability_settings(BLOGTEXT)
+    assert laid.measure_suitability_settings(BLOGTEXT) == alone.measure_suitability_settings(BLOGTEXT)
 
 
 def test_the_length_of_continuations_deals_no_other_roster(plan) -> None:
@@ -24,7 +24,7 @@ def test_the_length_of_continuations_deals_no_other_roster(plan) -> None:
         config["experiments"]["blogtext"]["generation"] = {"max_new_tokens": 200}
 
     before, after = (plan("config/blogtext.yaml", change).preparation for change in (None, shorter))
-    assert before.suitability_settings(BLOGTEXT) == after.suitability_settings(BLOGTEXT)
+    assert before.measure_suitability_settings(BLOGTEXT) == after.measure_suitability_settings(BLOGTEXT)
 
 
 def test_prompts_of_the_main_experiment_decide_on_the_roster(plan) -> None:
@@ -32,11 +32,13 @@ def test_prompts_of_the_main_experiment_decide_on_the_roster(plan) -> None:
         config["experiments"]["blogtext"]["prompts"] = {"prefix_tokens": 192}
 
     before, after = plan("config/blogtext.yaml"), plan("config/blogtext.yaml", longer)
-    assert before.preparation.suitability_settings(BLOGTEXT) != after.preparation.suitability_settings(BLOGTEXT)
+    assert before.preparation.measure_suitability_settings(BLOGTEXT) != after.preparation.measure_suitability_settings(
+        BLOGTEXT
+    )
 
 
 def test_what_prompts_are_cut_by_is_as_before(plan) -> None:
-    settings = plan("config/blogtext.yaml").preparation.prompt_settings(SimpleNamespace(experiment="blogtext"))
+    settings = plan("config/blogtext.yaml").preparation.select_prompts_settings(SimpleNamespace(experiment="blogtext"))
     assert settings == {
         "per_client": 4, "prefix_tokens": 96, "minimum_gold_tokens": 64, "maximum_gold_tokens": 220,
         "tokenizer_folder": "Qwen/Qwen2.5-3B-Instruct", "shared_passages": "drop",
@@ -55,12 +57,15 @@ def test_a_study_with_a_tokenizer_of_its_own_adds_no_input(plan) -> None:
     alone = plan("config/config.yaml").preparation
     laid = plan(["config/config.yaml", "config/demo/domain_studies.yaml"]).preparation
     assert laid.suitability_tokenizers(demo) == alone.suitability_tokenizers(demo)
-    assert laid.suitability_settings(demo) == alone.suitability_settings(demo)
+    assert laid.measure_suitability_settings(demo) == alone.measure_suitability_settings(demo)
     needs = {need["experiment"]: need for need in laid.study_needs(demo, [])}
-    assert needs["base_wide"]["tokenizer_folder"] == alone.suitability_settings(demo)["needs"][0]["tokenizer_folder"]
+    assert (
+        needs["base_wide"]["tokenizer_folder"]
+        == alone.measure_suitability_settings(demo)["needs"][0]["tokenizer_folder"]
+    )
     stories = SimpleNamespace(corpus="stories")  # what extends the demo is the first there, and leaves no roster alone
     assert laid.suitability_tokenizers(stories)
-    assert [need["experiment"] for need in laid.suitability_settings(stories)["needs"]] == ["stories"]
+    assert [need["experiment"] for need in laid.measure_suitability_settings(stories)["needs"]] == ["stories"]
 
 
 def test_the_stylometric_space_has_the_words_of_its_corpus(plan) -> None:
@@ -69,14 +74,16 @@ def test_the_stylometric_space_has_the_words_of_its_corpus(plan) -> None:
         planner = plan(
             "config/blogtext.yaml", lambda config, words=words: config["corpora"]["blogtext"].update(words=words)
         )
-        settings.append(planner.preparation.stylometry_settings(key))
+        settings.append(planner.preparation.fit_stylometry_settings(key))
     assert [each["words"] for each in settings] == ["paper", "segmented"]
 
 
 def test_an_experiment_on_another_draw_chooses_its_clients_as_the_main_one_does(plan) -> None:
     """As a study that is laid over a roster it would prefer nobody who gives all prompts, and draws would differ."""
     laid = plan(["config/blogtext.yaml", "config/studies/corpus_seed.yaml"]).preparation
-    main, second = (laid.suitability_settings(SimpleNamespace(corpus=name)) for name in ("blogtext", "blogtext_2"))
+    main, second = (
+        laid.measure_suitability_settings(SimpleNamespace(corpus=name)) for name in ("blogtext", "blogtext_2")
+    )
     changed = {key: value for key, value in second["needs"][0].items() if value != main["needs"][0][key]}
     assert changed == {"experiment": "draw_2"}
     assert main["needs"][0]["study"] is False

@@ -66,7 +66,7 @@ def test_nothing_is_judged_unasked(plan) -> None:
     planner = plan(PLANNED)
     assert not [path for path in planner.targets.everything() if "judge" in path or path.endswith(".tar.gz")]
     assert planner.studies.judgements(DEMO) == []
-    assert planner.studies.judge_score_settings(DEMO)["voice"] is None
+    assert planner.studies.score_judges_settings(DEMO)["voice"] is None
 
 
 def test_a_configured_judge_is_part_of_a_whole_run_and_reads_no_key(plan) -> None:
@@ -115,7 +115,7 @@ def test_without_an_audit_the_scores_say_so(plan) -> None:
     studies = plan(PLANNED).studies
     assert studies.audit_items(DEMO) == []
     assert studies.responses(DEMO) == []
-    assert studies.vote_settings(DEMO)["methods"] == ["ditto", "favor"]
+    assert studies.score_2afc_settings(DEMO)["methods"] == ["ditto", "favor"]
 
 
 def test_encoders_that_are_compared_are_trained_here(plan) -> None:
@@ -146,7 +146,7 @@ def test_temperatures_train_nothing_beside_the_main_experiment(plan) -> None:
     account = Accounts(planner.project, training, planner.records, planner.evaluation).of("temperature")
     assert account.jobs == {"generate": 3 * 9}
     assert account.passes == 0
-    boundary = planner.records.boundary_settings(run_key("temperature", "2026", "favor"))["runs"]
+    boundary = planner.records.record_boundary_settings(run_key("temperature", "2026", "favor"))["runs"]
     rows = {run["method"]: run["traffic"] for run in boundary if run["seed"] == 2026}
     assert rows["favor_1"] == rows["favor"]
     assert "results/blogtext/" in rows["favor_1"][0]

@@ -19,12 +19,12 @@ def test_only_jobs_of_models_that_answer_read_requests(plan) -> None:
     assert planner.tasks.doing("continue") == "blogtext"
     assert planner.tasks.doing("rewrite", "instruct") == "tasks_rewrite|tasks_instruct"
     for name, task in (("tasks_rewrite", "rewrite"), ("tasks_instruct", "instruct")):
-        made = planner.tasks.request_settings(Key(experiment=name))
+        made = planner.tasks.make_requests_settings(Key(experiment=name))
         assert (made["task"], made["splits"], made["model"]["chat"]) == (task, ["train", "test"], "template")
         assert "tasks" in planner.evaluation.families(name)
     assert "tasks" not in planner.evaluation.families("blogtext")
     assert "tasks" not in planner.tables.computable("blogtext")
-    assert plan(FILES).tasks.request_settings(KEY)["splits"] == ["train", "test", "validation"]
+    assert plan(FILES).tasks.make_requests_settings(KEY)["splits"] == ["train", "test", "validation"]
 
 
 def test_to_continue_hands_every_job_what_it_was_handed(plan) -> None:
@@ -41,9 +41,12 @@ def test_to_continue_hands_every_job_what_it_was_handed(plan) -> None:
         Key(experiment="micro", seed="1", method="favor", phase="last", batch="0"),
     )
     for planner in (silent, loud):
-        assert planner.training.shared_settings(keys[0]) == silent.training.shared_settings(keys[0])
-        assert planner.training.personal_settings(keys[1]) == silent.training.personal_settings(keys[1])
-        for handed in (planner.training.shared_settings(keys[0]), planner.training.personal_settings(keys[1])):
+        assert planner.training.train_shared_settings(keys[0]) == silent.training.train_shared_settings(keys[0])
+        assert planner.training.train_personal_settings(keys[1]) == silent.training.train_personal_settings(keys[1])
+        for handed in (
+            planner.training.train_shared_settings(keys[0]),
+            planner.training.train_personal_settings(keys[1]),
+        ):
             assert "task" not in handed
 
 

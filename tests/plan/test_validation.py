@@ -7,7 +7,7 @@ import json
 import pytest
 
 from favor.foundation.errors import UserError
-from favor.plan.handing import canonical
+from favor.plan.job_settings import to_params
 from favor.plan.keys import Key
 from favor.plan.validation import unread
 from favor.scores.settings import ValidationScoring
@@ -20,14 +20,14 @@ def test_the_choice_reads_training_logs_and_nothing_of_test_texts(plan) -> None:
     assert planner.sweeps.families("volume") == ["utility", "validation", "verification"]
     assert "validation" in planner.evaluation.families("third")
     key = Key(experiment="third")
-    logs, settings = planner.validation.logs(key), planner.validation.settings(key)
+    logs, settings = planner.validation.logs(key), planner.validation.score_validation_settings(key)
     assert logs
     assert all(path.endswith(".log.parquet") for path in logs)
     assert {log for run in settings["runs"] for log in run["logs"]} == set(logs)
     stages = {run["method"]: (run["stage"], run["stopped"]) for run in settings["runs"]}
     assert stages == {"ditto": ("personal", False), "favor": ("personal", False)}
     assert settings["without"] == {}
-    assert canonical(ValidationScoring.model_validate_json(json.dumps(settings))) == settings
+    assert to_params(ValidationScoring.model_validate_json(json.dumps(settings))) == settings
     assert "results/sweeps/volume/scores.parquet" in planner.publication.evidence()
     assert planner.sweeps.families("shots") == plan(SWEEP).sweeps.families("shots")
     assert "validation" not in planner.sweeps.families("shots")
@@ -38,7 +38,7 @@ def test_a_personal_stage_that_stops_early_keeps_its_best_pass(plan) -> None:
         for name in ("even", "third"):
             config["experiments"][name].setdefault("training", {})["validation"] = {"patience": 1}
 
-    runs = plan(SWEEP, patient).validation.settings(Key(experiment="third"))["runs"]
+    runs = plan(SWEEP, patient).validation.score_validation_settings(Key(experiment="third"))["runs"]
     assert all(run["stopped"] for run in runs)
 
 

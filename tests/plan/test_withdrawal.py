@@ -32,10 +32,10 @@ def jobs(planner) -> dict[str, Any]:
         for number in range(3 if shared else 0):
             for job in training.round_jobs(run, shared, number):
                 files = (training.round_start(job), training.previous_endpoints(job))
-                found["shared", job] = (training.shared_clients(job), training.shared_settings(job), files)
+                found["shared", job] = (training.shared_clients(job), training.train_shared_settings(job), files)
         for job in training.personal_jobs(run):
             files = (training.personal_starts(job), training.anchors(job))
-            found["personal", job] = (training.personal_clients(job), training.personal_settings(job), files)
+            found["personal", job] = (training.personal_clients(job), training.train_personal_settings(job), files)
     return found
 
 
@@ -107,14 +107,14 @@ def test_only_what_follows_from_its_participation_changes(plan, per_job) -> None
             assert (settings, files) == (had, read)
         assert client not in str(settings) or settings["withdrawn"] == [client]
     run = run_key("micro", "1", "favor")
-    assert left.training.schedule_settings(run) == whole.training.schedule_settings(run)
+    assert left.training.make_schedule_settings(run) == whole.training.make_schedule_settings(run)
 
 
 def test_the_pooled_reference_leaves_its_texts_out_and_evaluators_read_what_remains(plan) -> None:
     planner = planned(plan, 2, "client_002")
     run = run_key("micro", "1", "pooled")
     (job,) = planner.training.personal_jobs(run)
-    assert planner.training.personal_settings(job)["withdrawn"] == ["client_002"]
+    assert planner.training.train_personal_settings(job)["withdrawn"] == ["client_002"]
     assert planner.project.texts(run) == "results/micro/clients/remaining/texts.parquet"
     assert planner.evaluation.style_sources(run) == "results/micro/clients/remaining/embeddings/asce_a.parquet"
     assert planned(plan, 2).project.texts(run) == "results/micro/clients/texts.parquet"

@@ -120,7 +120,7 @@ def test_a_shared_stage_reads_validation_texts_only_where_clients_generate_with_
     planner = planned(made, shared, raw(methods={"fedavg": {}, "fedsa_lora": {}}))
     for each in shared:
         stage = planner.project.plans("tiny_tuning")[each.trial].shared
-        settings = planner.training.shared_settings(
+        settings = planner.training.train_shared_settings(
             Key(experiment="tiny_tuning", seed="1", track=stage.track, round="0", batch="0")
         )
         assert (settings["training"]["validation"] is not None) == (each.row == "fedsa_lora")

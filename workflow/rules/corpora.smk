@@ -13,7 +13,7 @@ rule make_demo_corpus:
     output:
         paths.raw_corpus,
     params:
-        cfg=preparation.demo_corpus_settings,
+        cfg=preparation.make_demo_corpus_settings,
     script:
         "../scripts/make_demo_corpus.py"
 
@@ -40,7 +40,7 @@ rule split_documents:
     output:
         splits=paths.splits,
     params:
-        cfg=preparation.split_settings,
+        cfg=preparation.split_documents_settings,
     script:
         "../scripts/split_documents.py"
 
@@ -63,7 +63,7 @@ rule select_background:
     output:
         background=paths.background,
     params:
-        cfg=preparation.background_settings,
+        cfg=preparation.select_background_settings,
     script:
         "../scripts/select_background.py"
 
@@ -75,7 +75,7 @@ rule count_tokens:
     output:
         authors=paths.authors,
     params:
-        cfg=preparation.token_settings,
+        cfg=preparation.count_tokens_settings,
     script:
         "../scripts/count_tokens.py"
 
@@ -104,7 +104,7 @@ rule measure_suitability:
     output:
         suitability=paths.suitability,
     params:
-        cfg=preparation.suitability_settings,
+        cfg=preparation.measure_suitability_settings,
         studies=preparation.study_needs,
     script:
         "../scripts/measure_suitability.py"
@@ -137,7 +137,7 @@ rule allocate_texts:
         texts=paths.texts,
         allocation=paths.allocation,
     params:
-        cfg=preparation.allocation_settings,
+        cfg=preparation.allocate_texts_settings,
     script:
         "../scripts/allocate_texts.py"
 
@@ -167,7 +167,7 @@ rule select_prompts:
     wildcard_constraints:
         experiment=tasks.doing("continue"),
     params:
-        cfg=preparation.prompt_settings,
+        cfg=preparation.select_prompts_settings,
     script:
         "../scripts/select_prompts.py"
 
@@ -185,7 +185,7 @@ rule select_common_prompts:
     resources:
         **asks("select_common_prompts", streamed=True),
     params:
-        cfg=preparation.common_prompt_settings,
+        cfg=preparation.select_common_prompts_settings,
     script:
         "../scripts/select_common_prompts.py"
 
@@ -206,7 +206,7 @@ rule check_corpus:
     resources:
         **asks("check_corpus", streamed=True),
     params:
-        cfg=preparation.readiness_settings,
+        cfg=preparation.check_corpus_settings,
         code=lambda w: code("check_corpus", project.reader_module(w)),
     script:
         "../scripts/check_corpus.py"

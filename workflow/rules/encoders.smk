@@ -1,7 +1,7 @@
 # Base models and style encoders that are trained here, and the embeddings of the clients' own texts.
 
 from favor.lm.settings import ModelTraining, Vocabulary
-from favor.plan.handing import hands
+from favor.plan.job_settings import params_from
 
 
 rule train_tokenizer:
@@ -14,7 +14,7 @@ rule train_tokenizer:
     wildcard_constraints:
         model=project.models_with("pretrain"),
     params:
-        cfg=hands(Vocabulary, project.pretraining),
+        cfg=params_from(Vocabulary, project.pretraining),
     script:
         "../scripts/train_tokenizer.py"
 
@@ -35,7 +35,7 @@ rule pretrain_base:
     resources:
         **asks("pretrain_base", gpu=costs.no_gpus),
     params:
-        cfg=hands(ModelTraining, project.pretraining),
+        cfg=params_from(ModelTraining, project.pretraining),
     script:
         "../scripts/pretrain_base.py"
 
@@ -79,7 +79,7 @@ rule quantise_base:
     resources:
         **asks("quantise_base", model=costs.model),
     params:
-        cfg=preparation.quantisation_settings,
+        cfg=preparation.quantise_base_settings,
     script:
         "../scripts/quantise_base.py"
 
@@ -98,7 +98,7 @@ rule train_asce:
     resources:
         **asks("train_asce", gpu=costs.encoder_gpus),
     params:
-        cfg=preparation.asce_settings,
+        cfg=preparation.train_asce_settings,
     script:
         "../scripts/train_asce.py"
 
@@ -114,7 +114,7 @@ rule fit_stylometry:
     wildcard_constraints:
         encoder=project.encoders_with("fitting"),
     params:
-        cfg=preparation.stylometry_settings,
+        cfg=preparation.fit_stylometry_settings,
     script:
         "../scripts/fit_stylometry.py"
 
@@ -125,7 +125,7 @@ rule make_demo_assistant:
     conda:
         "../../envs/data.yaml"
     params:
-        cfg=preparation.demo_assistant_settings,
+        cfg=preparation.make_demo_assistant_settings,
     script:
         "../scripts/make_demo_assistant.py"
 
@@ -144,7 +144,7 @@ rule train_assistant:
     resources:
         **asks("train_assistant", gpu=costs.any_gpus),
     params:
-        cfg=preparation.assistant_settings,
+        cfg=preparation.train_assistant_settings,
     script:
         "../scripts/train_assistant.py"
 
@@ -159,7 +159,7 @@ rule embed_sources:
     resources:
         **asks("embed_sources", gpu=costs.encoder_gpus),
     params:
-        cfg=preparation.encoder_settings,
+        cfg=preparation.embed_settings,
         code=lambda w: code("embed_sources", project.encoder_code(w)),
     script:
         "../scripts/embed_sources.py"
@@ -175,7 +175,7 @@ rule certify_encoder:
     resources:
         **asks("certify_encoder", gpu=costs.encoder_gpus),
     params:
-        cfg=preparation.certificate_settings,
+        cfg=preparation.certify_encoder_settings,
         code=lambda w: code("certify_encoder", project.encoder_code(w)),
     script:
         "../scripts/certify_encoder.py"

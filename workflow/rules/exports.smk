@@ -13,7 +13,7 @@ rule export_pan:
         answers=paths.pan_export.partial(file="answers.jsonl"),
         measures=paths.pan_export.partial(file="measures.json"),
     params:
-        cfg=exports.pan_settings,
+        cfg=exports.export_pan_settings,
     script:
         "../scripts/export_pan.py"
 
@@ -39,6 +39,6 @@ rule export_release:
         seeds=paths.release_export.partial(file="seed_manifest.json"),
         definitions=paths.release_export.partial(file="README.md"),
     params:
-        cfg=exports.release_settings,
+        cfg=exports.export_release_settings,
     script:
         "../scripts/export_release.py"

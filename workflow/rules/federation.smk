@@ -8,7 +8,7 @@ rule make_schedule:
     wildcard_constraints:
         sampling="coverage_first|uniform",
     params:
-        cfg=training.schedule_settings,
+        cfg=training.make_schedule_settings,
     script:
         "../scripts/make_schedule.py"
 
@@ -21,7 +21,7 @@ rule initialise_server:
     wildcard_constraints:
         origin=r"[a-z0-9_-]+",
     params:
-        cfg=training.initial_settings,
+        cfg=training.initialise_server_settings,
     script:
         "../scripts/initialise_server.py"
 
@@ -43,7 +43,7 @@ rule hijack_texts:
     output:
         texts=temp(paths.hijacked_texts),
     params:
-        cfg=training.hijack_settings,
+        cfg=training.hijack_texts_settings,
     script:
         "../scripts/hijack_texts.py"
 
@@ -69,7 +69,7 @@ rule train_shared:
     resources:
         **asks("train_shared", costs.shared_work, costs.base_model),
     params:
-        cfg=training.shared_settings,
+        cfg=training.train_shared_settings,
         code=lambda w: code("train_shared", *training.state_code(w)),
     script:
         "../scripts/train_shared.py"
@@ -92,7 +92,7 @@ rule falsify_uploads:
     output:
         upload=kept_or_temporary(paths.false_upload),
     params:
-        cfg=training.false_upload_settings,
+        cfg=training.falsify_uploads_settings,
     script:
         "../scripts/falsify_uploads.py"
 
@@ -107,7 +107,7 @@ rule sum_uploads:
     resources:
         **asks("sum_uploads", work=costs.adapter_work),
     params:
-        cfg=training.summation_settings,
+        cfg=training.sum_uploads_settings,
     script:
         "../scripts/sum_uploads.py"
 
@@ -122,7 +122,7 @@ rule combine_uploads:
     resources:
         **asks("combine_uploads", work=costs.adapter_work),
     params:
-        cfg=training.combination_settings,
+        cfg=training.combine_uploads_settings,
         code=lambda w: code("combine_uploads", training.combination_code(w)),
     script:
         "../scripts/combine_uploads.py"
@@ -141,7 +141,7 @@ rule aggregate:
     resources:
         **asks("aggregate", work=costs.adapter_work),
     params:
-        cfg=training.aggregation_settings,
+        cfg=training.aggregate_settings,
         code=lambda w: code("aggregate", *training.state_code(w)),
     script:
         "../scripts/aggregate.py"
@@ -181,7 +181,7 @@ rule train_personal:
     resources:
         **asks("train_personal", costs.personal_work, costs.base_model),
     params:
-        cfg=training.personal_settings,
+        cfg=training.train_personal_settings,
     script:
         "../scripts/train_personal.py"
 
@@ -205,7 +205,7 @@ rule record_boundary:
     output:
         boundary=paths.boundary,
     params:
-        cfg=records.boundary_settings,
+        cfg=records.record_boundary_settings,
     script:
         "../scripts/record_boundary.py"
 
@@ -214,7 +214,7 @@ rule record_settings:
     output:
         settings=paths.settings,
     params:
-        cfg=records.resolved_settings,
+        cfg=records.record_settings_settings,
     script:
         "../scripts/record_settings.py"
 
@@ -229,7 +229,7 @@ rule export_adapters:
     resources:
         **asks("export_adapters", work=costs.adapter_work),
     params:
-        cfg=training.export_settings,
+        cfg=training.export_adapters_settings,
     script:
         "../scripts/export_adapters.py"
 
@@ -247,7 +247,7 @@ rule read_validation:
     resources:
         **asks("read_validation", model=costs.base_model),
     params:
-        cfg=planner.validation.reading_settings,
+        cfg=planner.validation.read_validation_settings,
     script:
         "../scripts/read_validation.py"
 
@@ -261,6 +261,6 @@ rule take_validation:
     wildcard_constraints:
         stage="shared|personal",
     params:
-        cfg=planner.validation.stage_settings,
+        cfg=planner.validation.take_validation_settings,
     script:
         "../scripts/take_validation.py"

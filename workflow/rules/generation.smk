@@ -21,7 +21,7 @@ rule generate:
     resources:
         **asks("generate", costs.generation_work, costs.base_model),
     params:
-        cfg=training.generation_settings,
+        cfg=training.generate_settings,
     script:
         "../scripts/generate.py"
 
@@ -43,7 +43,7 @@ use rule generate as generate_part with:
     resources:
         **asks("generate_part", costs.part_work, costs.base_model),
     params:
-        cfg=training.part_settings,
+        cfg=training.generate_part_settings,
         code=code("generate"),
 
 
@@ -81,7 +81,7 @@ rule read_outputs:
     conda:
         "../../envs/data.yaml"
     params:
-        cfg=studies.given_settings,
+        cfg=studies.read_outputs_settings,
     script:
         "../scripts/read_outputs.py"
 
@@ -94,7 +94,7 @@ rule prompts:
     conda:
         "../../envs/data.yaml"
     params:
-        cfg=evaluation.prompt_list_settings,
+        cfg=evaluation.prompts_settings,
     script:
         "../scripts/prompts.py"
 
@@ -113,7 +113,7 @@ rule embed_generations:
     resources:
         **asks("embed_generations", gpu=costs.encoder_gpus),
     params:
-        cfg=preparation.encoder_settings,
+        cfg=preparation.embed_settings,
         code=lambda w: code("embed_generations", project.encoder_code(w)),
     script:
         "../scripts/embed_generations.py"
@@ -147,7 +147,7 @@ rule measure_bertscore:
     resources:
         **asks("measure_bertscore", gpu=costs.any_gpus),
     params:
-        cfg=evaluation.bertscore_settings,
+        cfg=evaluation.measure_bertscore_settings,
     script:
         "../scripts/measure_bertscore.py"
 

@@ -1,6 +1,6 @@
 # Studies in which people read what the methods wrote. Items and pages quote texts: they are not for publication.
 
-from favor.plan.handing import hands
+from favor.plan.job_settings import params_from
 from favor.studies.settings import AuditPage
 
 
@@ -12,7 +12,7 @@ rule prepare_2afc:
     output:
         audit=paths.audit_items,
     params:
-        cfg=studies.drawn_settings,
+        cfg=studies.prepare_2afc_settings,
     script:
         "../scripts/prepare_2afc.py"
 
@@ -25,7 +25,7 @@ rule make_2afc_page:
     wildcard_constraints:
         annotator=r"[1-9]\d*",
     params:
-        cfg=hands(AuditPage, studies.audit),
+        cfg=params_from(AuditPage, studies.audit),
     script:
         "../scripts/make_2afc_page.py"
 
@@ -38,6 +38,6 @@ rule score_2afc:
         votes=paths.audit_votes,
         scores=paths.scores.partial(family="human_2afc"),
     params:
-        cfg=studies.vote_settings,
+        cfg=studies.score_2afc_settings,
     script:
         "../scripts/score_2afc.py"

@@ -11,7 +11,7 @@ rule prepare_judgements:
         requests=paths.judge_requests,
         key=paths.judge_key,
     params:
-        cfg=studies.judgement_settings,
+        cfg=studies.prepare_judgements_settings,
     script:
         "../scripts/prepare_judgements.py"
 
@@ -39,6 +39,6 @@ rule score_judges:
     output:
         scores=paths.scores.partial(family="judges"),
     params:
-        cfg=studies.judge_score_settings,
+        cfg=studies.score_judges_settings,
     script:
         "../scripts/score_judges.py"

@@ -15,7 +15,7 @@ rule read_base_likelihoods:
     resources:
         **asks("read_base_likelihoods", model=costs.base_model),
     params:
-        cfg=likelihood.text_settings,
+        cfg=likelihood.read_base_likelihoods_settings,
     script:
         "../scripts/read_base_likelihoods.py"
 
@@ -34,7 +34,7 @@ rule read_likelihoods:
     resources:
         **asks("read_likelihoods", costs.reading_work, costs.base_model),
     params:
-        cfg=likelihood.reading_settings,
+        cfg=likelihood.read_likelihoods_settings,
     script:
         "../scripts/read_likelihoods.py"
 
@@ -45,7 +45,7 @@ rule score_likelihood:
     output:
         scores=paths.scores.partial(family="likelihood"),
     params:
-        cfg=likelihood.score_settings,
+        cfg=likelihood.score_likelihood_settings,
     script:
         "../scripts/score_likelihood.py"
 
@@ -58,6 +58,6 @@ rule score_poisoning:
     output:
         scores=paths.scores.partial(family="poisoning"),
     params:
-        cfg=likelihood.poisoning_settings,
+        cfg=likelihood.score_poisoning_settings,
     script:
         "../scripts/score_poisoning.py"

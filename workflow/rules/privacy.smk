@@ -31,7 +31,7 @@ rule measure_privacy:
     resources:
         **asks("measure_privacy", model=costs.base_model),
     params:
-        cfg=privacy.settings,
+        cfg=privacy.measure_privacy_settings,
     script:
         "../scripts/measure_privacy.py"
 
@@ -43,6 +43,6 @@ rule score_privacy:
     output:
         scores=paths.scores.partial(family="privacy"),
     params:
-        cfg=privacy.score_settings,
+        cfg=privacy.score_privacy_settings,
     script:
         "../scripts/score_privacy.py"

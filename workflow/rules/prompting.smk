@@ -12,7 +12,7 @@ rule distil_sheets:
     resources:
         **asks("distil_sheets", model=studies.sheet_model),
     params:
-        cfg=studies.sheet_settings,
+        cfg=studies.distil_sheets_settings,
     script:
         "../scripts/distil_sheets.py"
 
@@ -35,6 +35,6 @@ rule generate_prompted:
     resources:
         **asks("generate_prompted", costs.generation_work, costs.base_model),
     params:
-        cfg=studies.prompted_settings,
+        cfg=studies.generate_prompted_settings,
     script:
         "../scripts/generate_prompted.py"

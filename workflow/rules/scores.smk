@@ -43,7 +43,7 @@ rule score_efficiency:
     output:
         scores=paths.scores.partial(family="efficiency"),
     params:
-        cfg=evaluation.efficiency_settings,
+        cfg=evaluation.score_efficiency_settings,
     script:
         "../scripts/score_efficiency.py"
 
@@ -55,7 +55,7 @@ rule score_validation:
     output:
         scores=paths.scores.partial(family="validation"),
     params:
-        cfg=planner.validation.settings,
+        cfg=planner.validation.score_validation_settings,
     script:
         "../scripts/score_validation.py"
 
@@ -67,6 +67,6 @@ rule score_stel:
     output:
         scores=paths.scores.partial(family="stel"),
     params:
-        cfg=evaluation.certificate_settings,
+        cfg=evaluation.score_stel_settings,
     script:
         "../scripts/score_stel.py"

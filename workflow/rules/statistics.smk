@@ -18,7 +18,7 @@ rule compare_methods:
         comparisons=paths.comparisons,
     threads: threads.scoring
     params:
-        cfg=evaluation.comparison_settings,
+        cfg=evaluation.compare_methods_settings,
     script:
         "../scripts/compare_methods.py"
 
@@ -38,7 +38,7 @@ rule compare_all:
         evidence=paths.evidence,
     threads: threads.scoring
     params:
-        cfg=evaluation.evidence_settings,
+        cfg=evaluation.compare_all_settings,
     script:
         "../scripts/compare_all.py"
 
@@ -78,6 +78,6 @@ rule measure_participation:
         participation=paths.participation,
     threads: threads.scoring
     params:
-        cfg=evaluation.participation_settings,
+        cfg=evaluation.measure_participation_settings,
     script:
         "../scripts/measure_participation.py"

@@ -7,7 +7,7 @@ rule collect_sweep:
     output:
         scores=paths.sweep_scores,
     params:
-        cfg=sweeps.score_settings,
+        cfg=sweeps.collect_sweep_settings,
     script:
         "../scripts/collect_sweep.py"
 
@@ -31,7 +31,7 @@ rule make_sweep_table:
             labels=tables.labels,
         ),
     params:
-        cfg=sweeps.table_settings,
+        cfg=sweeps.make_sweep_table_settings,
         code=lambda w: code("make_sweep_table", *tables.code(w.label)),
     script:
         "../scripts/make_sweep_table.py"
@@ -43,7 +43,7 @@ rule draw_sweep:
     output:
         expand(paths.sweep_figure, kind=("svg", "pdf", "csv"), allow_missing=True),
     params:
-        cfg=sweeps.figure_settings,
+        cfg=sweeps.draw_sweep_settings,
         code=lambda w: code("draw_sweep", *sweeps.family_code(w)),
     script:
         "../scripts/draw_sweep.py"

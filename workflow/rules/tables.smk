@@ -24,7 +24,7 @@ rule make_table:
     wildcard_constraints:
         label=r"(?!qualitative-appendix\.)[a-z][a-z0-9_-]*",
     params:
-        cfg=tables.table_settings,
+        cfg=tables.make_table_settings,
         code=lambda w: code("make_table", *tables.code(w.label)),
     script:
         "../scripts/make_table.py"
@@ -39,7 +39,7 @@ rule make_excerpts:
         tex=paths.table.partial(kind="tex", label="qualitative-appendix"),
         html=paths.table.partial(kind="html", label="qualitative-appendix"),
     params:
-        cfg=tables.excerpt_settings,
+        cfg=tables.make_excerpts_settings,
         code=code("make_excerpts", *tables.code("qualitative-appendix")),
     script:
         "../scripts/make_excerpts.py"
@@ -60,7 +60,7 @@ rule make_gallery:
     conda:
         "../../envs/models.yaml"
     params:
-        cfg=evaluation.gallery_settings,
+        cfg=evaluation.make_gallery_settings,
     script:
         "../scripts/make_gallery.py"
 
@@ -81,7 +81,7 @@ rule draw_figure:
     wildcard_constraints:
         figure=figures.names,
     params:
-        cfg=figures.settings,
+        cfg=figures.draw_figure_settings,
         code=lambda w: code("draw_figure", figures.code(w)),
     script:
         "../scripts/draw_figure.py"
@@ -101,7 +101,7 @@ rule write_numbers:
         numbers=paths.numbers,
         macros=paths.number_macros,
     params:
-        cfg=publication.number_settings,
+        cfg=publication.write_numbers_settings,
     script:
         "../scripts/write_numbers.py"
 

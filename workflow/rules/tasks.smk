@@ -11,7 +11,7 @@ rule make_requests:
     resources:
         **asks("make_requests", model=costs.base_model),
     params:
-        cfg=tasks.request_settings,
+        cfg=tasks.make_requests_settings,
     script:
         "../scripts/make_requests.py"
 
@@ -28,7 +28,7 @@ rule select_requests:
     conda:
         "../../envs/data.yaml"
     params:
-        cfg=tasks.selection_settings,
+        cfg=tasks.select_requests_settings,
     script:
         "../scripts/select_requests.py"
 
@@ -43,7 +43,7 @@ rule embed_drafts:
     resources:
         **asks("embed_drafts", gpu=costs.encoder_gpus),
     params:
-        cfg=preparation.encoder_settings,
+        cfg=preparation.embed_settings,
         code=lambda w: code("embed_drafts", project.encoder_code(w)),
     script:
         "../scripts/embed_drafts.py"
@@ -62,6 +62,6 @@ rule score_tasks:
     output:
         scores=paths.scores.partial(family="tasks"),
     params:
-        cfg=tasks.scoring_settings,
+        cfg=tasks.score_tasks_settings,
     script:
         "../scripts/score_tasks.py"

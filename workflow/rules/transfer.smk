@@ -13,7 +13,7 @@ rule embed_transfer:
     resources:
         **asks("embed_transfer", gpu=costs.encoder_gpus),
     params:
-        cfg=studies.transfer_embedding_settings,
+        cfg=studies.embed_transfer_settings,
         code=lambda w: code("embed_transfer", project.encoder_code(w)),
     script:
         "../scripts/embed_transfer.py"
@@ -30,6 +30,6 @@ rule score_transfer:
     output:
         scores=paths.scores.partial(family="transfer"),
     params:
-        cfg=studies.transfer_settings,
+        cfg=studies.score_transfer_settings,
     script:
         "../scripts/score_transfer.py"

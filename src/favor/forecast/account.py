@@ -6,7 +6,7 @@ from functools import cached_property
 
 from favor.federation.method import PersonalStage, Plan, SharedStage, needs_shared
 from favor.plan.evaluation import Evaluation
-from favor.plan.handing import present
+from favor.plan.job_settings import not_none
 from favor.plan.keys import Key, run_key
 from favor.plan.project import Part
 from favor.plan.records import Records
@@ -86,7 +86,7 @@ class Accounts(Part):
             if experiment.studies.privacy is not None:
                 for row in self.training.audited_rows(name):
                     run = self.training.trainer(run_key(name, experiment.seeds[0], row))
-                    stage = present(self.project.plan(run).shared)
+                    stage = not_none(self.project.plan(run).shared)
                     found |= {(run.experiment, stage.track), (run.experiment, with_canaries(stage).track)}
         return found
 

@@ -15,7 +15,7 @@ from favor.federation.method import POOLED, PersonalStage, SharedStage
 from favor.foundation.errors import UserError
 from favor.foundation.gguf import read_header
 from favor.foundation.names import nearest
-from favor.plan.handing import present
+from favor.plan.job_settings import not_none
 from favor.plan.keys import Key
 from favor.plan.likelihood import read_length
 from favor.plan.project import Part
@@ -183,7 +183,7 @@ class Costs(Part):
         return self._stage_work(key, files, self.training.stage(key), self.training.shared_clients(key))
 
     def personal_work(self, key: Key, files: Any) -> tuple[float, float]:
-        stage = present(self.project.plan(key).personal)
+        stage = not_none(self.project.plan(key).personal)
         return self._stage_work(key, files, stage, self.training.personal_clients(key))
 
     def prompts_of(self, key: Key) -> int:

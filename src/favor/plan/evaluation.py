@@ -11,7 +11,17 @@ from favor.federation.settings import AskedPrompts, PromptLists
 from favor.figures.specs import asked, asked_optionally
 from favor.foundation.errors import UserError
 from favor.foundation.registry import FIGURES, METRIC_FAMILIES
-from favor.plan.handing import Parameter, Settings, canonical, handed, parameter, pick, plain, present
+from favor.plan.job_settings import (
+    Parameter,
+    Settings,
+    build_job_settings,
+    job_params,
+    not_none,
+    parameter,
+    pick,
+    plain,
+    to_params,
+)
 from favor.plan.keys import Key, run_key
 from favor.plan.project import Part, alternatives
 from favor.plan.tables import RETRIEVAL, Tables
@@ -162,14 +172,14 @@ class Evaluation(Part):
         key = Key(experiment=name)
         return self.prompts(key), self.training.common_prompts(key)
 
-    def prompt_list_settings(self, key: object) -> Parameter:
+    def prompts_settings(self, key: object) -> Parameter:
         """Return the files behind every list, in their order."""
         experiments = []
         for name in self._asking():
             own, common = self._asked(name)
             seeds = map(str, self.project.config.experiments[name].seeds)
             experiments.append(AskedPrompts(prompts=dict(zip(seeds, own, strict=True)), common_prompts=common))
-        return canonical(PromptLists(experiments=experiments))
+        return to_params(PromptLists(experiments=experiments))
 
     # Embeddings: of the clients' human texts, of their continuations of the prompts, and of every output
 
@@ -184,7 +194,7 @@ class Evaluation(Part):
     # What is measured once per text
 
     def _classifier_files(self, key: Key) -> list[str]:
-        return self.project.assistant_files(present(self.project.experiment(key).evaluation.assistant))
+        return self.project.assistant_files(not_none(self.project.experiment(key).evaluation.assistant))
 
     def classifier(self, key: Key) -> list[str]:
         return self._classifier_files(key)[1:]
@@ -197,10 +207,10 @@ class Evaluation(Part):
         classifier = self.project.experiment(key).evaluation.assistant
         return [] if classifier is None else self.paths.assistant_scores.of(key)
 
-    def bertscore_settings(self, key: Key) -> Parameter:
+    def measure_bertscore_settings(self, key: Key) -> Parameter:
         """Return what the BERTScore of texts depends on."""
         experiment = self.project.experiment(key)
-        return canonical(handed(BertScoring, experiment, experiment.evaluation))
+        return job_params(BertScoring, experiment, experiment.evaluation)
 
     # Scores
 
@@ -229,9 +239,9 @@ class Evaluation(Part):
     def _outputs_in_spaces(self, kind: type[Settings], key: Key, **values: Any) -> Settings:
         experiment, encoders = self.project.experiment(key), self.project.encoders_of(key.experiment)
         words = self.project.words(key)
-        return handed(kind, experiment, experiment.evaluation, encoders=encoders, words=words, **values)
+        return build_job_settings(kind, experiment, experiment.evaluation, encoders=encoders, words=words, **values)
 
-    def efficiency_settings(self, key: Key) -> Parameter:
+    def score_efficiency_settings(self, key: Key) -> Parameter:
         """Return what the efficiency scores look up for each run: training logs, and the benchmarks of their jobs."""
         runs = []
         for run in self.training.runs(key.experiment):
@@ -248,7 +258,7 @@ class Evaluation(Part):
                     ranks=list(stage.ranks) if stage and stage.ranks else [],
                 )
             )
-        return canonical(Efficiency(seeds=self.project.experiment(key).seeds, runs=runs))
+        return to_params(Efficiency(seeds=self.project.experiment(key).seeds, runs=runs))
 
     def certified(self, names: Sequence[str]) -> dict[str, dict[str, str]]:
         """Return encoders by the first experiment that measures with them, "" for none: its human texts by encoder.
@@ -266,14 +276,14 @@ class Evaluation(Part):
             found.setdefault(using[0] if using else "", {})[name] = texts
         return found
 
-    def certificate_settings(self, key: Key) -> Parameter:
-        return canonical(Spaces(encoders=self.project.encoders_of(key.experiment)))
+    def score_stel_settings(self, key: Key) -> Parameter:
+        return to_params(Spaces(encoders=self.project.encoders_of(key.experiment)))
 
     # Paired tests
 
     def _compared(self, key: Key) -> dict[str, Any]:
         """Return what a table compares, as far as the experiment has it."""
-        declared = present(self.tables.specs[key.label].comparisons)
+        declared = not_none(self.tables.specs[key.label].comparisons)
         roles, rows = self.tables.encoder_roles(key.experiment), self.project.experiment(key).methods
         encoders = self.project.encoders_of(key.experiment)
         metrics = {
@@ -289,13 +299,13 @@ class Evaluation(Part):
     def compared_sources(self, key: Key) -> list[str]:
         return [self.project.sources(key, encoder) for encoder in self.compared_encoders(key)]
 
-    def comparison_settings(self, key: Key) -> Parameter:
+    def compare_methods_settings(self, key: Key) -> Parameter:
         """Return what the paired tests behind a table depend on."""
         experiment, encoders = self.project.experiment(key), self.compared_encoders(key)
-        return canonical(handed(Compared, experiment, experiment.evaluation, encoders=encoders, **self._compared(key)))
+        return job_params(Compared, experiment, experiment.evaluation, encoders=encoders, **self._compared(key))
 
-    def evidence_settings(self, key: Key) -> Parameter:
-        return canonical(self._outputs_in_spaces(ComparedRows, key, unseen=self.unseen_encoders(key)))
+    def compare_all_settings(self, key: Key) -> Parameter:
+        return to_params(self._outputs_in_spaces(ComparedRows, key, unseen=self.unseen_encoders(key)))
 
     # Diagnostics
 
@@ -323,7 +333,7 @@ class Evaluation(Part):
         run = self._energy_run(key)
         return [] if run is None else self.training.behind(run)
 
-    def participation_settings(self, key: Key) -> Parameter:
+    def measure_participation_settings(self, key: Key) -> Parameter:
         """Return the round of every client's last participation, by method that federates and by seed."""
         experiment, name = self.project.experiment(key), key.experiment
         last_rounds = {
@@ -333,7 +343,7 @@ class Evaluation(Part):
             for row, plan in self.project.plans(name).items()
             if plan.shared is not None
         }
-        return canonical(handed(Participation, experiment, last_rounds=last_rounds))
+        return job_params(Participation, experiment, last_rounds=last_rounds)
 
     # The gallery
 
@@ -346,16 +356,14 @@ class Evaluation(Part):
             if (asked is None and config.corpora[config.experiments[name].corpus].demo is not None) or asked
         ]
 
-    def gallery_settings(self, key: Key) -> Parameter:
+    def make_gallery_settings(self, key: Key) -> Parameter:
         """Return what a gallery depends on besides texts and their vectors."""
         experiment = self.project.experiment(key)
-        return canonical(
-            handed(
-                Gallery,
-                experiment,
-                rows=list(experiment.methods),
-                display=self.project.titles(key.experiment),
-                generated=self.project.config.corpora[experiment.corpus].demo is not None,
-                words=self.project.words(key),
-            )
+        return job_params(
+            Gallery,
+            experiment,
+            rows=list(experiment.methods),
+            display=self.project.titles(key.experiment),
+            generated=self.project.config.corpora[experiment.corpus].demo is not None,
+            words=self.project.words(key),
         )

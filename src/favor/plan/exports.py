@@ -10,7 +10,7 @@ from favor.federation.method import Plan, load_method
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest
 from favor.plan.evaluation import Evaluation
-from favor.plan.handing import Parameter, canonical, pick, plain
+from favor.plan.job_settings import Parameter, pick, plain, to_params
 from favor.plan.keys import Key
 from favor.plan.project import Part
 from favor.plan.training import Training
@@ -55,8 +55,8 @@ class Exports(Part):
             )
         return self.evaluation.run_generations(key)
 
-    def pan_settings(self, key: Key) -> Parameter:
-        return canonical(PanExport(method=key.method, seed=int(key.seed)))
+    def export_pan_settings(self, key: Key) -> Parameter:
+        return to_params(PanExport(method=key.method, seed=int(key.seed)))
 
     # The layout of the paper's release
 
@@ -105,8 +105,8 @@ class Exports(Part):
             else sum(map(len, self.training.rounds(key.experiment, key.seed, shared.sampling))),
         )
 
-    def release_settings(self, key: Key) -> Parameter:
-        return canonical(self.released_run(key))
+    def export_release_settings(self, key: Key) -> Parameter:
+        return to_params(self.released_run(key))
 
 
 def _components(plan: Plan) -> dict[str, bool]:

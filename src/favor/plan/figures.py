@@ -7,7 +7,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.names import nearest
 from favor.foundation.registry import FIGURES
 from favor.plan.evaluation import Evaluation
-from favor.plan.handing import Parameter, parameter, plain, present
+from favor.plan.job_settings import Parameter, not_none, parameter, plain
 from favor.plan.keys import Key
 from favor.plan.project import Part, alternatives, unique
 from favor.plan.tables import Tables
@@ -75,7 +75,7 @@ class Figures(Part):
         used = unique([self.project.experiment(key).style_encoder, *self.project.experiment(key).evaluation.encoders])
         return {name: self.paths.encoder_manifest.of(encoder=name) for name in used if encoders[name].training}
 
-    def settings(self, key: Key) -> Parameter:
+    def draw_figure_settings(self, key: Key) -> Parameter:
         """Return what a figure knows of its experiment beside what it asks for."""
         context, inputs = self.tables.context(key.experiment), asked(key.figure)[0]
         base = self.project.experiment(key).base_model
@@ -89,7 +89,7 @@ class Figures(Part):
             unseen=self.evaluation.unseen_encoders(key),
             logs=self._own_logs(key) if "training_logs" in inputs else {},
             **({"sampling": self.evaluation.sampling(key.experiment)} if "sampling" in inputs else {}),
-            **({"tuned": plain(present(self.project.experiment(key).tuned))["points"]} if "tuned" in inputs else {}),
+            **({"tuned": plain(not_none(self.project.experiment(key).tuned))["points"]} if "tuned" in inputs else {}),
             **({"encoders": list(self._trained_encoders(key))} if "encoder_manifests" in inputs else {}),
             **(
                 {"pretraining": self.paths.pretraining_losses.of(model=base)}

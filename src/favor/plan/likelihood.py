@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from favor.config.experiments import Experiment
 from favor.federation.settings import BaseReading, Likelihood, LikelihoodReading
 from favor.foundation.errors import UserError
-from favor.plan.handing import Parameter, canonical, handed, present
+from favor.plan.job_settings import Parameter, job_params, not_none, to_params
 from favor.plan.keys import Key, run_key
 from favor.plan.project import Part, alternatives
 from favor.plan.training import Training
@@ -48,7 +48,7 @@ class LikelihoodAttribution(Part):
             )
 
     def _section(self, key: Key) -> Likelihood:
-        return present(self.project.experiment(key).evaluation.likelihood)
+        return not_none(self.project.experiment(key).evaluation.likelihood)
 
     def reader(self, key: Key) -> Key:
         """Return the run whose job reads for a run: its home, or itself where its home's experiment reads nothing."""
@@ -75,34 +75,30 @@ class LikelihoodAttribution(Part):
         """Return the near duplicates of the corpus, where they are looked for: they are not read."""
         return self.project.near_duplicates(self.project.experiment(key).corpus)
 
-    def text_settings(self, key: Key) -> Parameter:
+    def read_base_likelihoods_settings(self, key: Key) -> Parameter:
         """Return which texts are read, and the model that reads them first."""
         experiment, section = self.project.experiment(key), self._section(key)
         longest = read_length(experiment)
-        return canonical(
-            handed(
-                BaseReading,
-                section,
-                experiment,
-                experiment.prompts,
-                model=self.project.loaded_model(experiment.base_model),
-                maximum_tokens=longest,
-                minimum_tokens=min(section.minimum_tokens, longest),
-                neutral=section.neutral is not None,
-            )
+        return job_params(
+            BaseReading,
+            section,
+            experiment,
+            experiment.prompts,
+            model=self.project.loaded_model(experiment.base_model),
+            maximum_tokens=longest,
+            minimum_tokens=min(section.minimum_tokens, longest),
+            neutral=section.neutral is not None,
         )
 
-    def reading_settings(self, key: Key) -> Parameter:
+    def read_likelihoods_settings(self, key: Key) -> Parameter:
         """Return what the job that reads with a run's adapters reads of the configuration."""
         experiment = self.project.experiment(key)
-        return canonical(
-            handed(
-                LikelihoodReading,
-                self.training.adapter_use(key),
-                model=self.project.loaded_model(experiment.base_model),
-                clients=self.training.clients(key.experiment),
-                context=experiment.prompts.prefix_tokens + read_length(experiment),
-            )
+        return job_params(
+            LikelihoodReading,
+            self.training.adapter_use(key),
+            model=self.project.loaded_model(experiment.base_model),
+            clients=self.training.clients(key.experiment),
+            context=experiment.prompts.prefix_tokens + read_length(experiment),
         )
 
     # Scores
@@ -123,9 +119,9 @@ class LikelihoodAttribution(Part):
         there = (run_key(poisoning.beside, run.seed, run.method) for run in runs)
         return [self.paths.likelihood.of(self.reader(run)) for run in there]
 
-    def score_settings(self, key: Key) -> Parameter:
+    def score_likelihood_settings(self, key: Key) -> Parameter:
         """Return what the scores depend on. ``without``: why a row has none."""
-        return canonical(self._scoring(key))
+        return to_params(self._scoring(key))
 
     def _scoring(self, key: Key) -> LikelihoodScoring:
         experiment, plans = self.project.experiment(key), self.project.plans(key.experiment)
@@ -136,17 +132,15 @@ class LikelihoodAttribution(Part):
             bootstrap=experiment.evaluation.bootstrap,
         )
 
-    def poisoning_settings(self, key: Key) -> Parameter:
+    def score_poisoning_settings(self, key: Key) -> Parameter:
         """Return what the scores of an attack depend on: also who attacks, and who is aimed at."""
         experiment = self.project.experiment(key)
         attack = experiment.federation.attack
         found = {str(seed): self.training.attackers(key.experiment, str(seed)) for seed in experiment.seeds}
         aimed = attack is not None and attack.kind == "hijack"
-        return canonical(
-            handed(
-                PoisoningScoring,
-                self._scoring(key),
-                attackers={seed: each.clients for seed, each in found.items()},
-                targets={seed: each.target for seed, each in found.items()} if aimed else {},
-            )
+        return job_params(
+            PoisoningScoring,
+            self._scoring(key),
+            attackers={seed: each.clients for seed, each in found.items()},
+            targets={seed: each.target for seed, each in found.items()} if aimed else {},
         )

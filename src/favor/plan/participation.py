@@ -9,7 +9,7 @@ from favor.federation.settings import Hijack
 from favor.foundation.declarations import declared_value
 from favor.foundation.errors import UserError
 from favor.foundation.registry import ROBUST_RULES
-from favor.plan.handing import Parameter, canonical
+from favor.plan.job_settings import Parameter, to_params
 from favor.plan.keys import Key
 from favor.plan.project import Part
 
@@ -83,7 +83,7 @@ class Participation(Part):
         hijacked = attack is not None and attack.kind == "hijack" and self.attackers(key.experiment, key.seed).clients
         return (self.paths.hijacked_texts if hijacked else self.paths.texts).of(key)
 
-    def hijack_settings(self, key: Key) -> Parameter:
+    def hijack_texts_settings(self, key: Key) -> Parameter:
         """Return who trains on whose texts."""
         found = self.attackers(key.experiment, key.seed)
-        return canonical(Hijack(attackers=found.clients, target=found.target))
+        return to_params(Hijack(attackers=found.clients, target=found.target))

@@ -18,7 +18,7 @@ from favor.corpora.settings import (
 )
 from favor.encoders.settings import AssistantTraining, Certification, Encoding, StyleEncoder, Stylometry
 from favor.lm.settings import LoadedModel
-from favor.plan.handing import Parameter, canonical, handed, present
+from favor.plan.job_settings import Parameter, build_job_settings, job_params, not_none, to_params
 from favor.plan.keys import Key
 from favor.plan.project import Part, unique
 
@@ -30,35 +30,35 @@ class Preparation(Part):
     def config(self) -> Configuration:
         return self.project.config
 
-    def demo_corpus_settings(self, key: Key) -> Parameter:
-        return canonical(present(self.config.corpora[key.corpus].demo))
+    def make_demo_corpus_settings(self, key: Key) -> Parameter:
+        return to_params(not_none(self.config.corpora[key.corpus].demo))
 
-    def split_settings(self, key: Key) -> Parameter:
+    def split_documents_settings(self, key: Key) -> Parameter:
         """Return how documents are split. A shuffle asks no document for its date."""
-        return canonical(self._splitting(key))
+        return to_params(self._splitting(key))
 
     def _splitting(self, key: Key) -> Splitting:
         corpus = self.config.corpora[key.corpus]
-        return handed(Splitting, corpus, unread=() if corpus.split == "temporal" else ("undated",))
+        return build_job_settings(Splitting, corpus, unread=() if corpus.split == "temporal" else ("undated",))
 
-    def background_settings(self, key: Key) -> Parameter:
-        return canonical(self._background(key))
+    def select_background_settings(self, key: Key) -> Parameter:
+        return to_params(self._background(key))
 
     def _background(self, key: Key) -> Background:
         corpus = self.config.corpora[key.corpus]
-        return handed(Background, corpus, authors=corpus.roles.background)
+        return build_job_settings(Background, corpus, authors=corpus.roles.background)
 
     def corpus_tokenizer(self, key: Key) -> list[str]:
         """Return the files of the tokenizer that a corpus is counted with."""
         return self.project.tokenizer_files(self._tokenizer(key))
 
-    def token_settings(self, key: Key) -> Parameter:
+    def count_tokens_settings(self, key: Key) -> Parameter:
         """Return which tokenizer a corpus is counted with, and how many tokens are asked of an author."""
         folder = self.project.tokenizer_folder(self._tokenizer(key))
-        return canonical(handed(TokenCounting, self.config.corpora[key.corpus], tokenizer_folder=folder))
+        return job_params(TokenCounting, self.config.corpora[key.corpus], tokenizer_folder=folder)
 
     def _tokenizer(self, key: Key) -> str:
-        return present(self.config.corpora[key.corpus].tokenizer)
+        return not_none(self.config.corpora[key.corpus].tokenizer)
 
     def filtered_by(self, key: Key) -> list[str]:
         """Return what authors are filtered by, where a filter is set."""
@@ -80,14 +80,14 @@ class Preparation(Part):
         drops = any(each.prompts.near_duplicates == "drop" for each in self._experiments(key).values())
         return self.project.near_duplicates(key.corpus) if drops else []
 
-    def suitability_settings(self, key: Key) -> Parameter:
+    def measure_suitability_settings(self, key: Key) -> Parameter:
         """Return what experiments of their own on a corpus need of their clients, equal needs once."""
         needs: dict[str, Need] = {}
         for name, each in self._experiments(key).items():
             if not self._laid_over(each):
                 needs.setdefault(repr(self._need("", each)), self._need(name, each))
         found = sorted(needs.values(), key=lambda need: need.experiment)
-        return canonical(handed(Suitability, self.config.corpora[key.corpus], needs=found))
+        return job_params(Suitability, self.config.corpora[key.corpus], needs=found)
 
     def study_needs(self, key: Key, input: object) -> list[Parameter]:
         """Return what studies that are laid over the experiments on a corpus need of their clients.
@@ -101,22 +101,24 @@ class Preparation(Part):
         for name, each in self._experiments(key).items():
             if self._laid_over(each):
                 foreign = self.project.tokenizer_files(each.base_model) and each.base_model not in models
-                needs.append(canonical(self._need(name, each, models[0] if foreign else each.base_model)))
+                needs.append(to_params(self._need(name, each, models[0] if foreign else each.base_model)))
         return needs
 
-    def readiness_settings(self, key: Key) -> Parameter:
+    def check_corpus_settings(self, key: Key) -> Parameter:
         """Return what decides whether the experiments on a corpus can be run."""
         corpus = self.config.corpora[key.corpus]
         experiments = {
-            name: handed(CheckedExperiment, each, first=each.client_numbers.start + 1, last=each.client_numbers.stop)
+            name: build_job_settings(
+                CheckedExperiment, each, first=each.client_numbers.start + 1, last=each.client_numbers.stop
+            )
             for name, each in self._experiments(key).items()
         }
-        return canonical(
+        return to_params(
             Readiness(
                 reader_name=corpus.reader,
                 splitting=self._splitting(key),
                 background=self._background(key),
-                roster=handed(Roster, corpus),
+                roster=build_job_settings(Roster, corpus),
                 experiments=experiments,
             )
         )
@@ -140,7 +142,7 @@ class Preparation(Part):
     def _need(self, name: str, experiment: Experiment, model: str | None = None) -> Need:
         """Return what an experiment needs of its clients; ``model``: the one whose tokenizer counts, if another's."""
         allocation = experiment.allocation
-        return handed(
+        return build_job_settings(
             Need,
             experiment.prompts,
             experiment=name,
@@ -155,40 +157,40 @@ class Preparation(Part):
     def _shortest_cut(self, experiment: Experiment) -> PromptCut:
         """Return how prompts are cut where it decides on authors alone: no length of a continuation does."""
         shortest = experiment.prompts.minimum_gold_tokens
-        return handed(PromptCut, experiment.prompts, maximum_gold_tokens=shortest)
+        return build_job_settings(PromptCut, experiment.prompts, maximum_gold_tokens=shortest)
 
-    def quantisation_settings(self, key: Key) -> Parameter:
+    def quantise_base_settings(self, key: Key) -> Parameter:
         """Return how a base model is quantised."""
         model = self.config.base_models[key.model]
-        return canonical(handed(LoadedModel, model, source=self.project.plain_folder(key.model)))
+        return job_params(LoadedModel, model, source=self.project.plain_folder(key.model))
 
-    def asce_settings(self, key: Key) -> Parameter:
-        return canonical(handed(StyleEncoder, self.config.encoders[key.encoder]))
+    def train_asce_settings(self, key: Key) -> Parameter:
+        return job_params(StyleEncoder, self.config.encoders[key.encoder])
 
-    def stylometry_settings(self, key: Key) -> Parameter:
+    def fit_stylometry_settings(self, key: Key) -> Parameter:
         """Return how a stylometric space is fitted."""
-        fitting = present(self.config.encoders[key.encoder].fitting)
-        return canonical(handed(Stylometry, fitting, self.config.corpora[fitting.corpus]))
+        fitting = not_none(self.config.encoders[key.encoder].fitting)
+        return job_params(Stylometry, fitting, self.config.corpora[fitting.corpus])
 
-    def encoder_settings(self, key: Key) -> Parameter:
-        return canonical(Encoding(encoder=self.project.loaded_encoder(key)))
+    def embed_settings(self, key: Key) -> Parameter:
+        return to_params(Encoding(encoder=self.project.loaded_encoder(key)))
 
-    def certificate_settings(self, key: Key) -> Parameter:
-        return canonical(Certification(encoder=self.project.loaded_encoder(key), items=self.config.stel_items))
+    def certify_encoder_settings(self, key: Key) -> Parameter:
+        return to_params(Certification(encoder=self.project.loaded_encoder(key), items=self.config.stel_items))
 
-    def demo_assistant_settings(self, key: Key) -> Parameter:
-        return canonical(present(self.config.assistants[key.assistant].demo))
+    def make_demo_assistant_settings(self, key: Key) -> Parameter:
+        return to_params(not_none(self.config.assistants[key.assistant].demo))
 
-    def assistant_settings(self, key: Key) -> Parameter:
+    def train_assistant_settings(self, key: Key) -> Parameter:
         """Return how an assistant classifier is trained."""
         assistant = self.config.assistants[key.assistant]
         words = self.config.corpora[assistant.corpus].words
-        return canonical(handed(AssistantTraining, assistant, words=words))
+        return job_params(AssistantTraining, assistant, words=words)
 
-    def allocation_settings(self, key: Key) -> Parameter:
+    def allocate_texts_settings(self, key: Key) -> Parameter:
         """Return how clients are given their texts."""
         experiment = self.project.experiment(key)
-        return canonical(handed(TextAllocation, experiment, self.config.corpora[experiment.corpus]))
+        return job_params(TextAllocation, experiment, self.config.corpora[experiment.corpus])
 
     def tokenizer(self, key: Key) -> list[str]:
         return self.project.tokenizer_files(self.project.experiment(key).base_model)
@@ -199,24 +201,22 @@ class Preparation(Part):
         drops = experiment.prompts.near_duplicates == "drop"
         return self.project.near_duplicates(experiment.corpus) if drops else []
 
-    def prompt_settings(self, key: Key) -> Parameter:
+    def select_prompts_settings(self, key: Key) -> Parameter:
         """Return how held-out posts are cut into prompts."""
         experiment = self.project.experiment(key)
         folder = self.project.tokenizer_folder(experiment.base_model)
         longest = experiment.generation.max_new_tokens
-        return canonical(
-            handed(PromptSelection, experiment.prompts, maximum_gold_tokens=longest, tokenizer_folder=folder)
-        )
+        return job_params(PromptSelection, experiment.prompts, maximum_gold_tokens=longest, tokenizer_folder=folder)
 
     def common_source(self, key: Key) -> list[str]:
         """Return the user's own common prompts, where the configuration names them."""
         common = self.project.experiment(key).prompts.common
         return [] if common is None or common.path is None else [self.project.given(common.path)]
 
-    def common_prompt_settings(self, key: Key) -> Parameter:
+    def select_common_prompts_settings(self, key: Key) -> Parameter:
         """Return how common prompts are chosen."""
         experiment = self.project.experiment(key)
         folder = self.project.tokenizer_folder(experiment.base_model)
         # The length of a continuation by people decides on no prompt.
         cut = self._shortest_cut(experiment)
-        return canonical(handed(CommonSelection, experiment.prompts, cut=cut, tokenizer_folder=folder))
+        return job_params(CommonSelection, experiment.prompts, cut=cut, tokenizer_folder=folder)

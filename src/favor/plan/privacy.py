@@ -8,7 +8,7 @@ from favor.federation.schedule import client_names
 from favor.foundation.errors import UserError
 from favor.plan.evaluation import Evaluation
 from favor.plan.guarantees import failure_probability
-from favor.plan.handing import Parameter, canonical, handed, present
+from favor.plan.job_settings import Parameter, build_job_settings, job_params, not_none, to_params
 from favor.plan.keys import Key, run_key
 from favor.plan.project import Part
 from favor.plan.shared import with_canaries
@@ -47,10 +47,10 @@ class PrivacyAudit(Part):
                 raise UserError(f"config key 'experiments.{left}.methods': the audit of '{name}' needs '{row}'; add it")
 
     def _section(self, key: Key) -> Privacy:
-        return present(self.project.experiment(key).studies.privacy)
+        return not_none(self.project.experiment(key).studies.privacy)
 
     def _stage(self, run: Key) -> SharedStage:
-        return present(self.project.plan(run).shared)
+        return not_none(self.project.plan(run).shared)
 
     def _home(self, key: Key) -> Key:
         return self.training.trainer(run_key(key.experiment, key.seed, key.method))
@@ -119,7 +119,7 @@ class PrivacyAudit(Part):
         clients = [] if left is None else self.project.config.experiments[left].withdrawn
         return [client for client in self.training.clients(key.experiment) if client in clients]
 
-    def settings(self, key: Key) -> Parameter:
+    def measure_privacy_settings(self, key: Key) -> Parameter:
         """Return what the readings of a run depend on."""
         experiment, section, home = self.project.experiment(key), self._section(key), self._home(key)
         plan, stage = self.project.plan(home), self._stage(home)
@@ -127,23 +127,21 @@ class PrivacyAudit(Part):
         after = experiment.skip_clients + experiment.clients
         planted = None
         if section.canaries is not None and self._plants(key):
-            planted = handed(Planted, section.canaries, carriers=self.training.canary_repeats(key))
-        return canonical(
-            handed(
-                PrivacyReading,
-                section,
-                experiment.training,
-                experiment.prompts,
-                model=self.project.loaded_model(experiment.base_model),
-                lora=experiment.lora,
-                generates=plan_values(plan.generates),
-                clients=self.training.clients(key.experiment),
-                absent=client_names(roster, 0)[after : after + section.absent],
-                left=self._leavers(key) if self.remade(key) else [],
-                jobs=list(map(len, self._uploads(home, stage))),
-                planted=planted,
-                canary_clients=self._canary_clients(key, stage),
-            )
+            planted = build_job_settings(Planted, section.canaries, carriers=self.training.canary_repeats(key))
+        return job_params(
+            PrivacyReading,
+            section,
+            experiment.training,
+            experiment.prompts,
+            model=self.project.loaded_model(experiment.base_model),
+            lora=experiment.lora,
+            generates=plan_values(plan.generates),
+            clients=self.training.clients(key.experiment),
+            absent=client_names(roster, 0)[after : after + section.absent],
+            left=self._leavers(key) if self.remade(key) else [],
+            jobs=list(map(len, self._uploads(home, stage))),
+            planted=planted,
+            canary_clients=self._canary_clients(key, stage),
         )
 
     def _canary_clients(self, key: Key, stage: SharedStage) -> CanaryClients | None:
@@ -179,11 +177,11 @@ class PrivacyAudit(Part):
         seeds = self.project.config.experiments[experiment].seeds
         return [run_key(experiment, seed, row) for row in self.training.audited_rows(experiment) for seed in seeds]
 
-    def score_settings(self, key: Key) -> Parameter:
+    def score_privacy_settings(self, key: Key) -> Parameter:
         """Return what the scores of an audit depend on."""
         experiment = self.project.experiment(key)
         rows = [] if experiment.studies.privacy is None else self.training.audited_rows(key.experiment)
-        return canonical(
+        return to_params(
             PrivacyScoring(
                 methods=rows,
                 delta=failure_probability(experiment),

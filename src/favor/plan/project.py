@@ -18,7 +18,7 @@ from favor.foundation.registry import CORPUS_READERS, ENCODER_KINDS
 from favor.foundation.section import Section, check_known, refuse
 from favor.lm.settings import AskedModel, LoadedModel, Pretraining
 from favor.paper.names import CONTROLS, SEPARATOR, encoder_name, unmarked
-from favor.plan.handing import Parameter, handed, hands, present
+from favor.plan.job_settings import Parameter, build_job_settings, not_none, params_from
 from favor.plan.keys import Key
 from favor.plan.paths import Paths
 from favor.running.invalidation.local_files import FOLDER, given_input
@@ -95,11 +95,11 @@ class Project:
 
     def of_corpus(self, kind: type[Section]) -> Callable[[Key], Parameter]:
         """Return the function of a job's key that hands it the settings ``kind`` of its corpus."""
-        return hands(kind, lambda key: self.config.corpora[key.corpus])
+        return params_from(kind, lambda key: self.config.corpora[key.corpus])
 
     def of_experiment(self, kind: type[Section]) -> Callable[[Key], Parameter]:
         """Return the function of a job's key that hands it the settings ``kind`` of its experiment."""
-        return hands(kind, self.experiment)
+        return params_from(kind, self.experiment)
 
     def experiment(self, key: Key) -> Experiment:
         return self.config.experiments[key.experiment]
@@ -149,7 +149,7 @@ class Project:
     def plain_folder(self, name: str) -> str:
         """Return the folder or Hugging Face id that holds a base model as it was pretrained or dequantised."""
         model = self.config.base_models[name]
-        return self.paths.base_folder.of(model=name) if model.made_here else present(model.source)
+        return self.paths.base_folder.of(model=name) if model.made_here else not_none(model.source)
 
     def model_folder(self, name: str) -> str:
         """Return what training and generation load: the quantised copy where the model is quantised."""
@@ -179,10 +179,10 @@ class Project:
         return [file.of(model=name) for file in self.paths.weights(self.paths.quantised_folder).values()]
 
     def loaded_model(self, name: str) -> LoadedModel:
-        return handed(LoadedModel, self.config.base_models[name], source=self.model_folder(name))
+        return build_job_settings(LoadedModel, self.config.base_models[name], source=self.model_folder(name))
 
     def asked_model(self, name: str) -> AskedModel:
-        return handed(AskedModel, self.config.base_models[name], source=self.model_folder(name))
+        return build_job_settings(AskedModel, self.config.base_models[name], source=self.model_folder(name))
 
     def model_title(self, name: str) -> str:
         """Return the printed name of a base model; never a path of this machine."""
@@ -193,14 +193,14 @@ class Project:
         return self.model_files(self.experiment(key).base_model)
 
     def gguf_file(self, key: Key) -> str:
-        return self.given(str(Path(present(self.config.base_models[key.model].gguf)).expanduser()))
+        return self.given(str(Path(not_none(self.config.base_models[key.model].gguf)).expanduser()))
 
     def models_with(self, origin: str) -> str:
         """Return an expression that matches the base models whose ``origin`` ("pretrain" or "gguf") is set."""
         return alternatives(name for name, model in self.config.base_models.items() if getattr(model, origin))
 
     def pretraining(self, key: Key) -> Pretraining:
-        return present(self.config.base_models[key.model].pretrain)
+        return not_none(self.config.base_models[key.model].pretrain)
 
     def pretraining_corpus(self, key: Key) -> str:
         return self.pretraining(key).corpus
@@ -233,7 +233,7 @@ class Project:
     def encoder_corpus(self, key: Key) -> str:
         """Return the corpus that an encoder is trained or fitted on."""
         encoder = self.config.encoders[key.encoder]
-        return (encoder.training or present(encoder.fitting)).corpus
+        return (encoder.training or not_none(encoder.fitting)).corpus
 
     def encoders_of(self, experiment: str) -> list[str]:
         """Return the encoders that an experiment is measured with, the style encoder first, absent ones left out."""
@@ -275,12 +275,12 @@ class Project:
     def raw_corpus(self, key: Key) -> str:
         """Return the file of a corpus as it comes."""
         corpus = self.config.corpora[key.corpus]
-        return self.paths.raw_corpus.of(key) if corpus.demo else self.given(present(corpus.path))
+        return self.paths.raw_corpus.of(key) if corpus.demo else self.given(not_none(corpus.path))
 
     def corpus_paths(self) -> dict[str, tuple[str, str]]:
         """Return by name the path of every corpus of the user's, and the documents that are made of it."""
         return {
-            name: (present(corpus.path), self.paths.documents.of(corpus=name))
+            name: (not_none(corpus.path), self.paths.documents.of(corpus=name))
             for name, corpus in self.config.corpora.items()
             if corpus.demo is None
         }

@@ -9,7 +9,7 @@ from favor.foundation.registry import METRIC_FAMILIES
 from favor.paper.settings import Claimed, Numbers, NumberSource
 from favor.plan.evaluation import Evaluation
 from favor.plan.figures import Figures
-from favor.plan.handing import Parameter, canonical, handed, parameter, plain, without
+from favor.plan.job_settings import Parameter, build_job_settings, job_params, parameter, plain, to_params, without
 from favor.plan.keys import Key, run_key
 from favor.plan.project import Part, unique
 from favor.plan.records import Records
@@ -119,7 +119,7 @@ class Publication(Part):
     def _printed(self, name: str) -> PrintedExperiment:
         experiment = self.project.config.experiments[name]
         corpus, families = self.project.config.corpora[experiment.corpus], self.evaluation.families(name)
-        return handed(
+        return build_job_settings(
             PrintedExperiment,
             experiment,
             corpus_key=experiment.corpus,
@@ -159,8 +159,8 @@ class Publication(Part):
 
     # The numbers of the paper's running text
 
-    def number_settings(self, key: object) -> Parameter:
-        return canonical(Numbers(results=self.paths.results, experiments=self._number_sources()))
+    def write_numbers_settings(self, key: object) -> Parameter:
+        return to_params(Numbers(results=self.paths.results, experiments=self._number_sources()))
 
     def number_files(self, key: object = None) -> list[str]:
         return [file for source in self._number_sources().values() for file in source.files]
@@ -197,7 +197,7 @@ class Publication(Part):
 
     def _claimed(self, name: str) -> Claimed:
         experiment, families = self.project.config.experiments[name], self.evaluation.families(name)
-        return handed(
+        return build_job_settings(
             Claimed,
             experiment,
             clients=experiment.remaining_clients,
@@ -259,4 +259,4 @@ class Publication(Part):
     def release_settings(self, key: object) -> Parameter:
         """Return the configuration as a release prints it, and who publishes what (section `release`)."""
         config = self.project.config
-        return canonical(handed(Bundle, config, configuration=without(config, "release")))
+        return job_params(Bundle, config, configuration=without(config, "release"))

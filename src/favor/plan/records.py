@@ -15,7 +15,7 @@ from favor.federation.method import (
     stage_rate,
 )
 from favor.federation.settings import Boundary, RunBoundary
-from favor.plan.handing import Parameter, canonical, parameter, pick, without
+from favor.plan.job_settings import Parameter, parameter, pick, to_params, without
 from favor.plan.keys import Key
 from favor.plan.project import Part, unique
 from favor.plan.training import Training
@@ -75,7 +75,7 @@ class Records(Part):
         runs = [(run, self.project.plan(run)) for run in self._homes(key)]
         return unique(self.training.final_adapter(run, plan) for run, plan in runs if self.final_recipients(run, plan))
 
-    def boundary_settings(self, key: Key) -> Parameter:
+    def record_boundary_settings(self, key: Key) -> Parameter:
         """Return what the boundary record looks up for each run: rounds, bundles, who gets the final adapter."""
         runs = []
         for row, run in zip(self.training.runs(key.experiment), self._homes(key), strict=True):
@@ -93,7 +93,7 @@ class Records(Part):
                     pooled=plan.personal is not None and plan.personal.start == "pooled",
                 )
             )
-        return canonical(Boundary(results=self.paths.results, runs=runs))
+        return to_params(Boundary(results=self.paths.results, runs=runs))
 
     def checked(self, experiment: str, row: str) -> dict[str, bool | int | float | str]:
         """Return what a row ran with, in the few values by which a reader checks it."""
@@ -106,7 +106,7 @@ class Records(Part):
         sections = {name: getattr(studies, name) for name in type(studies).model_fields}
         return {name: section and without(section, "responses") for name, section in sections.items()}
 
-    def resolved_settings(self, key: Key) -> Parameter:
+    def record_settings_settings(self, key: Key) -> Parameter:
         """Return every value an experiment runs with, protocol and budget applied; no path of this machine."""
         experiment, name = self.project.experiment(key), key.experiment
         rows = {row: self.project.rows[name, row] for row in experiment.methods}

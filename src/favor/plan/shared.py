@@ -12,7 +12,7 @@ from favor.federation.method import PersonalStage, SharedStage, plan_values, sta
 from favor.federation.schedule import batches, last_participation
 from favor.foundation.errors import UserError
 from favor.foundation.registry import ROBUST_RULES
-from favor.plan.handing import Parameter, canonical, handed, present
+from favor.plan.job_settings import Parameter, job_params, not_none, to_params
 from favor.plan.keys import Key, run_key
 from favor.plan.participation import Participation
 from favor.plan.project import unique
@@ -61,7 +61,7 @@ class SharedTraining(Participation):
         return run_key(archive, run.seed, alike[0]) if alike else home
 
     def per_job(self, key: Key) -> int:
-        return present(self.project.experiment(key).federation.clients_per_job)
+        return not_none(self.project.experiment(key).federation.clients_per_job)
 
     # Shared stages
 
@@ -168,10 +168,10 @@ class SharedTraining(Participation):
         clients = self.shared_clients(job)
         return [client for client in self.attackers(job.experiment, job.seed).clients if client in clients]
 
-    def false_upload_settings(self, key: Key) -> Parameter:
+    def falsify_uploads_settings(self, key: Key) -> Parameter:
         """Return whose uploads of a job are multiplied with what."""
-        attack = present(self.project.experiment(key).federation.attack)
-        return canonical(settings.FalseUploads(attackers=self._attackers(key), factor=attack.sent))
+        attack = not_none(self.project.experiment(key).federation.attack)
+        return to_params(settings.FalseUploads(attackers=self._attackers(key), factor=attack.sent))
 
     @cache
     def _positions(self, experiment: str, seed: str, sampling: str, number: int) -> dict[str, int]:
@@ -244,29 +244,27 @@ class SharedTraining(Participation):
         last = self.last_rounds(run.experiment, run.seed, stage.sampling)
         return unique(self.endpoint(run, stage, client, number) for client, number in sorted(last.items()))
 
-    def shared_settings(self, key: Key) -> Parameter:
+    def train_shared_settings(self, key: Key) -> Parameter:
         """Return what a job of a shared stage reads of the configuration."""
         stage, experiment = self.stage(key), self.project.experiment(key)
         plans, common = self.project.plans(key.experiment).values(), self.common_settings(experiment, stage)
         # Nobody asks for the loss of what no client generates with.
         read = any(plan.inference == "endpoint" and plan.shared == stage for plan in plans)
         training = common.training if read else common.training.model_copy(update={"validation": None})
-        return canonical(
-            handed(
-                settings.SharedTraining,
-                common,
-                training=training,
-                clients_per_job=self.per_job(key),
-                keep_endpoints=self.kept_endpoints(key),
-                participations=self._participations(key, stage, stage.sampling, self.cohort(key)),
-                withdrawn=[client for client in self._drawn_batch(key) if client not in self.shared_clients(key)],
-                canaries=self._planted(key),
-            )
+        return job_params(
+            settings.SharedTraining,
+            common,
+            training=training,
+            clients_per_job=self.per_job(key),
+            keep_endpoints=self.kept_endpoints(key),
+            participations=self._participations(key, stage, stage.sampling, self.cohort(key)),
+            withdrawn=[client for client in self._drawn_batch(key) if client not in self.shared_clients(key)],
+            canaries=self._planted(key),
         )
 
     def audited_rows(self, experiment: str) -> list[str]:
         """Return the rows that an experiment's privacy audit attacks. Raises ``UserError`` for one without deltas."""
-        section = present(self.project.config.experiments[experiment].studies.privacy)
+        section = not_none(self.project.config.experiments[experiment].studies.privacy)
         # Of a server that is sent whole adapters nobody's delta is known; attacks read adapters alone.
         plans = self.project.plans(experiment).items()
         shared = {row: plan.shared for row, plan in plans if plan.shared is not None}
@@ -342,32 +340,32 @@ class SharedTraining(Participation):
 
     # Schedules, initial adapters, aggregation
 
-    def schedule_settings(self, key: Key) -> Parameter:
+    def make_schedule_settings(self, key: Key) -> Parameter:
         """Return what a schedule depends on."""
         experiment = self.project.experiment(key)
-        return canonical(handed(settings.Scheduling, experiment, experiment.federation))
+        return job_params(settings.Scheduling, experiment, experiment.federation)
 
-    def initial_settings(self, key: Key) -> Parameter:
+    def initialise_server_settings(self, key: Key) -> Parameter:
         """Return what an initial adapter depends on."""
         experiment = self.project.experiment(key)
         source = self.project.model_folder(experiment.base_model)
-        return canonical(settings.Initialisation(source=source, lora=experiment.lora))
+        return to_params(settings.Initialisation(source=source, lora=experiment.lora))
 
-    def aggregation_settings(self, key: Key) -> Parameter:
+    def aggregate_settings(self, key: Key) -> Parameter:
         """Return what the server reads of the configuration. What combines uploads is read as their sum is."""
         summed = self._summation(key)
         if self.project.experiment(key).federation.robust is not None:
             summed = summed.model_copy(update={"stage": {**summed.stage, "aggregation": "sum_only"}})
-        return canonical(handed(settings.Aggregation, summed, self.project.experiment(key).federation))
+        return job_params(settings.Aggregation, summed, self.project.experiment(key).federation)
 
-    def combination_settings(self, key: Key) -> Parameter:
-        return canonical(handed(settings.Combination, self._summation(key), self.project.experiment(key).federation))
+    def combine_uploads_settings(self, key: Key) -> Parameter:
+        return job_params(settings.Combination, self._summation(key), self.project.experiment(key).federation)
 
     def combination_code(self, key: Key) -> str:
-        return ROBUST_RULES.entry(present(self.project.experiment(key).federation.robust).rule)
+        return ROBUST_RULES.entry(not_none(self.project.experiment(key).federation.robust).rule)
 
-    def summation_settings(self, key: Key) -> Parameter:
-        return canonical(self._summation(key))
+    def sum_uploads_settings(self, key: Key) -> Parameter:
+        return to_params(self._summation(key))
 
     def _summation(self, key: Key) -> settings.Summation:
         return settings.Summation(stage=plan_values(self.stage(key)), results=self.paths.results)

@@ -10,7 +10,7 @@ from favor.federation.method import plan_values
 from favor.federation.settings import GivenOutputs, PromptedGeneration, SheetDistilling
 from favor.foundation.errors import UserError
 from favor.foundation.registry import JUDGES
-from favor.plan.handing import Parameter, canonical, handed, present
+from favor.plan.job_settings import Parameter, build_job_settings, job_params, not_none, to_params
 from favor.plan.keys import Key, run_key
 from favor.plan.project import Part, alternatives
 from favor.plan.training import Training
@@ -71,7 +71,7 @@ class Studies(Part):
         experiment, models = self.project.config.experiments[name], self.project.config.base_models
         for row in self.prompted(name):
             check_prompted_outputs(name, row, self.project.config.experiments)
-            prompting = present(self.project.rows[name, row].plan.prompting)
+            prompting = not_none(self.project.rows[name, row].plan.prompting)
             context = models[experiment.base_model].known_context()
             if context is not None:
                 check_context(f"config key 'experiments.{name}.methods.{row}'", prompting, experiment, context)
@@ -79,17 +79,15 @@ class Studies(Part):
             if prompting.sheet and distilling is not None:
                 check_sheet_context(f"config key 'experiments.{name}.prompting'", experiment, distilling)
 
-    def given_settings(self, key: Key) -> Parameter:
+    def read_outputs_settings(self, key: Key) -> Parameter:
         """Return what their job reads of the configuration."""
         experiment = self.project.experiment(key)
-        return canonical(
-            handed(
-                GivenOutputs,
-                seeds=experiment.seeds,
-                tokenizer_folder=self.project.tokenizer_folder(experiment.base_model),
-                generation=experiment.generation,
-                words=self.project.words(key),
-            )
+        return job_params(
+            GivenOutputs,
+            seeds=experiment.seeds,
+            tokenizer_folder=self.project.tokenizer_folder(experiment.base_model),
+            generation=experiment.generation,
+            words=self.project.words(key),
         )
 
     def sheet_model(self, key: Key) -> str:
@@ -97,35 +95,33 @@ class Studies(Part):
         experiment = self.project.experiment(key)
         return experiment.prompting.model or experiment.base_model
 
-    def sheet_settings(self, key: Key) -> Parameter:
+    def distil_sheets_settings(self, key: Key) -> Parameter:
         """Return what author sheets and personas depend on."""
         experiment = self.project.experiment(key)
         model = self.project.asked_model(self.sheet_model(key))
-        return canonical(handed(SheetDistilling, experiment.generation, model=model, lengths=experiment.prompting))
+        return job_params(SheetDistilling, experiment.generation, model=model, lengths=experiment.prompting)
 
     def sheets(self, key: Key) -> str | list[str]:
         """Return the clients' author sheets, where a row shows them."""
         prompting = self.project.plan(key).prompting
         return self.paths.sheets.of(key) if prompting is not None and prompting.sheet else []
 
-    def prompted_settings(self, key: Key) -> Parameter:
+    def generate_prompted_settings(self, key: Key) -> Parameter:
         """Return what a prompted row reads of the configuration."""
         experiment = self.project.experiment(key)
-        return canonical(
-            handed(
-                PromptedGeneration,
-                model=self.project.asked_model(experiment.base_model),
-                prompting=plan_values(self.project.plan(key))["prompting"],
-                lengths=experiment.prompting,
-                generation=experiment.row_generation(key.method),
-                words=self.project.words(key),
-            )
+        return job_params(
+            PromptedGeneration,
+            model=self.project.asked_model(experiment.base_model),
+            prompting=plan_values(self.project.plan(key))["prompting"],
+            lengths=experiment.prompting,
+            generation=experiment.row_generation(key.method),
+            words=self.project.words(key),
         )
 
     # The human audit
 
     def audit(self, key: Key) -> HumanAudit:
-        return present(self.project.experiment(key).studies.human_2afc)
+        return not_none(self.project.experiment(key).studies.human_2afc)
 
     def audited_generations(self, key: Key) -> list[str]:
         """Return the outputs that items may be drawn from."""
@@ -133,11 +129,13 @@ class Studies(Part):
         runs = [run_key(key.experiment, seed, method) for seed in seeds for method in methods]
         return [self.paths.generations.of(self.training.home(run)) for run in runs]
 
-    def drawn_settings(self, key: Key) -> Parameter:
+    def prepare_2afc_settings(self, key: Key) -> Parameter:
         """Return what the items of the audit depend on."""
         experiment, words = self.project.experiment(key), self.project.words(key)
-        given = handed(ItemsJob, self.audit(key), experiment.generation, seeds=experiment.seeds, words=words)
-        return canonical(given)
+        given = build_job_settings(
+            ItemsJob, self.audit(key), experiment.generation, seeds=experiment.seeds, words=words
+        )
+        return to_params(given)
 
     def audit_items(self, key: Key) -> str | list[str]:
         """Return the items of the audit; none without an audit."""
@@ -151,9 +149,9 @@ class Studies(Part):
             return []
         return [self.project.given(str(path)) for path in sorted(Path(audit.responses).glob("*.json"))]
 
-    def vote_settings(self, key: Key) -> Parameter:
+    def score_2afc_settings(self, key: Key) -> Parameter:
         """Return what the scoring of the audit reads; without an audit, the rows that say that there is none."""
-        return canonical(handed(AuditVotes, self.project.experiment(key).studies.human_2afc or HumanAudit()))
+        return job_params(AuditVotes, self.project.experiment(key).studies.human_2afc or HumanAudit())
 
     def pages(self) -> list[str]:
         """Return the pages of every audit."""
@@ -167,12 +165,12 @@ class Studies(Part):
     # Language models as judges
 
     def _judges(self, key: Key) -> Judges:
-        return present(self.project.experiment(key).studies.judges)
+        return not_none(self.project.experiment(key).studies.judges)
 
-    def judgement_settings(self, key: Key) -> Parameter:
+    def prepare_judgements_settings(self, key: Key) -> Parameter:
         """Return what the requests to a judge depend on."""
         seeds, words = self.project.experiment(key).seeds, self.project.words(key)
-        return canonical(handed(JudgementsJob, self._judges(key), seeds=seeds, words=words))
+        return job_params(JudgementsJob, self._judges(key), seeds=seeds, words=words)
 
     def judge_code(self, key: Key) -> str:
         return JUDGES.entry(self._judges(key).model)
@@ -181,11 +179,11 @@ class Studies(Part):
         """Return how the judge is asked, and for a local one which model it is."""
         judges, endpoint, local = self._judges(key), None, None
         if judges.model == "endpoint":
-            endpoint = handed(EndpointLimits, judges)
+            endpoint = build_job_settings(EndpointLimits, judges)
         else:
             base = self.project.asked_model(judges.base_model)
             local = LocalModel(title=self.project.model_title(judges.base_model), base=base)
-        return canonical(handed(JudgeJob, judges, endpoint=endpoint, local=local))
+        return job_params(JudgeJob, judges, endpoint=endpoint, local=local)
 
     def judge_files(self, key: Key) -> list[str]:
         """Return the files of a local judge that is made here."""
@@ -198,12 +196,12 @@ class Studies(Part):
             return []
         return [self.paths.judgements.of(key), self.paths.judge_key.of(key)]
 
-    def judge_score_settings(self, key: Key) -> Parameter:
+    def score_judges_settings(self, key: Key) -> Parameter:
         """Return what the scores of judgements are about."""
         experiment = self.project.experiment(key)
         seeds, bootstrap = experiment.seeds, experiment.evaluation.bootstrap
         judges = experiment.studies.judges or JudgedRows(methods=list(experiment.methods), voice=None)
-        return canonical(handed(JudgeScoring, judges, seeds=seeds, bootstrap=bootstrap))
+        return job_params(JudgeScoring, judges, seeds=seeds, bootstrap=bootstrap)
 
     def judge_scores(self) -> list[str]:
         """Return the scores of judgements of every experiment that has judges."""
@@ -216,7 +214,7 @@ class Studies(Part):
     # Transfer of frozen style encoders to another corpus
 
     def transfer_corpus(self, key: Key) -> str:
-        return present(self.project.experiment(key).evaluation.transfer).corpus
+        return not_none(self.project.experiment(key).evaluation.transfer).corpus
 
     def _check_transfer(self, name: str) -> None:
         if TRANSFER_TABLE in self.project.config.experiments[name].tables and not self.transferred(
@@ -239,13 +237,13 @@ class Studies(Part):
     def embedded(self, key: Key) -> list[str]:
         return [] if self.project.experiment(key).evaluation.transfer is None else self.transferred(key)
 
-    def transfer_embedding_settings(self, key: Key) -> Parameter:
+    def embed_transfer_settings(self, key: Key) -> Parameter:
         """Return what the embeddings of the second corpus depend on."""
-        transfer = present(self.project.experiment(key).evaluation.transfer)
+        transfer = not_none(self.project.experiment(key).evaluation.transfer)
         loaded = self.project.loaded_encoder(key)
-        return canonical(TransferEncoding(encoder=loaded, transfer=handed(TransferTexts, transfer)))
+        return to_params(TransferEncoding(encoder=loaded, transfer=build_job_settings(TransferTexts, transfer)))
 
-    def transfer_settings(self, key: Key) -> Parameter:
+    def score_transfer_settings(self, key: Key) -> Parameter:
         """Return what the scores of the transfer depend on."""
         bootstrap = self.project.experiment(key).evaluation.bootstrap
-        return canonical(TransferScoring(encoders=self.transferred(key), bootstrap=bootstrap))
+        return to_params(TransferScoring(encoders=self.transferred(key), bootstrap=bootstrap))

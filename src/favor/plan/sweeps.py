@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from favor.foundation.registry import METRIC_FAMILIES
 from favor.foundation.section import refuse
 from favor.paper.names import METHODS
-from favor.plan.handing import Parameter, canonical, handed
+from favor.plan.job_settings import Parameter, build_job_settings, job_params
 from favor.plan.keys import Key
 from favor.plan.project import Part, unique
 from favor.plan.tables import Tables
@@ -70,10 +70,10 @@ class Sweeps(Part):
             for family in self.families(key.sweep)
         ]
 
-    def score_settings(self, key: Key) -> Parameter:
+    def collect_sweep_settings(self, key: Key) -> Parameter:
         """Return what the scores of a sweep depend on."""
         sweep = self.project.config.sweeps[key.sweep]
-        return canonical(handed(SweepScores, sweep, families=self.families(key.sweep)))
+        return job_params(SweepScores, sweep, families=self.families(key.sweep))
 
     def comparisons(self, key: Key) -> list[str]:
         """Return the paired tests behind a sweep's table, of every experiment, where it prints any."""
@@ -101,26 +101,22 @@ class Sweeps(Part):
         experiments = self.experiments(key.sweep)
         return [file for name in experiments for file in self.tables.prompts(Key(experiment=name, label=key.label))]
 
-    def table_settings(self, key: Key) -> Parameter:
+    def make_sweep_table_settings(self, key: Key) -> Parameter:
         """Return what a sweep's table depends on besides scores: its points, and the contexts of their experiments."""
         contexts = {name: self.tables.context(name) for name in self.experiments(key.sweep)}
         display = self._titles(key.sweep, self.tables.titles)
-        return canonical(
-            handed(SweepPrinting, self.project.config.sweeps[key.sweep], contexts=contexts, display=display)
-        )
+        return job_params(SweepPrinting, self.project.config.sweeps[key.sweep], contexts=contexts, display=display)
 
-    def figure_settings(self, key: Key) -> Parameter:
+    def draw_sweep_settings(self, key: Key) -> Parameter:
         """Return what the figure of a sweep shows."""
         sweep, experiments = self.project.config.sweeps[key.sweep], self.project.config.experiments
-        return canonical(
-            handed(
-                SweepFigure,
-                sweep,
-                methods=self._methods(key.sweep),
-                families=self.families(key.sweep),
-                style_encoders={point.label: experiments[point.experiment].style_encoder for point in sweep.points},
-                display=self._titles(key.sweep, self.tables.titles),
-            )
+        return job_params(
+            SweepFigure,
+            sweep,
+            methods=self._methods(key.sweep),
+            families=self.families(key.sweep),
+            style_encoders={point.label: experiments[point.experiment].style_encoder for point in sweep.points},
+            display=self._titles(key.sweep, self.tables.titles),
         )
 
     def family_code(self, key: Key) -> list[str]:
@@ -148,7 +144,7 @@ class Sweeps(Part):
             experiments = self.experiments(name)
             first = config.experiments[experiments[0]]
             corpus = config.corpora[first.corpus]
-            settings[name] = handed(
+            settings[name] = build_job_settings(
                 PrintedSweep,
                 sweep,
                 encoders={entry: self.tables.encoder_roles(entry) for entry in experiments},

@@ -14,7 +14,7 @@ from favor.foundation.section import refuse
 from favor.paper.names import METHODS, method_name, unmarked
 from favor.paper.values import paper_file
 from favor.plan.guarantees import guarantee
-from favor.plan.handing import Parameter, canonical, handed
+from favor.plan.job_settings import Parameter, job_params, to_params
 from favor.plan.keys import Key
 from favor.plan.project import Part
 from favor.plan.records import Records, recipe
@@ -238,13 +238,13 @@ class Tables(Part):
             for kind in kinds
         ]
 
-    def table_settings(self, key: Key) -> Parameter:
+    def make_table_settings(self, key: Key) -> Parameter:
         """Return what a table depends on besides scores."""
         context = self.context(key.experiment, self._printed_settings(key))
-        return canonical(PrintedTable(context=context))
+        return to_params(PrintedTable(context=context))
 
-    def excerpt_settings(self, key: Key) -> Parameter:
-        return canonical(handed(Excerpts, context=self.context(key.experiment), words=self.project.words(key)))
+    def make_excerpts_settings(self, key: Key) -> Parameter:
+        return job_params(Excerpts, context=self.context(key.experiment), words=self.project.words(key))
 
 
 def _specs(owners: Mapping[str, Experiment] | Mapping[str, Sweep], over_points: bool) -> dict[str, TableSpec]:

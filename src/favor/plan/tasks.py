@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from favor.foundation.errors import UserError
 from favor.foundation.section import refuse
-from favor.plan.handing import Parameter, canonical, handed
+from favor.plan.job_settings import Parameter, job_params
 from favor.plan.keys import Key
 from favor.plan.project import Part, alternatives
 from favor.studies.settings import RequestMaking, RequestSelection, TaskScoring
@@ -42,21 +42,21 @@ class Tasks(Part):
         """Return an expression for the experiments whose models do one of ``tasks``."""
         return alternatives(name for name, each in self.project.config.experiments.items() if each.task in tasks)
 
-    def request_settings(self, key: Key) -> Parameter:
+    def make_requests_settings(self, key: Key) -> Parameter:
         """Return what the requests of an experiment's clients depend on."""
         experiment = self.project.experiment(key)
         splits = ["train", "test", *(["validation"] if experiment.training.validation is not None else [])]
         model = self.project.asked_model(experiment.base_model)
-        return canonical(handed(RequestMaking, experiment, experiment.training, model=model, splits=splits))
+        return job_params(RequestMaking, experiment, experiment.training, model=model, splits=splits)
 
-    def selection_settings(self, key: Key) -> Parameter:
+    def select_requests_settings(self, key: Key) -> Parameter:
         """Return how requests of held-out passages are chosen as prompts."""
         experiment = self.project.experiment(key)
         longest = experiment.generation.max_new_tokens
-        return canonical(handed(RequestSelection, experiment, experiment.prompts, maximum_gold_tokens=longest))
+        return job_params(RequestSelection, experiment, experiment.prompts, maximum_gold_tokens=longest)
 
-    def scoring_settings(self, key: Key) -> Parameter:
+    def score_tasks_settings(self, key: Key) -> Parameter:
         """Return what the scores of answers depend on."""
         experiment = self.project.experiment(key)
         encoders, words = self.project.encoders_of(key.experiment), self.project.words(key)
-        return canonical(handed(TaskScoring, experiment, experiment.evaluation, encoders=encoders, words=words))
+        return job_params(TaskScoring, experiment, experiment.evaluation, encoders=encoders, words=words)

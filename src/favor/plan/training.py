@@ -10,7 +10,7 @@ from favor.federation.leaving import erase
 from favor.federation.method import POOLED, PersonalStage, Plan, needs_shared, plan_values
 from favor.federation.schedule import batches, last_participation
 from favor.foundation.errors import UserError
-from favor.plan.handing import Parameter, canonical, handed, present
+from favor.plan.job_settings import Parameter, job_params, not_none
 from favor.plan.keys import Key, run_key
 from favor.plan.paths import Template
 from favor.plan.project import alternatives, unique
@@ -109,7 +109,7 @@ class Training(SharedTraining):
             return [self.given_adapter(key, plan)]
         if stage.start in ("initial", "pooled"):
             return [self.initial_adapter(key, self.owner(key.experiment, key.method))]
-        shared = present(plan.shared)
+        shared = not_none(plan.shared)
         if stage.start == "final":
             return [self.final_adapter(key, plan)]
         if stage.start == "endpoint":
@@ -125,16 +125,16 @@ class Training(SharedTraining):
         plan = self.project.plan(key)
         if not _personal(plan).chained:
             return []
-        return [self.server_adapter(key, present(plan.shared), _number(key.phase))]
+        return [self.server_adapter(key, not_none(plan.shared), _number(key.phase))]
 
     def first_adapter(self, key: Key) -> list[str]:
         """Return the track's initial adapter, where a carried adapter begins there and a client takes part first."""
         plan = self.project.plan(key)
         if not _personal(plan).chained or _personal(plan).begin != "initial":
             return []
-        return [self.server_adapter(key, present(plan.shared), 0)]
+        return [self.server_adapter(key, not_none(plan.shared), 0)]
 
-    def personal_settings(self, key: Key) -> Parameter:
+    def train_personal_settings(self, key: Key) -> Parameter:
         """Return what a job of a personal stage reads of the configuration.
 
         ``rounds``: by client, the round that the stage belongs to: the last participation where each starts again.
@@ -155,15 +155,13 @@ class Training(SharedTraining):
             last = self.last_rounds(key.experiment, key.seed, sampling)
             numbers = {client: last[client] for client in clients}
         experiment = self.project.experiment(key)
-        return canonical(
-            handed(
-                settings.PersonalTraining,
-                self.common_settings(experiment, stage),
-                rounds=numbers,
-                again=again,
-                participations=self._participations(key, stage, sampling, clients),
-                withdrawn=experiment.withdrawn if clients == [POOLED] else [],
-            )
+        return job_params(
+            settings.PersonalTraining,
+            self.common_settings(experiment, stage),
+            rounds=numbers,
+            again=again,
+            participations=self._participations(key, stage, sampling, clients),
+            withdrawn=experiment.withdrawn if clients == [POOLED] else [],
         )
 
     def personal_style(self, key: Key) -> list[str]:
@@ -173,7 +171,7 @@ class Training(SharedTraining):
 
     def frozen_adapter(self, key: Key) -> str:
         """Return the final shared adapter of another experiment, which a cold start begins with."""
-        start = present(self.project.experiment(key).cold_start)
+        start = not_none(self.project.experiment(key).cold_start)
         source = run_key(start.shared_from, start.seed, start.row)
         plan = self.project.plan(source)
         if plan.shared is None or plan.shared.hands_out_more:
@@ -193,7 +191,7 @@ class Training(SharedTraining):
         """Return the final shared adapter of a run, its own or the one it was given."""
         if needs_shared(plan):
             return self.given_adapter(run, plan)
-        return self.server_adapter(run, present(plan.shared), self.project.experiment(run).federation.rounds)
+        return self.server_adapter(run, not_none(plan.shared), self.project.experiment(run).federation.rounds)
 
     def bundles(self, run: Key) -> list[str]:
         return self._adapters(self.trainer(run))[1]
@@ -302,7 +300,7 @@ class Training(SharedTraining):
 
     def generation_parts(self, experiment: str) -> list[list[str]]:
         """Return the clients of every job that generates for a run of an experiment."""
-        size = present(self.project.config.experiments[experiment].generation.clients_per_job)
+        size = not_none(self.project.config.experiments[experiment].generation.clients_per_job)
         return batches(self.clients(experiment), size)
 
     def generating(self, parted: bool) -> str:
@@ -315,22 +313,20 @@ class Training(SharedTraining):
         """Return what gives the files of a kind that a run's parts generate."""
         return lambda run: [kind.of(run, part=part) for part in range(len(self.generation_parts(run.experiment)))]
 
-    def part_settings(self, key: Key) -> Parameter:
+    def generate_part_settings(self, key: Key) -> Parameter:
         """Return what a job that generates for some of a run's clients reads of the configuration, and these."""
-        return self.generation_settings(key, self.generation_parts(key.experiment)[int(key.part)])
+        return self.generate_settings(key, self.generation_parts(key.experiment)[int(key.part)])
 
-    def generation_settings(self, key: Key, clients: list[str] | None = None) -> Parameter:
+    def generate_settings(self, key: Key, clients: list[str] | None = None) -> Parameter:
         """Return what a job that generates reads of the configuration; ``clients``: for whom, None for all."""
         experiment = self.project.experiment(key)
-        return canonical(
-            handed(
-                settings.GenerationJob,
-                self.adapter_use(key),
-                model=self.project.loaded_model(experiment.base_model),
-                generation=experiment.row_generation(key.method),
-                words=self.project.words(key),
-                clients=clients,
-            )
+        return job_params(
+            settings.GenerationJob,
+            self.adapter_use(key),
+            model=self.project.loaded_model(experiment.base_model),
+            generation=experiment.row_generation(key.method),
+            words=self.project.words(key),
+            clients=clients,
         )
 
     def adapter_use(self, key: Key) -> settings.AdapterUse:
@@ -338,15 +334,15 @@ class Training(SharedTraining):
         generates = plan_values(self.project.plan(key).generates)
         return settings.AdapterUse(lora=self.project.experiment(key).lora, generates=generates)
 
-    def export_settings(self, key: Key) -> Parameter:
+    def export_adapters_settings(self, key: Key) -> Parameter:
         """Return what the export of a run's adapters reads of the configuration."""
         base = self.project.plain_folder(self.project.experiment(key).base_model)
         clients = self.clients(key.experiment)
-        return canonical(handed(settings.AdapterExport, self.adapter_use(key), base=base, clients=clients))
+        return job_params(settings.AdapterExport, self.adapter_use(key), base=base, clients=clients)
 
 
 def _personal(plan: Plan) -> PersonalStage:
-    return present(plan.personal)
+    return not_none(plan.personal)
 
 
 def _number(phase: str) -> int:

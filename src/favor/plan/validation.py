@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from favor.federation.method import Inference, Plan, plan_values
 from favor.federation.settings import ValidationReading
-from favor.plan.handing import Parameter, canonical, handed
+from favor.plan.job_settings import Parameter, job_params, to_params
 from favor.plan.keys import Key
 from favor.plan.project import Part, unique
 from favor.plan.training import Training
@@ -46,18 +46,16 @@ class ValidationLosses(Part):
         rounds = self.project.experiment(key).federation.rounds
         return self.training.server_adapter(key, self.training.stage(key), rounds)
 
-    def reading_settings(self, key: Key) -> Parameter:
+    def read_validation_settings(self, key: Key) -> Parameter:
         """Return what the job reads that reads validation texts under a track's final shared adapter."""
         experiment = self.project.experiment(key)
-        return canonical(
-            handed(
-                ValidationReading,
-                experiment,
-                experiment.prompts,
-                generates=plan_values(Inference("server", ranks=self.training.stage(key).ranks)),
-                model=self.project.loaded_model(experiment.base_model),
-                clients=self.training.clients(key.experiment),
-            )
+        return job_params(
+            ValidationReading,
+            experiment,
+            experiment.prompts,
+            generates=plan_values(Inference("server", ranks=self.training.stage(key).ranks)),
+            model=self.project.loaded_model(experiment.base_model),
+            clients=self.training.clients(key.experiment),
         )
 
     def stage_logs(self, key: Key) -> list[str]:
@@ -67,10 +65,10 @@ class ValidationLosses(Part):
             return shared
         return [log for log, _ in self.training.logged_jobs(key) if log not in shared]
 
-    def stage_settings(self, key: Key) -> Parameter:
+    def take_validation_settings(self, key: Key) -> Parameter:
         """Return what the job reads that takes the validation losses of one stage from its training logs."""
         stopped = key.stage == "personal" and self._patient(key)
-        return canonical(ValidatedStage(stage=key.stage, stopped=stopped, logs=self.stage_logs(key)))
+        return to_params(ValidatedStage(stage=key.stage, stopped=stopped, logs=self.stage_logs(key)))
 
     def _patient(self, key: Key) -> bool:
         validation = self.project.experiment(key).training.validation
@@ -79,7 +77,7 @@ class ValidationLosses(Part):
     def logs(self, key: Key) -> list[str]:
         return unique(log for run in self.training.runs(key.experiment) for log in self._logs(run))
 
-    def settings(self, key: Key) -> Parameter:
+    def score_validation_settings(self, key: Key) -> Parameter:
         """Return what the scores look up for each run, and why a row has none."""
         experiment, plans = self.project.experiment(key), self.project.plans(key.experiment)
         patient = self._patient(key)
@@ -89,4 +87,4 @@ class ValidationLosses(Part):
             stopped = patient and stage == "personal"
             runs.append(ValidatedRun(method=run.method, stage=stage, stopped=stopped, logs=self._logs(run)))
         without = {row: why for row, plan in plans.items() if (why := unread(plan))}
-        return canonical(ValidationScoring(runs=runs, without=without, bootstrap=experiment.evaluation.bootstrap))
+        return to_params(ValidationScoring(runs=runs, without=without, bootstrap=experiment.evaluation.bootstrap))

@@ -1,4 +1,4 @@
-"""What a rule hands to its job of the configuration: the settings that the job reads, as one canonical dictionary."""
+"""The configuration that a rule passes to its job, as one dictionary of plain JSON types with sorted keys."""
 
 import json
 import typing
@@ -11,16 +11,17 @@ from favor.foundation.section import Section
 
 Settings = TypeVar("Settings", bound=Section)
 Value = TypeVar("Value")
-Parameter = dict[str, JsonValue]  # what a rule reads of the configuration
+Parameter = dict[str, JsonValue]  # of a rule: what its job reads of the configuration
 
 
-def handed(kind: type[Settings], *sources: Section, unread: Collection[str] = (), **values: Any) -> Settings:
+def build_job_settings(
+    kind: type[Settings], *sources: Section, unread: Collection[str] = (), **values: Any
+) -> Settings:
     """Return the settings ``kind`` of a job.
 
-    A key is taken from ``values``, or else from the one of ``sources`` that has it. A section within it is cut down to
-    the keys of the class that ``kind`` names. The job does not read the keys ``unread``: they keep their
-    defaults, so that a change of them makes nothing again. Raises ``TypeError`` for a key that nothing or more than one
-    source gives.
+    A key is taken from ``values``, or else from the one of ``sources`` that has it. A nested section is cut down to the
+    keys of the class that ``kind`` names for it. Keys ``unread`` keep their defaults: the job does not read them, so a
+    change of them reruns nothing. Raises ``TypeError`` for a key that no source has, or several.
     """
     found: dict[str, Any] = {}
     for name, field in kind.model_fields.items():
@@ -40,7 +41,7 @@ def _cut(annotation: Any, value: Any) -> Any:
     if isinstance(value, list):
         return [_cut(annotation, item) for item in value]
     kinds = [each for each in _sections(annotation) if isinstance(value, each) and type(value) is not each]
-    return handed(kinds[0], value) if kinds else value
+    return build_job_settings(kinds[0], value) if kinds else value
 
 
 def _sections(annotation: Any) -> Iterator[type[Section]]:
@@ -71,23 +72,28 @@ def without(section: BaseModel, *keys: str) -> dict[str, object]:
     return {key: value for key, value in plain(section).items() if key not in keys}
 
 
-def canonical(settings: Section) -> Parameter:
-    """Return the settings of a job as a rule's parameter: one dictionary of plain JSON types, sorted keys."""
+def parameter(**values: Any) -> Parameter:
+    """Return values as the parameter of a rule."""
+    found: Parameter = json.loads(json.dumps(plain(values), sort_keys=True))
+    return found
+
+
+def to_params(settings: Section) -> Parameter:
+    """Return settings as the parameter of a rule."""
     return parameter(**plain(settings))
 
 
-def hands(kind: type[Section], section: Callable[[Any], Section]) -> Callable[[Any], Parameter]:
-    """Return the function of a job's key that hands it the settings ``kind`` of a section."""
-    return lambda key: canonical(handed(kind, section(key)))
+def job_params(kind: type[Section], *sources: Section, unread: Collection[str] = (), **values: Any) -> Parameter:
+    """Return :func:`build_job_settings` as the parameter of a rule."""
+    return to_params(build_job_settings(kind, *sources, unread=unread, **values))
 
 
-def present(value: Value | None) -> Value:
-    """Return a value that is there wherever it is asked for: the wildcards of its rule see to that."""
+def params_from(kind: type[Section], section: Callable[[Any], Section]) -> Callable[[Any], Parameter]:
+    """Return the function of a job's key that gives the parameter ``kind`` from one section."""
+    return lambda key: job_params(kind, section(key))
+
+
+def not_none(value: Value | None) -> Value:
+    """Return ``value``; it is never None here, because the rule's wildcards exclude that case."""
     assert value is not None
     return value
-
-
-def parameter(**values: Any) -> Parameter:
-    """Return what a rule reads of the configuration as one canonical dictionary: plain JSON types, sorted keys."""
-    found: Parameter = json.loads(json.dumps(plain(values), sort_keys=True))
-    return found

@@ -11,7 +11,7 @@ from favor.analysis.settings import Compared, ComparedRows
 from favor.federation import settings
 from favor.foundation.section import Section, key, section
 from favor.paper.settings import Numbers
-from favor.plan.handing import canonical, handed, hands
+from favor.plan.job_settings import build_job_settings, job_params, params_from, to_params
 from favor.plan.keys import Key, run_key
 from favor.publish.settings import Bundle
 from favor.report.settings import Gallery, WholeReport
@@ -43,22 +43,22 @@ class Everything(Seeded):
 
 
 def test_a_job_is_handed_the_keys_of_its_class_and_no_others() -> None:
-    found = handed(Step, Everything(seed=7, title="x"), folder="here")
-    assert canonical(found) == {"folder": "here", "seed": 7, "whole": {"rate": 0.5}}
-    assert Step.model_validate(canonical(found)) == Step(seed=7, folder="here")
+    found = build_job_settings(Step, Everything(seed=7, title="x"), folder="here")
+    assert to_params(found) == {"folder": "here", "seed": 7, "whole": {"rate": 0.5}}
+    assert Step.model_validate(to_params(found)) == Step(seed=7, folder="here")
 
 
 def test_a_key_that_is_not_read_keeps_its_default() -> None:
-    assert canonical(handed(Seeded, Everything(seed=7), unread=("seed",))) == {"seed": 1}
+    assert job_params(Seeded, Everything(seed=7), unread=("seed",)) == {"seed": 1}
 
 
 def test_a_key_is_given_once() -> None:
     with pytest.raises(TypeError, match=r"Step\.folder is given by 0 sources"):
-        handed(Step, Everything())
+        build_job_settings(Step, Everything())
     with pytest.raises(TypeError, match=r"Seeded\.seed is given by 2 sources"):
-        handed(Seeded, Everything(), Seeded())
+        build_job_settings(Seeded, Everything(), Seeded())
     with pytest.raises(TypeError, match="Seeded has no title"):
-        handed(Seeded, Everything(), title="x")
+        build_job_settings(Seeded, Everything(), title="x")
 
 
 def test_a_job_refuses_what_its_class_has_not() -> None:
@@ -73,21 +73,21 @@ def test_what_jobs_of_models_are_handed_is_what_their_classes_take(plan) -> None
     seen = set()
 
     def check(kind, given) -> None:
-        assert canonical(kind.model_validate(given)) == given
+        assert to_params(kind.model_validate(given)) == given
         seen.add(kind.__name__)
 
     for run in (run for name in planner.config.experiments for run in training.runs(name)):
         made = planner.project.plan(run)
         if made.prompting is not None:
-            check(settings.PromptedGeneration, studies.prompted_settings(run))
-            check(settings.SheetDistilling, studies.sheet_settings(run))
+            check(settings.PromptedGeneration, studies.generate_prompted_settings(run))
+            check(settings.SheetDistilling, studies.distil_sheets_settings(run))
         elif made.inference != "outputs":
-            check(settings.GenerationJob, training.generation_settings(run))
-            check(settings.AdapterExport, training.export_settings(run))
+            check(settings.GenerationJob, training.generate_settings(run))
+            check(settings.AdapterExport, training.export_adapters_settings(run))
         for job in [] if made.shared is None else training.round_jobs(run, made.shared, 0):
-            check(settings.SharedTraining, training.shared_settings(job))
+            check(settings.SharedTraining, training.train_shared_settings(job))
         for job in training.personal_jobs(run)[:1]:
-            check(settings.PersonalTraining, training.personal_settings(job))
+            check(settings.PersonalTraining, training.train_personal_settings(job))
     assert len(seen) == 6
 
 
@@ -103,18 +103,18 @@ def test_what_jobs_of_studies_are_handed_is_what_their_classes_take(plan, judge)
     planner = plan("tests/data/planned.yaml", change)
     studies, run = planner.studies, run_key("demo", "2026", "favor")
     given = {
-        studied.ItemsJob: studies.drawn_settings(run),
-        studied.AuditPage: hands(studied.AuditPage, studies.audit)(run),
-        studied.AuditVotes: studies.vote_settings(run),
-        studied.JudgementsJob: studies.judgement_settings(run),
+        studied.ItemsJob: studies.prepare_2afc_settings(run),
+        studied.AuditPage: params_from(studied.AuditPage, studies.audit)(run),
+        studied.AuditVotes: studies.score_2afc_settings(run),
+        studied.JudgementsJob: studies.prepare_judgements_settings(run),
         studied.JudgeJob: studies.judge_settings(run),
-        studied.JudgeScoring: studies.judge_score_settings(run),
-        studied.PrivacyReading: planner.privacy.settings(run),
-        studied.PrivacyScoring: planner.privacy.score_settings(run),
-        studied.TransferScoring: studies.transfer_settings(run),
+        studied.JudgeScoring: studies.score_judges_settings(run),
+        studied.PrivacyReading: planner.privacy.measure_privacy_settings(run),
+        studied.PrivacyScoring: planner.privacy.score_privacy_settings(run),
+        studied.TransferScoring: studies.score_transfer_settings(run),
     }
     for kind, values in given.items():
-        assert canonical(kind.model_validate(values)) == values
+        assert to_params(kind.model_validate(values)) == values
     # No other study is in it, so a key of one makes nothing of another again.
     assert "items" not in given[studied.JudgementsJob]
     assert {kind: values for kind, values in given.items() if "endpoint" in values}.keys() == {studied.JudgeJob}
@@ -123,8 +123,8 @@ def test_what_jobs_of_studies_are_handed_is_what_their_classes_take(plan, judge)
 
 def test_a_job_without_its_study_is_handed_what_says_so(plan) -> None:
     planner, run = plan("tests/data/planned.yaml"), run_key("demo", "2026", "favor")
-    votes = studied.AuditVotes.model_validate(planner.studies.vote_settings(run))
-    scoring = studied.JudgeScoring.model_validate(planner.studies.judge_score_settings(run))
+    votes = studied.AuditVotes.model_validate(planner.studies.score_2afc_settings(run))
+    scoring = studied.JudgeScoring.model_validate(planner.studies.score_judges_settings(run))
     assert votes.methods == ["ditto", "favor"]
     assert (scoring.methods, scoring.voice) == (list(planner.config.experiments["demo"].methods), None)
 
@@ -137,14 +137,18 @@ def test_a_place_on_the_axis_of_a_sweep_changes_its_figure_and_nothing_else(plan
 
     key = Key(sweep="shots", label="cold-start-full")
     sweeps, other = (plan(files, change=change).sweeps for change in (None, moved))
-    scores, table, figure = (sweeps.score_settings(key), sweeps.table_settings(key), sweeps.figure_settings(key))
+    scores, table, figure = (
+        sweeps.collect_sweep_settings(key),
+        sweeps.make_sweep_table_settings(key),
+        sweeps.draw_sweep_settings(key),
+    )
     assert (scores, table) == (other.score_settings(key), other.table_settings(key))
-    assert (figure["points"], other.figure_settings(key)["points"]) == (
+    assert (figure["points"], other.draw_sweep_settings(key)["points"]) == (
         [{"label": "3", "value": 3, "series": ""}],
         [{"label": "3", "value": 4, "series": ""}],
     )
     for kind, values in ((printed.SweepScores, scores), (printed.SweepPrinting, table), (printed.SweepFigure, figure)):
-        assert canonical(kind.model_validate_json(json.dumps(values))) == values
+        assert to_params(kind.model_validate_json(json.dumps(values))) == values
 
 
 def test_what_jobs_of_scores_and_report_are_handed_is_what_their_classes_take(plan) -> None:
@@ -155,20 +159,20 @@ def test_what_jobs_of_scores_and_report_are_handed_is_what_their_classes_take(pl
             (Scoring, evaluation.score_settings(Key(experiment="demo", family=family)))
             for family in evaluation.families("demo")
         ),
-        (BertScoring, evaluation.bertscore_settings(key)),
-        (Efficiency, evaluation.efficiency_settings(key)),
-        (ComparedRows, evaluation.evidence_settings(key)),
-        (Compared, evaluation.comparison_settings(Key(experiment="demo", label="phase1-ablation-paired-tests"))),
-        (Gallery, evaluation.gallery_settings(key)),
-        (LikelihoodScoring, planner.likelihood.score_settings(key)),
-        (settings.BaseReading, planner.likelihood.text_settings(key)),
-        (settings.Boundary, planner.records.boundary_settings(key)),
-        (settings.PromptLists, evaluation.prompt_list_settings(key)),
-        (Numbers, publication.number_settings(key)),
+        (BertScoring, evaluation.measure_bertscore_settings(key)),
+        (Efficiency, evaluation.score_efficiency_settings(key)),
+        (ComparedRows, evaluation.compare_all_settings(key)),
+        (Compared, evaluation.compare_methods_settings(Key(experiment="demo", label="phase1-ablation-paired-tests"))),
+        (Gallery, evaluation.make_gallery_settings(key)),
+        (LikelihoodScoring, planner.likelihood.score_likelihood_settings(key)),
+        (settings.BaseReading, planner.likelihood.read_base_likelihoods_settings(key)),
+        (settings.Boundary, planner.records.record_boundary_settings(key)),
+        (settings.PromptLists, evaluation.prompts_settings(key)),
+        (Numbers, publication.write_numbers_settings(key)),
         (WholeReport, publication.report_settings(key, ["score"])),
         (Bundle, publication.release_settings(key)),
     ):
-        made = canonical(kind.model_validate_json(json.dumps(given)))
+        made = to_params(kind.model_validate_json(json.dumps(given)))
         if kind is Scoring:  # what another family reads is not handed on
             made["scores"] = {family: made["scores"][family] for family in given["scores"]}
         assert made == given, kind
