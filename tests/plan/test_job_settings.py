@@ -142,7 +142,7 @@ def test_a_place_on_the_axis_of_a_sweep_changes_its_figure_and_nothing_else(plan
         sweeps.make_sweep_table_settings(key),
         sweeps.draw_sweep_settings(key),
     )
-    assert (scores, table) == (other.score_settings(key), other.table_settings(key))
+    assert (scores, table) == (other.collect_sweep_settings(key), other.make_sweep_table_settings(key))
     assert (figure["points"], other.draw_sweep_settings(key)["points"]) == (
         [{"label": "3", "value": 3, "series": ""}],
         [{"label": "3", "value": 4, "series": ""}],
