@@ -32,6 +32,21 @@ def made(tmp_path, report) -> Report:
     return report
 
 
+@needs("pdflatex", "pdftotext", "pdfinfo")
+def test_the_card_is_one_page(tmp_path, made) -> None:
+    (experiment,) = made.experiments
+    said = dataclasses.replace(experiment, findings=["One finding."])
+    write_pdf_report(tmp_path / "report.card.pdf", dataclasses.replace(made, experiments=[said]), card=True)
+    text = subprocess.run(
+        ["pdftotext", tmp_path / "report.card.pdf", "-"], capture_output=True, text=True, check=True
+    ).stdout
+    pages = subprocess.run(["pdfinfo", tmp_path / "report.card.pdf"], capture_output=True, text=True, check=True).stdout
+    assert "One finding." in text
+    assert "Figure 1:" in text
+    assert "Table" not in text
+    assert re.search(r"Pages:\s+1$", pages, flags=re.MULTILINE)
+
+
 @needs_latex
 def test_report_repeats_byte_for_byte(tmp_path, made) -> None:
     write_pdf_report(tmp_path / "one.pdf", made)

@@ -101,7 +101,7 @@ def test_outputs_that_failed_count_nowhere(three_authors) -> None:
     inputs = with_common(three_authors, SHORT, {key: [0, 1] for key in CLIENTS})
     failed = replace(inputs, common_generations=inputs.common_generations.assign(passed=False))
     shared = [value for (metric, _), value in values(failed).items() if not metric.startswith("own")]
-    assert len(shared) == 10 + 2 * 7  # values, and the ends of seven intervals
+    assert len(shared) == 10 + 2 * 8  # values, and the ends of eight intervals
     assert np.isnan(shared).all()
 
 

@@ -180,6 +180,12 @@ def test_family(three_authors, score_value) -> None:
     assert score_value(scores, "bertscore_f1", "all_outputs") == pytest.approx(0.25)
     assert score_value(scores, "bertscore_f1", method="gold") == 1.0
     assert score_value(scores, "bertscore_f1", method="shuffled") == pytest.approx(0.05)
+    low, high = (score_value(scores, "bertscore_f1", end) for end in ("low", "high"))
+    # Authors' sums of distances from .3 are -.3, .1 and .2: an error of sqrt(1.5 * .14) / 5, times Student's 4.303.
+    half = 4.303 * (1.5 * 0.14) ** 0.5 / 5
+    assert 0.3 - 2 * half <= low < 0.3 < high <= 0.3 + 2 * half
+    assert high - low == pytest.approx(2 * half, rel=0.35)  # skewness moves both ends
+    assert scores[(scores["method"] == "gold") & (scores["variant"] == "low")].empty
     with pytest.raises(UserError, match="needs the utility table"):
         family.score(three_authors, Utility())
 

@@ -6,8 +6,14 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import f
 
-from favor.statistics.variance_components import VarianceComponents, random_effects, variance_components
+from favor.statistics.variance_components import (
+    VarianceComponents,
+    random_effects,
+    row_share_limits,
+    variance_components,
+)
 
 
 def labels(rows, columns) -> tuple[np.ndarray, np.ndarray]:
@@ -83,3 +89,43 @@ def test_known_variances_of_three_nested_effects_come_out_of_uneven_numbers() ->
     values = (values + generator.normal(0, 1.5, len(authors)))[kept, None]
     found = random_effects(values, (authors[kept], seeds[kept], prompts[kept]))
     assert found == pytest.approx([4, 4, 9, 2.25], rel=0.15)
+
+
+def test_limits_of_one_dimension_are_those_of_an_f_ratio_by_hand() -> None:
+    # 0 2 / 4 6 / 11 13 with rests of +-.5: mean squares 60.75 of rows (2 degrees), .75 left (2), twice per row.
+    values = np.array([[0.0], [2.0], [4.5], [5.5], [11.0], [13.0]])
+    row_means = np.array([1.0, 5.0, 12.0])
+    of_rows = 2 * ((row_means - 6) ** 2).sum() / 2
+    rest = 2 * 2 * ((np.array([1.0, 0.5, 1.0]) - 5 / 6) ** 2).sum() / 2 / 2
+    columns = 3 * 2 * (5 / 6) ** 2
+    ends = of_rows / rest / f.ppf([0.975, 0.025], 2, 2)
+    beside = 1 + (columns - rest) / 3 / rest
+    low, high = np.maximum(0, ends - 1) / 2
+    assert row_share_limits(values, *labels(3, 2)) == pytest.approx((low / (low + beside), high / (high + beside)))
+
+
+@pytest.mark.parametrize("share", [0.0, 0.2, 0.5])
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_limits_hold_the_share_of_rows(share: float, missing: float) -> None:
+    generator = np.random.default_rng(7)
+    scale = 1 / np.arange(1, 21) ** 0.5
+    holds, runs = 0, 300
+    for _ in range(runs):
+        author, rest = (
+            generator.normal(size=(12, 20)) * share**0.5,
+            generator.normal(size=(48, 20)) * (0.8 - share) ** 0.5,
+        )
+        prompt = generator.normal(size=(4, 20)) * 0.2**0.5 * scale
+        rows, columns = labels(12, 4)
+        values = (author[rows] + rest) * scale + prompt[columns]
+        kept = generator.random(48) >= missing
+        low, high = row_share_limits(values[kept], rows[kept], columns[kept])
+        truth = share * (scale**2).sum() / (0.8 * (scale**2).sum() + prompt.var(axis=0, ddof=1).sum())
+        holds += low <= truth <= high
+    assert holds / runs >= 0.92
+
+
+def test_rows_that_say_the_same_have_no_limits() -> None:
+    rows, columns = labels(5, 4)
+    values = np.random.default_rng(5).normal(size=(4, 3))[columns]
+    assert np.isnan(row_share_limits(values, rows, columns)).all()

@@ -131,7 +131,7 @@ rule report:
                 path,
                 caption=f"../report/{kind}.rst",
                 category="Report",
-                labels={"report": {"html": "Page", "pdf": "Print"}[kind]},
+                labels={"report": {"html": "Page", "pdf": "Print", "card": "One page"}[kind]},
             )
             for kind, path in publication.report_files().items()
         },

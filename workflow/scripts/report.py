@@ -1,4 +1,4 @@
-"""Write the report: one HTML page and, where LaTeX is installed, one PDF."""
+"""Write the report: one HTML page and, where LaTeX is installed, a PDF of everything and one of its first screen."""
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,7 +15,10 @@ with job(snakemake, WholeReport) as settings:
 
     def write(path: str) -> None:
         """Write the report in the format that the name ends with."""
-        (write_pdf_report if path.endswith(".pdf") else write_html_report)(path, report)
+        if path.endswith(".pdf"):
+            write_pdf_report(path, report, card=path.endswith(".card.pdf"))
+        else:
+            write_html_report(path, report)
 
     with ThreadPoolExecutor() as pool:  # LaTeX is a process of its own
         list(pool.map(write, snakemake.output))

@@ -37,7 +37,8 @@ class Publication(Part):
     # The report
 
     def report_files(self) -> dict[str, str]:
-        return {kind: self.paths.report.of(kind=kind) for kind in ("html", "pdf") if kind == "html" or self.latex}
+        endings = {"html": "html", **({"pdf": "pdf", "card": "card.pdf"} if self.latex else {})}
+        return {kind: self.paths.report.of(kind=ending) for kind, ending in endings.items()}
 
     def report(self) -> list[str]:
         return list(self.report_files().values())

@@ -12,7 +12,7 @@ from favor.tables.escape import minus
 
 LEADERBOARD = (
     "Share of all outputs that style encoders attribute to their author, failed outputs counted as wrong. Voice kept: "
-    "0 is chance, 1 the authors' own texts. BERTScore: of outputs that passed, against the author's own continuation. "
+    "0: chance, 1: the authors' own texts. BERTScore: of outputs that passed, against the author's own continuation. "
     "Uploaded: by all clients, per seed. Intervals: 95 % over authors. Last column: the difference, and above or below "
     "where it is shown by Holm's correction over the column; within: too small to matter (report.margin); else open."
 )

@@ -44,9 +44,15 @@ HEAD = rf"""\documentclass[a4paper]{{article}}
 """
 
 
-def latex_source(report: Report, folder: Path = Path()) -> tuple[str, dict[str, Path]]:
-    """Return the document, and the files that it inputs by its names for them. ``folder``: the report's."""
+def latex_source(report: Report, folder: Path = Path(), card: bool = False) -> tuple[str, dict[str, Path]]:
+    """Return the document, and the files that it inputs by its names for them. ``folder``: the report's.
+
+    ``card``: the first screen alone, a page per experiment.
+    """
     files: dict[str, Path] = {}
+    if card:
+        pages = ["\\clearpage\n".join("\n".join(_card(each, files)) for each in report.experiments)]
+        return "\n".join([HEAD, r"\pagestyle{empty}\begin{document}", *pages, r"\end{document}", ""]), files
     parts = [HEAD, rf"\title{{{escape(report.title)}: tables and figures}}\author{{}}\date{{}}"]
     parts.append(r"\begin{document}\maketitle")
     for number, experiment in enumerate(report.experiments):
@@ -107,14 +113,14 @@ def _named(files: dict[str, Path], file: Path, kind: str, suffix: str) -> str:
     return name
 
 
-def write_pdf_report(path: str | Path, report: Report) -> None:
-    """Write the PDF of ``report`` to ``path``, in the folder that the tables' files are below.
+def write_pdf_report(path: str | Path, report: Report, card: bool = False) -> None:
+    """Write the PDF of ``report``, or of its ``card``, to ``path``, in the folder that the tables' files are below.
 
     Raises ``UserError`` where LaTeX is absent or fails (with its own error line), or where a file is missing.
     """
     if not latex_available():
         raise UserError("pdflatex is not installed; install texlive-latex-recommended, or leave out report.pdf")
-    source, files = latex_source(report, Path(path).parent)
+    source, files = latex_source(report, Path(path).parent, card)
     with tempfile.TemporaryDirectory(prefix="favor-report-") as name:
         folder = Path(name)
         (folder / "report.tex").write_text(source, encoding="utf-8")

@@ -25,7 +25,7 @@ from favor.statistics.bootstrap import (
     pair_mean_draws,
 )
 from favor.statistics.diversity import ngrams
-from favor.statistics.variance_components import variance_components
+from favor.statistics.variance_components import row_share_limits, variance_components
 
 NEEDS = "prompts.common"  # key of an experiment without which nothing is scored
 _ALIKE = "Padmakumar and He 2024, homogenisation"
@@ -138,14 +138,16 @@ def score(inputs: ScoreInputs, settings: CommonPrompts) -> pd.DataFrame:
 
     ``low`` and ``high`` (``other_prompt_low`` and so on) are the 95 % interval over authors, of the mean over seeds and
     for these prompts. Prompts are fixed: methods are compared on the same ones, and other prompts give other values,
-    which an interval over authors does not cover. The shares of variance have none. They take the first of several
-    samples of a prompt, because the model behind them has one observation per author and prompt, or independent ones.
+    which an interval over authors does not cover. That of the author's share is the mean of the seeds' limits; the
+    other shares have none. Shares take the first of several samples of a prompt, because the model behind them has one
+    observation per author and prompt, or independent ones.
 
     Settings: ``encoders`` (None: all), ``compared_words``, and ``draws`` and ``seed`` of the bootstrap.
     """
     counts = observed_and_resampled(len(inputs.clients), settings.seed, settings.draws)
     scores: list[Score] = []
     draws: Draws = {}
+    limits: dict[tuple[str, str], list[tuple[float, float]]] = {}  # of the author's share in each seed
     for run in inputs.runs:
         scores += _own_overlap(inputs, run, settings.compared_words)
     for run in inputs.common_runs:
@@ -160,6 +162,11 @@ def score(inputs: ScoreInputs, settings: CommonPrompts) -> pd.DataFrame:
                 scores += _controls(inputs, run, encoder)
         for run in inputs.common_runs:
             scores += _score_run(inputs, run, encoder, prototype, counts, draws)
+            scores += _shares(inputs, run, encoder, limits.setdefault((run.method, encoder), []))
+    for (method, encoder), ends in limits.items():
+        for name, value in zip(("low", "high"), np.mean(ends, axis=0), strict=True):
+            note = _TOO_FEW if math.isnan(value) else ""
+            scores.append(Score(ALL_SEEDS, method, encoder, "author_share", name, float(value), len(ends), note))
     return scores_frame([*scores, *_intervals(inputs, draws, counts)])
 
 
@@ -241,8 +248,13 @@ def _score_run(
     places = inputs.places(true)
     keep("common_accuracy", "", mean_draws(right.astype(np.float64), places, counts), len(right))
     yield _row(run, encoder, "common_accuracy", "", accuracy, len(right), "no output passed the filter")
-    first = (survivors["sample"] == 0).to_numpy()
-    parts = variance_components(vectors[first], true[first], survivors["prompt_id"].to_numpy(dtype=object)[first])
-    shares = parts.shares if parts is not None else (float("nan"),) * 3
-    for metric, share in zip(SHARES, shares, strict=True):
-        yield _row(run, encoder, metric, "", share, int(first.sum()))
+
+
+def _shares(inputs: ScoreInputs, run: Run, encoder: str, limits: list[tuple[float, float]]) -> Iterator[Score]:
+    first = (run.survivors["sample"] == 0).to_numpy()
+    vectors = inputs.common_vectors(encoder, run)[first]
+    labels = [run.survivors[name].to_numpy(dtype=object)[first] for name in ("client", "prompt_id")]
+    parts = variance_components(vectors, *labels)
+    limits.append(row_share_limits(vectors, *labels))
+    for metric, share in zip(SHARES, parts.shares if parts is not None else (float("nan"),) * 3, strict=True):
+        yield _row(run, encoder, metric, "", share, len(vectors))

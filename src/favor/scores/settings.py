@@ -135,7 +135,7 @@ class SourceSpace(InSpaces):
     )
 
 
-class Utility(Section):
+class Utility(Draws):
     """BERTScore and semantic similarity."""
 
     variants: Annotated[list[UtilityVariant], DISTINCT] = every(

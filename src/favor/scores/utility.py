@@ -5,12 +5,14 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from favor.foundation.errors import UserError
-from favor.scores.inputs import OUTPUT_KEYS, ScoreInputs
-from favor.scores.metric import Metric, Score, scores_frame
+from favor.scores.inputs import OUTPUT_KEYS, ScoreInputs, authors_of
+from favor.scores.metric import ALL_SEEDS, Metric, Score, scores_frame
 from favor.scores.settings import BertScoreModel, Utility
+from favor.statistics.bootstrap import interval, mean_draws, observed_and_resampled
 
 METRICS = (
     Metric(
@@ -42,11 +44,14 @@ def score(inputs: ScoreInputs, settings: Utility) -> pd.DataFrame:
 
     The control ``gold`` is 1 by definition: a continuation is compared with itself. Setting ``variants``:
     ``all_outputs`` (the mean over failed outputs too) and ``rescaled`` (BERTScore only: (F1 - b) / (1 - b), b the
-    library's baseline of random pairs for ``inputs.bertscore``).
+    library's baseline of random pairs for ``inputs.bertscore``). ``low`` and ``high`` are the 95 % interval over
+    authors of the mean over seeds.
     """
     if inputs.utility is None:
         raise UserError("scores: family 'utility' needs the utility table; make it first")
+    counts = observed_and_resampled(len(inputs.clients), settings.seed, settings.draws)
     scores: list[Score] = []
+    drawn: dict[tuple[str, str], list[np.ndarray]] = {}  # (method, metric) -> its mean in every draw, per seed
     for run in inputs.runs:
         table = inputs.utility[(inputs.utility["seed"] == run.seed) & (inputs.utility["method"] == run.method)]
         chosen = {"": run.survivors[OUTPUT_KEYS]}
@@ -59,6 +64,14 @@ def score(inputs: ScoreInputs, settings: Utility) -> pd.DataFrame:
                 n = len(outputs) if run.method == "gold" else len(rows)
                 note = "no output passed the filter" if math.isnan(value) else ""
                 scores.append(Score(run.seed, run.method, "", metric.name, variant, value, n, note))
+                if not variant and run.method != "gold":
+                    means = mean_draws(rows[metric.name].to_numpy(), inputs.places(rows["client"]), counts)
+                    drawn.setdefault((run.method, metric.name), []).append(means)
+    authors = authors_of(inputs.runs)
+    for (method, name), seeds in drawn.items():
+        for end, value in zip(("low", "high"), np.clip(interval(np.stack(seeds), authors[method]), -1, 1), strict=True):
+            note = "needs two authors with outputs that passed the filter" if math.isnan(value) else ""
+            scores.append(Score(ALL_SEEDS, method, "", name, end, float(value), authors[method], note))
     if "rescaled" in settings.variants:
         scores += _rescaled(scores, inputs.bertscore)
     return scores_frame(scores)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import stats
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,56 @@ def variance_components(vectors: np.ndarray, rows: np.ndarray, columns: np.ndarr
     """
     found = random_effects(vectors, (rows, columns))
     return None if found is None else VarianceComponents(*found)
+
+
+def row_share_limits(
+    vectors: np.ndarray, rows: np.ndarray, columns: np.ndarray, level: float = 0.95
+) -> tuple[float, float]:
+    """Return the limits of the rows' share of :func:`variance_components`, for these columns; NaN where it has none.
+
+    The ratio of two mean squares, of rows beside columns and of the remainder, is F distributed (Searle, Casella and
+    McCulloch 1992, section 4.4). With vectors each has as many degrees of freedom as dimensions vary independently of
+    one another, by Box's approximation (1954, Annals of Mathematical Statistics 25): tr(S)^2 / tr(S^2) times its own.
+    Columns are fixed, so their variance to the remainder's is taken as it was observed.
+    """
+    found = variance_components(vectors, rows, columns)
+    if found is None or found.remainder <= 1e-9 * max(found.rows, found.columns, 0.0):
+        return float("nan"), float("nan")
+    row, column = (np.equal.outer(labels, np.unique(labels)).astype(np.float64) for labels in (rows, columns))
+    centred = vectors.astype(np.float64) - vectors.mean(axis=0)
+    by_columns, by_both = (_explained(design) for design in (column, np.hstack([row, column])))
+    between, within = by_both @ (by_both.T @ centred) - by_columns @ (by_columns.T @ centred), centred
+    within = within - by_both @ (by_both.T @ centred)
+    freedom = by_both.shape[1] - by_columns.shape[1], len(vectors) - by_both.shape[1]
+    # The rows' variance counts so often in the expectation of their mean square.
+    often = (len(vectors) - float(((by_columns.T @ row) ** 2).sum())) / freedom[0]
+    ratio = (between**2).sum() / freedom[0] / ((within**2).sum() / freedom[1])
+    degrees = [of * _independent(values, of) for of, values in zip(freedom, (between, within), strict=True)]
+    ends = ratio / stats.f.ppf([(1 + level) / 2, (1 - level) / 2], *degrees)
+    low, high = np.maximum(0.0, ends - 1) / often
+    beside = 1 + max(0.0, found.columns) / found.remainder
+    share = found.shares[0]
+    return min(share, float(low / (low + beside))), max(share, float(high / (high + beside)))
+
+
+def _explained(design: np.ndarray) -> np.ndarray:
+    """Return an orthonormal basis of a design's columns."""
+    left, sizes, _ = np.linalg.svd(design, full_matrices=False)
+    basis: np.ndarray = left[:, sizes > 1e-9 * sizes[0]]
+    return basis
+
+
+def _independent(values: np.ndarray, freedom: int) -> float:
+    """Return tr(S)^2 / tr(S^2) of the covariance behind rows with so many degrees of freedom, from 1 to dimensions.
+
+    tr(S^2) is estimated without bias (Srivastava 2005, Journal of the Japan Statistical Society 35).
+    """
+    if freedom < 2:
+        return 1.0
+    products = values @ values.T
+    trace, squares = np.trace(products) / freedom, (products**2).sum() / freedom**2
+    unbiased = freedom**2 / ((freedom - 1) * (freedom + 2)) * (squares - trace**2 / freedom)
+    return float(np.clip(trace**2 / unbiased, 1.0, values.shape[1])) if unbiased > 0 else float(values.shape[1])
 
 
 def random_effects(vectors: np.ndarray, factors: Sequence[np.ndarray]) -> list[float] | None:

@@ -196,7 +196,7 @@ class _Index:
         self.evidence: Evidence | None = None
         summary = seed_summary(scores).to_dict("records")
         self.summary = {tuple(row[key] for key in KEYS): row for row in summary}
-        self.seeds = scores.groupby("method")["seed"].nunique()
+        self.seeds = scores["seed"].where(scores["seed"] != ALL_SEEDS).groupby(scores["method"]).nunique()
         self.pooled = set(scores.loc[scores["seed"] == ALL_SEEDS, KEYS].itertuples(index=False, name=None))
         self.context = context
         self.scores = scores

@@ -22,7 +22,7 @@ def draw_common_prompts(scores: pd.DataFrame, style_encoder: str, methods: Metho
 
     a: cosines of two authors on one prompt (filled, with the interval over authors) and on two (hollow), the least
     alike first; the line is people on their own prompts. All are means over seeds.
-    b: the shares of variance, for methods that have them.
+    b: the shares of variance, for methods that have them; the author's with its interval.
     """
     means = scores[scores["encoder"] == style_encoder].groupby(["metric", "variant", "method"])["value"].mean()
 
@@ -31,7 +31,7 @@ def draw_common_prompts(scores: pd.DataFrame, style_encoder: str, methods: Metho
 
     alike = {method: value("common_similarity", "", method) for method in methods.rows}
     shown = sorted((method for method in methods.rows if np.isfinite(alike[method])), key=alike.__getitem__)[::-1]
-    columns = ["method", "one_prompt", "low", "high", "two_prompts", *SHARES]
+    columns = ["method", "one_prompt", "low", "high", "two_prompts", *SHARES, "author_low", "author_high"]
     with drawing(7.2, 0.9 + 0.26 * max(3, len(shown)), columns=2) as (figure, axes):
         if not shown:
             for axis in axes:
@@ -62,6 +62,9 @@ def draw_common_prompts(scores: pd.DataFrame, style_encoder: str, methods: Metho
             width = np.nan_to_num([value(metric, "", method) for method in shown])
             axes[1].barh(places, width, left=left, color=color, label=label)
             left += width
+        share, *ends = ([value("author_share", end, method) for method in shown] for end in ("", "low", "high"))
+        bars = np.nan_to_num(np.abs(np.subtract(ends, share)))
+        axes[1].errorbar(share, places, xerr=bars, fmt="none", ecolor=GREY, elinewidth=1.2, capsize=2)
         axes[1].set(xlabel="Share of variance", xlim=(0, 1), yticks=[])
         for axis in axes:
             axis.set_ylim(-0.6, len(shown) - 0.4)
@@ -76,7 +79,7 @@ def draw_common_prompts(scores: pd.DataFrame, style_encoder: str, methods: Metho
             )
         own = value("own_prompt_similarity", "", "gold")
         shares = [[value(metric, "", method) for method in shown] for metric in SHARES]
-        data = pd.DataFrame(dict(zip(columns, (shown, same, low, high, other, *shares), strict=True)))
+        data = pd.DataFrame(dict(zip(columns, (shown, same, low, high, other, *shares, *ends), strict=True)))
         save(
             figure,
             *paths,
@@ -89,7 +92,7 @@ FIGURE = FigureSpec(
     title="Common prompts",
     caption="Continuations of the same prompts by every client. a: how alike two authors write, the least alike "
     "first, with 95 % intervals over authors for these prompts; b: how much of the variance of the style vectors lies "
-    "between authors. A method with one adapter for all has one text per prompt.",
+    "between authors, with 95 % intervals. A method with one adapter for all has one text per prompt.",
     scores=("common_prompts",),
     place=3,
     draw=lambda data, *paths: draw_common_prompts(data.scores(), data.style_encoder, data.shown, *paths),

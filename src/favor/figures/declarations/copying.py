@@ -70,7 +70,7 @@ def draw_copying(scores: pd.DataFrame, methods: Methods, *paths: str | Path) -> 
 FIGURE = FigureSpec(
     title="Copying",
     caption="Word sequences that outputs share with what the author's client trained on, and with what only other "
-    "clients trained on, which sorts the methods. Base only shows what common phrases give. Lines, dotted for the "
+    "clients trained on. Sorted by the latter. Base only shows what common phrases give. Lines, dotted for the "
     "own text: the authors' own continuations. Spans are those of outputs cut to one length, of 5 words or more. Means "
     "over outputs and seeds; bars are 95 % intervals over authors.",
     scores=("copying",),

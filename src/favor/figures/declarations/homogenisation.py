@@ -73,8 +73,8 @@ def _habits(axis, kept: pd.DataFrame) -> None:  # type: ignore[no-untyped-def]  
 FIGURE = FigureSpec(
     title="Homogenisation",
     caption="a: how far apart the authors' average styles are, relative to their real texts (corrected for sample "
-    "size); bars are 95 % intervals over authors. b: the slope of each author's "
-    "habit on that of the training texts. Both are sorted by a: methods with a single voice are at the bottom.",
+    "size); bars are 95 % intervals over authors. b: how much of each author's habits the outputs follow (0: nothing, "
+    "1: all of it). Both are sorted by a: methods with a single voice are at the bottom.",
     scores=("drift",),
     place=2,
     draw=lambda data, *paths: draw_homogenisation(

@@ -145,7 +145,7 @@ FIGURE = FigureSpec(
     title="Voice kept",
     caption="0: chance. 1: the authors' own texts; for the diamonds, every text goes to its author. Failed outputs "
     "count as wrong. Bars are 95 % intervals over authors, cut at the frame; small points are single encoders. The "
-    "encoder that methods are aligned to is no neutral judge.",
+    "encoder that methods are aligned to is not a neutral judge.",
     scores=("voice_kept",),
     optional=("likelihood",),
     place=-1,

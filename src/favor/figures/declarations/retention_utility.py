@@ -17,9 +17,9 @@ def draw_retention_utility(scores: pd.DataFrame, style_encoder: str, methods: Me
     Methods without both values are left out of the drawing; where none has both, it says so.
     """
     judge = UNSEEN if (scores["encoder"] == UNSEEN).any() else style_encoder
-    likeness = scores[(scores["metric"] == "semantic_similarity") & (scores["variant"] == "")]
-    kept = places(scores, judge).assign(x=likeness.groupby("method")["value"].mean()).dropna()
-    values = kept[["x", "y", "y_low", "y_high", "chance"]]
+    likeness = scores[scores["metric"] == "semantic_similarity"].groupby(["variant", "method"])["value"].mean()
+    found = {name: likeness.get(variant) for name, variant in (("x", ""), ("x_low", "low"), ("x_high", "high"))}
+    values = places(scores, judge)[["y", "y_low", "y_high", "chance"]].assign(**found).dropna()
     shown = [method for method in methods.rows if method in values.index]
     with drawing(6.6, 4.0) as (figure, axes):
         axis = axes[0]
@@ -36,9 +36,9 @@ def draw_retention_utility(scores: pd.DataFrame, style_encoder: str, methods: Me
             methods.span("Right author", found["y"].to_dict()),
             methods.span("Semantic similarity", found["x"].to_dict()),
         )
-        data = found.rename(
-            columns={"x": "semantic_similarity", "y": "right", "y_low": "right_low", "y_high": "right_high"}
-        )
+        names = {"x": "semantic_similarity", "y": "right"}
+        columns = [f"{names[place[0]]}{place[1:]}" if place[0] in names else place for place in found.columns]
+        data = found.set_axis(columns, axis=1)
         save(figure, *paths, finding=" ".join(filter(None, said)), data=methods.named(data.rename_axis(index="method")))
 
 
