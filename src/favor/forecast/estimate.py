@@ -1,10 +1,7 @@
 """What a project costs before it is started: GPU-hours, disk and traffic, from its account and the size of an adapter.
 
-GPU-hours are two ESTIMATES, by passes over the clients' texts and by parameters of the base model. The first is scaled
-from the paper's statement, 4.4 to 4.6 hours on four RTX 4090 for a seed of FAVoR. The second is scaled from what
-``benchmarks/roofline.py`` counts of this engine's own operations for one RTX 4090, with the starts of the jobs.
-Nothing of either was measured with this workflow; generation and scoring are in neither. Tokens are counted for
-:mod:`favor.forecast.probe`, which measures.
+GPU-hours are an ESTIMATE: the operations of all tokens that are trained on, written and read, over the speed that the
+configuration states (``cluster.gpu_teraflops``). :mod:`favor.forecast.probe` measures the same tokens on this machine.
 """
 
 from collections import Counter
@@ -16,15 +13,11 @@ from favor.forecast.account import Account, Accounts
 from favor.foundation.gguf import read_header
 from favor.lm.settings import LanguageModel
 from favor.plan import Planner
-from favor.plan.costs import TOKENS_PER_WORD
+from favor.plan.costs import pass_tokens
 from favor.plan.keys import Key
 
 GIB = 2**30
-# The paper's efficiency table: FAVoR, one seed, 6 rounds of 12 clients and the private stages of 50; texts of its
-# imbalance appendix, 904,378 words of 50 clients.
-PAPER_GPU_HOURS, PAPER_PASSES, PAPER_PARAMETERS = 4.5 * 4, 72 * 1 + 50 * 2, 3.09e9
-# What the roofline counts for those passes on one RTX 4090, and what it assumes of a job that loads the base.
-COUNTED_GPU_HOURS, START_SECONDS = 12.8 / 60, 10
+# Of the paper's imbalance appendix: 904,378 words of 50 clients.
 WORDS_OF_A_CLIENT = 904_378 / 50
 # Shapes of hub models that the configurations name, so that nothing is fetched.
 QWEN = {"vocab_size": 151_936, "tie_word_embeddings": True}
@@ -88,16 +81,13 @@ def model_bytes(model: LanguageModel, shape: Any) -> tuple[int, int]:
 def _tokens(planner: Planner, name: str, found: Account, words: float) -> dict[str, float]:
     """Return how many tokens an experiment trains on, generates and reads for likelihoods."""
     experiment, key = planner.config.experiments[name], Key(experiment=name)
-    training, generation = experiment.training, experiment.generation
-    a_pass = TOKENS_PER_WORD * words
-    if training.steps_per_epoch is not None:
-        a_pass = training.steps_per_epoch * training.micro_batch * training.accumulation * training.max_length
+    generation = experiment.generation
     runs = sum(found.jobs[rule] for rule in ("generate", "generate_prompted", "join_generations"))
     continued = experiment.clients * planner.costs.prompts_of(key) * generation.samples
     readings = len(set(planner.likelihood.readings(key))) if planner.evaluation.is_measured(name) else 0
     read = planner.costs.read_tokens(key) * experiment.clients * readings
     return {
-        "training": found.passes * a_pass,
+        "training": found.passes * pass_tokens(experiment, words, 1),
         "generation": runs * continued * generation.max_new_tokens,
         "reading": read,
     }
@@ -116,7 +106,6 @@ def estimate(planner: Planner, only: str | None = None) -> dict[str, Any]:
     stored: Counter[str] = Counter()
     tokens: dict[str, Counter[str]] = {}  # by base model and kind of work
     bases: dict[str, int] = {}
-    work = 0.0  # in seeds of FAVoR at the paper's size
     temporary, up, down = 0, 0.0, 0.0
     accounts = Accounts(planner.project, planner.training, planner.records, planner.evaluation)
     for name, experiment in config.experiments.items():
@@ -126,14 +115,12 @@ def estimate(planner: Planner, only: str | None = None) -> dict[str, Any]:
         model = config.base_models[experiment.base_model]
         shape = shape_of(model)
         adapter = safetensors_bytes(state_shapes(shape, experiment.lora))
-        parameters, bases[experiment.base_model] = model_bytes(model, shape)
+        bases[experiment.base_model] = model_bytes(model, shape)[1]
         total = experiment.allocation.total_words
         words = total / experiment.clients if total else WORDS_OF_A_CLIENT
         tokens.setdefault(experiment.base_model, Counter()).update(_tokens(planner, name, found, words))
         jobs += found.jobs
         stored.update({kind: count * adapter for kind, count in found.stored.items()})
-        passes = found.passes * words / WORDS_OF_A_CLIENT
-        work += passes / PAPER_PASSES * parameters / PAPER_PARAMETERS
         temporary += found.temporary * adapter
         up, down = up + found.up * adapter, down + found.down * adapter
     for name, counted in tokens.items():
@@ -141,12 +128,10 @@ def estimate(planner: Planner, only: str | None = None) -> dict[str, Any]:
         counted["pretraining"] = 0 if pretrain is None else pretrain.tokens
     stored["base models"] = sum(bases.values())
     final = sum(stored.values())
-    starts = sum(count for rule, count in jobs.items() if rule.startswith(("train", "generate")))
     return {
         "jobs": dict(jobs),
         "tokens": {name: dict(counted) for name, counted in tokens.items()},
-        "gpu_hours_at_the_papers_pace": work * PAPER_GPU_HOURS,
-        "gpu_hours_counted": work * COUNTED_GPU_HOURS + starts * START_SECONDS / 3600,
+        "gpu_hours": planner.costs.gpu_hours(tokens),
         "host_memory_gib": planner.costs.largest_memory_mb() * 1e6 / GIB,
         "upload_gib": up / GIB,
         "download_gib": down / GIB,

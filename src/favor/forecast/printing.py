@@ -17,8 +17,7 @@ def lines(found: Mapping[str, Any], hours: Iterable[tuple[str, str]] = ()) -> li
     rows = [(f"jobs of {rule}", f"{count:,}") for rule, count in found["jobs"].items()]
     rows += hours
     rows += [
-        ("GPU-hours of training, the paper's pace (estimated)", f"{found['gpu_hours_at_the_papers_pace']:,.1f}"),
-        ("GPU-hours of training, counted, RTX 4090 (estimated)", f"{found['gpu_hours_counted']:,.1f}"),
+        ("hours of one GPU at cluster.gpu_teraflops (estimated)", f"{found['gpu_hours']:,.1f}"),
         ("host memory of the largest job (estimated)", f"{found['host_memory_gib']:,.1f} GiB"),
         ("sent by clients", f"{found['upload_gib']:,.2f} GiB"),
         ("sent to clients", f"{found['download_gib']:,.2f} GiB"),

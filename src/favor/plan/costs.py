@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from favor.config.experiments import Experiment
 from favor.federation.method import POOLED, PersonalStage, SharedStage
 from favor.foundation.errors import UserError
 from favor.foundation.gguf import read_header
@@ -34,7 +35,9 @@ PLAIN_MINUTES = 30
 MODEL_MINUTES = 60
 UNCOUNTED_MINUTES = 480
 SAFETY = 3  # on computed durations
-SEQUENTIAL = 30  # cost of a generated token to one that is read
+SEQUENTIAL = 30  # ratio of the cost of a generated token to that of one that is read
+# Per parameter and token. Training computes the forward pass twice, to keep no layer's values, and has no gradients of weights.
+OPERATIONS = {"training": 6, "pretraining": 6, "reading": 2, "generation": 2 * SEQUENTIAL}
 
 # (operations, MB of memory) of a job beyond what every job takes, from its wildcards and input
 Work = Callable[[Any, Any], tuple[float, float]]
@@ -72,6 +75,14 @@ def words_of(texts: str, clients: Sequence[str], enforced: bool) -> int:
     return sum(words.get(client, (0, 0))[enforced] for client in chosen)
 
 
+def pass_tokens(experiment: Experiment, words: float, clients: int) -> float:
+    """Return the tokens of one pass over the texts of so many clients, which have so many words together."""
+    training = experiment.training
+    if training.steps_per_epoch is None:
+        return TOKENS_PER_WORD * words
+    return training.steps_per_epoch * training.micro_batch * training.accumulation * training.max_length * clients
+
+
 def tables_mb(files: Iterable[str]) -> float:
     """Return the size of a job's tables. Adapters are read as they are needed; weights count with what loads them."""
     return sum(os.stat(str(path)).st_size for path in files if not str(path).endswith(".safetensors")) / 1e6
@@ -79,7 +90,7 @@ def tables_mb(files: Iterable[str]) -> float:
 
 @dataclass(eq=False)
 class Costs(Part):
-    """The resources of a project's jobs. Training counts six operations per parameter and token, reading two."""
+    """The resources of a project's jobs, by :data:`OPERATIONS` of base models."""
 
     training: Training
 
@@ -153,6 +164,15 @@ class Costs(Part):
         rounds = 0 if stage is None else self.project.experiment(key).federation.rounds
         return 3 * self.adapter_mb(key) * (self.training.beside(key, stage, rounds) if stage is not None else 0)
 
+    def gpu_hours(self, tokens: Mapping[str, Mapping[str, float]]) -> float:
+        """Return the hours of one GPU at the cluster's speed for tokens by base model and kind of :data:`OPERATIONS`."""
+        operations = sum(
+            OPERATIONS[kind] * count * self.parameters(name)
+            for name, counted in tokens.items()
+            for kind, count in counted.items()
+        )
+        return operations / (self.cluster.gpu_teraflops * 1e12) / 3600
+
     def minutes(self, operations: float, gpu: int, threads: int) -> float:
         """Return the time limit behind a number of floating-point operations, without what a job takes anyway."""
         speed = self.cluster.gpu_teraflops if gpu else threads * self.cluster.cpu_teraflops
@@ -163,21 +183,19 @@ class Costs(Part):
     def stage_tokens(self, key: Key, texts: str, stage: SharedStage | PersonalStage, clients: Sequence[str]) -> float:
         """Return how many tokens a job of a stage trains on, by the clients' words in the table ``texts``."""
         experiment = self.project.experiment(key)
-        federation, training = experiment.federation, experiment.training
+        federation = experiment.federation
         exposure = federation.rounds * federation.clients_per_round / experiment.clients * federation.answers
         passes = exposure if stage.epochs is None else stage.epochs
         steps = passes * max(1, stage.inner_steps if isinstance(stage, SharedStage) else 0)
-        if training.steps_per_epoch is None:
-            return steps * TOKENS_PER_WORD * words_of(texts, clients, bool(experiment.allocation.enforce))
-        pieces = training.micro_batch * training.accumulation * len(clients)
-        return steps * training.steps_per_epoch * pieces * training.max_length
+        words = words_of(texts, clients, bool(experiment.allocation.enforce))
+        return steps * pass_tokens(experiment, words, len(clients))
 
     def _stage_work(
         self, key: Key, files: Any, stage: SharedStage | PersonalStage, clients: Sequence[str]
     ) -> tuple[float, float]:
         tokens = self.stage_tokens(key, files.texts, stage, clients)
         memory = 8 * self.adapter_mb(key) * len(clients) + self._beside_mb(key)
-        return 6 * self.parameters(self.base_model(key)) * tokens, memory
+        return OPERATIONS["training"] * self.parameters(self.base_model(key)) * tokens, memory
 
     def shared_work(self, key: Key, files: Any) -> tuple[float, float]:
         return self._stage_work(key, files, self.training.stage(key), self.training.shared_clients(key))
@@ -201,11 +219,12 @@ class Costs(Part):
     def _generating(self, key: Key, clients: int) -> tuple[float, float]:
         """Return the work of generating for so many clients. Only the adapters of a batch are read at once."""
         experiment = self.project.experiment(key)
-        tokens = experiment.prompts.prefix_tokens + SEQUENTIAL * experiment.generation.max_new_tokens
-        prompts = clients * self.prompts_of(key)
+        tokens = {"reading": experiment.prompts.prefix_tokens, "generation": experiment.generation.max_new_tokens}
+        operations = sum(OPERATIONS[kind] * count for kind, count in tokens.items()) * clients * self.prompts_of(key)
         stacked = min(clients, experiment.generation.rows_per_batch)
-        operations = 2 * self.parameters(experiment.base_model) * prompts * tokens
-        return operations, 3 * self.adapter_mb(key) * stacked + self._beside_mb(key)
+        return operations * self.parameters(experiment.base_model), 3 * self.adapter_mb(
+            key
+        ) * stacked + self._beside_mb(key)
 
     def read_tokens(self, key: Key) -> float:
         """Return the tokens of the texts that every client's model reads."""
@@ -219,7 +238,7 @@ class Costs(Part):
     def reading_work(self, key: Key, files: Any) -> tuple[float, float]:
         """Return the work of reading them under every client's model, whose adapters are read at once."""
         clients = self.project.experiment(key).clients
-        operations = 2 * self.parameters(self.base_model(key)) * self.read_tokens(key)
+        operations = OPERATIONS["reading"] * self.parameters(self.base_model(key)) * self.read_tokens(key)
         return operations * clients, 3 * self.adapter_mb(key) * clients + self._beside_mb(key)
 
     def adapter_work(self, key: Key, files: Any) -> tuple[float, float]:
