@@ -36,7 +36,7 @@ MODEL_MINUTES = 60
 UNCOUNTED_MINUTES = 480
 SAFETY = 3  # on computed durations
 SEQUENTIAL = 30  # ratio of the cost of a generated token to that of one that is read
-# Per parameter and token. Training computes the forward pass twice, to keep no layer's values, and has no gradients of weights.
+# Per parameter and token. Training runs the forward pass twice, to keep no values of layers, and has fixed weights.
 OPERATIONS = {"training": 6, "pretraining": 6, "reading": 2, "generation": 2 * SEQUENTIAL}
 
 # (operations, MB of memory) of a job beyond what every job takes, from its wildcards and input
@@ -165,7 +165,7 @@ class Costs(Part):
         return 3 * self.adapter_mb(key) * (self.training.beside(key, stage, rounds) if stage is not None else 0)
 
     def gpu_hours(self, tokens: Mapping[str, Mapping[str, float]]) -> float:
-        """Return the hours of one GPU at the cluster's speed for tokens by base model and kind of :data:`OPERATIONS`."""
+        """Return the hours of a GPU at the cluster's speed, for tokens by base model and kind of :data:`OPERATIONS`."""
         operations = sum(
             OPERATIONS[kind] * count * self.parameters(name)
             for name, counted in tokens.items()
