@@ -131,7 +131,11 @@ rule report:
                 path,
                 caption=f"../report/{kind}.rst",
                 category="Report",
-                labels={"report": {"html": "Page", "pdf": "Print", "card": "One page"}[kind]},
+                labels={
+                    "report": {"html": "Page", "pdf": "Print", "card": "One page"}[
+                        kind
+                    ]
+                },
             )
             for kind, path in publication.report_files().items()
         },
