@@ -253,8 +253,8 @@ def _score_run(
 def _shares(inputs: ScoreInputs, run: Run, encoder: str, limits: list[tuple[float, float]]) -> Iterator[Score]:
     first = (run.survivors["sample"] == 0).to_numpy()
     vectors = inputs.common_vectors(encoder, run)[first]
-    labels = [run.survivors[name].to_numpy(dtype=object)[first] for name in ("client", "prompt_id")]
-    parts = variance_components(vectors, *labels)
-    limits.append(row_share_limits(vectors, *labels))
+    authors, prompts = (run.survivors[name].to_numpy(dtype=object)[first] for name in ("client", "prompt_id"))
+    parts = variance_components(vectors, authors, prompts)
+    limits.append(row_share_limits(vectors, authors, prompts))
     for metric, share in zip(SHARES, parts.shares if parts is not None else (float("nan"),) * 3, strict=True):
         yield _row(run, encoder, metric, "", share, len(vectors))

@@ -18,8 +18,8 @@ def draw_retention_utility(scores: pd.DataFrame, style_encoder: str, methods: Me
     """
     judge = UNSEEN if (scores["encoder"] == UNSEEN).any() else style_encoder
     likeness = scores[scores["metric"] == "semantic_similarity"].groupby(["variant", "method"])["value"].mean()
-    found = {name: likeness.get(variant) for name, variant in (("x", ""), ("x_low", "low"), ("x_high", "high"))}
-    values = places(scores, judge)[["y", "y_low", "y_high", "chance"]].assign(**found).dropna()
+    across = {name: likeness.get(variant) for name, variant in (("x", ""), ("x_low", "low"), ("x_high", "high"))}
+    values = places(scores, judge)[["y", "y_low", "y_high", "chance"]].assign(**across).dropna()
     shown = [method for method in methods.rows if method in values.index]
     with drawing(6.6, 4.0) as (figure, axes):
         axis = axes[0]
