@@ -106,7 +106,7 @@ def test_limits_of_one_dimension_are_those_of_an_f_ratio_by_hand() -> None:
 
 @pytest.mark.parametrize("share", [0.0, 0.2, 0.5])
 @pytest.mark.parametrize("missing", [0.0, 0.2])
-def test_limits_hold_the_share_of_rows(share: float, missing: float) -> None:
+def test_limits_hold_the_share_of_rows(share, missing) -> None:
     generator = np.random.default_rng(7)
     scale = 1 / np.arange(1, 21) ** 0.5
     holds, runs = 0, 300
