@@ -27,10 +27,12 @@ GERMAN = (
 MAIL = f"From: someone\nTo: me\nSubject: news\n\n{ENGLISH}"
 
 
-@pytest.fixture
-def measured(tmp_path) -> pd.DataFrame:
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory) -> pd.DataFrame:
+    """Measures of four authors; not to be changed."""
+    folder = tmp_path_factory.mktemp("measures")
     posts = {"ann": [ENGLISH] * 4, "ben": [GERMAN] * 3 + [ENGLISH], "cid": [MAIL, ENGLISH], "tiny": [ENGLISH]}
-    writer = DocumentWriter(tmp_path / "documents.parquet")
+    writer = DocumentWriter(folder / "documents.parquet")
     rows = [(author, f"{author}-{at}", text) for author, texts in posts.items() for at, text in enumerate(texts)]
     for author, name, text in rows:
         writer.write(author, name, "indUnk", "", text, len(text.split()))
@@ -44,9 +46,9 @@ def measured(tmp_path) -> pd.DataFrame:
     authors.loc[authors["author"] == "tiny", "tokens"] = 5
     copies = NEAR_DUPLICATES.empty()
     copies["author"] = ["ann"]
-    made = measure_authors(tmp_path / "documents.parquet", splits, authors, copies, 10, 2026)
-    write_parquet(made, tmp_path / "measures.parquet", AUTHOR_MEASURES)
-    return read_parquet(tmp_path / "measures.parquet", AUTHOR_MEASURES)
+    made = measure_authors(folder / "documents.parquet", splits, authors, copies, 10, 2026)
+    write_parquet(made, folder / "measures.parquet", AUTHOR_MEASURES)
+    return read_parquet(folder / "measures.parquet", AUTHOR_MEASURES)
 
 
 def test_measures_by_hand(measured) -> None:
