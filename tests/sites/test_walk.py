@@ -10,8 +10,10 @@ import pandas as pd
 import pytest
 from tests.scores.copied_voices import written
 from tests.sites.walk import blocks, run_blocks, small_demo
+from tests.voice.test_score import Trigrams
 
 from favor.corpora.schemas import CLIENT_TEXTS
+from favor.encoders.settings import EMBEDDED_MINILM
 from favor.federation.schemas import BOUNDARY
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.sites import scoring
@@ -71,6 +73,9 @@ def test_a_site_is_scored_between_public_authors_and_its_own_texts(walked, favor
         return pd.DataFrame(found, columns=["model", "prompt_id", "document_id", "split", "prompt", "text"])
 
     monkeypatch.setattr(scoring, "continuations", continued)
+    # MiniLM would read 210 addresses for each model.
+    assert scoring.style_encoder(EMBEDDED_MINILM).encode(strangers[:2]).shape == (2, 384)
+    monkeypatch.setattr(scoring, "style_encoder", lambda name: Trigrams())
     lines = dict(line.split(": ", 1) for line in favor("site", "score", "anna", "anna/adapter").splitlines())
     far, near = (SHARE.search(lines[model]) for model in ("base", "own"))
     assert float(far[1].replace("−", "-")) < 0.3  # presidents lie at the floor

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import subprocess
 import sys
+from contextlib import chdir, redirect_stdout
+from io import StringIO
 
+import pytest
 import yaml
-from tests.workflow.conftest import copy_project
+from tests.workflow.conftest import Project, copy_project
+
+from favor import cli
 
 FLOWER = "## The same rounds over Flower"
 SMALLER = {
@@ -54,11 +58,16 @@ def small_demo(repository, folder) -> None:
 
 
 def run_blocks(folder, commands) -> str:
-    """Run commands of the page in a folder; what they print. Fails where one does."""
-    python = shlex.quote(sys.executable)
-    script = f'favor() {{ {python} -m favor.cli "$@"; }}\nsnakemake() {{ {python} -m snakemake "$@"; }}\nset -e\n'
-    environment = {**os.environ, "PYTHONPATH": str(folder / "src"), "OMP_NUM_THREADS": "1"}
-    script += "\n".join(commands)
-    done = subprocess.run(["bash", "-c", script], cwd=folder, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
-    return done.stdout
+    """Run commands of the page in a folder, those of favor in this process; what these print. Fails where one does."""
+    printed = StringIO()
+    for line in "".join(commands).splitlines():
+        program, *arguments = words = shlex.split(line)
+        if program == "snakemake":
+            Project(folder).snakemake(*arguments)
+        elif program == "favor":
+            with chdir(folder), redirect_stdout(printed), pytest.MonkeyPatch.context() as patch:
+                patch.setattr(sys, "argv", words)
+                cli.main()
+        else:
+            subprocess.run(words, cwd=folder, check=True)
+    return printed.getvalue()
