@@ -140,7 +140,7 @@ def test_the_scale_stress_test(plan) -> None:
 
 def test_the_studies_of_volume_and_imbalance(plan) -> None:
     planner = plan(("config/blogtext.yaml", "config/studies/text_volume.yaml", "config/studies/imbalance.yaml"))
-    points = {name for sweep in ("text_volume", "imbalance") for name in planner.sweeps.experiments(sweep)}
+    points = {name for sweep in ("text_volume", "imbalance") for name in planner.sweeps.members(sweep)}
     assert len(points) == 5  # all of a balanced budget is a point of both
     found = jobs(planner, *points)
     assert found["generate"] == 5 * 2 * 2
@@ -154,7 +154,7 @@ def test_the_studies_of_volume_and_imbalance(plan) -> None:
 def test_the_cold_start(plan) -> None:
     planner = plan(("config/blogtext.yaml", "config/studies/cold_start.yaml"))
     sweeps = ("cold_start", "cold_start_nested")
-    points = {name for sweep in sweeps for name in planner.sweeps.experiments(sweep)}
+    points = {name for sweep in sweeps for name in planner.sweeps.members(sweep)}
     found = jobs(planner, *points)
     # One seed of the federation of 40, whose private stage nothing needs; the unseen authors upload nothing.
     assert found["train_shared"] == 6
@@ -163,7 +163,7 @@ def test_the_cold_start(plan) -> None:
     assert found["train_personal"] == 3 * (2 * 5 + 3 * 2)
     assert found["generate"] == 3 * (2 * 7 + 3 * 2)
     # Rows are ranked within a point by its experiment's own evidence; across points nothing is tested.
-    own = [f"results/{name}/evidence.parquet" for name in planner.sweeps.experiments("cold_start")]
+    own = [f"results/{name}/evidence.parquet" for name in planner.sweeps.members("cold_start")]
     assert planner.sweeps.evidence(Key(sweep="cold_start", label="cold-start-full")) == own
     assert planner.sweeps.evidence(Key(sweep="cold_start_nested", label="cold-start-nested-k")) == []
     compared = planner.sweeps.comparisons(Key(sweep="cold_start_nested", label="cold-start-nested-k"))

@@ -16,15 +16,15 @@ def test_only_jobs_of_models_that_answer_read_requests(plan) -> None:
     assert plan(FILES).training.requests(KEY) == ["results/rewriting/clients/requests.parquet"]
     planner = plan(STUDY)
     assert planner.training.requests(Key(experiment="blogtext")) == []
-    assert planner.tasks.doing("continue") == "blogtext"
-    assert planner.tasks.doing("rewrite", "instruct") == "tasks_rewrite|tasks_instruct"
+    assert planner.preparation.doing("continue") == "blogtext"
+    assert planner.preparation.doing("rewrite", "instruct") == "tasks_rewrite|tasks_instruct"
     for name, task in (("tasks_rewrite", "rewrite"), ("tasks_instruct", "instruct")):
-        made = planner.tasks.make_requests_settings(Key(experiment=name))
+        made = planner.preparation.make_requests_settings(Key(experiment=name))
         assert (made["task"], made["splits"], made["model"]["chat"]) == (task, ["train", "test"], "template")
         assert "tasks" in planner.evaluation.families(name)
     assert "tasks" not in planner.evaluation.families("blogtext")
     assert "tasks" not in planner.tables.computable("blogtext")
-    assert plan(FILES).tasks.make_requests_settings(KEY)["splits"] == ["train", "test", "validation"]
+    assert plan(FILES).preparation.make_requests_settings(KEY)["splits"] == ["train", "test", "validation"]
 
 
 def test_to_continue_hands_every_job_what_it_was_handed(plan) -> None:

@@ -85,7 +85,7 @@ def test_a_choice_needs_a_table_and_a_row_with_losses(plan) -> None:
 
 def test_the_study_of_ranks_is_planned(plan) -> None:
     planner = plan(("config/blogtext_small.yaml", "config/studies/adapter_rank_small.yaml"))
-    points = planner.sweeps.experiments("adapter_rank")
+    points = planner.sweeps.members("adapter_rank")
     assert [planner.config.experiments[name].lora.rank for name in points] == [4, 16, 64]
     assert {planner.config.experiments[name].lora.scaling for name in points} == {2.0}
     assert planner.sweeps.families("adapter_rank") == ["prototypes", "utility", "validation", "verification"]

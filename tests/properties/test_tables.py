@@ -44,7 +44,7 @@ TITLES = st.text(min_size=1, max_size=8) | st.sampled_from(["$a_b$", "[x]", "*",
 
 @st.composite
 def names(draw) -> dict[str, str]:
-    """Titles of some methods, as far as the configuration accepts them together (Project._check_titles)."""
+    """Titles of some methods, as far as the configuration accepts them together (favor.config.row_checks)."""
     keys = draw(st.lists(st.sampled_from(KEYS), min_size=1, max_size=4, unique=True))
     taken, found = set(CONTROLS.values()), {}
     for key in keys:

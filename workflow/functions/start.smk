@@ -76,7 +76,6 @@ preparation, training, records = planner.preparation, planner.training, planner.
 studies, tables, evaluation = planner.studies, planner.tables, planner.evaluation
 exports, privacy, likelihood = planner.exports, planner.privacy, planner.likelihood
 sweeps, figures, publication = planner.sweeps, planner.figures, planner.publication
-tasks = planner.tasks
 costs, targets, asks = planner.costs, planner.targets, planner.costs.asks
 
 

@@ -165,7 +165,7 @@ rule select_prompts:
     output:
         prompts=paths.prompts,
     wildcard_constraints:
-        experiment=tasks.doing("continue"),
+        experiment=preparation.doing("continue"),
     params:
         cfg=preparation.select_prompts_settings,
     script:

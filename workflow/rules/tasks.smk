@@ -11,7 +11,7 @@ rule make_requests:
     resources:
         **asks("make_requests", model=costs.base_model),
     params:
-        cfg=tasks.make_requests_settings,
+        cfg=preparation.make_requests_settings,
     script:
         "../scripts/make_requests.py"
 
@@ -24,11 +24,11 @@ rule select_requests:
     output:
         prompts=paths.prompts,
     wildcard_constraints:
-        experiment=tasks.doing("rewrite", "instruct"),
+        experiment=preparation.doing("rewrite", "instruct"),
     conda:
         "../../envs/data.yaml"
     params:
-        cfg=tasks.select_requests_settings,
+        cfg=preparation.select_requests_settings,
     script:
         "../scripts/select_requests.py"
 
@@ -62,6 +62,6 @@ rule score_tasks:
     output:
         scores=paths.scores.partial(family="tasks"),
     params:
-        cfg=tasks.score_tasks_settings,
+        cfg=evaluation.score_tasks_settings,
     script:
         "../scripts/score_tasks.py"

@@ -20,9 +20,11 @@ from favor.config.study_checks import (
     check_made_elsewhere,
     check_outputs_of,
     check_task,
+    check_transfer,
 )
 from favor.encoders.settings import EMBEDDED_MINILM, Encoder
 from favor.federation.poisoning import attacker_count
+from favor.federation.schedule import client_names
 from favor.federation.settings import Federation
 from favor.foundation.declarations import declared_kinds
 from favor.foundation.registry import ENCODER_KINDS, FIGURES, METHODS, ROBUST_RULES, TABLES
@@ -59,6 +61,10 @@ def complete_and_check(config: Configuration) -> None:
         _complete_experiment(experiment, f"experiments.{name}", config)
         _check_experiment(f"experiments.{name}", experiment, config)
         check_made_elsewhere(f"experiments.{name}", experiment, config)
+        check_transfer(f"experiments.{name}", experiment, config.encoders)
+        for client in experiment.withdrawn:
+            names = client_names(experiment.clients, experiment.skip_clients)
+            check_known(client, names, f"experiments.{name}.withdrawn")
     for name, experiment in config.experiments.items():
         _check_cold_start(f"experiments.{name}.cold_start", experiment, config.experiments)
     for name, sweep in config.sweeps.items():

@@ -6,10 +6,12 @@ from pathlib import Path
 from favor.config.configuration import Configuration
 from favor.config.experiments import Experiment
 from favor.corpora.settings import Corpus
-from favor.encoders.settings import Assistant, StyleTraining, StylometryFitting
+from favor.encoders.settings import Assistant, Encoder, StyleTraining, StylometryFitting
 from favor.foundation.names import nearest
 from favor.foundation.section import check_known, refuse
 from favor.lm.settings import Pretraining
+
+TRANSFER_TABLE = "asce-scale-transfer"
 
 # What no output depends on, and what is compared row by row and seed by seed. Only prompted rows read ``prompting``.
 _BESIDE = {"extends", "outputs_of", "title", "seeds", "methods", "prompting"}
@@ -183,6 +185,22 @@ def check_choice(where: str, points: Mapping[str, Experiment]) -> None:
                     f"'{key}' of experiment '{name}' differs from that of '{first}', so their validation losses cannot "
                     "be compared; make them equal",
                 )
+
+
+def compared_encoders(experiment: Experiment, encoders: Mapping[str, Encoder]) -> list[str]:
+    """Return the encoders that a transfer compares: those trained here, apart from the style encoder."""
+    named = experiment.evaluation.encoders
+    return [name for name in named if encoders[name].training is not None and name != experiment.style_encoder]
+
+
+def check_transfer(where: str, experiment: Experiment, encoders: Mapping[str, Encoder]) -> None:
+    """Check that the table of a transfer has encoders to compare. Raises ``UserError``."""
+    if TRANSFER_TABLE in experiment.tables and not compared_encoders(experiment, encoders):
+        refuse(
+            f"{where}.evaluation.encoders",
+            f"table {TRANSFER_TABLE} compares style encoders that are trained here, beside the style encoder; name at "
+            "least one",
+        )
 
 
 def check_prompted_outputs(name: str, row: str, experiments: Mapping[str, Experiment]) -> None:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from favor.config.configuration import Configuration
+from favor.config.row_checks import check_families
 from favor.plan.costs import Costs
 from favor.plan.evaluation import Evaluation
 from favor.plan.exports import Exports
@@ -17,7 +18,6 @@ from favor.plan.studies import Studies
 from favor.plan.sweeps import Sweeps
 from favor.plan.tables import Tables
 from favor.plan.targets import Targets
-from favor.plan.tasks import Tasks
 from favor.plan.training import Training
 from favor.plan.validation import ValidationLosses
 
@@ -32,17 +32,13 @@ class Planner:
         self.preparation = Preparation(project)
         self.training = training = Training(project)
         self.records = records = Records(project, training)
-        self.tasks = Tasks(project)
         self.studies = studies = Studies(project, training)
         self.tables = tables = Tables(project, studies, records)
         self.evaluation = evaluation = Evaluation(project, training, tables)
-        self.likelihood = likelihood = LikelihoodAttribution(project, training)
-        for name in config.experiments:
-            likelihood.check(name, evaluation.families(name))
-        for name in config.experiments:
-            self.tasks.check(name, evaluation.families(name))
+        self.likelihood = LikelihoodAttribution(project, training)
+        check_families(config, {name: evaluation.families(name) for name in config.experiments})
         self.validation = ValidationLosses(project, training)
-        self.privacy = PrivacyAudit(project, training, evaluation)
+        self.privacy = PrivacyAudit(project, training)
         self.exports = Exports(project, training, evaluation)
         self.sweeps = sweeps = Sweeps(project, tables)
         self.figures = figures = Figures(project, training, tables, evaluation)

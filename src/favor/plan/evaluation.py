@@ -29,6 +29,7 @@ from favor.plan.training import Training
 from favor.plan.validation import FAMILY as VALIDATION
 from favor.report.settings import Gallery
 from favor.scores.settings import BertScoring, Efficiency, Scores, Scoring, Spaces, TrainedRun
+from favor.studies.settings import TaskScoring
 from favor.tables.remarks import prints_style
 
 _COMMON = "prompts.common"
@@ -46,7 +47,7 @@ class Evaluation(Part):
 
     def families(self, experiment: str) -> list[str]:
         """Return the metric families behind the tables of an experiment and of its sweeps, and behind its figures."""
-        section = self.project.config.experiments[experiment]
+        section = self.experiments[experiment]
         labels = [*section.tables, *(label for sweep in self.tables.sweeps_of(experiment) for label in sweep.tables)]
         families = {family for label in labels for family in self.tables.sources(experiment, label)}
         for figure in self.figures(experiment):
@@ -64,7 +65,7 @@ class Evaluation(Part):
 
         One over the temperature needs two rows of a method that differ in it, one of chosen rates a choice.
         """
-        section = self.project.config.experiments[experiment]
+        section = self.experiments[experiment]
         chosen = [figure for figure in FIGURES.names() if figure in section.figures or "all" in section.figures]
         computed = set(self.tables.computable(experiment)) if chosen else set()
         points = {(section.methods[row].get("method", row), at) for row, (at, _) in self.sampling(experiment).items()}
@@ -79,14 +80,13 @@ class Evaluation(Part):
         return sorted(set(asked_optionally(figure)) & set(self.tables.computable(experiment)))
 
     def sampling(self, experiment: str) -> dict[str, list[float]]:
-        """Return temperature and top_p of every row."""
-        section = self.project.config.experiments[experiment]
+        section = self.experiments[experiment]
         rows = {row: section.row_generation(row) for row in section.methods}
         return {row: [generation.temperature, generation.top_p] for row, generation in rows.items()}
 
     def is_measured(self, experiment: str) -> bool:
         """Return whether anything shows what an experiment generates; if not, it trains what others begin with."""
-        section = self.project.config.experiments[experiment]
+        section = self.experiments[experiment]
         return bool(section.tables or section.figures or self.tables.sweeps_of(experiment))
 
     def keeps_adapters(self, seed: str) -> bool:
@@ -95,9 +95,9 @@ class Evaluation(Part):
         Those of an experiment that is not measured do: they are all that it is run for. Rules tell seeds, not
         experiments, apart, so a seed that one experiment keeps is kept in all.
         """
-        how = self.project.config.keep_adapters
+        how = self.config.keep_adapters
         kept: set[int] = set()
-        for name, section in self.project.config.experiments.items():
+        for name, section in self.experiments.items():
             if how == "all" or not self.is_measured(name):
                 kept |= set(section.seeds)
             elif how == "first_seed":
@@ -106,12 +106,11 @@ class Evaluation(Part):
 
     def seeds(self, kept: bool) -> str:
         """Return an expression for the seeds whose adapters stay, or for those whose do not."""
-        seeds = {str(seed) for section in self.project.config.experiments.values() for seed in section.seeds}
+        seeds = {str(seed) for section in self.experiments.values() for seed in section.seeds}
         return alternatives(sorted(seed for seed in seeds if self.keeps_adapters(seed) == kept))
 
     def shown(self) -> list[str]:
-        """Return the experiments with something to show: a table or figures. The others are parts of a study."""
-        experiments = self.project.config.experiments
+        experiments = self.experiments
         return [name for name, experiment in experiments.items() if experiment.tables or experiment.figures]
 
     # What every run generated
@@ -126,25 +125,22 @@ class Evaluation(Part):
         return [self.run_generations(run) for run in self.training.runs(key.experiment)]
 
     def common_generations(self, key: Key) -> list[str]:
-        """Return every run's continuations of the common prompts, where the experiment has such."""
         if self.project.experiment(key).prompts.common is None:
             return []
         runs = map(self.training.home, self.training.runs(key.experiment))
         return [self.paths.common_generations.of(run) for run in runs]
 
     def _reads_common(self, key: Key) -> bool:
-        """Return whether a metric family reads continuations of common prompts, and the experiment has them."""
         declared = [METRIC_FAMILIES.constant(key.family, name) for name in ("NEEDS", "USES")]
         return _COMMON in declared and self.project.experiment(key).prompts.common is not None
 
     def family_common_generations(self, key: Key) -> list[str]:
-        """Return the continuations of common prompts that a metric family reads."""
         return self.common_generations(key) if self._reads_common(key) else []
 
     def family_common_embeddings(self, key: Key) -> list[str]:
         """Return the same in every space."""
         spaces = self.project.encoders_of(key.experiment) if self._reads_common(key) else []
-        return [self.paths.common_embeddings.of(key, encoder=encoder) for encoder in spaces]
+        return self.paths.common_embeddings.each(key, encoder=spaces)
 
     def family_scores(self, key: Key) -> list[str]:
         """Return the scores of other families that a metric family reads (its ``READS``), which can be computed."""
@@ -153,17 +149,17 @@ class Evaluation(Part):
         return [self.paths.scores.of(key, family=family) for family in named if family in computed]
 
     def prompts(self, key: Key) -> list[str]:
-        return [self.paths.prompts.of(key, seed=seed) for seed in self.project.experiment(key).seeds]
+        return self.paths.prompts.each(key, seed=self.project.experiment(key).seeds)
 
     # Prompts for somebody else to answer
 
     def _asking(self) -> list[str]:
         """Return the experiments that ask prompts of their own: those that something is measured of."""
-        experiments = self.project.config.experiments.items()
+        experiments = self.experiments.items()
         return [name for name, each in experiments if self.is_measured(name) and each.outputs_of is None]
 
     def prompt_lists(self) -> list[str]:
-        return [self.paths.prompt_list.of(experiment=name) for name in self._asking()]
+        return self.paths.prompt_list.each(experiment=self._asking())
 
     def prompts_to_answer(self, key: object = None) -> list[str]:
         return [file for name in self._asking() for files in self._asked(name) for file in files]
@@ -177,18 +173,16 @@ class Evaluation(Part):
         experiments = []
         for name in self._asking():
             own, common = self._asked(name)
-            seeds = map(str, self.project.config.experiments[name].seeds)
+            seeds = map(str, self.experiments[name].seeds)
             experiments.append(AskedPrompts(prompts=dict(zip(seeds, own, strict=True)), common_prompts=common))
         return to_params(PromptLists(experiments=experiments))
 
     # Embeddings: of the clients' human texts, of their continuations of the prompts, and of every output
 
     def sources(self, key: Key) -> list[str]:
-        """Return the clients' human texts in every space of an experiment."""
         return [self.project.sources(key, encoder) for encoder in self.project.encoders_of(key.experiment)]
 
     def style_sources(self, key: Key) -> str:
-        """Return the clients' human texts in the style space."""
         return self.project.sources(key, self.project.experiment(key).style_encoder)
 
     # What is measured once per text
@@ -203,12 +197,10 @@ class Evaluation(Part):
         return self._classifier_files(key)[0]
 
     def assistant_scores(self, key: Key) -> str | list[str]:
-        """Return the assistant scores of an experiment's texts, where it has a classifier."""
         classifier = self.project.experiment(key).evaluation.assistant
         return [] if classifier is None else self.paths.assistant_scores.of(key)
 
     def measure_bertscore_settings(self, key: Key) -> Parameter:
-        """Return what the BERTScore of texts depends on."""
         experiment = self.project.experiment(key)
         return job_params(BertScoring, experiment, experiment.evaluation)
 
@@ -218,7 +210,6 @@ class Evaluation(Part):
         return f"{METRIC_FAMILIES.module(key.family)}:score"
 
     def score_settings(self, key: Key) -> Parameter:
-        """Return what the scores of a metric family depend on."""
         evaluation = self.project.experiment(key).evaluation
         bertscore = evaluation.bertscore if key.family == "utility" else None
         unseen = self.unseen_encoders(key) if key.family == "voice_kept" else []
@@ -226,6 +217,11 @@ class Evaluation(Part):
         settings = self._outputs_in_spaces(Scoring, key, family=key.family, **own)
         families = {key.family} & Scores.model_fields.keys()  # one that has settings, or none
         return parameter(**plain(settings) | {"scores": pick(evaluation.scores, *families)})
+
+    def score_tasks_settings(self, key: Key) -> Parameter:
+        experiment = self.project.experiment(key)
+        encoders, words = self.project.encoders_of(key.experiment), self.project.words(key)
+        return job_params(TaskScoring, experiment, experiment.evaluation, encoders=encoders, words=words)
 
     def unseen_encoders(self, key: Key) -> list[str]:
         """Return the style encoders of an experiment that no method was trained with: those of its evaluation.
@@ -265,7 +261,7 @@ class Evaluation(Part):
 
         Raises ``UserError`` for an encoder that the configuration or this machine does not have.
         """
-        config, found = self.project.config, dict[str, dict[str, str]]()
+        config, found = self.config, dict[str, dict[str, str]]()
         for name in names:
             if name not in config.encoders:
                 raise UserError(f"there is no encoder '{name}'; the configuration has {', '.join(config.encoders)}")
@@ -300,7 +296,6 @@ class Evaluation(Part):
         return [self.project.sources(key, encoder) for encoder in self.compared_encoders(key)]
 
     def compare_methods_settings(self, key: Key) -> Parameter:
-        """Return what the paired tests behind a table depend on."""
         experiment, encoders = self.project.experiment(key), self.compared_encoders(key)
         return job_params(Compared, experiment, experiment.evaluation, encoders=encoders, **self._compared(key))
 
@@ -322,14 +317,12 @@ class Evaluation(Part):
         return None if row is None else self.training.trainer(run_key(key.experiment, seed, row))
 
     def energy_bundles(self, key: Key) -> list[str]:
-        """Return the personal adapters of that run."""
         run = self._energy_run(key)
         return (
             [] if run is None else [self.paths.personal_pack.of(job) for job in self.training.phase_jobs(run, "last")]
         )
 
     def energy_behind(self, key: Key) -> list[str]:
-        """Return the files that hold parts of them."""
         run = self._energy_run(key)
         return [] if run is None else self.training.behind(run)
 
@@ -349,7 +342,7 @@ class Evaluation(Part):
 
     def galleries(self) -> list[str]:
         """Return the experiments with a gallery: those asked for, or else those of generated authors."""
-        asked, config = self.project.config.report.gallery, self.project.config
+        asked, config = self.config.report.gallery, self.config
         return [
             name
             for name in self.shown()
@@ -357,13 +350,12 @@ class Evaluation(Part):
         ]
 
     def make_gallery_settings(self, key: Key) -> Parameter:
-        """Return what a gallery depends on besides texts and their vectors."""
         experiment = self.project.experiment(key)
         return job_params(
             Gallery,
             experiment,
             rows=list(experiment.methods),
             display=self.project.titles(key.experiment),
-            generated=self.project.config.corpora[experiment.corpus].demo is not None,
+            generated=self.config.corpora[experiment.corpus].demo is not None,
             words=self.project.words(key),
         )

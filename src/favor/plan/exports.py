@@ -28,7 +28,6 @@ class Exports(Part):
     evaluation: Evaluation
 
     def check_run(self, key: Key) -> None:
-        """Refuse a row or a seed that the experiment does not have. Raises ``UserError``."""
         self.project.check_run(key.experiment, key.method, key.seed)
 
     def adapters(self, key: Key) -> list[str]:
@@ -70,8 +69,7 @@ class Exports(Part):
         return [self.paths.scores.of(experiment=key.experiment, family=family) for family in FAMILIES]
 
     def released_run(self, key: Key) -> ReleasedRun:
-        """Return what the released layout says of a run beside its tables."""
-        config, experiment = self.project.config, self.project.experiment(key)
+        config, experiment = self.config, self.project.experiment(key)
         row, corpus = self.project.rows[key.experiment, key.method], config.corpora[experiment.corpus]
         model, evaluation = config.base_models[experiment.base_model], experiment.evaluation
         method = row.module.rsplit(".", 1)[-1]

@@ -57,7 +57,7 @@ class Figures(Part):
             if name not in sources:
                 raise UserError(f"figure '{key.figure}' asks for '{name}'; {nearest(name, sources)}")
         families = (*families, *self.evaluation.read_optionally(key.experiment, key.figure))
-        scores = {"scores": [self.paths.scores.of(key, family=family) for family in families]} if families else {}
+        scores = {"scores": self.paths.scores.each(key, family=families)} if families else {}
         return {name: sources[name] for name in names} | scores
 
     def _own_logs(self, key: Key) -> dict[str, list[str]]:
@@ -71,7 +71,7 @@ class Figures(Part):
 
     def _trained_encoders(self, key: Key) -> dict[str, str]:
         """Return the manifests of the experiment's encoders that were trained here, by encoder."""
-        encoders = self.project.config.encoders
+        encoders = self.config.encoders
         used = unique([self.project.experiment(key).style_encoder, *self.project.experiment(key).evaluation.encoders])
         return {name: self.paths.encoder_manifest.of(encoder=name) for name in used if encoders[name].training}
 
@@ -79,7 +79,7 @@ class Figures(Part):
         """Return what a figure knows of its experiment beside what it asks for."""
         context, inputs = self.tables.context(key.experiment), asked(key.figure)[0]
         base = self.project.experiment(key).base_model
-        pretrained = self.project.config.base_models[base].pretrain is not None
+        pretrained = self.config.base_models[base].pretrain is not None
         return parameter(
             methods=context.methods,
             display=context.display,
@@ -99,7 +99,6 @@ class Figures(Part):
         )
 
     def labels(self, key: Key) -> dict[str, str]:
-        """Return what Snakemake's report calls a figure."""
         return {"figure": title_of(key.figure), "name": key.figure}
 
     def code(self, key: Key) -> str:
@@ -112,7 +111,7 @@ class Figures(Part):
         """Return the figures of every experiment that has any, as ``kind``: "svg", "pdf" or "csv"."""
         return [
             self.paths.figure.of(experiment=name, figure=figure, kind=kind)
-            for name in self.project.config.experiments
+            for name in self.experiments
             for figure in self.evaluation.figures(name)
         ]
 

@@ -4,14 +4,12 @@ from dataclasses import dataclass
 
 from favor.config.experiments import Experiment
 from favor.federation.settings import BaseReading, Likelihood, LikelihoodReading
-from favor.foundation.errors import UserError
 from favor.plan.job_settings import Parameter, job_params, not_none, to_params
 from favor.plan.keys import Key, run_key
 from favor.plan.project import Part, alternatives
 from favor.plan.training import Training
 from favor.scores.settings import LikelihoodScoring, PoisoningScoring
 
-FAMILY, POISONING = "likelihood", "poisoning"
 LONGEST = 128  # supervised tokens of a text, where the configuration names no number
 # Why a row has no likelihood, by what it generates with.
 WITHOUT = {
@@ -30,22 +28,9 @@ def read_length(experiment: Experiment) -> int:
 
 @dataclass(eq=False)
 class LikelihoodAttribution(Part):
-    """The readings of a project's adapters. Raises ``UserError`` for scores of what an experiment does not read."""
+    """The readings of a project's adapters."""
 
     training: Training
-
-    def check(self, experiment: str, families: list[str]) -> None:
-        """Refuse tables or figures of likelihoods that are not read. Raises ``UserError``."""
-        if FAMILY in families and self.project.config.experiments[experiment].evaluation.likelihood is None:
-            raise UserError(
-                f"config key 'experiments.{experiment}.evaluation.likelihood': its tables need the likelihoods; set it "
-                "to {}, or leave them out"
-            )
-        if POISONING in families and self.project.config.experiments[experiment].studies.poisoning is None:
-            raise UserError(
-                f"config key 'experiments.{experiment}.studies.poisoning': its tables compare with an experiment "
-                "without attack; name that one as { beside: NAME }, or leave the tables out"
-            )
 
     def _section(self, key: Key) -> Likelihood:
         return not_none(self.project.experiment(key).evaluation.likelihood)
@@ -67,12 +52,10 @@ class LikelihoodAttribution(Part):
     # What is read
 
     def neutral(self, key: Key) -> list[str]:
-        """Return the user's own neutral sentences, where the configuration names them."""
         given = self._section(key).neutral
         return [] if given in (None, "english") else [self.project.given(str(given))]
 
     def near_duplicates(self, key: Key) -> list[str]:
-        """Return the near duplicates of the corpus, where they are looked for: they are not read."""
         return self.project.near_duplicates(self.project.experiment(key).corpus)
 
     def read_base_likelihoods_settings(self, key: Key) -> Parameter:
@@ -91,7 +74,6 @@ class LikelihoodAttribution(Part):
         )
 
     def read_likelihoods_settings(self, key: Key) -> Parameter:
-        """Return what the job that reads with a run's adapters reads of the configuration."""
         experiment = self.project.experiment(key)
         return job_params(
             LikelihoodReading,
@@ -104,7 +86,6 @@ class LikelihoodAttribution(Part):
     # Scores
 
     def readings(self, key: Key) -> list[str]:
-        """Return the likelihoods of every run of an experiment that has some."""
         if self.project.experiment(key).evaluation.likelihood is None:
             return []
         runs = self.training.runs(key.experiment)
@@ -133,7 +114,6 @@ class LikelihoodAttribution(Part):
         )
 
     def score_poisoning_settings(self, key: Key) -> Parameter:
-        """Return what the scores of an attack depend on: also who attacks, and who is aimed at."""
         experiment = self.project.experiment(key)
         attack = experiment.federation.attack
         found = {str(seed): self.training.attackers(key.experiment, str(seed)) for seed in experiment.seeds}

@@ -18,23 +18,20 @@ class Participation(Part):
     """The clients of a project's experiments."""
 
     def clients(self, experiment: str) -> list[str]:
-        """Return the names of an experiment's clients, without those that withdrew."""
         return self.remaining(experiment, self.all_clients(experiment))
 
     def all_clients(self, experiment: str) -> list[str]:
-        """Return the names of an experiment's clients, also of those that withdrew."""
-        section = self.project.config.experiments[experiment]
+        section = self.experiments[experiment]
         return client_names(section.clients, section.skip_clients)
 
     def remaining(self, experiment: str, clients: Iterable[str]) -> list[str]:
-        """Return those of some clients that did not withdraw."""
-        withdrawn = self.project.config.experiments[experiment].withdrawn
+        withdrawn = self.experiments[experiment].withdrawn
         return [client for client in clients if client not in withdrawn]
 
     @cache
     def drawn(self, experiment: str, seed: str, sampling: str) -> list[list[str]]:
         """Return the cohorts of the schedule. Jobs are cut from these, so that no client's leaving moves another."""
-        federation, clients = self.project.config.experiments[experiment].federation, self.all_clients(experiment)
+        federation, clients = self.experiments[experiment].federation, self.all_clients(experiment)
         return cohorts(int(seed), clients, federation.rounds, federation.clients_per_round, sampling)
 
     @cache
@@ -43,7 +40,7 @@ class Participation(Part):
 
         Raises ``UserError`` where nobody is left of a round, or too few for its robust rule.
         """
-        share = self.project.config.experiments[experiment].federation.answers
+        share = self.experiments[experiment].federation.answers
         cohorts_drawn = enumerate(self.drawn(experiment, seed, sampling))
         answered = (answering(int(seed), number, cohort, share) for number, cohort in cohorts_drawn)
         found = [self.remaining(experiment, cohort) for cohort in answered]
@@ -52,7 +49,7 @@ class Participation(Part):
                 f"config key 'experiments.{experiment}.withdrawn': nobody is left of round {found.index([])} of seed "
                 f"{seed}; shorten it, or raise 'federation.clients_per_round'"
             )
-        robust = self.project.config.experiments[experiment].federation.robust
+        robust = self.experiments[experiment].federation.robust
         if robust is not None:
             times, more = declared_value(ROBUST_RULES.path(robust.rule), "FEWEST", (0, 1))
             least = times * robust.attackers + more
@@ -72,7 +69,7 @@ class Participation(Part):
     @cache
     def attackers(self, experiment: str, seed: str) -> Attackers:
         """Return who attacks, and the target of hijacks; nobody, and no target, without ``federation.attack``."""
-        attack = self.project.config.experiments[experiment].federation.attack
+        attack = self.experiments[experiment].federation.attack
         if attack is None:
             return Attackers([], "")
         return attackers_of(int(seed), self.all_clients(experiment), attack.share)
@@ -84,6 +81,5 @@ class Participation(Part):
         return (self.paths.hijacked_texts if hijacked else self.paths.texts).of(key)
 
     def hijack_texts_settings(self, key: Key) -> Parameter:
-        """Return who trains on whose texts."""
         found = self.attackers(key.experiment, key.seed)
         return to_params(Hijack(attackers=found.clients, target=found.target))

@@ -1,6 +1,5 @@
 """What the jobs before training read of the configuration: corpora, base models, encoders, texts, prompts."""
 
-from favor.config.configuration import Configuration
 from favor.config.experiments import Experiment
 from favor.corpora.settings import (
     Background,
@@ -20,15 +19,12 @@ from favor.encoders.settings import AssistantTraining, Certification, Encoding, 
 from favor.lm.settings import LoadedModel
 from favor.plan.job_settings import Parameter, build_job_settings, job_params, not_none, to_params
 from favor.plan.keys import Key
-from favor.plan.project import Part, unique
+from favor.plan.project import Part, alternatives, unique
+from favor.studies.settings import RequestMaking, RequestSelection
 
 
 class Preparation(Part):
     """The settings of a project's corpora, base models and encoders."""
-
-    @property
-    def config(self) -> Configuration:
-        return self.project.config
 
     def make_demo_corpus_settings(self, key: Key) -> Parameter:
         return to_params(not_none(self.config.corpora[key.corpus].demo))
@@ -49,11 +45,9 @@ class Preparation(Part):
         return build_job_settings(Background, corpus, authors=corpus.roles.background)
 
     def corpus_tokenizer(self, key: Key) -> list[str]:
-        """Return the files of the tokenizer that a corpus is counted with."""
         return self.project.tokenizer_files(self._tokenizer(key))
 
     def count_tokens_settings(self, key: Key) -> Parameter:
-        """Return which tokenizer a corpus is counted with, and how many tokens are asked of an author."""
         folder = self.project.tokenizer_folder(self._tokenizer(key))
         return job_params(TokenCounting, self.config.corpora[key.corpus], tokenizer_folder=folder)
 
@@ -61,12 +55,10 @@ class Preparation(Part):
         return not_none(self.config.corpora[key.corpus].tokenizer)
 
     def filtered_by(self, key: Key) -> list[str]:
-        """Return what authors are filtered by, where a filter is set."""
         filters = self.config.corpora[key.corpus].filters
-        return [self.project.paths.author_measures.of(key)] if filters.any_set else []
+        return [self.paths.author_measures.of(key)] if filters.any_set else []
 
     def suitability_tokenizers(self, key: Key) -> list[str]:
-        """Return the files of the tokenizers that prompts of a corpus are cut with."""
         return unique(file for model in self._counting_models(key) for file in self.project.tokenizer_files(model))
 
     def _counting_models(self, key: Key) -> list[str]:
@@ -105,7 +97,6 @@ class Preparation(Part):
         return needs
 
     def check_corpus_settings(self, key: Key) -> Parameter:
-        """Return what decides whether the experiments on a corpus can be run."""
         corpus = self.config.corpora[key.corpus]
         experiments = {
             name: build_job_settings(
@@ -125,17 +116,17 @@ class Preparation(Part):
 
     def checks(self, key: object = None) -> list[str]:
         """Return the pages that say whether experiments can be run, one per corpus that has any."""
-        used = sorted({experiment.corpus for experiment in self.config.experiments.values()})
-        return [self.project.paths.corpus_check.of(corpus=corpus) for corpus in used]
+        used = sorted({experiment.corpus for experiment in self.experiments.values()})
+        return [self.paths.corpus_check.of(corpus=corpus) for corpus in used]
 
     def _experiments(self, key: Key) -> dict[str, Experiment]:
-        return {name: each for name, each in self.config.experiments.items() if each.corpus == key.corpus}
+        return {name: each for name, each in self.experiments.items() if each.corpus == key.corpus}
 
     def _laid_over(self, experiment: Experiment) -> bool:
         """Return whether an experiment extends another, and its corpus has one whose roster it leaves alone."""
         if experiment.extends is None:
             return False
-        base = self.config.experiments[experiment.extends]
+        base = self.experiments[experiment.extends]
         on_corpus = self._experiments(Key(corpus=experiment.corpus)).values()
         return base.corpus == experiment.corpus or any(each.extends is None for each in on_corpus)
 
@@ -160,7 +151,6 @@ class Preparation(Part):
         return build_job_settings(PromptCut, experiment.prompts, maximum_gold_tokens=shortest)
 
     def quantise_base_settings(self, key: Key) -> Parameter:
-        """Return how a base model is quantised."""
         model = self.config.base_models[key.model]
         return job_params(LoadedModel, model, source=self.project.plain_folder(key.model))
 
@@ -168,7 +158,6 @@ class Preparation(Part):
         return job_params(StyleEncoder, self.config.encoders[key.encoder])
 
     def fit_stylometry_settings(self, key: Key) -> Parameter:
-        """Return how a stylometric space is fitted."""
         fitting = not_none(self.config.encoders[key.encoder].fitting)
         return job_params(Stylometry, fitting, self.config.corpora[fitting.corpus])
 
@@ -182,13 +171,11 @@ class Preparation(Part):
         return to_params(not_none(self.config.assistants[key.assistant].demo))
 
     def train_assistant_settings(self, key: Key) -> Parameter:
-        """Return how an assistant classifier is trained."""
         assistant = self.config.assistants[key.assistant]
         words = self.config.corpora[assistant.corpus].words
         return job_params(AssistantTraining, assistant, words=words)
 
     def allocate_texts_settings(self, key: Key) -> Parameter:
-        """Return how clients are given their texts."""
         experiment = self.project.experiment(key)
         return job_params(TextAllocation, experiment, self.config.corpora[experiment.corpus])
 
@@ -202,21 +189,35 @@ class Preparation(Part):
         return self.project.near_duplicates(experiment.corpus) if drops else []
 
     def select_prompts_settings(self, key: Key) -> Parameter:
-        """Return how held-out posts are cut into prompts."""
         experiment = self.project.experiment(key)
         folder = self.project.tokenizer_folder(experiment.base_model)
         longest = experiment.generation.max_new_tokens
         return job_params(PromptSelection, experiment.prompts, maximum_gold_tokens=longest, tokenizer_folder=folder)
 
     def common_source(self, key: Key) -> list[str]:
-        """Return the user's own common prompts, where the configuration names them."""
         common = self.project.experiment(key).prompts.common
         return [] if common is None or common.path is None else [self.project.given(common.path)]
 
     def select_common_prompts_settings(self, key: Key) -> Parameter:
-        """Return how common prompts are chosen."""
         experiment = self.project.experiment(key)
         folder = self.project.tokenizer_folder(experiment.base_model)
         # The length of a continuation by people decides on no prompt.
         cut = self._shortest_cut(experiment)
         return job_params(CommonSelection, experiment.prompts, cut=cut, tokenizer_folder=folder)
+
+    # Experiments whose models answer requests
+
+    def doing(self, *tasks: str) -> str:
+        """Return an expression for the experiments whose models do one of ``tasks``."""
+        return alternatives(name for name, each in self.experiments.items() if each.task in tasks)
+
+    def make_requests_settings(self, key: Key) -> Parameter:
+        experiment = self.project.experiment(key)
+        splits = ["train", "test", *(["validation"] if experiment.training.validation is not None else [])]
+        model = self.project.asked_model(experiment.base_model)
+        return job_params(RequestMaking, experiment, experiment.training, model=model, splits=splits)
+
+    def select_requests_settings(self, key: Key) -> Parameter:
+        experiment = self.project.experiment(key)
+        longest = experiment.generation.max_new_tokens
+        return job_params(RequestSelection, experiment, experiment.prompts, maximum_gold_tokens=longest)

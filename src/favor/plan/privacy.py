@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from favor.federation.factors import change_output
 from favor.federation.method import SharedStage, plan_values
 from favor.federation.schedule import client_names
-from favor.foundation.errors import UserError
-from favor.plan.evaluation import Evaluation
+from favor.foundation.section import refuse
 from favor.plan.guarantees import failure_probability
 from favor.plan.job_settings import Parameter, build_job_settings, job_params, not_none, to_params
 from favor.plan.keys import Key, run_key
@@ -15,36 +14,22 @@ from favor.plan.shared import with_canaries
 from favor.plan.training import Training
 from favor.studies.settings import CanaryClients, Planted, Privacy, PrivacyReading, PrivacyScoring
 
-FAMILY = "privacy"
-
 
 @dataclass(eq=False)
 class PrivacyAudit(Part):
     """The privacy audits of a project's experiments.
 
-    Raises ``UserError`` for scores of an audit that an experiment does not have, and for one of a row without a shared
-    adapter.
+    Raises ``UserError`` for an audit of a row without a shared adapter, or that the experiment left has not.
     """
 
     training: Training
-    evaluation: Evaluation
 
     def __post_init__(self) -> None:
-        for name, experiment in self.project.config.experiments.items():
-            if experiment.studies.privacy is not None:
-                self._check_leaving(name, self.training.audited_rows(name))
-            elif FAMILY in self.evaluation.families(name):
-                raise UserError(
-                    f"config key 'experiments.{name}.studies.privacy': its tables need the audit; set it to {{}}, or "
-                    "leave them out"
-                )
-
-    def _check_leaving(self, name: str, audited: list[str]) -> None:
-        section = self.project.config.experiments[name].studies.privacy
-        left = None if section is None else section.leaving
-        for row in audited:
-            if left is not None and row not in self.project.config.experiments[left].methods:
-                raise UserError(f"config key 'experiments.{left}.methods': the audit of '{name}' needs '{row}'; add it")
+        for name, experiment in self.experiments.items():
+            section = experiment.studies.privacy
+            for row in [] if section is None else self.training.audited_rows(name):
+                if section and section.leaving and row not in self.experiments[section.leaving].methods:
+                    refuse(f"experiments.{section.leaving}.methods", f"the audit of '{name}' needs '{row}'; add it")
 
     def _section(self, key: Key) -> Privacy:
         return not_none(self.project.experiment(key).studies.privacy)
@@ -68,7 +53,7 @@ class PrivacyAudit(Part):
 
         Without them, an audit that is changed would train again to see what is gone.
         """
-        file = self.paths.upload if self.project.config.keep_uploads else self.paths.audited_upload
+        file = self.paths.upload if self.config.keep_uploads else self.paths.audited_upload
         rounds = range(self.project.experiment(run).federation.rounds)
         return [[file.of(job) for job in self.training.round_jobs(run, stage, number)] for number in rounds]
 
@@ -109,21 +94,20 @@ class PrivacyAudit(Part):
     def remade(self, key: Key) -> list[str]:
         """Return the final shared adapter of the run without those who left; none where nobody is asked about."""
         left = self._section(key).leaving
-        if left is None or int(key.seed) not in self.project.config.experiments[left].seeds:
+        if left is None or int(key.seed) not in self.experiments[left].seeds:
             return []
         home = self.training.trainer(run_key(left, key.seed, key.method))
         return self._server(home, self._stage(home))[-1:]
 
     def _leavers(self, key: Key) -> list[str]:
         left = self._section(key).leaving
-        clients = [] if left is None else self.project.config.experiments[left].withdrawn
+        clients = [] if left is None else self.experiments[left].withdrawn
         return [client for client in self.training.clients(key.experiment) if client in clients]
 
     def measure_privacy_settings(self, key: Key) -> Parameter:
-        """Return what the readings of a run depend on."""
         experiment, section, home = self.project.experiment(key), self._section(key), self._home(key)
         plan, stage = self.project.plan(home), self._stage(home)
-        roster = self.project.config.corpora[experiment.corpus].roles.clients
+        roster = self.config.corpora[experiment.corpus].roles.clients
         after = experiment.skip_clients + experiment.clients
         planted = None
         if section.canaries is not None and self._plants(key):
@@ -174,11 +158,10 @@ class PrivacyAudit(Part):
         ]
 
     def _runs(self, experiment: str) -> list[Key]:
-        seeds = self.project.config.experiments[experiment].seeds
+        seeds = self.experiments[experiment].seeds
         return [run_key(experiment, seed, row) for row in self.training.audited_rows(experiment) for seed in seeds]
 
     def score_privacy_settings(self, key: Key) -> Parameter:
-        """Return what the scores of an audit depend on."""
         experiment = self.project.experiment(key)
         rows = [] if experiment.studies.privacy is None else self.training.audited_rows(key.experiment)
         return to_params(

@@ -4,20 +4,18 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from unicodedata import normalize
 
 from favor.config.availability import absent_encoders
 from favor.config.configuration import Configuration
 from favor.config.experiments import Experiment
+from favor.config.row_checks import check_rows
 from favor.encoders.settings import LoadedEncoder
 from favor.federation.method import Plan, load_method, row_title
-from favor.federation.schedule import client_names
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest, printable
 from favor.foundation.registry import CORPUS_READERS, ENCODER_KINDS
-from favor.foundation.section import Section, check_known, refuse
+from favor.foundation.section import Section, refuse
 from favor.lm.settings import AskedModel, LoadedModel, Pretraining
-from favor.paper.names import CONTROLS, SEPARATOR, encoder_name, unmarked
 from favor.plan.job_settings import Parameter, build_job_settings, not_none, params_from
 from favor.plan.keys import Key
 from favor.plan.paths import Paths
@@ -41,9 +39,8 @@ def unique(files: Iterable[str]) -> list[str]:
 class Project:
     """A resolved configuration, and the rows of its experiments.
 
-    ``root`` is the folder of the checkout. Raises ``UserError`` for a row whose method or hyper-parameters are wrong,
-    for names that one table could not tell apart, and for an experiment that needs an encoder which is not on this
-    machine.
+    ``root`` is the folder of the checkout. Raises ``UserError`` for rows that cannot be, and for an experiment that
+    needs an encoder which is not on this machine.
     """
 
     def __init__(self, config: Configuration, root: Path) -> None:
@@ -55,34 +52,12 @@ class Project:
             for name, experiment in config.experiments.items()
             for row, overrides in experiment.methods.items()
         }
-        for name, experiment in config.experiments.items():
-            self._check_titles(name)
-            for client in experiment.withdrawn:
-                names = client_names(experiment.clients, experiment.skip_clients)
-                check_known(client, names, f"experiments.{name}.withdrawn")
+        check_rows(config, {key: row.plan for key, row in self.rows.items()})
         self.absent = absent_encoders(config.encoders)
         for name, experiment in config.experiments.items():
             for encoder in (experiment.style_encoder, experiment.evaluation.semantic_encoder):
                 if encoder in self.absent:
                     raise UserError(f"experiment '{name}' needs encoder '{encoder}': {self.absent[encoder]}")
-
-    def _check_titles(self, experiment: str) -> None:
-        """Check that a table tells every row from every other. Raises ``UserError`` that names both keys."""
-        section = self.config.experiments[experiment]
-        rows = {f"experiments.{experiment}.methods.{row}": title for row, title in self.titles(experiment).items()}
-        encoders = {
-            f"encoders.{name}": self.config.encoders[name].title or encoder_name(name)
-            for name in dict.fromkeys([section.style_encoder, *section.evaluation.encoders])
-        }
-        for titles, taken in ((rows, dict.fromkeys(CONTROLS.values(), "a control of every table")), (encoders, {})):
-            for key, title in titles.items():
-                printed = unmarked(" ".join(normalize("NFC", title).split()))
-                printed = printed.replace("\u200c", "").replace("\u200d", "")
-                if not printed or SEPARATOR.strip() in title:
-                    refuse(f"{key}.title", f"{title!r} cannot be printed as a name; give it words without '·'")
-                if printed in taken:
-                    refuse(f"{key}.title", f"'{printed}' is also the printed name of {taken[printed]}; change one")
-                taken[printed] = f"'{key}'"
 
     def given(self, path: str) -> str:
         """Return a file or folder of the user's as an input: the one way in which such a path becomes one."""
@@ -117,7 +92,6 @@ class Project:
         return self.encoders_of(key.experiment)
 
     def check_run(self, experiment: str, row: str | None, seed: str | None) -> None:
-        """Refuse a row or a seed that the experiment does not have. Raises ``UserError``."""
         methods, seeds = self.config.experiments[experiment].methods, self.config.experiments[experiment].seeds
         if row is not None and row not in methods:
             raise UserError(f"experiment '{experiment}' has no row '{row}'; {nearest(row, methods)}")
@@ -131,7 +105,6 @@ class Project:
         return {row: self.rows[experiment, row].plan for row in self.config.experiments[experiment].methods}
 
     def titles(self, experiment: str) -> dict[str, str]:
-        """Return the printed names of an experiment's rows."""
         methods = self.config.experiments[experiment].methods
         return {row: row_title(row, overrides, self.rows[experiment, row].plan) for row, overrides in methods.items()}
 
@@ -158,7 +131,6 @@ class Project:
         return self.paths.quantised_folder.of(model=name)
 
     def tokenizer_folder(self, name: str) -> str:
-        """Return the folder or Hugging Face id that holds a base model's tokenizer."""
         model = self.config.base_models[name]
         return self.paths.tokenizer_folder.of(model=name) if model.made_here else self.plain_folder(name)
 
@@ -167,7 +139,6 @@ class Project:
         return [self.paths.tokenizer.of(model=name)] if self.config.base_models[name].made_here else []
 
     def plain_files(self, name: str) -> list[str]:
-        """Return the files of a base model that is pretrained or dequantised here."""
         if not self.config.base_models[name].made_here:
             return []
         return [file.of(model=name) for file in self.paths.weights(self.paths.base_folder).values()]
@@ -196,7 +167,6 @@ class Project:
         return self.given(str(Path(not_none(self.config.base_models[key.model].gguf)).expanduser()))
 
     def models_with(self, origin: str) -> str:
-        """Return an expression that matches the base models whose ``origin`` ("pretrain" or "gguf") is set."""
         return alternatives(name for name, model in self.config.base_models.items() if getattr(model, origin))
 
     def pretraining(self, key: Key) -> Pretraining:
@@ -208,7 +178,6 @@ class Project:
     # Encoders and assistant classifiers
 
     def made_here(self, name: str) -> bool:
-        """Return whether the workflow trains or fits the encoder."""
         encoder = self.config.encoders[name]
         return encoder.training is not None or encoder.fitting is not None
 
@@ -231,7 +200,6 @@ class Project:
         return ENCODER_KINDS.entry(self.config.encoders[key.encoder].kind)
 
     def encoder_corpus(self, key: Key) -> str:
-        """Return the corpus that an encoder is trained or fitted on."""
         encoder = self.config.encoders[key.encoder]
         return (encoder.training or not_none(encoder.fitting)).corpus
 
@@ -250,7 +218,6 @@ class Project:
         return {}
 
     def encoders_with(self, section: str) -> str:
-        """Return an expression that matches the encoders whose configuration has ``section``."""
         return alternatives(name for name, encoder in self.config.encoders.items() if getattr(encoder, section))
 
     def assistant_texts(self, key: Key) -> str:
@@ -273,7 +240,6 @@ class Project:
     # Corpora
 
     def raw_corpus(self, key: Key) -> str:
-        """Return the file of a corpus as it comes."""
         corpus = self.config.corpora[key.corpus]
         return self.paths.raw_corpus.of(key) if corpus.demo else self.given(not_none(corpus.path))
 
@@ -298,7 +264,6 @@ class Project:
         return self.config.corpora[self.experiment(key).corpus].words
 
     def near_duplicates(self, corpus: str) -> list[str]:
-        """Return the near duplicates of a corpus, where they are looked for."""
         wanted = self.config.corpora[corpus].near_duplicates is not None
         return [self.paths.near_duplicates.of(corpus=corpus)] if wanted else []
 
@@ -348,6 +313,14 @@ class Part:
     @property
     def paths(self) -> Paths:
         return self.project.paths
+
+    @property
+    def config(self) -> Configuration:
+        return self.project.config
+
+    @property
+    def experiments(self) -> dict[str, Experiment]:
+        return self.project.config.experiments
 
 
 def alternatives(names: Iterable[str]) -> str:

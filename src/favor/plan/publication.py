@@ -54,7 +54,7 @@ class Publication(Part):
         return [file for kind in kinds for file in (*self.figures.files(kind), *self.sweeps.figures(kind))]
 
     def corpora(self, key: object = None) -> list[str]:
-        return unique(self.project.config.experiments[name].corpus for name in self.evaluation.shown())
+        return unique(self.experiments[name].corpus for name in self.evaluation.shown())
 
     def near_duplicates(self, key: object = None) -> list[str]:
         return [file for corpus in self.corpora() for file in self.project.near_duplicates(corpus)]
@@ -63,14 +63,13 @@ class Publication(Part):
         return [self.project.allocation(Key(experiment=name)) for name in self.evaluation.shown()]
 
     def galleries(self) -> list[str]:
-        return [self.paths.gallery.of(experiment=name) for name in self.evaluation.galleries()]
+        return self.paths.gallery.each(experiment=self.evaluation.galleries())
 
     def samples(self, key: object = None) -> list[str]:
-        return [self.paths.gallery_sample.of(experiment=name) for name in self.evaluation.galleries()]
+        return self.paths.gallery_sample.each(experiment=self.evaluation.galleries())
 
     def prompts(self, key: object = None) -> list[str]:
-        """Return the prompts of every experiment shown."""
-        experiments = self.project.config.experiments
+        experiments = self.experiments
         return [
             self.paths.prompts.of(experiment=name, seed=seed)
             for name in self.evaluation.shown()
@@ -86,14 +85,13 @@ class Publication(Part):
             for name in shown
             if family in self.evaluation.families(name)
         ]
-        sweeps = self.project.config.sweeps.items()
+        sweeps = self.config.sweeps.items()
         labels = [Key(sweep=name, label=label) for name, sweep in sweeps for label in sweep.tables]
         read += [file for key in labels for file in self.sweeps.retrieval(key)]
         read += [self.paths.sweep_scores.of(sweep=name) for name, sweep in sweeps if sweep.choose_by]
         return unique([*(self.paths.evidence.of(experiment=name) for name in shown), *read])
 
     def report_code(self) -> list[str]:
-        """Return what declares the tables."""
         tables = {code for label in self.tables.specs for code in self.tables.code(label)}
         return [*sorted(tables), *self.figures.all_code()]
 
@@ -118,8 +116,8 @@ class Publication(Part):
         return {name: self._printed(name) for name in self.evaluation.shown()}
 
     def _printed(self, name: str) -> PrintedExperiment:
-        experiment = self.project.config.experiments[name]
-        corpus, families = self.project.config.corpora[experiment.corpus], self.evaluation.families(name)
+        experiment = self.experiments[name]
+        corpus, families = self.config.corpora[experiment.corpus], self.evaluation.families(name)
         return build_job_settings(
             PrintedExperiment,
             experiment,
@@ -152,7 +150,7 @@ class Publication(Part):
 
     def _never_sampled(self, name: str) -> dict[str, int]:
         """Return how many clients no round samples, by seed; they generate with the final shared adapter."""
-        experiment = self.project.config.experiments[name]
+        experiment = self.experiments[name]
         return {
             str(seed): experiment.remaining_clients - len(self.training.last_rounds(name, str(seed), "coverage_first"))
             for seed in experiment.seeds
@@ -173,7 +171,7 @@ class Publication(Part):
         # It loads every method's file when it is imported: what is wrong with one is to be said after the imports.
         from favor.paper.numbers import NUMBER_TABLES
 
-        experiment, config, paths = self.project.config.experiments[name], self.project.config, self.paths
+        experiment, config, paths = self.experiments[name], self.config, self.paths
         labels = [label for label in experiment.tables if label in NUMBER_TABLES]
         gated = [row for row in ("feddpa", "feddpa_dynamic") if row in experiment.methods]
         drawn = any("coordinate_effects" in asked(figure)[0] for figure in self.evaluation.figures(name))
@@ -197,7 +195,7 @@ class Publication(Part):
         )
 
     def _claimed(self, name: str) -> Claimed:
-        experiment, families = self.project.config.experiments[name], self.evaluation.families(name)
+        experiment, families = self.experiments[name], self.evaluation.families(name)
         return build_job_settings(
             Claimed,
             experiment,
@@ -205,7 +203,7 @@ class Publication(Part):
             rows=list(experiment.methods),
             display=self.project.titles(name),
             unseen=self.evaluation.unseen_encoders(Key(experiment=name)),
-            margin=self.project.config.report.margin,
+            margin=self.config.report.margin,
             voice_kept="voice_kept" in families,
             likelihood="likelihood" in families,
         )
@@ -221,7 +219,7 @@ class Publication(Part):
         """Return what a release holds of the results: aggregates; no PDF, whose text cannot be searched."""
         files = [self.paths.report.of(kind="html"), self.paths.numbers.of()]
         files += [*self.figures.overviews("svg"), *self.figures.files("svg"), *self.figures.files("csv")]
-        for name, experiment in self.project.config.experiments.items():
+        for name, experiment in self.experiments.items():
             for label in experiment.tables:
                 if self.tables.specs[label].publishable:
                     files += [self.paths.table.of(Key(experiment=name, label=label), kind=kind) for kind in TABLE_KINDS]
@@ -229,24 +227,23 @@ class Publication(Part):
             files += [self.paths.scores.of(experiment=name, family=family) for family in self.evaluation.families(name)]
             files.append(self.paths.settings.of(experiment=name))
         files += [*self.sweeps.table_files(*TABLE_KINDS), *self.sweeps.figures("svg"), *self.sweeps.figures("csv")]
-        for name, sweep in self.project.config.sweeps.items():
+        for name, sweep in self.config.sweeps.items():
             files.append(self.paths.sweep_scores.of(sweep=name))
             for label in sweep.tables:
                 files += self.sweeps.comparisons(Key(sweep=name, label=label))
         return unique(files)
 
     def private_texts(self, key: object = None) -> list[str]:
-        return [self.paths.texts.of(experiment=name) for name in self.project.config.experiments]
+        return self.paths.texts.each(experiment=self.experiments)
 
     def private_generations(self, key: object = None) -> list[str]:
-        """Return what every run generated, to search what is released for."""
-        measured = list(filter(self.evaluation.is_measured, self.project.config.experiments))
+        measured = list(filter(self.evaluation.is_measured, self.experiments))
         runs = (run for name in measured for run in self.training.runs(name))
         common = (file for name in measured for file in self.evaluation.common_generations(Key(experiment=name)))
         return unique([*map(self.evaluation.run_generations, runs), *common])
 
     def private_authors(self, key: object = None) -> list[str]:
-        return [self.paths.authors.of(corpus=corpus) for corpus in self.project.config.corpora]
+        return self.paths.authors.each(corpus=self.config.corpora)
 
     def project_files(self) -> list[str]:
         """Return what a release says of the project itself, beside the lock file."""
@@ -259,5 +256,5 @@ class Publication(Part):
 
     def release_settings(self, key: object) -> Parameter:
         """Return the configuration as a release prints it, and who publishes what (section `release`)."""
-        config = self.project.config
+        config = self.config
         return job_params(Bundle, config, configuration=without(config, "release"))

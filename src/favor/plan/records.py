@@ -39,7 +39,6 @@ class Records(Part):
         return [self.paths.traffic.of(run, track=track, next_round=number + 1) for number in range(rounds)]
 
     def traffic(self, key: Key) -> list[str]:
-        """Return what every round of an experiment sent, each track once."""
         return unique(file for run in self._homes(key) for file in self._round_traffic(run))
 
     def _kept_bundles(self, run: Key) -> list[str]:
@@ -71,7 +70,6 @@ class Records(Part):
         return [client for client in everyone if client not in reached]
 
     def final_adapters(self, key: Key) -> list[str]:
-        """Return the final shared adapters that clients of an experiment are sent."""
         runs = [(run, self.project.plan(run)) for run in self._homes(key)]
         return unique(self.training.final_adapter(run, plan) for run, plan in runs if self.final_recipients(run, plan))
 
@@ -98,11 +96,11 @@ class Records(Part):
     def checked(self, experiment: str, row: str) -> dict[str, bool | int | float | str]:
         """Return what a row ran with, in the few values by which a reader checks it."""
         ran = self.project.rows[experiment, row]
-        return run_check(ran.plan, self.project.config.experiments[experiment], ran.module, ran.hyperparameters)
+        return run_check(ran.plan, self.experiments[experiment], ran.module, ran.hyperparameters)
 
     def printed_studies(self, experiment: str) -> dict[str, object]:
         """Return the studies of an experiment as settings and report print them; no path of this machine."""
-        studies = self.project.config.experiments[experiment].studies
+        studies = self.experiments[experiment].studies
         sections = {name: getattr(studies, name) for name in type(studies).model_fields}
         return {name: section and without(section, "responses") for name, section in sections.items()}
 
@@ -168,10 +166,7 @@ def run_check(
             "upload_scale": shared.upload_scale,
         }
     if personal is not None and personal.epochs is not None:
-        values |= {
-            "lambda_personal": personal.objective.proximal,
-            "personal_passes": passes(personal),
-        }
+        values |= {"lambda_personal": personal.objective.proximal, "personal_passes": passes(personal)}
     return values
 
 

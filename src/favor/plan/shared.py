@@ -38,14 +38,13 @@ class SharedTraining(Participation):
     """The runs of a project, and the jobs of their shared stages."""
 
     def runs(self, experiment: str) -> list[Key]:
-        """Return every run of an experiment."""
-        section = self.project.config.experiments[experiment]
+        section = self.experiments[experiment]
         return [run_key(experiment, seed, method) for seed in section.seeds for method in section.methods]
 
     def home(self, run: Key) -> Key:
         """Return the run that makes a run's outputs: itself, or that of the experiment named by ``outputs_of``."""
         archive = self.project.experiment(run).outputs_of
-        there = archive is not None and run.method in self.project.config.experiments[archive].methods
+        there = archive is not None and run.method in self.experiments[archive].methods
         return run_key(archive if archive is not None and there else run.experiment, run.seed, run.method)
 
     def trainer(self, run: Key) -> Key:
@@ -87,7 +86,6 @@ class SharedTraining(Participation):
         return self.rounds(key.experiment, key.seed, self.stage(key).sampling)[int(key.round)]
 
     def shared_clients(self, key: Key) -> list[str]:
-        """Return the clients of one job of a shared stage."""
         cohort = self.cohort(key)
         return [client for client in self._drawn_batch(key) if client in cohort]
 
@@ -96,7 +94,6 @@ class SharedTraining(Participation):
         return batches(drawn, self.per_job(key))[int(key.batch)]
 
     def round_jobs(self, run: Key, stage: SharedStage, number: int) -> list[Key]:
-        """Return the jobs of a round."""
         drawn, taking_part = (of(run.experiment, run.seed, stage.sampling)[number] for of in (self.drawn, self.rounds))
         return [
             Key(experiment=run.experiment, seed=run.seed, track=stage.track, round=number, batch=batch)
@@ -110,7 +107,6 @@ class SharedTraining(Participation):
         return self.paths.initial_adapter.of(key, origin="common" if common else origin)
 
     def server_adapter(self, key: Key, stage: SharedStage, number: int) -> str:
-        """Return the shared adapter at the start of a round."""
         if number == 0:
             return self.initial_adapter(key, stage.track)
         return self.paths.server_adapter.of(key, track=stage.track, next_round=number)
@@ -169,7 +165,6 @@ class SharedTraining(Participation):
         return [client for client in self.attackers(job.experiment, job.seed).clients if client in clients]
 
     def falsify_uploads_settings(self, key: Key) -> Parameter:
-        """Return whose uploads of a job are multiplied with what."""
         attack = not_none(self.project.experiment(key).federation.attack)
         return to_params(settings.FalseUploads(attackers=self._attackers(key), factor=attack.sent))
 
@@ -181,7 +176,6 @@ class SharedTraining(Participation):
         return self.paths.endpoints.of(self._batch(key, stage, client, number))
 
     def _batch(self, key: Key, stage: SharedStage, client: str, number: int) -> Key:
-        """Return the job of a round that serves a client."""
         place = self._positions(key.experiment, key.seed, stage.sampling, number)[client]
         return Key(
             experiment=key.experiment, seed=key.seed, track=stage.track, round=number, batch=place // self.per_job(key)
@@ -211,7 +205,6 @@ class SharedTraining(Participation):
         return [client for client in self.cohort(key) if last[client] == int(key.round)]
 
     def endpoint_count(self, run: Key, stage: SharedStage) -> int:
-        """Return how many shared endpoints of a track are kept, over all rounds."""
         schedule = self.rounds(run.experiment, run.seed, stage.sampling)
         if stage.carries:
             return sum(map(len, schedule))
@@ -245,7 +238,6 @@ class SharedTraining(Participation):
         return unique(self.endpoint(run, stage, client, number) for client, number in sorted(last.items()))
 
     def train_shared_settings(self, key: Key) -> Parameter:
-        """Return what a job of a shared stage reads of the configuration."""
         stage, experiment = self.stage(key), self.project.experiment(key)
         plans, common = self.project.plans(key.experiment).values(), self.common_settings(experiment, stage)
         # Nobody asks for the loss of what no client generates with.
@@ -264,7 +256,7 @@ class SharedTraining(Participation):
 
     def audited_rows(self, experiment: str) -> list[str]:
         """Return the rows that an experiment's privacy audit attacks. Raises ``UserError`` for one without deltas."""
-        section = not_none(self.project.config.experiments[experiment].studies.privacy)
+        section = not_none(self.experiments[experiment].studies.privacy)
         # Of a server that is sent whole adapters nobody's delta is known; attacks read adapters alone.
         plans = self.project.plans(experiment).items()
         shared = {row: plan.shared for row, plan in plans if plan.shared is not None}
@@ -280,7 +272,7 @@ class SharedTraining(Participation):
 
     def planted_runs(self, experiment: str) -> list[Key]:
         """Return the runs beside which secrets are planted: the audited rows' of the first seed."""
-        section = self.project.config.experiments[experiment]
+        section = self.experiments[experiment]
         if section.studies.privacy is None or section.studies.privacy.canaries is None:
             return []
         return [run_key(experiment, section.seeds[0], row) for row in self.audited_rows(experiment)]
@@ -308,7 +300,6 @@ class SharedTraining(Participation):
     # Both stages
 
     def common_settings(self, experiment: Experiment, stage: SharedStage | PersonalStage) -> settings.StageTraining:
-        """Return what jobs of a stage have in common, without what differs by job."""
         return settings.StageTraining(
             prefix_tokens=experiment.prompts.prefix_tokens,
             training=experiment.training.model_copy(update={"learning_rate": stage_rate(stage, experiment)}),
@@ -341,12 +332,10 @@ class SharedTraining(Participation):
     # Schedules, initial adapters, aggregation
 
     def make_schedule_settings(self, key: Key) -> Parameter:
-        """Return what a schedule depends on."""
         experiment = self.project.experiment(key)
         return job_params(settings.Scheduling, experiment, experiment.federation)
 
     def initialise_server_settings(self, key: Key) -> Parameter:
-        """Return what an initial adapter depends on."""
         experiment = self.project.experiment(key)
         source = self.project.model_folder(experiment.base_model)
         return to_params(settings.Initialisation(source=source, lora=experiment.lora))

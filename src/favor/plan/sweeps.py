@@ -27,27 +27,26 @@ class Sweeps(Part):
     tables: Tables
 
     def __post_init__(self) -> None:
-        for name, sweep in self.project.config.sweeps.items():
+        for name, sweep in self.config.sweeps.items():
             scored = set(self.families(name))
             for metric in sweep.figure:
                 if scored.isdisjoint(families_of([metric.partition(":")[0]])):
                     refuse(f"sweeps.{name}.figure", f"no table of the sweep scores '{metric}'; name another metric")
-            reasons = [unread(plan) for point in self.experiments(name) for plan in self.project.plans(point).values()]
+            reasons = [unread(plan) for point in self.members(name) for plan in self.project.plans(point).values()]
             if sweep.choose_by and all(reasons):
                 refuse(f"sweeps.{name}.choose_by", f"no row has a validation loss: {reasons[0]}; add a row that trains")
 
     def families(self, sweep: str) -> list[str]:
-        """Return the metric families behind the tables of a sweep."""
-        section = self.project.config.sweeps[sweep]
+        section = self.config.sweeps[sweep]
         chosen = {VALIDATION} if section.choose_by else set()
         return sorted(chosen | {family for label in section.tables for family in self.tables.specs[label].sources})
 
-    def experiments(self, sweep: str) -> list[str]:
-        return unique(point.experiment for point in self.project.config.sweeps[sweep].points)
+    def members(self, sweep: str) -> list[str]:
+        return unique(point.experiment for point in self.config.sweeps[sweep].points)
 
     def _methods(self, sweep: str) -> list[str]:
-        experiments = self.project.config.experiments
-        return unique(row for name in self.experiments(sweep) for row in experiments[name].methods)
+        experiments = self.experiments
+        return unique(row for name in self.members(sweep) for row in experiments[name].methods)
 
     def _titles(self, sweep: str, titles: Callable[[str], Mapping[str, str]]) -> dict[str, str]:
         """Return the printed names of the rows of a sweep, from those of each experiment.
@@ -55,34 +54,31 @@ class Sweeps(Part):
         A row of the paper that is another method at some of the points ("fedavg" as FFA-LoRA) has its own name: what
         differs there is said by the point's label.
         """
-        experiments, found = self.project.config.experiments, {}
+        experiments, found = self.experiments, {}
         for row in self._methods(sweep):
-            names = [titles(name).get(row, "") for name in self.experiments(sweep) if row in experiments[name].methods]
+            names = [titles(name).get(row, "") for name in self.members(sweep) if row in experiments[name].methods]
             if names[-1] and (row not in METHODS or len(set(names)) == 1):
                 found[row] = names[-1]
         return found
 
     def scores(self, key: Key) -> list[str]:
-        """Return the scores of every point, one after another."""
         return [
             self.paths.scores.of(experiment=point.experiment, family=family)
-            for point in self.project.config.sweeps[key.sweep].points
+            for point in self.config.sweeps[key.sweep].points
             for family in self.families(key.sweep)
         ]
 
     def collect_sweep_settings(self, key: Key) -> Parameter:
-        """Return what the scores of a sweep depend on."""
-        sweep = self.project.config.sweeps[key.sweep]
+        sweep = self.config.sweeps[key.sweep]
         return job_params(SweepScores, sweep, families=self.families(key.sweep))
 
     def comparisons(self, key: Key) -> list[str]:
-        """Return the paired tests behind a sweep's table, of every experiment, where it prints any."""
-        experiments = self.experiments(key.sweep)
+        experiments = self.members(key.sweep)
         return [file for name in experiments for file in self.tables.comparisons(Key(experiment=name, label=key.label))]
 
     def evidence(self, key: Key) -> list[str]:
         """Return every pair of rows, compared, of every experiment, where marks of a sweep's table rest on it."""
-        experiments = self.experiments(key.sweep)
+        experiments = self.members(key.sweep)
         within = self.tables.specs[key.label].ranked_within == "point"
         return [
             file
@@ -93,23 +89,20 @@ class Sweeps(Part):
 
     def retrieval(self, key: Key) -> list[str]:
         """Return whether encoders separate the writers' own texts, of every experiment, for a table of style scores."""
-        experiments = self.experiments(key.sweep)
+        experiments = self.members(key.sweep)
         return [file for name in experiments for file in self.tables.retrieval(Key(experiment=name, label=key.label))]
 
     def prompts(self, key: Key) -> list[str]:
-        """Return the prompts of every experiment and seed, whose posts a table counts."""
-        experiments = self.experiments(key.sweep)
+        experiments = self.members(key.sweep)
         return [file for name in experiments for file in self.tables.prompts(Key(experiment=name, label=key.label))]
 
     def make_sweep_table_settings(self, key: Key) -> Parameter:
-        """Return what a sweep's table depends on besides scores: its points, and the contexts of their experiments."""
-        contexts = {name: self.tables.context(name) for name in self.experiments(key.sweep)}
+        contexts = {name: self.tables.context(name) for name in self.members(key.sweep)}
         display = self._titles(key.sweep, self.tables.titles)
-        return job_params(SweepPrinting, self.project.config.sweeps[key.sweep], contexts=contexts, display=display)
+        return job_params(SweepPrinting, self.config.sweeps[key.sweep], contexts=contexts, display=display)
 
     def draw_sweep_settings(self, key: Key) -> Parameter:
-        """Return what the figure of a sweep shows."""
-        sweep, experiments = self.project.config.sweeps[key.sweep], self.project.config.experiments
+        sweep, experiments = self.config.sweeps[key.sweep], self.experiments
         return job_params(
             SweepFigure,
             sweep,
@@ -123,25 +116,23 @@ class Sweeps(Part):
         return list(map(METRIC_FAMILIES.entry, self.families(key.sweep)))
 
     def table_files(self, *kinds: str) -> list[str]:
-        """Return the tables of all sweeps, as ``kinds``: "parquet", "tex", "html"."""
         return [
             self.paths.sweep_table.of(sweep=name, label=label, kind=kind)
-            for name, sweep in self.project.config.sweeps.items()
+            for name, sweep in self.config.sweeps.items()
             for label in sweep.tables
             for kind in kinds
         ]
 
     def figures(self, kind: str) -> list[str]:
-        """Return the figures of all sweeps that have one, as ``kind``: "svg", "pdf" or "csv"."""
-        sweeps = self.project.config.sweeps
+        sweeps = self.config.sweeps
         return [self.paths.sweep_figure.of(sweep=name, kind=kind) for name, sweep in sweeps.items() if sweep.figure]
 
     def report_settings(self) -> dict[str, PrintedSweep]:
         """Return what the report prints of every sweep."""
         settings = {}
-        config = self.project.config
+        config = self.config
         for name, sweep in config.sweeps.items():
-            experiments = self.experiments(name)
+            experiments = self.members(name)
             first = config.experiments[experiments[0]]
             corpus = config.corpora[first.corpus]
             settings[name] = build_job_settings(

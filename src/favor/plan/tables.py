@@ -38,13 +38,12 @@ class Tables(Part):
     records: Records
 
     def __post_init__(self) -> None:
-        config = self.project.config
+        config = self.config
         self.specs = _specs(config.experiments, False) | _specs(config.sweeps, True)
         self._needs = {family: METRIC_FAMILIES.constant(family, "NEEDS") for family in METRIC_FAMILIES.names()}
 
     def sweeps_of(self, experiment: str) -> list[Sweep]:
-        """Return the sweeps that an experiment is a point of."""
-        sweeps = self.project.config.sweeps.values()
+        sweeps = self.config.sweeps.values()
         return [sweep for sweep in sweeps if any(point.experiment == experiment for point in sweep.points)]
 
     def titles(self, experiment: str) -> dict[str, str]:
@@ -57,8 +56,7 @@ class Tables(Part):
         }
 
     def encoder_roles(self, experiment: str) -> dict[str, str]:
-        """Return the encoders of an experiment by role."""
-        section = self.project.config.experiments[experiment]
+        section = self.experiments[experiment]
         return {
             "style": section.style_encoder,
             "semantic": section.evaluation.semantic_encoder,
@@ -66,12 +64,12 @@ class Tables(Part):
         }
 
     def encoder_titles(self) -> dict[str, str]:
-        return {key: encoder.title for key, encoder in self.project.config.encoders.items() if encoder.title}
+        return {key: encoder.title for key, encoder in self.config.encoders.items() if encoder.title}
 
     def context(self, experiment: str, settings: Mapping[str, RowSettings] | None = None) -> Context:
         """Return what a table prints besides scores; ``settings``: of each row, where it prints them."""
-        section, shown = self.project.config.experiments[experiment], self.project.config.report
-        corpus = self.project.config.corpora[section.corpus]
+        section, shown = self.experiments[experiment], self.config.report
+        corpus = self.config.corpora[section.corpus]
         return Context(
             experiment=experiment,
             methods=list(section.methods),
@@ -81,7 +79,7 @@ class Tables(Part):
             encoder_titles=self.encoder_titles(),
             display=self.titles(experiment),
             seeds=section.seeds,
-            absences=absent_encoders(self.project.config.encoders, places=False),
+            absences=absent_encoders(self.config.encoders, places=False),
             settings=settings or {},
             references=self.references(experiment),
             remarks=self.remarks(experiment),
@@ -101,7 +99,7 @@ class Tables(Part):
         the shared adapter alone changes nothing (FedSA-LoRA). By "": which clients withdrew and what is guaranteed to
         authors.
         """
-        section = self.project.config.experiments[experiment]
+        section = self.experiments[experiment]
         halves: dict[str, dict[str, str]] = {}
         for row, plan in self.project.plans(experiment).items():
             if plan.shared is not None and plan.personal is not None and plan.personal.mixture is not None:
@@ -130,13 +128,13 @@ class Tables(Part):
 
     def _never_sampled(self, experiment: str, sampling: str) -> str:
         """Return how many clients no round samples, of every seed that has any; "" for none."""
-        section = self.project.config.experiments[experiment]
+        section = self.experiments[experiment]
         last = {seed: self.records.training.last_rounds(experiment, str(seed), sampling) for seed in section.seeds}
         unseen = {seed: section.remaining_clients - len(sampled) for seed, sampled in last.items()}
         return ", ".join(f"{count} (seed {seed})" for seed, count in unseen.items() if count)
 
     def _last_round_half(self, experiment: str, sampling: str) -> str:
-        section = self.project.config.experiments[experiment]
+        section = self.experiments[experiment]
         initial = []
         for seed in section.seeds:
             last = self.records.training.last_rounds(experiment, str(seed), sampling)
@@ -153,26 +151,24 @@ class Tables(Part):
         # Without a metric or a direction no cell is better than another.
         scored = any(column.metric or column.direction for column in columns) or any(row.metric for row in spec.rows)
         marked = spec.comparisons is None and (spec.every_metric or bool(spec.sources and scored))
-        return [self.paths.evidence.of(key)] if marked and self.project.config.report.marks == "evidence" else []
+        return [self.paths.evidence.of(key)] if marked and self.config.report.marks == "evidence" else []
 
     def retrieval(self, key: Key) -> list[str]:
         """Return whether encoders separate the writers' own texts, for a table that prints style scores."""
         return [self.paths.scores.of(key, family=RETRIEVAL)] if prints_style(self.specs[key.label]) else []
 
     def prompts(self, key: Key) -> list[str]:
-        """Return the prompts of every seed, whose posts a table counts."""
-        seeds = self.project.config.experiments[key.experiment].seeds
+        seeds = self.experiments[key.experiment].seeds
         return [self.paths.prompts.of(experiment=key.experiment, seed=seed) for seed in seeds]
 
     def _printed_settings(self, key: Key) -> Mapping[str, RowSettings]:
-        """Return what each row ran with, for a table that prints it."""
         spec, experiment = self.specs[key.label], self.project.experiment(key)
         columns = [column for panel in spec.panels for column in panel.columns]
         if not any([*(column.setting for column in columns), *(row.setting for row in spec.rows)]):
             return {}
         title = self.project.model_title(experiment.base_model)
         settings: dict[str, dict[str, bool | int | float | str]] = {}
-        quantisation = self.project.config.base_models[experiment.base_model].quantisation
+        quantisation = self.config.base_models[experiment.base_model].quantisation
         for row, plan in self.project.plans(key.experiment).items():
             printed = recipe(plan, experiment, title, quantisation)
             settings[row] = {**self.records.checked(key.experiment, row), **printed}
@@ -207,7 +203,7 @@ class Tables(Part):
 
     def _configured(self, experiment: str, key: str) -> bool:
         """Return whether an experiment has a value for a dotted key, such as studies.judges."""
-        return bool(reduce(getattr, key.split("."), self.project.config.experiments[experiment]))
+        return bool(reduce(getattr, key.split("."), self.experiments[experiment]))
 
     def scores(self, key: Key) -> list[str]:
         """Return the scores that a table prints. Raises ``UserError`` for a table that the experiment does not have."""
@@ -217,7 +213,7 @@ class Tables(Part):
                 f"experiment '{key.experiment}' has no table '{key.label}'; name it under "
                 f"'experiments.{key.experiment}.tables', which has {', '.join(present) or 'none'}"
             )
-        return [self.paths.scores.of(key, family=family) for family in self.sources(key.experiment, key.label)]
+        return self.paths.scores.each(key, family=self.sources(key.experiment, key.label))
 
     def comparisons(self, key: Key) -> list[str]:
         return [self.paths.comparisons.of(key)] if self.specs[key.label].comparisons else []
@@ -230,16 +226,14 @@ class Tables(Part):
         return [str(path.relative_to(here) if path.is_relative_to(here) else path)]
 
     def files(self, *kinds: str) -> list[str]:
-        """Return the tables of every experiment, as ``kinds``: "parquet", "tex", "html"."""
         return [
             self.paths.table.of(experiment=name, label=label, kind=kind)
-            for name, experiment in self.project.config.experiments.items()
+            for name, experiment in self.experiments.items()
             for label in experiment.tables
             for kind in kinds
         ]
 
     def make_table_settings(self, key: Key) -> Parameter:
-        """Return what a table depends on besides scores."""
         context = self.context(key.experiment, self._printed_settings(key))
         return to_params(PrintedTable(context=context))
 
@@ -248,7 +242,6 @@ class Tables(Part):
 
 
 def _specs(owners: Mapping[str, Experiment] | Mapping[str, Sweep], over_points: bool) -> dict[str, TableSpec]:
-    """Return the tables of experiments, or of sweeps, by label."""
     specs = {label: load_spec(label) for owner in owners.values() for label in owner.tables}
     for name, owner in owners.items():
         where = f"{'sweeps' if over_points else 'experiments'}.{name}.tables"

@@ -40,7 +40,7 @@ class Targets(Part):
                 continue
             found = find(target if os.path.isabs(target) else os.path.relpath(target))
             if found is not None:
-                if found.get("experiment") in self.project.config.experiments:
+                if found.get("experiment") in self.experiments:
                     self.project.check_run(found["experiment"], found.get("method"), found.get("seed"))
             elif not os.path.exists(target):
                 known = self.everything() if "/" in target else rules
@@ -50,7 +50,6 @@ class Targets(Part):
                 )
 
     def everything(self, key: object = None) -> list[str]:
-        """Return every target."""
         return [
             *self.publication.report(),
             *self.publication.galleries(),
@@ -65,7 +64,7 @@ class Targets(Part):
 
     def corpora(self) -> list[str]:
         """Return what is kept of corpora, base models and encoders."""
-        paths, experiments = self.paths, self.project.config.experiments
+        paths, experiments = self.paths, self.experiments
         kinds = (paths.documents, paths.splits, paths.authors, paths.suitability, paths.roster, paths.overlap)
         used = sorted({experiment.corpus for experiment in experiments.values()})
         files = [kind.of(corpus=corpus) for corpus in used for kind in kinds]
@@ -77,7 +76,7 @@ class Targets(Part):
 
     def runs(self) -> list[str]:
         """Return what is kept of every run, so that a lost file is made again even if nothing else needs it."""
-        return unique(file for name in self.project.config.experiments for file in self._kept(name))
+        return unique(file for name in self.experiments for file in self._kept(name))
 
     def _kept(self, name: str) -> list[str]:
         paths, measured = self.paths, self.evaluation.is_measured(name)
@@ -93,7 +92,7 @@ class Targets(Part):
             files += [paths.generation_embeddings.of(experiment=name, encoder=encoder) for encoder in encoders]
             files += [paths.scores.of(experiment=name, family=family) for family in families]
             files.append(paths.utility.of(experiment=name))
-            if self.project.config.experiments[name].evaluation.assistant is not None:
+            if self.experiments[name].evaluation.assistant is not None:
                 files.append(paths.assistant_scores.of(experiment=name))
         return files
 
@@ -103,7 +102,7 @@ class Targets(Part):
         if shared is not None:
             for number in range(self.project.experiment(run).federation.rounds):
                 files.append(self.training.server_adapter(run, shared, number + 1))
-                if self.project.config.keep_uploads:
+                if self.config.keep_uploads:
                     files += self.training.round_uploads(run, shared, number)
         if self.evaluation.keeps_adapters(run.seed):
             files += [self.paths.personal_pack.of(job) for job in self.training.personal_jobs(run)]

@@ -33,7 +33,7 @@ class Training(SharedTraining):
         """Return the phases of a personal stage: every round where participations build on one another, or the last."""
         if not _personal(plan).chained:
             return ["last"]
-        return [f"round{number}" for number in range(self.project.config.experiments[experiment].federation.rounds)]
+        return [f"round{number}" for number in range(self.experiments[experiment].federation.rounds)]
 
     @cache
     def _phase_clients(self, experiment: str, seed: str, plan: Plan, phase: str) -> list[str]:
@@ -53,7 +53,6 @@ class Training(SharedTraining):
         return {client: place for place, client in enumerate(clients)}
 
     def personal_clients(self, key: Key) -> list[str]:
-        """Return the clients of one job of a personal stage."""
         plan = self.project.plan(key)
         clients = self._phase_clients(key.experiment, key.seed, plan, key.phase)
         return self._training(key, plan, key.phase, batches(clients, self.per_job(key))[int(key.batch)])
@@ -267,7 +266,7 @@ class Training(SharedTraining):
         At the start of a run, so that what was deleted is made again without them, and at its end: a run that begins
         with them withdrawn cuts the clients' tables first.
         """
-        for name, experiment in self.project.config.experiments.items():
+        for name, experiment in self.experiments.items():
             for line in erase(Path(self.paths.results), name, experiment.withdrawn, self.paths.quoting(name), planning):
                 print(line, file=sys.stderr)
 
@@ -289,7 +288,6 @@ class Training(SharedTraining):
         return found
 
     def logs(self, key: Key) -> list[str]:
-        """Return the training logs of every run of an experiment."""
         runs = map(self.trainer, self.runs(key.experiment))
         return unique(log for run in runs for log, _ in self.logged_jobs(run))
 
@@ -300,21 +298,18 @@ class Training(SharedTraining):
 
     def generation_parts(self, experiment: str) -> list[list[str]]:
         """Return the clients of every job that generates for a run of an experiment."""
-        size = not_none(self.project.config.experiments[experiment].generation.clients_per_job)
+        size = not_none(self.experiments[experiment].generation.clients_per_job)
         return batches(self.clients(experiment), size)
 
     def generating(self, parted: bool) -> str:
         """Return an expression for the experiments whose runs generate in several jobs, or for those in one."""
-        return alternatives(
-            name for name in self.project.config.experiments if (len(self.generation_parts(name)) > 1) == parted
-        )
+        return alternatives(name for name in self.experiments if (len(self.generation_parts(name)) > 1) == parted)
 
     def parts_of(self, kind: Template) -> Callable[[Key], list[str]]:
         """Return what gives the files of a kind that a run's parts generate."""
         return lambda run: [kind.of(run, part=part) for part in range(len(self.generation_parts(run.experiment)))]
 
     def generate_part_settings(self, key: Key) -> Parameter:
-        """Return what a job that generates for some of a run's clients reads of the configuration, and these."""
         return self.generate_settings(key, self.generation_parts(key.experiment)[int(key.part)])
 
     def generate_settings(self, key: Key, clients: list[str] | None = None) -> Parameter:
@@ -335,7 +330,6 @@ class Training(SharedTraining):
         return settings.AdapterUse(lora=self.project.experiment(key).lora, generates=generates)
 
     def export_adapters_settings(self, key: Key) -> Parameter:
-        """Return what the export of a run's adapters reads of the configuration."""
         base = self.project.plain_folder(self.project.experiment(key).base_model)
         clients = self.clients(key.experiment)
         return job_params(settings.AdapterExport, self.adapter_use(key), base=base, clients=clients)

@@ -42,12 +42,10 @@ class ValidationLosses(Part):
         return [] if unread(plan) else [log for log, _ in self.training.logged_jobs(self.training.trainer(run))]
 
     def final_adapter(self, key: Key) -> str:
-        """Return the final shared adapter of a track."""
         rounds = self.project.experiment(key).federation.rounds
         return self.training.server_adapter(key, self.training.stage(key), rounds)
 
     def read_validation_settings(self, key: Key) -> Parameter:
-        """Return what the job reads that reads validation texts under a track's final shared adapter."""
         experiment = self.project.experiment(key)
         return job_params(
             ValidationReading,
@@ -59,14 +57,12 @@ class ValidationLosses(Part):
         )
 
     def stage_logs(self, key: Key) -> list[str]:
-        """Return the training logs of one stage of a run."""
         shared = [log for log, _ in self.training.logged_jobs(key, personal=False)]
         if key.stage == "shared":
             return shared
         return [log for log, _ in self.training.logged_jobs(key) if log not in shared]
 
     def take_validation_settings(self, key: Key) -> Parameter:
-        """Return what the job reads that takes the validation losses of one stage from its training logs."""
         stopped = key.stage == "personal" and self._patient(key)
         return to_params(ValidatedStage(stage=key.stage, stopped=stopped, logs=self.stage_logs(key)))
 
