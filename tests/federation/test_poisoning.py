@@ -55,7 +55,7 @@ def test_attackers_texts_are_the_targets(repository, tmp_path) -> None:
     write_tables(tmp_path)
     given = {"input": {"texts": str(tmp_path / "texts.parquet")}, "output": {"texts": tmp_path / "hijacked.parquet"}}
     cfg = {"attackers": ["client_001", "client_004"], "target": "client_002"}
-    script_of(repository, "hijack_texts", cfg, **given)
+    script_of(repository, "poison_data", cfg, **given)
     made = {
         client: read_row_groups(tmp_path / "hijacked.parquet", CLIENT_TEXTS, "client", [client]) for client in CLIENTS
     }
@@ -82,7 +82,7 @@ def test_a_round_with_a_scaled_and_a_flipped_upload_by_hand(factor, a, b, reposi
     }
     write_pack(tmp_path / "upload", pack, {"kind": "upload", "round": "0"})
     files = {"input": {"upload": str(tmp_path / "upload")}, "output": {"upload": tmp_path / "false"}}
-    script_of(repository, "falsify_uploads", {"attackers": ["client_001"], "factor": factor}, **files)
+    script_of(repository, "poison_updates", {"attackers": ["client_001"], "factor": factor}, **files)
     start = {A: np.ones((2, 3), np.float32), B: np.zeros((4, 2), np.float32)}
     write_safetensors(start, tmp_path / "round0.safetensors", {})
     run_job(repository, tmp_path, 0, SharedStage(), [str(tmp_path / "false")], rate=1.0)
@@ -125,12 +125,12 @@ def test_an_attack_changes_what_attackers_send_or_train_on_and_nothing_else(plan
                     (client,) = training.shared_clients(job)
                     changed.add(client)
                     sent = {"attackers": [client], "factor": -1.0 if kind == "flip" else factor}
-                    assert training.falsify_uploads_settings(job) == sent
+                    assert training.poison_updates_settings(job) == sent
         assert changed == (set() if (kind, factor) == ("hijack", 1.0) else set(found.clients))
         hijacks = training.shared_texts(run) == training.paths.hijacked_texts.of(run)
         assert hijacks == (kind == "hijack")
         if hijacks:
-            assert training.hijack_texts_settings(run) == {"attackers": found.clients, "target": found.target}
+            assert training.poison_data_settings(run) == {"attackers": found.clients, "target": found.target}
     assert plain.round_uploads(run, stage, 0) == [plain.paths.upload.of(job) for job in plain.round_jobs(run, stage, 0)]
 
 

@@ -39,7 +39,7 @@ from favor.figures.declarations.voice_traffic import draw_voice_traffic
 from favor.figures.drawing import DIVERGING, RISING, drawing, save
 from favor.figures.identity import Methods
 from favor.figures.pipeline import draw_pipeline
-from favor.figures.specs import ONE_VALUE, FigureInput, asked, figures_in_order, load_figure
+from favor.figures.specs import ONE_VALUE, Declared, FigureInput, declared_figure, figures_in_order, load_figure
 from favor.figures.workflow import draw_workflow
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import write_parquet
@@ -605,12 +605,15 @@ def test_attacks_and_secrets_are_drawn_where_they_were_measured(tmp_path, writte
 def test_what_a_figure_asks_for_is_read_without_importing_it() -> None:
     for name in FIGURES.names():
         spec = load_figure(name)
-        assert asked(name) == (spec.inputs, spec.scores)
+        assert declared_figure(name) == Declared(
+            title=spec.title, inputs=spec.inputs, scores=spec.scores, optional=spec.optional
+        )
         assert set(spec.inputs) <= set(get_args(FigureInput)) == {*TABLES, *NO_TABLES}
         assert set(spec.scores) <= set(METRIC_FAMILIES.names())
     assert figures_in_order()[0] == "result"
     check = (
-        "import sys; from favor.figures.specs import FIGURES, asked; [asked(name) for name in FIGURES.names()];"
+        "import sys; from favor.figures.specs import FIGURES, declared_figure;"
+        "list(map(declared_figure, FIGURES.names()));"
         "print(sorted({'numpy', 'pandas', 'matplotlib'} & set(sys.modules)))"
     )
     environment = {**os.environ, "PYTHONPATH": str(PACKAGE_ROOT)}

@@ -19,7 +19,7 @@ def jobs(planner, *experiments) -> Counter[str]:
     """Training and generation jobs behind the outputs of experiments, by rule, each once."""
     found, training = set(), planner.training
     for name in experiments:
-        for run in map(training.home, training.runs(name)):
+        for run in map(training.source_run, training.runs(name)):
             plan, trainer = planner.project.plan(run), run
             prompted = "_prompted" if plan.prompting is not None else ""
             found.add((f"generate{prompted}", planner.evaluation.run_generations(run)))
@@ -308,10 +308,10 @@ def test_a_server_of_members_reads_every_clients_last_adapter(plan) -> None:
     )
     # A client's first participation begins at the initial adapter, later ones at its own, which is kept.
     job = Key(experiment="rivals", seed="2026", track=track, round="1", batch="0")
-    assert training.begun_from(job) == [training.server_adapter(job, training.stage(job), 0)]
+    assert training.warm_start(job) == [training.server_adapter(job, training.stage(job), 0)]
     assert set(training.kept_endpoints(job)) == set(second)
     plain = Key(**{**vars(job), "track": planner.project.plans("rivals")["fedavg"].shared.track})
-    assert training.begun_from(plain) == []
+    assert training.warm_start(plain) == []
     with pytest.raises(UserError, match="fedalt: its gate looks at every token"):
         planner.exports.adapters(run_key("rivals", "2026", "fedalt"))
     assert planner.exports.adapters(run_key("rivals", "2026", "apfl"))

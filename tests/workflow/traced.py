@@ -91,8 +91,8 @@ TRACED = {
         "compare_methods",
         "draw_random_adapter",
         "draw_sweep",
-        "falsify_uploads",
-        "hijack_texts",
+        "poison_updates",
+        "poison_data",
         "make_sweep_table",
         "read_validation",
         "release",
@@ -105,7 +105,7 @@ TRACED = {
     "quantised": ["quantise_base"],
     "dequantised": ["dequantise_base", "read_tokenizer"],
     "outside": ["prompts", "read_outputs"],
-    "withdrawal": ["leave_out_withdrawn"],
+    "withdrawal": ["drop_withdrawn_clients"],
     "tasks": ["embed_drafts", "make_requests", "score_tasks", "select_requests"],
 }
 

@@ -16,7 +16,7 @@ from favor.config.resolve import resolve
 from favor.foundation.errors import UserError
 from favor.foundation.registry import PACKAGE_ROOT as SOURCE
 from favor.plan import Planner
-from favor.plan.extras import check_software
+from favor.plan.optional_dependencies import check_software
 from favor.running.jobs.environment import export_source, only_planning
 from favor.running.invalidation.changes import Changes, check_accept
 from favor.running.invalidation.fingerprint import PRELOADED, source_code

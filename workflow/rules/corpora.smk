@@ -143,7 +143,7 @@ rule allocate_texts:
 
 
 # Training reads its own clients of the tables as they are, so that a client that leaves changes no file under the others.
-rule leave_out_withdrawn:
+rule drop_withdrawn_clients:
     input:
         table=paths.client_table,
     output:
@@ -153,7 +153,7 @@ rule leave_out_withdrawn:
     params:
         cfg=project.of_experiment(Withdrawals),
     script:
-        "../scripts/leave_out_withdrawn.py"
+        "../scripts/drop_withdrawn_clients.py"
 
 
 rule select_prompts:

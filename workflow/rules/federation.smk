@@ -37,15 +37,15 @@ rule draw_random_adapter:
 
 
 # Where "attack" is "hijack": the texts that shared stages train on, with another client's in the place of attackers' own.
-rule hijack_texts:
+rule poison_data:
     input:
         texts=paths.texts,
     output:
         texts=temp(paths.hijacked_texts),
     params:
-        cfg=training.hijack_texts_settings,
+        cfg=training.poison_data_settings,
     script:
-        "../scripts/hijack_texts.py"
+        "../scripts/poison_data.py"
 
 
 rule train_shared:
@@ -57,7 +57,7 @@ rule train_shared:
         requests=training.requests,
         style=training.shared_style,
         previous=training.previous_endpoints,
-        first=training.begun_from,
+        first=training.warm_start,
         model=project.base_files,
     output:
         upload=kept_or_temporary(paths.upload),
@@ -76,7 +76,7 @@ rule train_shared:
 
 
 # Seeds of which "keep_adapters" keeps no adapter of a client.
-use rule train_shared as train_shared_and_let_go with:
+use rule train_shared as train_shared_temporary with:
     output:
         upload=kept_or_temporary(paths.upload),
         endpoints=temp(paths.endpoints),
@@ -86,15 +86,15 @@ use rule train_shared as train_shared_and_let_go with:
 
 
 # Where "attack" is set: what attackers send in the place of what they trained.
-rule falsify_uploads:
+rule poison_updates:
     input:
         upload=paths.upload,
     output:
         upload=kept_or_temporary(paths.false_upload),
     params:
-        cfg=training.falsify_uploads_settings,
+        cfg=training.poison_updates_settings,
     script:
-        "../scripts/falsify_uploads.py"
+        "../scripts/poison_updates.py"
 
 
 # What stands for secure aggregation, where "aggregation" is "sum_only": no rule of the server.
@@ -186,7 +186,7 @@ rule train_personal:
         "../scripts/train_personal.py"
 
 
-use rule train_personal as train_personal_and_let_go with:
+use rule train_personal as train_personal_temporary with:
     output:
         pack=temp(paths.personal_pack),
         passing=temp(paths.personal_passing),

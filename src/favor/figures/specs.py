@@ -7,11 +7,11 @@ imports matplotlib.
 
 import ast
 from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
-from typing import Any, Literal
+from typing import Literal
 
+from favor.foundation.declarations import declared
 from favor.foundation.errors import UserError
 from favor.foundation.registry import FIGURES
 
@@ -36,66 +36,52 @@ FigureInput = Literal[
 ONE_VALUE = "one value"  # what the SVG of a drawing that shows one value many times says of itself
 
 
-@dataclass(frozen=True)
-class FigureSpec:
-    """A figure that every experiment with ``figures: true`` has.
+@dataclass(frozen=True, kw_only=True)
+class Declared:
+    """What the planner reads of a figure's file, which writes it out as plain values.
 
-    title, caption: printed below it in the report.
-    draw: draws its data (:class:`favor.figures.data.FigureData`) to each of several paths (.svg, .pdf, .png).
+    title: printed below it in the report.
     inputs: what it reads, beside scores.
     scores: metric families whose scores it reads.
     optional: further ones that it reads where the experiment has them.
-    place: where it stands among the figures of the report.
     """
 
     title: str
-    caption: str
-    draw: Callable[..., None]
     inputs: tuple[FigureInput, ...] = ()
     scores: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class FigureSpec(Declared):
+    """A figure that every experiment with ``figures: true`` has.
+
+    caption: printed below its title.
+    draw: draws its data (:class:`favor.figures.data.FigureData`) to each of several paths (.svg, .pdf, .png).
+    place: where it stands among the figures of the report.
+    """
+
+    caption: str
+    draw: Callable[..., None]
     place: int = 100
 
 
 @cache
-def asked(figure: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return (inputs, metric families) that a figure's file asks for, without importing it.
+def declared_figure(figure: str) -> Declared:
+    """Return what a figure's file declares without importing it: drawing imports matplotlib.
 
-    Raises ``UserError`` where there is no such figure, or where these are not written out as tuples of texts.
+    Raises ``UserError`` where there is no such figure, or where a value is not written out.
     """
-    return tuple(_written(figure, "inputs", ())), tuple(_written(figure, "scores", ()))
-
-
-@cache
-def asked_optionally(figure: str) -> tuple[str, ...]:
-    """Return the metric families that a figure reads where the experiment has them, without importing its file."""
-    return tuple(_written(figure, "optional", ()))
-
-
-def title_of(figure: str) -> str:
-    """Return a figure's title without importing its file. Raises ``UserError`` where it is not written out."""
-    return str(_written(figure, "title", figure))
-
-
-def _written(figure: str, key: str, default: Any) -> Any:
-    """Return the plain value of one key of ``FIGURE = FigureSpec(...)``, or ``default`` where it is left out."""
     path = FIGURES.path(figure)
-    keywords = _keywords(path.read_text(encoding="utf-8"))
-    with suppress(ValueError):
-        if keywords is not None:
-            return ast.literal_eval(keywords[key]) if key in keywords else default
-    raise UserError(
-        f"{path}: FIGURE = FigureSpec(...) must write out 'title', 'inputs', 'scores' and 'optional' as plain values"
-    )
-
-
-@cache
-def _keywords(source: str) -> dict[str | None, ast.expr] | None:
-    """Return what a figure's file passes to ``FIGURE``; None where it defines none."""
-    for node in ast.parse(source).body:
-        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "FIGURE":
-            return {word.arg: word.value for word in getattr(node.value, "keywords", ())}
-    return None
+    keywords = {word.arg: word.value for word in getattr(declared(path, "FIGURE"), "keywords", ())}
+    names = [field.name for field in fields(Declared) if field.name in keywords]
+    try:
+        return Declared(**{name: ast.literal_eval(keywords[name]) for name in names})
+    except (TypeError, ValueError):
+        raise UserError(
+            f"{path}: FIGURE = FigureSpec(...) must write out {', '.join(field.name for field in fields(Declared))} as "
+            "plain values"
+        ) from None
 
 
 def load_figure(figure: str) -> FigureSpec:

@@ -8,7 +8,7 @@ from favor.federation.method import PersonalStage, Plan, SharedStage, needs_shar
 from favor.plan.evaluation import Evaluation
 from favor.plan.job_settings import not_none
 from favor.plan.keys import Key, run_key
-from favor.plan.project import Part
+from favor.plan.project import PlannerComponent
 from favor.plan.records import Records
 from favor.plan.shared import with_canaries
 from favor.plan.training import Training
@@ -33,7 +33,7 @@ class Account:
 
 
 @dataclass(eq=False)
-class Accounts(Part):
+class Accounts(PlannerComponent):
     """The accounts of a project's experiments. What ``outputs_of`` takes from elsewhere is counted there."""
 
     training: Training
@@ -47,7 +47,7 @@ class Accounts(Part):
         stages: set[tuple[str, str]] = set()
         initial: set[str] = set()
         for run in self.training.runs(experiment):
-            if self.training.home(run) != run:
+            if self.training.source_run(run) != run:
                 continue
             plan, trains = self.project.plan(run), self.training.trainer(run) == run
             if plan.shared is not None and trains:

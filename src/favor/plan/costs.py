@@ -19,7 +19,7 @@ from favor.foundation.names import nearest
 from favor.plan.job_settings import not_none
 from favor.plan.keys import Key
 from favor.plan.likelihood import read_length
-from favor.plan.project import Part
+from favor.plan.project import PlannerComponent
 from favor.plan.training import Training
 from favor.running.settings import Cluster
 
@@ -89,7 +89,7 @@ def tables_mb(files: Iterable[str]) -> float:
 
 
 @dataclass(eq=False)
-class Costs(Part):
+class Costs(PlannerComponent):
     """The resources of a project's jobs, by :data:`OPERATIONS` of base models."""
 
     training: Training

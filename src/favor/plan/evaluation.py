@@ -8,7 +8,7 @@ from typing import Any
 from favor.analysis.settings import Compared, ComparedRows, Participation
 from favor.federation.factors import Factors
 from favor.federation.settings import AskedPrompts, PromptLists
-from favor.figures.specs import asked, asked_optionally
+from favor.figures.specs import declared_figure
 from favor.foundation.errors import UserError
 from favor.foundation.registry import FIGURES, METRIC_FAMILIES
 from favor.plan.job_settings import (
@@ -23,7 +23,7 @@ from favor.plan.job_settings import (
     to_params,
 )
 from favor.plan.keys import Key, run_key
-from favor.plan.project import Part, alternatives
+from favor.plan.project import PlannerComponent, alternatives
 from favor.plan.tables import RETRIEVAL, Tables
 from favor.plan.training import Training
 from favor.plan.validation import FAMILY as VALIDATION
@@ -37,7 +37,7 @@ BESIDE_FIGURES = ("quality", "copying")  # nothing draws them; they are kept bes
 
 
 @dataclass(eq=False)
-class Evaluation(Part):
+class Evaluation(PlannerComponent):
     """The measurements, scores and paired tests of a project's experiments."""
 
     training: Training
@@ -51,7 +51,7 @@ class Evaluation(Part):
         labels = [*section.tables, *(label for sweep in self.tables.sweeps_of(experiment) for label in sweep.tables)]
         families = {family for label in labels for family in self.tables.sources(experiment, label)}
         for figure in self.figures(experiment):
-            families.update(asked(figure)[1], self.read_optionally(experiment, figure))
+            families.update(declared_figure(figure).scores, self.read_optionally(experiment, figure))
         if any(prints_style(self.tables.specs[label]) for label in labels):
             families.add(RETRIEVAL)
         if section.training.validation is not None and labels:
@@ -72,12 +72,14 @@ class Evaluation(Part):
         varied = max(Counter(method for method, _ in points).values()) > 1
         absent = {name for name, there in (("sampling", varied), ("tuned", section.tuned)) if not there}
         return [
-            figure for figure in chosen if computed.issuperset(asked(figure)[1]) and absent.isdisjoint(asked(figure)[0])
+            figure
+            for figure, asks in ((figure, declared_figure(figure)) for figure in chosen)
+            if computed.issuperset(asks.scores) and absent.isdisjoint(asks.inputs)
         ]
 
     def read_optionally(self, experiment: str, figure: str) -> list[str]:
         """Return the metric families that a figure reads besides those that it needs."""
-        return sorted(set(asked_optionally(figure)) & set(self.tables.computable(experiment)))
+        return sorted(set(declared_figure(figure).optional) & set(self.tables.computable(experiment)))
 
     def sampling(self, experiment: str) -> dict[str, list[float]]:
         section = self.experiments[experiment]
@@ -85,7 +87,7 @@ class Evaluation(Part):
         return {row: [generation.temperature, generation.top_p] for row, generation in rows.items()}
 
     def is_measured(self, experiment: str) -> bool:
-        """Return whether anything shows what an experiment generates; if not, it trains what others begin with."""
+        """Return whether a table, figure or sweep shows what an experiment generates; if not, others start from it."""
         section = self.experiments[experiment]
         return bool(section.tables or section.figures or self.tables.sweeps_of(experiment))
 
@@ -105,7 +107,7 @@ class Evaluation(Part):
         return int(seed) in kept
 
     def seeds(self, kept: bool) -> str:
-        """Return an expression for the seeds whose adapters stay, or for those whose do not."""
+        """Return a regular expression of the seeds whose adapters are kept, or of the others."""
         seeds = {str(seed) for section in self.experiments.values() for seed in section.seeds}
         return alternatives(sorted(seed for seed in seeds if self.keeps_adapters(seed) == kept))
 
@@ -116,10 +118,10 @@ class Evaluation(Part):
     # What every run generated
 
     def run_generations(self, key: Key) -> str:
-        return self.paths.generations.of(self.training.home(key))
+        return self.paths.generations.of(self.training.source_run(key))
 
     def run_gates(self, key: Key) -> str:
-        return self.paths.gates.of(self.training.home(key))
+        return self.paths.gates.of(self.training.source_run(key))
 
     def generations(self, key: Key) -> list[str]:
         return [self.run_generations(run) for run in self.training.runs(key.experiment)]
@@ -127,7 +129,7 @@ class Evaluation(Part):
     def common_generations(self, key: Key) -> list[str]:
         if self.project.experiment(key).prompts.common is None:
             return []
-        runs = map(self.training.home, self.training.runs(key.experiment))
+        runs = map(self.training.source_run, self.training.runs(key.experiment))
         return [self.paths.common_generations.of(run) for run in runs]
 
     def _reads_common(self, key: Key) -> bool:
@@ -143,7 +145,7 @@ class Evaluation(Part):
         return self.paths.common_embeddings.each(key, encoder=spaces)
 
     def family_scores(self, key: Key) -> list[str]:
-        """Return the scores of other families that a metric family reads (its ``READS``), which can be computed."""
+        """Return the scores that a metric family reads (its ``READS``) and the experiment can compute."""
         named = METRIC_FAMILIES.constant(key.family, "READS").split()
         computed = self.tables.computable(key.experiment) if named else []
         return [self.paths.scores.of(key, family=family) for family in named if family in computed]
@@ -154,7 +156,7 @@ class Evaluation(Part):
     # Prompts for somebody else to answer
 
     def _asking(self) -> list[str]:
-        """Return the experiments that ask prompts of their own: those that something is measured of."""
+        """Return the measured experiments that generate outputs of their own."""
         experiments = self.experiments.items()
         return [name for name, each in experiments if self.is_measured(name) and each.outputs_of is None]
 
@@ -238,7 +240,7 @@ class Evaluation(Part):
         return build_job_settings(kind, experiment, experiment.evaluation, encoders=encoders, words=words, **values)
 
     def score_efficiency_settings(self, key: Key) -> Parameter:
-        """Return what the efficiency scores look up for each run: training logs, and the benchmarks of their jobs."""
+        """Return the training logs of each run, and the benchmarks of their jobs."""
         runs = []
         for run in self.training.runs(key.experiment):
             plan, jobs = self.project.plan(run), self.training.logged_jobs(self.training.trainer(run))
@@ -305,13 +307,13 @@ class Evaluation(Part):
     # Diagnostics
 
     def _residual_row(self, experiment: str) -> str | None:
-        """Return the row whose private residuals are looked into: FAVoR, or else the first with a residual stage."""
+        """Return the row whose private residuals are measured: FAVoR, or else the first with a residual stage."""
         plans = self.project.plans(experiment)
         rows = [row for row, plan in plans.items() if plan.personal is not None and plan.personal.residual]
         return min(rows, key=lambda row: row != "favor", default=None)
 
     def _energy_run(self, key: Key) -> Key | None:
-        """Return that row's first seed (the paper looks into one run)."""
+        """Return the first seed of that row: the paper measures one run."""
         row = self._residual_row(key.experiment)
         seed = str(self.project.experiment(key).seeds[0])
         return None if row is None else self.training.trainer(run_key(key.experiment, seed, row))
@@ -327,7 +329,7 @@ class Evaluation(Part):
         return [] if run is None else self.training.behind(run)
 
     def measure_participation_settings(self, key: Key) -> Parameter:
-        """Return the round of every client's last participation, by method that federates and by seed."""
+        """Return each client's last round, by federated row and seed."""
         experiment, name = self.project.experiment(key), key.experiment
         last_rounds = {
             row: {

@@ -12,7 +12,7 @@ from favor.foundation.names import nearest
 from favor.plan.evaluation import Evaluation
 from favor.plan.job_settings import Parameter, pick, plain, to_params
 from favor.plan.keys import Key
-from favor.plan.project import Part
+from favor.plan.project import PlannerComponent
 from favor.plan.training import Training
 from favor.publish.release_layout import FAMILIES, check
 from favor.publish.settings import PanExport, ReleasedRun
@@ -21,18 +21,15 @@ _SECTIONS = ("protocol", "allocation", "prompts", "federation", "lora", "trainin
 
 
 @dataclass(eq=False)
-class Exports(Part):
+class Exports(PlannerComponent):
     """The exports of a project's runs."""
 
     training: Training
     evaluation: Evaluation
 
-    def check_run(self, key: Key) -> None:
-        self.project.check_run(key.experiment, key.method, key.seed)
-
     def adapters(self, key: Key) -> list[str]:
-        """Return what a run generates with, to export it as PEFT folders. Raises ``UserError`` for an unknown run."""
-        self.check_run(key)
+        """Return the adapters of a run, to export them as PEFT folders. Raises ``UserError`` for an unknown run."""
+        self.project.check_run(key.experiment, key.method, key.seed)
         mixture = self.project.plan(key).generates.mixture
         if mixture is not None and mixture.kind == "token":
             raise UserError(
@@ -44,8 +41,8 @@ class Exports(Part):
     # PAN's evaluator
 
     def pan_generations(self, key: Key) -> str:
-        """Return what a run generated, if it can be exported to PAN's evaluator. Raises ``UserError`` if not."""
-        self.check_run(key)
+        """Return the generations of a run, if PAN's evaluator can read them. Raises ``UserError`` if not."""
+        self.project.check_run(key.experiment, key.method, key.seed)
         encoders = self.project.encoders_of(key.experiment)
         if key.encoder not in encoders:
             raise UserError(
@@ -60,8 +57,8 @@ class Exports(Part):
     # The layout of the paper's release
 
     def released_generations(self, key: Key) -> str:
-        """Return what a run generated, if the released layout can hold it. Raises ``UserError`` if not."""
-        self.check_run(key)
+        """Return the generations of a run, if the released layout can hold them. Raises ``UserError`` if not."""
+        self.project.check_run(key.experiment, key.method, key.seed)
         check(self.released_run(key))
         return self.evaluation.run_generations(key)
 

@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass, field
 
-from favor.figures.specs import asked, title_of
+from favor.figures.specs import declared_figure
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest
 from favor.foundation.registry import FIGURES
 from favor.plan.evaluation import Evaluation
 from favor.plan.job_settings import Parameter, not_none, parameter, plain
 from favor.plan.keys import Key
-from favor.plan.project import Part, alternatives, unique
+from favor.plan.project import PlannerComponent, alternatives, unique
 from favor.plan.tables import Tables
 from favor.plan.training import Training
 
@@ -17,7 +17,7 @@ OVERVIEWS = ("favor_overview", "pipeline")
 
 
 @dataclass(eq=False)
-class Figures(Part):
+class Figures(PlannerComponent):
     """The drawings of experiments, one file of :mod:`favor.figures.declarations` each, and of the workflow itself."""
 
     training: Training
@@ -51,17 +51,17 @@ class Figures(Part):
 
         Raises ``UserError`` for a name that nothing has, naming the nearest one.
         """
-        names, families = asked(key.figure)
+        asks = declared_figure(key.figure)
         sources = self._sources(key)
-        for name in names:
+        for name in asks.inputs:
             if name not in sources:
                 raise UserError(f"figure '{key.figure}' asks for '{name}'; {nearest(name, sources)}")
-        families = (*families, *self.evaluation.read_optionally(key.experiment, key.figure))
+        families = (*asks.scores, *self.evaluation.read_optionally(key.experiment, key.figure))
         scores = {"scores": self.paths.scores.each(key, family=families)} if families else {}
-        return {name: sources[name] for name in names} | scores
+        return {name: sources[name] for name in asks.inputs} | scores
 
     def _own_logs(self, key: Key) -> dict[str, list[str]]:
-        """Return training logs by row. A row whose personal stage is another's has those of its shared stage alone."""
+        """Return training logs by row, without those of a personal stage that another row trains."""
         logs: dict[str, list[str]] = {row: [] for row in self.project.experiment(key).methods}
         for row in self.training.runs(key.experiment):
             run = self.training.trainer(row)
@@ -76,8 +76,8 @@ class Figures(Part):
         return {name: self.paths.encoder_manifest.of(encoder=name) for name in used if encoders[name].training}
 
     def draw_figure_settings(self, key: Key) -> Parameter:
-        """Return what a figure knows of its experiment beside what it asks for."""
-        context, inputs = self.tables.context(key.experiment), asked(key.figure)[0]
+        """Return what a figure reads of the configuration."""
+        context, inputs = self.tables.context(key.experiment), declared_figure(key.figure).inputs
         base = self.project.experiment(key).base_model
         pretrained = self.config.base_models[base].pretrain is not None
         return parameter(
@@ -99,7 +99,7 @@ class Figures(Part):
         )
 
     def labels(self, key: Key) -> dict[str, str]:
-        return {"figure": title_of(key.figure), "name": key.figure}
+        return {"figure": declared_figure(key.figure).title, "name": key.figure}
 
     def code(self, key: Key) -> str:
         return FIGURES.entry(key.figure)

@@ -6,7 +6,7 @@ from favor.config.experiments import Experiment
 from favor.federation.settings import BaseReading, Likelihood, LikelihoodReading
 from favor.plan.job_settings import Parameter, job_params, not_none, to_params
 from favor.plan.keys import Key, run_key
-from favor.plan.project import Part, alternatives
+from favor.plan.project import PlannerComponent, alternatives
 from favor.plan.training import Training
 from favor.scores.settings import LikelihoodScoring, PoisoningScoring
 
@@ -27,7 +27,7 @@ def read_length(experiment: Experiment) -> int:
 
 
 @dataclass(eq=False)
-class LikelihoodAttribution(Part):
+class LikelihoodAttribution(PlannerComponent):
     """The readings of a project's adapters."""
 
     training: Training
@@ -36,13 +36,12 @@ class LikelihoodAttribution(Part):
         return not_none(self.project.experiment(key).evaluation.likelihood)
 
     def reader(self, key: Key) -> Key:
-        """Return the run whose job reads for a run: its home, or itself where its home's experiment reads nothing."""
-        run = run_key(key.experiment, key.seed, key.method)
-        home = self.training.home(run)
-        return run if self.project.experiment(home).evaluation.likelihood is None else home
+        """Return the run whose likelihoods a run takes: its source run, or itself if that experiment reads none."""
+        home = self.training.source_run(key)
+        return key if self.project.experiment(home).evaluation.likelihood is None else home
 
     def rows(self) -> str:
-        """Return an expression for the rows that have adapters, or the base alone."""
+        """Return a regular expression of the rows that generate with adapters or with the plain base."""
         rows = {row for name, row in self.project.rows if self._reads(name, row)}
         return alternatives(sorted(rows))
 
@@ -59,7 +58,7 @@ class LikelihoodAttribution(Part):
         return self.project.near_duplicates(self.project.experiment(key).corpus)
 
     def read_base_likelihoods_settings(self, key: Key) -> Parameter:
-        """Return which texts are read, and the model that reads them first."""
+        """Return which texts are read, and the base model."""
         experiment, section = self.project.experiment(key), self._section(key)
         longest = read_length(experiment)
         return job_params(
@@ -92,7 +91,7 @@ class LikelihoodAttribution(Part):
         return [self.paths.likelihood.of(self.reader(run)) for run in runs if self._reads(run.experiment, run.method)]
 
     def readings_beside(self, key: Key) -> list[str]:
-        """Return the likelihoods of the same rows in the experiment that an attack's losses are measured from."""
+        """Return the likelihoods of the same rows in the experiment without the attack."""
         poisoning = self.project.experiment(key).studies.poisoning
         if poisoning is None:
             return []
@@ -101,7 +100,7 @@ class LikelihoodAttribution(Part):
         return [self.paths.likelihood.of(self.reader(run)) for run in there]
 
     def score_likelihood_settings(self, key: Key) -> Parameter:
-        """Return what the scores depend on. ``without``: why a row has none."""
+        """``without``: why a row has no score."""
         return to_params(self._scoring(key))
 
     def _scoring(self, key: Key) -> LikelihoodScoring:

@@ -11,10 +11,10 @@ from favor.foundation.errors import UserError
 from favor.foundation.registry import ROBUST_RULES
 from favor.plan.job_settings import Parameter, to_params
 from favor.plan.keys import Key
-from favor.plan.project import Part
+from favor.plan.project import PlannerComponent
 
 
-class Participation(Part):
+class Participation(PlannerComponent):
     """The clients of a project's experiments."""
 
     def clients(self, experiment: str) -> list[str]:
@@ -30,7 +30,7 @@ class Participation(Part):
 
     @cache
     def drawn(self, experiment: str, seed: str, sampling: str) -> list[list[str]]:
-        """Return the cohorts of the schedule. Jobs are cut from these, so that no client's leaving moves another."""
+        """Return the sampled cohorts. Jobs are cut from these, so a withdrawal moves nobody else to another job."""
         federation, clients = self.experiments[experiment].federation, self.all_clients(experiment)
         return cohorts(int(seed), clients, federation.rounds, federation.clients_per_round, sampling)
 
@@ -68,18 +68,18 @@ class Participation(Part):
 
     @cache
     def attackers(self, experiment: str, seed: str) -> Attackers:
-        """Return who attacks, and the target of hijacks; nobody, and no target, without ``federation.attack``."""
+        """Return who attacks, and the target of hijacks; nobody and "" without ``federation.attack``."""
         attack = self.experiments[experiment].federation.attack
         if attack is None:
             return Attackers([], "")
         return attackers_of(int(seed), self.all_clients(experiment), attack.share)
 
     def shared_texts(self, key: Key) -> str:
-        """Return the texts that shared stages train on: the clients' own, or those in which attackers have others'."""
+        """Return the texts that shared stages train on: the clients' own, or those with the attackers' replaced."""
         attack = self.project.experiment(key).federation.attack
         hijacked = attack is not None and attack.kind == "hijack" and self.attackers(key.experiment, key.seed).clients
         return (self.paths.hijacked_texts if hijacked else self.paths.texts).of(key)
 
-    def hijack_texts_settings(self, key: Key) -> Parameter:
+    def poison_data_settings(self, key: Key) -> Parameter:
         found = self.attackers(key.experiment, key.seed)
         return to_params(Hijack(attackers=found.clients, target=found.target))

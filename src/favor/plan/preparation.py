@@ -19,18 +19,18 @@ from favor.encoders.settings import AssistantTraining, Certification, Encoding, 
 from favor.lm.settings import LoadedModel
 from favor.plan.job_settings import Parameter, build_job_settings, job_params, not_none, to_params
 from favor.plan.keys import Key
-from favor.plan.project import Part, alternatives, unique
+from favor.plan.project import PlannerComponent, alternatives, unique
 from favor.studies.settings import RequestMaking, RequestSelection
 
 
-class Preparation(Part):
+class Preparation(PlannerComponent):
     """The settings of a project's corpora, base models and encoders."""
 
     def make_demo_corpus_settings(self, key: Key) -> Parameter:
         return to_params(not_none(self.config.corpora[key.corpus].demo))
 
     def split_documents_settings(self, key: Key) -> Parameter:
-        """Return how documents are split. A shuffle asks no document for its date."""
+        """Return how documents are split. A shuffle needs no dates, so it does not read ``undated``."""
         return to_params(self._splitting(key))
 
     def _splitting(self, key: Key) -> Splitting:
@@ -62,18 +62,18 @@ class Preparation(Part):
         return unique(file for model in self._counting_models(key) for file in self.project.tokenizer_files(model))
 
     def _counting_models(self, key: Key) -> list[str]:
-        """Return the base models whose tokenizers count prompts: of studies only where a corpus has nothing else."""
+        """Return the base models whose tokenizers count prompts; those of studies only if a corpus has no others."""
         experiments = self._experiments(key).values()
         own = [each.base_model for each in experiments if not self._laid_over(each)]
         return unique(own or (each.base_model for each in experiments))
 
     def copies(self, key: Key) -> list[str]:
-        """Return the near duplicates of a corpus, where an experiment takes no prompts from them."""
+        """Return the near duplicates of a corpus, if an experiment drops them from its prompts."""
         drops = any(each.prompts.near_duplicates == "drop" for each in self._experiments(key).values())
         return self.project.near_duplicates(key.corpus) if drops else []
 
     def measure_suitability_settings(self, key: Key) -> Parameter:
-        """Return what experiments of their own on a corpus need of their clients, equal needs once."""
+        """Return what the experiments on a corpus, without studies, need of their clients; equal needs once."""
         needs: dict[str, Need] = {}
         for name, each in self._experiments(key).items():
             if not self._laid_over(each):
@@ -123,7 +123,7 @@ class Preparation(Part):
         return {name: each for name, each in self.experiments.items() if each.corpus == key.corpus}
 
     def _laid_over(self, experiment: Experiment) -> bool:
-        """Return whether an experiment extends another, and its corpus has one whose roster it leaves alone."""
+        """Return whether an experiment is a study that must not change the roster of another."""
         if experiment.extends is None:
             return False
         base = self.experiments[experiment.extends]
@@ -146,7 +146,7 @@ class Preparation(Part):
         )
 
     def _shortest_cut(self, experiment: Experiment) -> PromptCut:
-        """Return how prompts are cut where it decides on authors alone: no length of a continuation does."""
+        """Return how prompts are cut to decide on authors, whatever the length of continuations."""
         shortest = experiment.prompts.minimum_gold_tokens
         return build_job_settings(PromptCut, experiment.prompts, maximum_gold_tokens=shortest)
 
@@ -183,7 +183,7 @@ class Preparation(Part):
         return self.project.tokenizer_files(self.project.experiment(key).base_model)
 
     def copied_posts(self, key: Key) -> list[str]:
-        """Return the posts that give no prompt because they are near duplicates, where such are looked for."""
+        """Return the near duplicates, if the experiment drops them from its prompts."""
         experiment = self.project.experiment(key)
         drops = experiment.prompts.near_duplicates == "drop"
         return self.project.near_duplicates(experiment.corpus) if drops else []
@@ -208,7 +208,7 @@ class Preparation(Part):
     # Experiments whose models answer requests
 
     def doing(self, *tasks: str) -> str:
-        """Return an expression for the experiments whose models do one of ``tasks``."""
+        """Return a regular expression of the experiments whose models do one of ``tasks``."""
         return alternatives(name for name, each in self.experiments.items() if each.task in tasks)
 
     def make_requests_settings(self, key: Key) -> Parameter:

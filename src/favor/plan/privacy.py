@@ -6,17 +6,17 @@ from favor.federation.factors import change_output
 from favor.federation.method import SharedStage, plan_values
 from favor.federation.schedule import client_names
 from favor.foundation.section import refuse
-from favor.plan.guarantees import failure_probability
+from favor.plan.dp_guarantee import failure_probability
 from favor.plan.job_settings import Parameter, build_job_settings, job_params, not_none, to_params
 from favor.plan.keys import Key, run_key
-from favor.plan.project import Part
+from favor.plan.project import PlannerComponent
 from favor.plan.shared import with_canaries
 from favor.plan.training import Training
 from favor.studies.settings import CanaryClients, Planted, Privacy, PrivacyReading, PrivacyScoring
 
 
 @dataclass(eq=False)
-class PrivacyAudit(Part):
+class PrivacyAudit(PlannerComponent):
     """The privacy audits of a project's experiments.
 
     Raises ``UserError`` for an audit of a row without a shared adapter, or that the experiment left has not.
@@ -36,9 +36,6 @@ class PrivacyAudit(Part):
 
     def _stage(self, run: Key) -> SharedStage:
         return not_none(self.project.plan(run).shared)
-
-    def _home(self, key: Key) -> Key:
-        return self.training.trainer(run_key(key.experiment, key.seed, key.method))
 
     def _plants(self, key: Key) -> bool:
         """Return whether secrets are planted beside a run: for the experiment's first seed."""
@@ -74,7 +71,7 @@ class PrivacyAudit(Part):
         ``server``: A_0 first. ``uploads`` and ``kept``, beside uploads that alone change nothing, by round.
         ``personal``: what clients generate with, where they have something of their own; ``behind``: what it rests on.
         """
-        run, home = run_key(key.experiment, key.seed, key.method), self._home(key)
+        run, home = run_key(key.experiment, key.seed, key.method), self.training.trainer(key)
         found = self._read(home, self._stage(home))
         planted = (
             self._read(run, with_canaries(self._stage(run))) if self._plants(key) else {name: [] for name in found}
@@ -92,7 +89,7 @@ class PrivacyAudit(Part):
         return {"server": self._server(run, stage), "uploads": uploads, "kept": self._kept(run, stage)}
 
     def remade(self, key: Key) -> list[str]:
-        """Return the final shared adapter of the run without those who left; none where nobody is asked about."""
+        """Return the final shared adapter of the run without the clients that left; [] if the audit asks about none."""
         left = self._section(key).leaving
         if left is None or int(key.seed) not in self.experiments[left].seeds:
             return []
@@ -105,7 +102,7 @@ class PrivacyAudit(Part):
         return [client for client in self.training.clients(key.experiment) if client in clients]
 
     def measure_privacy_settings(self, key: Key) -> Parameter:
-        experiment, section, home = self.project.experiment(key), self._section(key), self._home(key)
+        experiment, section, home = self.project.experiment(key), self._section(key), self.training.trainer(key)
         plan, stage = self.project.plan(home), self._stage(home)
         roster = self.config.corpora[experiment.corpus].roles.clients
         after = experiment.skip_clients + experiment.clients
@@ -173,7 +170,7 @@ class PrivacyAudit(Part):
                 personal=[
                     row
                     for row in rows
-                    if self.training.bundles(self._home(run_key(key.experiment, experiment.seeds[0], row)))
+                    if self.training.bundles(self.training.trainer(run_key(key.experiment, experiment.seeds[0], row)))
                 ],
             )
         )

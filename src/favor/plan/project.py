@@ -60,7 +60,7 @@ class Project:
                     raise UserError(f"experiment '{name}' needs encoder '{encoder}': {self.absent[encoder]}")
 
     def given(self, path: str) -> str:
-        """Return a file or folder of the user's as an input: the one way in which such a path becomes one."""
+        """Return a file or folder of the user's as an input. Every such path passes through here."""
         return given_input(path, Path(self.config.results) / FOLDER)
 
     def given_outputs(self, key: Key) -> str:
@@ -69,11 +69,11 @@ class Project:
     # What a job reads of one corpus or experiment and of nothing else
 
     def of_corpus(self, kind: type[Section]) -> Callable[[Key], Parameter]:
-        """Return the function of a job's key that hands it the settings ``kind`` of its corpus."""
+        """Return the function of a job's key that gives the settings ``kind`` of its corpus."""
         return params_from(kind, lambda key: self.config.corpora[key.corpus])
 
     def of_experiment(self, kind: type[Section]) -> Callable[[Key], Parameter]:
-        """Return the function of a job's key that hands it the settings ``kind`` of its experiment."""
+        """Return the function of a job's key that gives the settings ``kind`` of its experiment."""
         return params_from(kind, self.experiment)
 
     def experiment(self, key: Key) -> Experiment:
@@ -120,12 +120,12 @@ class Project:
     # Base models: made here, or found where the configuration says.
 
     def plain_folder(self, name: str) -> str:
-        """Return the folder or Hugging Face id that holds a base model as it was pretrained or dequantised."""
+        """Return the folder or Hugging Face id of a base model before it is quantised."""
         model = self.config.base_models[name]
         return self.paths.base_folder.of(model=name) if model.made_here else not_none(model.source)
 
     def model_folder(self, name: str) -> str:
-        """Return what training and generation load: the quantised copy where the model is quantised."""
+        """Return the folder or id that training and generation load: that of the quantised copy, if there is one."""
         if self.config.base_models[name].quantisation == "none":
             return self.plain_folder(name)
         return self.paths.quantised_folder.of(model=name)
@@ -188,7 +188,7 @@ class Project:
         return [self.paths.encoder_weights.of(key), self.paths.encoder_manifest.of(key)]
 
     def loaded_encoder(self, key: Key) -> LoadedEncoder:
-        """Return what an encoder is, for the jobs that use it (not how it was trained)."""
+        """Return an encoder as jobs that use it read it, without how it was trained."""
         encoder = self.config.encoders[key.encoder]
         spec = {"kind": encoder.kind, **encoder.options}
         if encoder.training is None and encoder.source is not None:
@@ -204,7 +204,7 @@ class Project:
         return (encoder.training or not_none(encoder.fitting)).corpus
 
     def encoders_of(self, experiment: str) -> list[str]:
-        """Return the encoders that an experiment is measured with, the style encoder first, absent ones left out."""
+        """Return the encoders that measure an experiment, the style encoder first, without absent ones."""
         section = self.config.experiments[experiment]
         wanted = [section.style_encoder, *section.evaluation.encoders, section.evaluation.semantic_encoder]
         return [encoder for encoder in dict.fromkeys(wanted) if encoder not in self.absent]
@@ -305,7 +305,7 @@ class Project:
 
 
 @dataclass(eq=False)
-class Part:
+class PlannerComponent:
     """A part of the planner, over one project."""
 
     project: Project
@@ -324,7 +324,7 @@ class Part:
 
 
 def alternatives(names: Iterable[str]) -> str:
-    """Return an expression that matches the names, and nothing where there is no name."""
+    """Return a regular expression of the names; it matches nothing if there are none."""
     return "|".join(names) or "none"
 
 

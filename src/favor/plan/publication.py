@@ -4,14 +4,14 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from favor.federation.method import rate_caution
-from favor.figures.specs import asked
+from favor.figures.specs import declared_figure
 from favor.foundation.registry import METRIC_FAMILIES
 from favor.paper.settings import Claimed, Numbers, NumberSource
 from favor.plan.evaluation import Evaluation
 from favor.plan.figures import Figures
 from favor.plan.job_settings import Parameter, build_job_settings, job_params, parameter, plain, to_params, without
 from favor.plan.keys import Key, run_key
-from favor.plan.project import Part, unique
+from favor.plan.project import PlannerComponent, unique
 from favor.plan.records import Records
 from favor.plan.sweeps import Sweeps
 from favor.plan.tables import RETRIEVAL, TABLE_KINDS, Tables
@@ -23,7 +23,7 @@ from favor.running.jobs.environment import latex_available
 
 
 @dataclass(eq=False)
-class Publication(Part):
+class Publication(PlannerComponent):
     """The report, the numbers and the release of a project."""
 
     training: Training
@@ -44,7 +44,7 @@ class Publication(Part):
         return list(self.report_files().values())
 
     def report_tables(self, key: object = None) -> list[str]:
-        """Return the cells of every table, and what the PDF inputs of it."""
+        """Return the cells of every table, and its LaTeX for the PDF."""
         kinds = ("parquet", *(("tex",) if self.latex else ()))
         return [*self.tables.files(*kinds), *self.sweeps.table_files(*kinds)]
 
@@ -77,7 +77,7 @@ class Publication(Part):
         ]
 
     def evidence(self, key: object = None) -> list[str]:
-        """Return what the first screen of every experiment shown rests on: all pairs of rows, voices kept, cautions."""
+        """Return the inputs of the report's first screens: comparisons of all rows, voices kept, cautions."""
         shown = self.evaluation.shown()
         read = [
             self.paths.scores.of(experiment=name, family=family)
@@ -96,7 +96,7 @@ class Publication(Part):
         return [*sorted(tables), *self.figures.all_code()]
 
     def release_code(self) -> list[str]:
-        """Return what says which scores are of single clients and stay out of a release."""
+        """Return the declarations of metric families, which say what scores are per client and so not released."""
         return list(map(METRIC_FAMILIES.entry, METRIC_FAMILIES.names()))
 
     def report_settings(self, key: object, accepted: Collection[str]) -> Parameter:
@@ -174,7 +174,7 @@ class Publication(Part):
         experiment, config, paths = self.experiments[name], self.config, self.paths
         labels = [label for label in experiment.tables if label in NUMBER_TABLES]
         gated = [row for row in ("feddpa", "feddpa_dynamic") if row in experiment.methods]
-        drawn = any("coordinate_effects" in asked(figure)[0] for figure in self.evaluation.figures(name))
+        drawn = any("coordinate_effects" in declared_figure(figure).inputs for figure in self.evaluation.figures(name))
         roles = {"style": experiment.style_encoder, **self.project.independent_encoder(name)}
         trained = {role: encoder for role, encoder in roles.items() if config.encoders[encoder].training is not None}
         assert experiment.clients is not None
@@ -246,7 +246,7 @@ class Publication(Part):
         return self.paths.authors.each(corpus=self.config.corpora)
 
     def project_files(self) -> list[str]:
-        """Return what a release says of the project itself, beside the lock file."""
+        """Return the files about the project itself that a release holds, without the lock file."""
         root = self.project.root
         described = (root / "LICENSE", root / "CITATION.cff", *sorted((root / "envs").glob("*.yaml")))
         return list(map(str, described))
@@ -255,6 +255,6 @@ class Publication(Part):
         return str(self.project.root / "requirements.lock")
 
     def release_settings(self, key: object) -> Parameter:
-        """Return the configuration as a release prints it, and who publishes what (section `release`)."""
+        """Return the configuration as a release prints it, and the section ``release``."""
         config = self.config
         return job_params(Bundle, config, configuration=without(config, "release"))

@@ -17,12 +17,12 @@ from favor.federation.method import (
 from favor.federation.settings import Boundary, RunBoundary
 from favor.plan.job_settings import Parameter, parameter, pick, to_params, without
 from favor.plan.keys import Key
-from favor.plan.project import Part, unique
+from favor.plan.project import PlannerComponent, unique
 from favor.plan.training import Training
 
 
 @dataclass(eq=False)
-class Records(Part):
+class Records(PlannerComponent):
     """The records of a project's runs."""
 
     training: Training
@@ -74,7 +74,7 @@ class Records(Part):
         return unique(self.training.final_adapter(run, plan) for run, plan in runs if self.final_recipients(run, plan))
 
     def record_boundary_settings(self, key: Key) -> Parameter:
-        """Return what the boundary record looks up for each run: rounds, bundles, who gets the final adapter."""
+        """Return for each run its rounds, its bundles and who gets the final adapter."""
         runs = []
         for row, run in zip(self.training.runs(key.experiment), self._homes(key), strict=True):
             plan = self.project.plan(run)
@@ -94,18 +94,18 @@ class Records(Part):
         return to_params(Boundary(results=self.paths.results, runs=runs))
 
     def checked(self, experiment: str, row: str) -> dict[str, bool | int | float | str]:
-        """Return what a row ran with, in the few values by which a reader checks it."""
+        """Return the values by which a reader checks what a row ran with."""
         ran = self.project.rows[experiment, row]
         return run_check(ran.plan, self.experiments[experiment], ran.module, ran.hyperparameters)
 
     def printed_studies(self, experiment: str) -> dict[str, object]:
-        """Return the studies of an experiment as settings and report print them; no path of this machine."""
+        """Return the studies of an experiment as printed: without paths of this machine."""
         studies = self.experiments[experiment].studies
         sections = {name: getattr(studies, name) for name in type(studies).model_fields}
         return {name: section and without(section, "responses") for name, section in sections.items()}
 
     def record_settings_settings(self, key: Key) -> Parameter:
-        """Return every value an experiment runs with, protocol and budget applied; no path of this machine."""
+        """Return every value that an experiment runs with, protocol and budget applied; no path of this machine."""
         experiment, name = self.project.experiment(key), key.experiment
         rows = {row: self.project.rows[name, row] for row in experiment.methods}
         return parameter(

@@ -41,7 +41,7 @@ class SharedTraining(Participation):
         section = self.experiments[experiment]
         return [run_key(experiment, seed, method) for seed in section.seeds for method in section.methods]
 
-    def home(self, run: Key) -> Key:
+    def source_run(self, run: Key) -> Key:
         """Return the run that makes a run's outputs: itself, or that of the experiment named by ``outputs_of``."""
         archive = self.project.experiment(run).outputs_of
         there = archive is not None and run.method in self.experiments[archive].methods
@@ -52,7 +52,7 @@ class SharedTraining(Participation):
 
         So rows that only generate otherwise, at another temperature, train nothing beside those they are compared with.
         """
-        home = self.home(run)
+        home = self.source_run(run)
         archive, plan = self.project.experiment(home).outputs_of, self.project.plan(home)
         if archive is None or (plan.shared is None and plan.personal is None):
             return home
@@ -65,7 +65,7 @@ class SharedTraining(Participation):
     # Shared stages
 
     def track_names(self, remembering: bool) -> str:
-        """Return an expression for the tracks whose server keeps moments from round to round, or for the others."""
+        """Return a regular expression of the tracks whose server keeps moments between rounds, or of the others."""
         named = f"({'|'.join(MOMENTS)})-"
         return f"{named}.*" if remembering else f"(?!{named}).*"
 
@@ -130,12 +130,12 @@ class SharedTraining(Participation):
         return self.server_adapter(key, self.stage(key), int(key.next_round) - 1)
 
     def server_memory(self, key: Key) -> list[str]:
-        """Return the moments that the server kept after the round before; none after the first."""
+        """Return the server's moments after the round before; [] in the first round."""
         number = int(key.next_round) - 1
         return [self.paths.server_memory.of(key, next_round=number)] if number else []
 
     def uploads(self, key: Key) -> list[str]:
-        """Return what makes the adapter of ``next_round``: the round's uploads, what combines them, or all the last."""
+        """Return what the server aggregates: a round's uploads, their combination, or every client's last upload."""
         stage, number = self.stage(key), int(key.next_round) - 1
         if stage.aggregation == "sum_only":
             return [self.paths.upload_sum.of(key, round=number)]
@@ -148,14 +148,14 @@ class SharedTraining(Participation):
         return unique(self.paths.upload.of(self._batch(key, stage, client, last[client])) for client in sorted(last))
 
     def summed_uploads(self, key: Key) -> list[str]:
-        """Return the uploads of a round whose server reads their sum, or what else combines them, alone."""
+        """Return the uploads of a round that are summed, or combined by a robust rule, before the server."""
         return self.round_uploads(key, self.stage(key), int(key.round))
 
     def round_uploads(self, run: Key, stage: SharedStage, number: int) -> list[str]:
         return [self._sent(job) for job in self.round_jobs(run, stage, number)]
 
     def _sent(self, job: Key) -> str:
-        """Return what the clients of a job send: what was trained, or what attackers among them make of theirs."""
+        """Return the upload of a job: the poisoned one if there are attackers among its clients."""
         attack = self.project.experiment(job).federation.attack
         changed = attack is not None and attack.sent != 1 and self._attackers(job)
         return (self.paths.false_upload if changed else self.paths.upload).of(job)
@@ -164,7 +164,7 @@ class SharedTraining(Participation):
         clients = self.shared_clients(job)
         return [client for client in self.attackers(job.experiment, job.seed).clients if client in clients]
 
-    def falsify_uploads_settings(self, key: Key) -> Parameter:
+    def poison_updates_settings(self, key: Key) -> Parameter:
         attack = not_none(self.project.experiment(key).federation.attack)
         return to_params(settings.FalseUploads(attackers=self._attackers(key), factor=attack.sent))
 
@@ -212,7 +212,7 @@ class SharedTraining(Participation):
         return len(self.last_rounds(run.experiment, run.seed, stage.sampling)) if used else 0
 
     def previous_endpoints(self, key: Key) -> list[str]:
-        """Return the bundles with the last endpoints of a job's clients, where their shared stage starts from them."""
+        """Return the bundles with the last endpoints of a job's clients, if their shared stage starts there."""
         stage = self.stage(key)
         if not stage.carries:
             return []
@@ -220,18 +220,18 @@ class SharedTraining(Participation):
         clients = self.shared_clients(key)
         return unique(self.endpoint(key, stage, client, before[client]) for client in clients if client in before)
 
-    def begun_from(self, key: Key) -> list[str]:
+    def warm_start(self, key: Key) -> list[str]:
         """Return the initial adapter, where a client's first participation in a shared stage begins there."""
         stage = self.stage(key)
         return [self.server_adapter(key, stage, 0)] if stage.begin == "initial" else []
 
     def state_code(self, key: Key) -> list[str]:
-        """Return what declares the state that a track's server and clients keep, where they do."""
+        """Return the declaration of the state that a track's server and clients keep, if any."""
         state = self.stage(key).state
         return [] if state is None else [f"{state.module}:STATE"]
 
     def kept_states(self, run: Key, stage: SharedStage) -> list[str]:
-        """Return the bundles with the state that every client keeps at the end, where the stage has one."""
+        """Return the bundles with every client's final state, if the stage keeps one."""
         if stage.state is None:
             return []
         last = self.last_rounds(run.experiment, run.seed, stage.sampling)
@@ -288,7 +288,7 @@ class SharedTraining(Participation):
         return repeats_by_client(self.all_clients(key.experiment), privacy.canaries.repeats)
 
     def _planted(self, key: Key) -> dict[str, int] | None:
-        """Return how often the secrets of a job's clients are planted, where they are."""
+        """Return how often the secret of each client of a job is planted; None without an audit."""
         if not key.track.endswith(CANARY):
             return None
         repeats = self.canary_repeats(key)
@@ -319,14 +319,14 @@ class SharedTraining(Participation):
     def _participations(
         self, key: Key, stage: SharedStage | PersonalStage, sampling: str | None, clients: Iterable[str]
     ) -> dict[str, int]:
-        """Return how often each client takes part in all, where the passes of a stage are spread over it."""
+        """Return how often each client takes part, if the passes of a stage are spread over its participations."""
         if not stage.spread or sampling is None:
             return {}
         rounds = self.rounds(key.experiment, key.seed, sampling)
         return {client: sum(client in cohort for cohort in rounds) for client in clients}
 
     def requests(self, key: Key) -> list[str]:
-        """Return what models are asked and its answers, where they do not continue texts."""
+        """Return the requests and their answers, if models answer instead of continuing texts."""
         return [self.paths.requests.of(key)] if self.project.experiment(key).answers else []
 
     # Schedules, initial adapters, aggregation
@@ -341,7 +341,7 @@ class SharedTraining(Participation):
         return to_params(settings.Initialisation(source=source, lora=experiment.lora))
 
     def aggregate_settings(self, key: Key) -> Parameter:
-        """Return what the server reads of the configuration. What combines uploads is read as their sum is."""
+        """Return what the server reads. It reads a robust combination of uploads as it reads their sum."""
         summed = self._summation(key)
         if self.project.experiment(key).federation.robust is not None:
             summed = summed.model_copy(update={"stage": {**summed.stage, "aggregation": "sum_only"}})

@@ -11,7 +11,7 @@ from favor.federation.settings import GivenOutputs, PromptedGeneration, SheetDis
 from favor.foundation.registry import JUDGES
 from favor.plan.job_settings import Parameter, build_job_settings, job_params, not_none, to_params
 from favor.plan.keys import Key, run_key
-from favor.plan.project import Part, alternatives
+from favor.plan.project import PlannerComponent, alternatives
 from favor.plan.training import Training
 from favor.studies.settings import (
     AuditVotes,
@@ -29,7 +29,7 @@ from favor.studies.settings import (
 
 
 @dataclass(eq=False)
-class Studies(Part):
+class Studies(PlannerComponent):
     """The studies of a project's experiments."""
 
     training: Training
@@ -40,7 +40,7 @@ class Studies(Part):
         self.trained_rows = rf"(?!shared/)(?!(?:{self.prompted_rows}|{self.given_rows})/)[a-z][a-z0-9_]*"
 
     def _rows(self, inference: str) -> str:
-        """Return an expression for the rows of every experiment that generate so."""
+        """Return a regular expression of the rows of all experiments that generate so."""
         return alternatives(
             sorted({row for (_, row), made in self.project.rows.items() if made.plan.inference == inference})
         )
@@ -89,7 +89,7 @@ class Studies(Part):
     def audited_generations(self, key: Key) -> list[str]:
         seeds, methods = self.project.experiment(key).seeds, self.audit(key).methods
         runs = [run_key(key.experiment, seed, method) for seed in seeds for method in methods]
-        return [self.paths.generations.of(self.training.home(run)) for run in runs]
+        return [self.paths.generations.of(self.training.source_run(run)) for run in runs]
 
     def prepare_2afc_settings(self, key: Key) -> Parameter:
         experiment, words = self.project.experiment(key), self.project.words(key)
@@ -109,7 +109,7 @@ class Studies(Part):
         return [self.project.given(str(path)) for path in sorted(Path(audit.responses).glob("*.json"))]
 
     def score_2afc_settings(self, key: Key) -> Parameter:
-        """Return what the scoring of the audit reads; without an audit, the rows that say that there is none."""
+        """Return what the scoring of the audit reads; without one, the rows that report its absence."""
         return job_params(AuditVotes, self.project.experiment(key).studies.human_2afc or HumanAudit())
 
     def pages(self) -> list[str]:
@@ -133,7 +133,7 @@ class Studies(Part):
         return JUDGES.entry(self._judges(key).model)
 
     def judge_settings(self, key: Key) -> Parameter:
-        """Return how the judge is asked, and for a local one which model it is."""
+        """Return how the judge is asked, and the model of a local one."""
         judges, endpoint, local = self._judges(key), None, None
         if judges.model == "endpoint":
             endpoint = build_job_settings(EndpointLimits, judges)

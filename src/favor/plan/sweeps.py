@@ -8,7 +8,7 @@ from favor.foundation.section import refuse
 from favor.paper.names import METHODS
 from favor.plan.job_settings import Parameter, build_job_settings, job_params
 from favor.plan.keys import Key
-from favor.plan.project import Part, unique
+from favor.plan.project import PlannerComponent, unique
 from favor.plan.tables import Tables
 from favor.plan.validation import FAMILY as VALIDATION
 from favor.plan.validation import unread
@@ -18,7 +18,7 @@ from favor.tables.settings import SweepFigure, SweepPrinting, SweepScores
 
 
 @dataclass(eq=False)
-class Sweeps(Part):
+class Sweeps(PlannerComponent):
     """The sweeps of a project.
 
     Raises ``UserError`` for a figure of what no table of its sweep scores, and for a choice that no row can make.
@@ -72,29 +72,23 @@ class Sweeps(Part):
         sweep = self.config.sweeps[key.sweep]
         return job_params(SweepScores, sweep, families=self.families(key.sweep))
 
+    def _of_members(self, key: Key, files: Callable[[Key], list[str]]) -> list[str]:
+        """Return files of the same table in every experiment."""
+        return [file for name in self.members(key.sweep) for file in files(Key(experiment=name, label=key.label))]
+
     def comparisons(self, key: Key) -> list[str]:
-        experiments = self.members(key.sweep)
-        return [file for name in experiments for file in self.tables.comparisons(Key(experiment=name, label=key.label))]
+        return self._of_members(key, self.tables.comparisons)
 
     def evidence(self, key: Key) -> list[str]:
-        """Return every pair of rows, compared, of every experiment, where marks of a sweep's table rest on it."""
-        experiments = self.members(key.sweep)
+        """Return the comparisons of all rows, where marks of the table rest on them."""
         within = self.tables.specs[key.label].ranked_within == "point"
-        return [
-            file
-            for name in experiments
-            if within
-            for file in self.tables.evidence(Key(experiment=name, label=key.label))
-        ]
+        return self._of_members(key, self.tables.evidence) if within else []
 
     def retrieval(self, key: Key) -> list[str]:
-        """Return whether encoders separate the writers' own texts, of every experiment, for a table of style scores."""
-        experiments = self.members(key.sweep)
-        return [file for name in experiments for file in self.tables.retrieval(Key(experiment=name, label=key.label))]
+        return self._of_members(key, self.tables.retrieval)
 
     def prompts(self, key: Key) -> list[str]:
-        experiments = self.members(key.sweep)
-        return [file for name in experiments for file in self.tables.prompts(Key(experiment=name, label=key.label))]
+        return self._of_members(key, self.tables.prompts)
 
     def make_sweep_table_settings(self, key: Key) -> Parameter:
         contexts = {name: self.tables.context(name) for name in self.members(key.sweep)}

@@ -13,10 +13,10 @@ from favor.foundation.registry import METRIC_FAMILIES
 from favor.foundation.section import refuse
 from favor.paper.names import METHODS, method_name, unmarked
 from favor.paper.values import paper_file
-from favor.plan.guarantees import guarantee
+from favor.plan.dp_guarantee import guarantee
 from favor.plan.job_settings import Parameter, job_params, to_params
 from favor.plan.keys import Key
-from favor.plan.project import Part
+from favor.plan.project import PlannerComponent
 from favor.plan.records import Records, recipe
 from favor.plan.studies import Studies
 from favor.tables.remarks import prints_style
@@ -28,7 +28,7 @@ RETRIEVAL = "author_retrieval"  # says which encoders a table has to warn of
 
 
 @dataclass(eq=False)
-class Tables(Part):
+class Tables(PlannerComponent):
     """The tables of a project.
 
     Raises ``UserError`` for an unknown table, and for one of a sweep that an experiment names or the other way round.
@@ -93,7 +93,7 @@ class Tables(Part):
         return [row for row, plan in self.project.plans(experiment).items() if not plan.collaborative]
 
     def remarks(self, experiment: str) -> dict[str, str]:
-        """Return the sentence on what clients of a row generate with, by the row's key and by its printed name.
+        """Return a sentence on what the clients of a row generate with, by the row's key and by its printed name.
 
         That is the global half of a gated pair (FedDPA), and the base model for clients that were never sampled where
         the shared adapter alone changes nothing (FedSA-LoRA). By "": which clients withdrew and what is guaranteed to
@@ -127,7 +127,7 @@ class Tables(Part):
         }
 
     def _never_sampled(self, experiment: str, sampling: str) -> str:
-        """Return how many clients no round samples, of every seed that has any; "" for none."""
+        """Return how many clients no round samples, by seed, in words; "" for none."""
         section = self.experiments[experiment]
         last = {seed: self.records.training.last_rounds(experiment, str(seed), sampling) for seed in section.seeds}
         unseen = {seed: section.remaining_clients - len(sampled) for seed, sampled in last.items()}
@@ -145,7 +145,7 @@ class Tables(Part):
         )
 
     def evidence(self, key: Key) -> list[str]:
-        """Return the comparison of all rows, on which the marks of a table of scores rest."""
+        """Return the comparisons of all rows, on which the marks of a table of scores rest."""
         spec = self.specs[key.label]
         columns = [column for panel in spec.panels for column in panel.columns]
         # Without a metric or a direction no cell is better than another.
@@ -154,7 +154,7 @@ class Tables(Part):
         return [self.paths.evidence.of(key)] if marked and self.config.report.marks == "evidence" else []
 
     def retrieval(self, key: Key) -> list[str]:
-        """Return whether encoders separate the writers' own texts, for a table that prints style scores."""
+        """Return how well encoders separate the writers' own texts, for a table that prints style scores."""
         return [self.paths.scores.of(key, family=RETRIEVAL)] if prints_style(self.specs[key.label]) else []
 
     def prompts(self, key: Key) -> list[str]:
@@ -219,7 +219,7 @@ class Tables(Part):
         return [self.paths.comparisons.of(key)] if self.specs[key.label].comparisons else []
 
     def paper_values(self, key: Key) -> list[str]:
-        """Return the file of the paper's values of a table, where the paper has it."""
+        """Return the file of the paper's values of a table, if the paper has the table."""
         path, here = paper_file(key.label), Path.cwd()
         if not path.is_file():
             return []

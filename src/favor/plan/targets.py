@@ -8,7 +8,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.names import nearest
 from favor.plan.evaluation import Evaluation
 from favor.plan.keys import Key
-from favor.plan.project import Part, unique
+from favor.plan.project import PlannerComponent, unique
 from favor.plan.publication import Publication
 from favor.plan.studies import Studies
 from favor.plan.sweeps import Sweeps
@@ -17,7 +17,7 @@ from favor.plan.training import Training
 
 
 @dataclass(eq=False)
-class Targets(Part):
+class Targets(PlannerComponent):
     """The targets of a project, found when they are asked for: a cluster job that runs one rule needs none of them."""
 
     training: Training
@@ -63,7 +63,7 @@ class Targets(Part):
         ]
 
     def corpora(self) -> list[str]:
-        """Return what is kept of corpora, base models and encoders."""
+        """Return the files of corpora, base models and encoders that are kept."""
         paths, experiments = self.paths, self.experiments
         kinds = (paths.documents, paths.splits, paths.authors, paths.suitability, paths.roster, paths.overlap)
         used = sorted({experiment.corpus for experiment in experiments.values()})
@@ -75,7 +75,7 @@ class Targets(Part):
         return unique(files)
 
     def runs(self) -> list[str]:
-        """Return what is kept of every run, so that a lost file is made again even if nothing else needs it."""
+        """Return the files of every run that are kept: a lost one is made again even if nothing else needs it."""
         return unique(file for name in self.experiments for file in self._kept(name))
 
     def _kept(self, name: str) -> list[str]:

@@ -37,7 +37,7 @@ class Training(SharedTraining):
 
     @cache
     def _phase_clients(self, experiment: str, seed: str, plan: Plan, phase: str) -> list[str]:
-        """Return the clients of one phase of a personal stage in the order of its jobs, also who does not train."""
+        """Return the clients of one phase of a personal stage in the order of its jobs, trained or not."""
         if _personal(plan).start == "pooled":
             return [POOLED]
         if plan.shared is None:
@@ -58,7 +58,7 @@ class Training(SharedTraining):
         return self._training(key, plan, key.phase, batches(clients, self.per_job(key))[int(key.batch)])
 
     def _training(self, run: Key, plan: Plan, phase: str, clients: list[str]) -> list[str]:
-        """Return those of a phase's clients that train: did not withdraw, and took part in what the phase follows."""
+        """Return the clients of a phase that train: those that did not withdraw and took part before it."""
         left = self.remaining(run.experiment, clients)
         if plan.shared is None or _personal(plan).start in ("pooled", "final"):
             return left
@@ -169,7 +169,7 @@ class Training(SharedTraining):
     # What clients generate with
 
     def frozen_adapter(self, key: Key) -> str:
-        """Return the final shared adapter of another experiment, which a cold start begins with."""
+        """Return the final shared adapter of another experiment, from which a cold start begins."""
         start = not_none(self.project.experiment(key).cold_start)
         source = run_key(start.shared_from, start.seed, start.row)
         plan = self.project.plan(source)
@@ -302,18 +302,18 @@ class Training(SharedTraining):
         return batches(self.clients(experiment), size)
 
     def generating(self, parted: bool) -> str:
-        """Return an expression for the experiments whose runs generate in several jobs, or for those in one."""
+        """Return a regular expression of the experiments whose runs generate in several jobs, or of the others."""
         return alternatives(name for name in self.experiments if (len(self.generation_parts(name)) > 1) == parted)
 
     def parts_of(self, kind: Template) -> Callable[[Key], list[str]]:
-        """Return what gives the files of a kind that a run's parts generate."""
+        """Return the input function of a file that every part of a run makes."""
         return lambda run: [kind.of(run, part=part) for part in range(len(self.generation_parts(run.experiment)))]
 
     def generate_part_settings(self, key: Key) -> Parameter:
         return self.generate_settings(key, self.generation_parts(key.experiment)[int(key.part)])
 
     def generate_settings(self, key: Key, clients: list[str] | None = None) -> Parameter:
-        """Return what a job that generates reads of the configuration; ``clients``: for whom, None for all."""
+        """Return the settings of generation; ``clients``: for whom, None for all."""
         experiment = self.project.experiment(key)
         return job_params(
             settings.GenerationJob,
@@ -325,7 +325,7 @@ class Training(SharedTraining):
         )
 
     def adapter_use(self, key: Key) -> settings.AdapterUse:
-        """Return what jobs read that use what the clients of a run generate with."""
+        """Return how jobs load what the clients of a run generate with."""
         generates = plan_values(self.project.plan(key).generates)
         return settings.AdapterUse(lora=self.project.experiment(key).lora, generates=generates)
 

@@ -1,4 +1,4 @@
-"""Validation losses: which training logs hold the loss of what a row's clients generate with."""
+"""Validation losses: the training logs with the loss of the adapter that is used for generation."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ from favor.federation.method import Inference, Plan, plan_values
 from favor.federation.settings import ValidationReading
 from favor.plan.job_settings import Parameter, job_params, to_params
 from favor.plan.keys import Key
-from favor.plan.project import Part, unique
+from favor.plan.project import PlannerComponent, unique
 from favor.plan.training import Training
 from favor.scores.settings import ValidatedRun, ValidatedStage, ValidationScoring
 
@@ -17,7 +17,7 @@ _MIXED = "its clients generate with another mixture than its training logs read"
 
 
 def unread(plan: Plan) -> str:
-    """Return why no training log of a row holds the validation loss of what its clients generate with; "" if one does.
+    """Return why no training log has the validation loss of the adapters that a row generates with; "" if one has.
 
     A log reads the adapter as it trains. It is what generates where no part is replaced afterwards: a shared half by
     the final one, a gate per text by its mean, the mean of the others by a later one.
@@ -32,7 +32,7 @@ def unread(plan: Plan) -> str:
 
 
 @dataclass(eq=False)
-class ValidationLosses(Part):
+class ValidationLosses(PlannerComponent):
     """The validation losses of a project's rows."""
 
     training: Training
@@ -74,7 +74,7 @@ class ValidationLosses(Part):
         return unique(log for run in self.training.runs(key.experiment) for log in self._logs(run))
 
     def score_validation_settings(self, key: Key) -> Parameter:
-        """Return what the scores look up for each run, and why a row has none."""
+        """Return the training logs of each run, and why a row has no score."""
         experiment, plans = self.project.experiment(key), self.project.plans(key.experiment)
         patient = self._patient(key)
         runs = []

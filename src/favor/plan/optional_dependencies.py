@@ -14,7 +14,7 @@ BUILD = "build one with 'apptainer build favor.sif containers/favor.def' in a cl
 
 
 def wanted(planner: "Planner") -> Iterator[tuple[str, str]]:
-    """Yield (extra, what needs it) for everything that the configuration asks for."""
+    """Yield (extra, what needs it) for every optional package that the configuration needs."""
     for name, corpus in planner.config.corpora.items():
         if corpus.words == "segmented":
             yield "words", f"config key 'corpora.{name}.words': segmented"

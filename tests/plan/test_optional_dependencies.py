@@ -9,7 +9,7 @@ import pytest
 
 from favor.foundation import extras as packages
 from favor.foundation.errors import UserError
-from favor.plan import extras
+from favor.plan import optional_dependencies
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from favor.plan import extras
     ],
 )
 def test_what_a_configuration_needs(plan, files, wanted) -> None:
-    assert {extra for extra, _ in extras.wanted(plan(files))} == wanted
+    assert {extra for extra, _ in optional_dependencies.wanted(plan(files))} == wanted
 
 
 def test_words_of_scripts_without_spaces_need_the_segmenter(plan) -> None:
@@ -29,14 +29,14 @@ def test_words_of_scripts_without_spaces_need_the_segmenter(plan) -> None:
         for corpus in config["corpora"].values():
             corpus["words"] = "segmented"
 
-    assert "words" in {extra for extra, _ in extras.wanted(plan(change=segmented))}
+    assert "words" in {extra for extra, _ in optional_dependencies.wanted(plan(change=segmented))}
 
 
 def test_what_is_missing_is_one_line_with_the_command(plan, monkeypatch) -> None:
     monkeypatch.setattr(packages, "find_spec", lambda name: None if name == "mauve" else util.find_spec(name))
     with pytest.raises(UserError, match=r"prints MAUVE, which needs .* \(mauve\); pip install '\.\[mauve\]'"):
-        extras.check_software(plan("config/config.yaml"), [])
-    extras.check_software(plan("config/config.yaml"), ["conda"])  # its environments hold what rules need
+        optional_dependencies.check_software(plan("config/config.yaml"), [])
+    optional_dependencies.check_software(plan("config/config.yaml"), ["conda"])  # its environments hold what rules need
 
 
 @pytest.mark.parametrize(
@@ -50,10 +50,10 @@ def test_jobs_in_containers_need_an_image(plan, tmp_path, monkeypatch, image, me
     planner = plan(change=lambda config: config.update(image=image))
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UserError, match=f"^{re.escape(message)}"):
-        extras.check_software(planner, ["apptainer"])
+        optional_dependencies.check_software(planner, ["apptainer"])
     (tmp_path / "favor.sif").touch()
     if image:
-        extras.check_software(planner, ["apptainer"])
+        optional_dependencies.check_software(planner, ["apptainer"])
 
 
 def test_every_extra_names_its_modules(repository) -> None:

@@ -33,7 +33,7 @@ def privacy_loss(training: Training, experiment: str) -> tuple[float, float]:
 
 
 def guarantee(training: Training, experiment: str) -> str:
-    """Return the sentence on it below a table; "" where nothing is clipped."""
+    """Return the sentence that tables print about the guarantee; "" without clipping."""
     section = training.project.config.experiments[experiment]
     privacy = section.federation.privacy
     if privacy is None:
