@@ -6,6 +6,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,7 @@ def declared(trees) -> Iterator[str]:
             yield node.attr
 
 
+@cache
 def found() -> set[tuple[str, str]]:
     """(name, file) of everything foreign that the package touches."""
     trees = {path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text()) for path in PACKAGE.rglob("*.py")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -108,6 +109,7 @@ def norms() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=PRIVACY_NORMS.names)
 
 
+@cache
 def scored(leak, seed=0) -> pd.Series:
     readings = Readings(
         losses(leak, seed), links(leak, seed), canaries(leak > 0), canary_clients(leak / 10), norms(), {}, 8**-1.1, {}
@@ -117,7 +119,7 @@ def scored(leak, seed=0) -> pd.Series:
 
 
 def test_every_attack_finds_a_planted_leak() -> None:
-    found = scored(leak=2.0)
+    found = scored(2.0)
     for view in ("upload", "personal"):
         assert found["sender_top1", view] == 1.0
         assert found["sender_auc", view] == 1.0
@@ -151,7 +153,7 @@ def test_uploads_that_change_nothing_alone_have_numbers_only_beside_their_owners
         ("canary_exposure", "final_1"),
     ):  # fmt: skip
         assert scores.loc[(metric, view), "note"].startswith("what is uploaded changes nothing alone"), (metric, view)
-    whole = scored(leak=2.0)
+    whole = scored(2.0)
     for metric, view in (("sender_top1", ""), ("text_auc", ""), ("canary_exposure", "_4")):
         found = scores.loc[(metric, f"completed{view}"), "value"]
         assert found == whole[metric, f"upload{view}"]
@@ -165,7 +167,7 @@ def test_uploads_that_change_nothing_alone_have_numbers_only_beside_their_owners
 
 
 def test_limits_of_top1_and_exposure_by_hand() -> None:
-    found = scored(leak=2.0)
+    found = scored(2.0)
     # All 10 decisions of 8 authors are right: Wilson's limit of 8 of 8, however often one decides. t(.975, 7) = 2.3646
     assert found["sender_top1", "upload_low"] == pytest.approx(8 / (8 + 2.3646**2), rel=1e-4)
     assert found["sender_top1", "upload_high"] == 1.0
@@ -175,9 +177,9 @@ def test_limits_of_top1_and_exposure_by_hand() -> None:
 
 
 def test_the_empirical_epsilon_is_a_bound_beside_that_of_canaries_that_took_no_part() -> None:
-    found = scored(leak=0.0)
+    found = scored(0.0)
     assert found["empirical_epsilon", "mean"] == found["empirical_epsilon", "mean_shuffled"] == 0.0
-    leaking = scored(leak=2.0)
+    leaking = scored(2.0)
     assert leaking["empirical_epsilon", "mean"] > 150
     assert leaking["empirical_epsilon", "mean_shuffled"] == 0.0
     assert ("empirical_epsilon", "mean_low") not in leaking.index
