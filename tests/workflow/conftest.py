@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import atexit
+import json
 import os
 import secrets
 import shutil
+import socket
 import subprocess
 import textwrap
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from tempfile import NamedTemporaryFile, TemporaryFile
 
 import pytest
 
@@ -76,6 +82,17 @@ def fork_server() -> dict[str, str]:
     return {forked.SERVER: name}
 
 
+@contextmanager
+def forked_by(server) -> Iterator[socket.socket]:
+    """A connection to a server, once it has imported its libraries."""
+    end = time.monotonic() + 600
+    with socket.socket(socket.AF_UNIX) as connection:
+        while connection.connect_ex(f"\0{server}"):
+            assert time.monotonic() < end, "no process that jobs are forked from"
+            time.sleep(0.1)
+        yield connection
+
+
 @dataclass(frozen=True)
 class Project:
     """A copy of the project in ``folder``; ``originals`` holds the texts of edited files.
@@ -103,6 +120,28 @@ class Project:
         if check and done.returncode:
             raise AssertionError(f"{' '.join(arguments)} failed:\n{done.stdout[-4000:]}")
         return done
+
+    def favor(self, *arguments, answers="") -> subprocess.CompletedProcess[str]:
+        """Call the command of the copy's own code in a fork of the process that jobs are forked from."""
+        environment = os.environ | {"PYTHONPATH": str(self.folder / "src"), "OMP_NUM_THREADS": "1"}
+        with (
+            NamedTemporaryFile("w+", suffix=".py") as script,
+            TemporaryFile("w+") as given,
+            TemporaryFile("w+") as out,
+            TemporaryFile("w+") as errors,
+            forked_by(fork_server()[forked.SERVER]) as connection,
+        ):
+            script.write(f"import sys\nfrom favor.cli import main\n\nsys.argv = {['favor', *arguments]!r}\nmain()\n")
+            given.write(answers)
+            for file in (script, given):
+                file.seek(0)
+            request = {"script": script.name, "rule": "favor", "folder": str(self.folder), "environment": environment}
+            content = json.dumps(request).encode()
+            socket.send_fds(connection, [len(content).to_bytes(8)], [file.fileno() for file in (given, out, errors)])
+            connection.sendall(content)
+            _, ended = connection.makefile("r")
+            printed = [file.seek(0) or file.read() for file in (out, errors)]
+            return subprocess.CompletedProcess(arguments, json.loads(ended)[0], *printed)
 
     def planned(self, *arguments) -> dict[str, int]:
         """Return the jobs a dry run plans, by rule (the target rule left out)."""

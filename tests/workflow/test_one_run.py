@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import subprocess
-import sys
 
 from tests.faults.conftest import completes, ended, printed, project, start, wait_for  # noqa: F401 - a fixture
 from tests.shortest import ARGUMENTS, TABLES, contents, finished_run, jobs_begun  # noqa: F401 - a fixture
@@ -50,37 +47,29 @@ def test_a_killed_run_goes_on_and_gives_the_same_bytes(finished, project) -> Non
     assert contents(project) == contents(finished)
 
 
-def favor(copy, *arguments, answers="") -> subprocess.CompletedProcess[str]:
-    """Call the command of the copy's own code."""
-    command, paths = [sys.executable, "-m", "favor.cli", *arguments], {"PYTHONPATH": str(copy.folder / "src")}
-    return subprocess.run(
-        command, cwd=copy.folder, env=os.environ | paths, input=answers, capture_output=True, text=True
-    )
-
-
 def test_a_job_runs_alone_and_writes_nothing_into_the_results(finished, project) -> None:  # noqa: F811
     score = "results/short/scores/utility.parquet"
-    done = favor(project, "debug", score, "shortest.yaml")
+    done = project.favor("debug", score, "shortest.yaml")
     assert done.stdout.endswith(f": the same bytes as {score}\n"), done.stderr
     pack = "results/short/seed1/favor/clients/last/batch0.safetensors"
     (project.folder / pack).write_bytes((project.folder / pack).read_bytes())  # newer than what was made of it
-    assert f": the same tensors as {pack}\n" in favor(project, "debug", pack, "shortest.yaml").stdout
+    assert f": the same tensors as {pack}\n" in project.favor("debug", pack, "shortest.yaml").stdout
     project.edit(
         "src/favor/scores/utility.py", "def score(", 'def score(*new):\n    raise ValueError("seen")\n\n\ndef old('
     )
-    stopped = favor(project, "debug", score, "shortest.yaml", "--pdb", answers="p new\nq\n")
+    stopped = project.favor("debug", score, "shortest.yaml", "--pdb", answers="p new\nq\n")
     assert "ValueError: seen" in stopped.stderr
     assert "(Pdb) (ScoreInputs" in stopped.stdout
     assert contents(project) == contents(finished)
-    assert favor(project, "debug", "all", "shortest.yaml").stderr.endswith("name a file that the workflow makes\n")
+    assert project.favor("debug", "all", "shortest.yaml").stderr.endswith("name a file that the workflow makes\n")
 
 
 def test_why_a_job_would_run_again(project) -> None:  # noqa: F811
     pack = "results/short/seed1/favor/clients/last/batch0.safetensors"
-    assert favor(project, "why", pack, "shortest.yaml").stdout == f"{pack}: train_personal would not run again\n"
+    assert project.favor("why", pack, "shortest.yaml").stdout == f"{pack}: train_personal would not run again\n"
     project.edit("shortest.yaml", "favor: {}", "favor: { private_epochs: 3 }")
     project.edit("src/favor/lm/training.py", "import math\n", "import math\n\nmath.tau\n")
-    changed = favor(project, "why", pack, "shortest.yaml").stdout
+    changed = project.favor("why", pack, "shortest.yaml").stdout
     assert changed.startswith(f"{pack}: train_personal would run again, because\n")
     assert "  configuration `stage.epochs` changed\n" in changed
     assert "  `favor.lm.training" in changed
