@@ -12,6 +12,7 @@ from random import Random
 
 from favor.running.invalidation.fingerprint import EXEMPT, SourceCode
 from favor.running.invalidation.parts import read_module
+from favor.running.invalidation.source_index import modules_below
 
 # The runs whose jobs are traced, with the scripts that each is there for.
 TRACED = {
@@ -124,20 +125,28 @@ class Trace:
 
 
 @cache
-def definitions(path) -> list[tuple[int, int, str]]:
-    """Return (first line, last line, name) of the functions and classes at the top level of a file."""
-    found = []
+def definitions(path) -> dict[int, ast.stmt]:
+    """Return the functions and classes at the top level of a file, by each of their lines."""
+    found = {}
     for node in ast.parse(path.read_text()).body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-            found.append((first, node.end_lineno or first, node.name))
+            found |= dict.fromkeys(range(first, (node.end_lineno or first) + 1), node)
     return found
 
 
 @cache
-def is_class(path, name) -> bool:
-    """Whether ``name`` is a class; its body runs when the module is imported, whoever uses it."""
-    return any(isinstance(node, ast.ClassDef) and node.name == name for node in ast.parse(path.read_text()).body)
+def part_of(source, file, line, name) -> tuple[str, str] | None:
+    """Return (module, definition) of what was called or imported; None of what is part of a constant, as a lambda is.
+
+    The body of a class runs when its module is imported, whoever uses it.
+    """
+    module = ".".join(Path(file).relative_to(source).with_suffix("").parts).removesuffix(".__init__")
+    if name == "<module>":
+        return module, ""
+    holder = definitions(Path(file)).get(line)
+    title = getattr(holder, "name", "")
+    return (module, title) if holder and not (name == title and isinstance(holder, ast.ClassDef)) else None
 
 
 def traces_of(folder) -> list[Trace]:
@@ -146,23 +155,20 @@ def traces_of(folder) -> list[Trace]:
     for path in sorted((folder / "trace").glob("*.json")):
         job = json.loads(path.read_text())
         record = json.loads((folder / "results" / ".code" / f"{job['fingerprint']}.json").read_text())
-        executed = set()
-        for file, line, name in job["executed"]:
-            module = ".".join(Path(file).relative_to(folder / "src").with_suffix("").parts).removesuffix(".__init__")
-            holders = [title for first, last, title in definitions(Path(file)) if first <= line <= last]
-            # What is neither in a definition nor the module itself is part of a constant, such as a lambda.
-            if name == "<module>":
-                executed.add((module, ""))
-            elif holders and not (name == holders[0] and is_class(Path(file), name)):
-                executed.add((module, holders[0]))
+        executed = {part_of(folder / "src", *called) for called in job["executed"]} - {None}
         script = folder / "workflow" / "scripts" / record["script"]
         found.append(Trace(job["rule"], script, tuple(record["modules"]), frozenset(executed)))
     return found
 
 
+def source_of(folder) -> SourceCode:
+    """Return the project's code, as its runs read it."""
+    return SourceCode(folder / "src", modules_below(folder / "src"))
+
+
 def unforeseen(folder) -> set[tuple[str, str]]:
     """Return (rule, definition) for what ran and is neither in the rule's fingerprint nor declared harmless."""
-    source = SourceCode(folder / "src")
+    source = source_of(folder)
     missing = set()
     for trace in traces_of(folder):
         reached = source.reach(trace.script, trace.modules)
@@ -245,7 +251,7 @@ def mutated(path, name, chance) -> tuple[str, str] | None:
 
 def unnoticed_mutations(folder, elsewhere, number=40, seed=2026) -> list[str]:
     """Mutate ``number`` executed definitions, one at a time, and return those that a rule which ran them overlooks."""
-    chance, base = Random(seed), SourceCode(folder / "src")
+    chance, base = Random(seed), source_of(folder)
     traces = traces_of(folder)
     executed = sorted({found for trace in traces for found in trace.executed if found[1] and found[0] not in EXEMPT})
     chance.shuffle(executed)
