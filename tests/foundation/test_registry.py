@@ -62,6 +62,40 @@ def test_two_files_of_one_name_are_refused_by_both_paths(tools) -> None:
         tools.names()
 
 
+@pytest.fixture
+def boxes(tools) -> Registry:
+    (tools.root / "shed_of_tests" / "boxes").mkdir()
+    return Registry("box", ("shed_of_tests.boxes",), "", tools.root, label="label")
+
+
+def test_a_file_holds_several_plug_ins_that_are_named_by_their_label(boxes) -> None:
+    path = boxes.root / "shed_of_tests" / "boxes" / "wood.py"
+    path.write_text(
+        "NOT_ONE = dict(size=3)\nBIG = dict(label='big-box', size=2)\nSMALL: dict = dict(label='small-box')\n"
+    )
+    assert boxes.modules() == dict.fromkeys(("big-box", "small-box"), "shed_of_tests.boxes.wood")
+    assert boxes.entry("small-box") == "shed_of_tests.boxes.wood:SMALL"
+    assert boxes.declared("big-box") == {"label": "big-box", "size": 2}
+    with pytest.raises(UserError, match="box 'wood' is unknown"):
+        boxes.module("wood")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("NAME = 'x'\nA = dict(label=NAME)\n", "the label of 'A' is not written out; give it as a plain text"),
+        ("A = dict(label='x')\nB = dict(label='x')\n", "'A' and 'B' have one label, 'x'; rename one"),
+        ("A = dict(label='x'\n", "correct the syntax"),
+    ],
+)
+def test_a_label_that_cannot_be_read_is_refused_by_the_file(boxes, text, message) -> None:
+    path = boxes.root / "shed_of_tests" / "boxes" / "wood.py"
+    path.write_text(text)
+    with pytest.raises(UserError, match=f"^{path}") as caught:
+        boxes.names()
+    assert message in str(caught.value)
+
+
 def test_every_kind_has_plug_ins_and_methods_load_without_numerical_libraries() -> None:
     kinds = [value for value in vars(registry).values() if isinstance(value, Registry)]
     assert all(kind.names() for kind in kinds)

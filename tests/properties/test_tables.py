@@ -35,7 +35,7 @@ KEYS = [*METHODS, "mine", "also_mine"]
 SEEDS = (1, 2)
 LABELS = [
     spec.label
-    for spec in (TABLES.load(name).TABLE for name in TABLES.names())
+    for spec in map(TABLES.declared, TABLES.names())
     if spec.comparisons is None and not spec.over_points and spec.publishable
 ]
 ROLES = {"style": "asce_a", "independent": "asce_b", "semantic": "minilm"}

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from favor.tables.cells import SAME
-from favor.tables.declarations.author_profiles import TABLE
-from favor.tables.differences import minus
+from favor.tables.declarations.style_measures import AUTHOR_PROFILES
+from favor.tables.differences import difference
 from favor.tables.specs import Row
 
 
@@ -27,7 +27,7 @@ def frame(encoder="asce_a", prefix="common_") -> pd.DataFrame:
 
 
 def cell(method, scores, variant="common") -> str:
-    column = minus("profile_auc", "favor", "style", variant)
+    column = difference("profile_auc", "favor", "style", variant)
     return column(Row((method,), method), scores, {"style": "asce_a"}).text
 
 
@@ -38,7 +38,7 @@ def test_the_sign_is_the_rows_and_p_is_holms_over_the_two_tests_against_the_riva
 
 
 def test_rows_that_are_equal_by_every_resampling_have_neither_interval_nor_p() -> None:
-    column = minus("profile_auc", "favor", "style", "common")
+    column = difference("profile_auc", "favor", "style", "common")
     equal = frame().assign(value=lambda rows: rows["value"].where(rows["variant"].str.endswith("_p"), 0.0))
     found = column(Row(("ditto",), "ditto"), equal, {"style": "asce_a"})
     assert (found.text, found.value, found.reason) == ("0.000", 0.0, SAME)
@@ -53,12 +53,13 @@ def test_what_was_not_compared_is_a_dash_with_its_reason() -> None:
         assert cell(method, scores, variant) == "–"
     assert cell("ditto", frame(encoder="minilm")) == "–"
     empty = frame().assign(note="no author has outputs in both rows")
-    derived = minus("profile_auc", "favor", "style", "common")(Row(("ditto",), "ditto"), empty, {"style": "asce_a"})
+    column = difference("profile_auc", "favor", "style", "common")
+    derived = column(Row(("ditto",), "ditto"), empty, {"style": "asce_a"})
     assert derived.reason == "no author has outputs in both rows"
 
 
 @pytest.mark.parametrize(("panel", "prefix"), [("AUC minus FAVoR", ""), ("AUC minus FAVoR, common prompts", "common_")])
 def test_the_table_of_author_profiles_prints_them(panel, prefix) -> None:
-    columns = next(each.columns for each in TABLE.panels if each.title == panel)
+    columns = next(each.columns for each in AUTHOR_PROFILES.panels if each.title == panel)
     found = columns[1].derive(Row(("ditto",), "ditto"), frame(prefix=prefix), {"style": "asce_a"})
     assert found.value == pytest.approx(-0.2)

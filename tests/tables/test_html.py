@@ -25,6 +25,7 @@ from tests.optional import needs
 from favor.config.reference import schema_text
 from favor.foundation.errors import UserError
 from favor.foundation.html import folded
+from favor.foundation.registry import TABLES
 from favor.paper.values import load_paper_values
 from favor.report.content import DEMO_STATEMENT, Figure, ReportTable
 from favor.report.page import write_html_report
@@ -34,7 +35,7 @@ from favor.studies.human_audit.human_2afc import NO_RESPONSES, missing_scores
 from favor.tables.build import build_table
 from favor.tables.html import html_document, html_table, page
 from favor.tables.labels import printed_spec
-from favor.tables.specs import Context, available, load_spec
+from favor.tables.specs import Context, load_spec
 
 VOID = {"meta", "br"}
 
@@ -110,7 +111,7 @@ def test_long_captions_are_folded() -> None:
     )
     assert folded("One two. Three", words=4) == "One two. Three"
     assert folded("One two. Three", words=3) == "One two. <details><summary>More</summary>Three</details>"
-    for label in available():
+    for label in TABLES.names():
         shown, _, _ = folded(load_spec(label).caption).partition(" <details>")
         assert len(shown.split()) < 40, label
 

@@ -12,11 +12,12 @@ import pytest
 from tests.latex import two_columns
 from tests.optional import needs
 
+from favor.foundation.registry import TABLES
 from favor.paper.values import load_paper_values
 from favor.tables.build import build_table
 from favor.tables.labels import printed_spec
 from favor.tables.latex import latex_table
-from favor.tables.specs import Column, Context, Panel, Row, TableSpec, available
+from favor.tables.specs import Column, Context, Panel, Row, TableSpec
 
 needs_latex = needs("pdflatex", "pdftotext")
 
@@ -132,7 +133,7 @@ def test_wide_tables_span_two_columns_and_marks_are_the_users(scores, context) -
 def test_every_table_compiles_with_hostile_text(tmp_path, scores, context, hostile) -> None:
     methods = [*context.methods, "own"]
     odd = Context(hostile, methods, hostile, "BlogText", context.encoders, {"own": hostile}, {"styledistance": hostile})
-    specs = [printed_spec(label) for label in available()]
+    specs = [printed_spec(label) for label in TABLES.names()]
     bodies = [latex_table(spec, build_table(spec, scores, odd, load_paper_values(spec.label))) for spec in specs]
     pdf, faults = two_columns(bodies, tmp_path)
     assert faults == []

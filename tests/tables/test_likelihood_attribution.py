@@ -8,7 +8,7 @@ from tests.scores.test_likelihood import CLIENTS, own_voice, rows
 
 from favor.scores.likelihood import likelihood_scores
 from favor.statistics.paired import holm
-from favor.tables.declarations.likelihood_attribution import TABLE
+from favor.tables.declarations.style_measures import LIKELIHOOD_ATTRIBUTION
 from favor.tables.specs import Row
 
 METHODS = ["favor", "ditto", "fedavg"]
@@ -25,7 +25,7 @@ def scores() -> pd.DataFrame:
 
 
 def cell(scores, method, panel, header) -> str:
-    columns = {each.title: {column.label: column for column in each.columns} for each in TABLE.panels}
+    columns = {each.title: {column.label: column for column in each.columns} for each in LIKELIHOOD_ATTRIBUTION.panels}
     return columns[panel][header].derive(Row((method,), method), scores, {}).text
 
 

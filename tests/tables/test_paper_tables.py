@@ -9,12 +9,13 @@ import pytest
 from tests.experiments import experiment
 
 from favor.federation.method import load_method
+from favor.foundation.registry import TABLES
 from favor.paper.names import METHODS
 from favor.paper.values import load_paper_values, paper_cell
 from favor.plan.records import run_check
 from favor.tables.build import SEEDS, build_table
 from favor.tables.labels import printed_spec
-from favor.tables.specs import Context, available
+from favor.tables.specs import Context
 
 # (row, column) where the paper marks otherwise than by best and second-best of the printed numbers.
 OTHERWISE = {
@@ -91,7 +92,7 @@ def test_components_as_the_default_methods_run_are_the_papers(label) -> None:
 
 
 @pytest.mark.parametrize(
-    "label", [label for label in available() if "Directional Δ" in set(load_paper_values(label)["column"])]
+    "label", [label for label in TABLES.names() if "Directional Δ" in set(load_paper_values(label)["column"])]
 )
 def test_printed_differences_close(label) -> None:
     values = load_paper_values(label).pivot(index="row", columns="column", values="value")

@@ -12,14 +12,14 @@ import pytest
 
 from favor.foundation.errors import UserError
 from favor.foundation.registry import METHODS as FILES
-from favor.foundation.registry import METRIC_FAMILIES, PACKAGE_ROOT
+from favor.foundation.registry import METRIC_FAMILIES, PACKAGE_ROOT, TABLES
 from favor.paper.names import CONTROLS, METHODS
 from favor.paper.values import load_paper_values, paper_cell, paper_text
 from favor.scores.metric import SOURCE, metrics_of
 from favor.tables.build import SEEDS
 from favor.tables.labels import labelled, printed_spec
 from favor.tables.settings import Point
-from favor.tables.specs import POINT, Column, Panel, available, load_spec
+from favor.tables.specs import POINT, Column, Panel, load_spec
 from favor.tables.sweeps import at_points
 
 # The points of the paper's sweeps, as the tables name them.
@@ -34,7 +34,7 @@ PAPER_POINTS = {
 }
 
 
-@pytest.mark.parametrize("label", available())
+@pytest.mark.parametrize("label", TABLES.names())
 def test_spec_is_whole(label) -> None:
     spec = printed_spec(label)
     assert all(
@@ -57,7 +57,7 @@ def test_spec_is_whole(label) -> None:
             assert sum(map(bool, sources)) == 1, column.label
 
 
-@pytest.mark.parametrize("label", available())
+@pytest.mark.parametrize("label", TABLES.names())
 def test_every_cell_of_a_spec_is_found_in_the_paper(label) -> None:
     spec, values = printed_spec(label), load_paper_values(label)
     if values.empty:
@@ -86,7 +86,7 @@ def test_every_cell_of_a_spec_is_found_in_the_paper(label) -> None:
 
 
 def test_scored_metrics_exist() -> None:
-    for spec in map(load_spec, available()):
+    for spec in map(load_spec, TABLES.names()):
         assert set(spec.sources) <= set(METRIC_FAMILIES.names()), spec.label
         known = {metric.name for family in spec.sources for metric in metrics_of(family)}
         columns = [column for panel in spec.panels for column in panel.columns if column.metric]
@@ -110,7 +110,7 @@ def test_columns_and_rows_say_what_their_metrics_say() -> None:
 
 def test_specifications_are_read_without_numerical_libraries() -> None:
     check = (
-        "import sys; from favor.tables.specs import available, load_spec; [load_spec(label) for label in available()];"
+        "import sys; from favor.foundation.registry import TABLES; list(map(TABLES.declared, TABLES.names()));"
         "print(sorted({'numpy', 'pandas', 'pyarrow', 'torch'} & set(sys.modules)))"
     )
     environment = {**os.environ, "PYTHONPATH": str(PACKAGE_ROOT)}

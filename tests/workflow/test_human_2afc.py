@@ -25,6 +25,7 @@ from tests.workflow.reruns import rerun_by_code
 pytestmark = pytest.mark.slow(15)
 
 TABLES = ("human_2afc_audit", "human-2afc-agreement")
+AUDIT_TABLES = "src/favor/tables/declarations/human_audit_and_judges.py"
 RULES = ("prepare_2afc", "make_2afc_page", "score_2afc", "make_table")
 AUDIT = "results/demo/studies/human_2afc"
 
@@ -154,13 +155,8 @@ def test_a_faulty_file_stops_with_one_line(audit) -> None:
             "\nMETRICS = (*(), ",
             {"score_2afc": 1, "make_table": 2},
         ),
-        ("src/favor/tables/declarations/human_2afc_audit.py", "Human 2AFC audit", "Audit", {"make_table": 1}),
-        (
-            "src/favor/tables/declarations/human_2afc_agreement.py",
-            'Agreement of the annotators"',
-            'Agreement"',
-            {"make_table": 1},
-        ),
+        (AUDIT_TABLES, '"Human 2AFC audit"', '"Audit"', {"make_table": 1}),
+        (AUDIT_TABLES, 'Agreement of the annotators"', 'Agreement"', {"make_table": 1}),
         ("src/favor/studies/human_audit/templates/page.html", "<h1>Which author", "<h1>Who", {"make_2afc_page": 2}),
         ("src/favor/studies/human_audit/templates/page.js", "10000", "20000", {"make_2afc_page": 2}),
         (

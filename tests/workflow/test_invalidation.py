@@ -86,7 +86,7 @@ FIGURES = "src/favor/figures/declarations"
     [
         # What a table of comparisons says of itself reruns no test.
         (
-            f"{TABLES}/phase1_ablation_paired_tests.py",
+            f"{TABLES}/statistical_testing.py",
             'title="Paired component-ablation tests"',
             'title="Paired tests of the components"',
             {"make_table": 1, **END},
@@ -129,9 +129,9 @@ def test_the_draws_of_the_bootstrap_rerun_the_paired_tests(project) -> None:
 
 def test_the_methods_that_a_table_compares_rerun_its_tests(project) -> None:
     project.edit(
-        f"{TABLES}/phase1_ablation_paired_tests.py",
-        'pairs=(("favor", "favor_without_asce"),',
-        'pairs=(("favor", "fedavg"),',
+        f"{TABLES}/statistical_testing.py",
+        "_ABLATED = Comparisons(_ABLATIONS,",
+        '_ABLATED = Comparisons((("favor", "fedavg"), *_ABLATIONS[1:]),',
     )
     assert project.planned() == {"compare_methods": 1, "make_table": 1, **END}
 

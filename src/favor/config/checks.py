@@ -4,7 +4,7 @@ Names that must exist elsewhere, impossible combinations, and values that follow
 workflow is parsed, once every section is valid by itself, so it reads no model and no corpus.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from favor.config.configuration import Configuration
@@ -71,7 +71,8 @@ def complete_and_check(config: Configuration) -> None:
         for point in sweep.points:
             check_known(point.experiment, config.experiments, f"sweeps.{name}.points")
         sweep.check(f"sweeps.{name}")
-        _check_tables(sweep.tables, f"sweeps.{name}.tables")
+        for label in sweep.tables:
+            check_known(label, TABLES.names(), f"sweeps.{name}.tables")
         if sweep.choose_by is not None:
             points = dict.fromkeys(point.experiment for point in sweep.points)
             check_choice(f"sweeps.{name}.choose_by", {point: config.experiments[point] for point in points})
@@ -279,7 +280,8 @@ def _check_experiment(where: str, experiment: Experiment, config: Configuration)
     if experiment.studies.privacy is not None:
         absent = _absent(experiment, config)
         experiment.studies.privacy.check(f"{where}.studies.privacy", list(experiment.methods), absent)
-    _check_tables(experiment.tables, f"{where}.tables")
+    for label in experiment.tables:
+        check_known(label, TABLES.names(), f"{where}.tables")
     for figure in experiment.figures:
         check_known(figure, ["all", *FIGURES.names()], f"{where}.figures")
     if experiment.prompting.model is not None:
@@ -377,14 +379,6 @@ def _check_attack(where: str, experiment: Experiment) -> None:
         refuse(where, "a client that withdraws may be the target of an attack; drop 'withdrawn' or the attack")
     if experiment.studies.privacy is not None:
         refuse(where, "the audit of 'studies.privacy' is of honest clients; drop one")
-
-
-def _check_tables(labels: Iterable[str], where: str) -> None:
-    # A table's file carries its label with underscores for hyphens.
-    tables = TABLES.names()
-    for label in labels:
-        if label.replace("-", "_") not in tables:
-            check_known(label, tables, where)
 
 
 def _check_bertscore(where: str, bertscore: BertScore) -> None:

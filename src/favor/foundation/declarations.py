@@ -21,6 +21,27 @@ def declares(path: Path, name: str) -> bool:
         return False
 
 
+def declared_calls(path: Path, keyword: str) -> dict[str, str]:
+    """Return text -> name of every call that the file assigns to a name, by the text that it gives to ``keyword``.
+
+    Raises ``UserError`` for broken syntax, a text that is not written out, and one that is given twice.
+    """
+    try:
+        bound = _bound(path)
+    except SyntaxError as error:
+        raise UserError(f"{path}:{error.lineno}: {error.msg}; correct the syntax") from None
+    found: dict[str, str] = {}
+    for name, value in bound.items():
+        for argument in value.keywords if isinstance(value, ast.Call) else ():
+            if argument.arg == keyword:
+                text = getattr(argument.value, "value", None)
+                if not isinstance(text, str):
+                    raise UserError(f"{path}: the {keyword} of '{name}' is not written out; give it as a plain text")
+                if found.setdefault(text, name) != name:
+                    raise UserError(f"{path}: '{found[text]}' and '{name}' have one {keyword}, '{text}'; rename one")
+    return found
+
+
 @cache
 def _bound(path: Path) -> dict[str, ast.expr | None]:
     """The names that a file assigns or defines at its top level: name -> the first expression assigned, if any."""

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from favor.foundation.declarations import declared_value, declares
+from favor.foundation.declarations import declared_calls, declared_value, declares
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest
 
@@ -26,19 +26,22 @@ class Registry:
     packages: dotted names of the folders that hold their files, at any depth. Other modules may stand beside them.
     declares: the name that makes a file a plug-in, assigned or defined at its top level.
     root: the folder that holds the packages.
+    label: where a file may hold several, the keyword that gives a plug-in its name: each call with it that the file
+        assigns at its top level is one. ``declares`` is not used then.
     """
 
     kind: str
     packages: tuple[str, ...]
     declares: str
     root: Path = PACKAGE_ROOT
+    label: str = ""
 
     def modules(self) -> dict[str, str]:
         """Return name -> dotted module of every plug-in, in name order.
 
         Raises ``UserError`` where two files have one name.
         """
-        return dict(sorted(_modules(self).items()))
+        return {name: module for name, (module, _) in sorted(_places(self).items())}
 
     def names(self) -> list[str]:
         """Return the names of all plug-ins, sorted."""
@@ -46,14 +49,11 @@ class Registry:
 
     def module(self, name: str) -> str:
         """Return the dotted module of plug-in ``name``. Raises ``UserError`` naming the nearest one, or what to add."""
-        found = _modules(self).get(name)
-        if found is None:
-            self._refuse(name)
-        return found
+        return self._place(name)[0]
 
     def entry(self, name: str) -> str:
         """Return "module:name" of what plug-in ``name`` declares, for a rule's code fingerprint."""
-        return f"{self.module(name)}:{self.declares}"
+        return ":".join(self._place(name))
 
     def path(self, name: str) -> Path:
         """Return the file of plug-in ``name``. Raises ``UserError`` as ``module`` does."""
@@ -65,16 +65,23 @@ class Registry:
         try:
             return importlib.import_module(module)
         except (ImportError, SyntaxError, AttributeError, NameError, TypeError) as error:
-            message = f"{self.kind} file '{name}.py' cannot be used ({error}); fix it (docs/extending.md)"
-            raise UserError(message) from None
+            file = self.path(name).name
+            raise UserError(f"{self.kind} file '{file}' cannot be used ({error}); fix it (docs/extending.md)") from None
+
+    def declared(self, name: str) -> Any:
+        """Return what plug-in ``name`` declares. Raises ``UserError`` as ``load`` does."""
+        return getattr(self.load(name), self._place(name)[1])
 
     def constant(self, name: str, constant: str) -> str:
         """Return the text that the file of ``name`` assigns to ``constant`` at its top level, "" where it does not."""
         return str(declared_value(self.path(name), constant, ""))
 
+    def _place(self, name: str) -> tuple[str, str]:
+        return _places(self).get(name) or self._refuse(name)
+
     def _refuse(self, name: str) -> NoReturn:
         for folder in _folders(self):
-            for path in folder.rglob(f"{name}.py") if name.isidentifier() and name[0] != "_" else ():
+            for path in folder.rglob(f"{name}.py") if self.declares and name.isidentifier() and name[0] != "_" else ():
                 raise UserError(f"{path} declares no '{self.declares}'; add it (docs/extending.md)")
         raise UserError(f"{self.kind} '{name}' is unknown; {nearest(name, self.names())}")
 
@@ -84,18 +91,27 @@ def _folders(registry: Registry) -> list[Path]:
 
 
 @cache
-def _modules(registry: Registry) -> dict[str, str]:
-    found: dict[str, Path] = {}
+def _places(registry: Registry) -> dict[str, tuple[str, str]]:
+    """Return name -> dotted module and the name that declares it there, of every plug-in."""
+    found: dict[str, tuple[Path, str]] = {}
     for folder in _folders(registry):
         for path in sorted(folder.rglob("[!_]*.py")):
-            if declares(path, registry.declares) and found.setdefault(path.stem, path) != path:
-                raise UserError(f"{found[path.stem]} and {path} are both the {registry.kind} '{path.stem}'; rename one")
-    return {name: ".".join(path.relative_to(registry.root).with_suffix("").parts) for name, path in found.items()}
+            for name, bound in _declared(registry, path).items():
+                if (other := found.setdefault(name, (path, bound))[0]) != path:
+                    raise UserError(f"{other} and {path} are both the {registry.kind} '{name}'; rename one")
+    modules = {path: ".".join(path.relative_to(registry.root).with_suffix("").parts) for path, _ in found.values()}
+    return {name: (modules[path], bound) for name, (path, bound) in found.items()}
+
+
+def _declared(registry: Registry, path: Path) -> dict[str, str]:
+    if registry.label:
+        return declared_calls(path, registry.label)
+    return {path.stem: registry.declares} if declares(path, registry.declares) else {}
 
 
 METHODS = Registry("method", ("favor.federation.methods",), "plan")
 METRIC_FAMILIES = Registry("metric family", ("favor.scores", "favor.studies"), "METRICS")
-TABLES = Registry("table", ("favor.tables.declarations",), "TABLE")
+TABLES = Registry("table", ("favor.tables.declarations",), "", label="label")
 FIGURES = Registry("figure", ("favor.figures.declarations",), "FIGURE")
 ROBUST_RULES = Registry("robust rule", ("favor.federation.robust",), "RULE")
 ENCODER_KINDS = Registry("encoder kind", ("favor.encoders.kinds",), "load")

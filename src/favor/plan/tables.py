@@ -9,7 +9,7 @@ from favor.config.availability import absent_encoders
 from favor.config.experiments import Experiment
 from favor.federation.factors import change_output
 from favor.foundation.errors import UserError
-from favor.foundation.registry import METRIC_FAMILIES
+from favor.foundation.registry import METRIC_FAMILIES, TABLES
 from favor.foundation.section import refuse
 from favor.paper.names import METHODS, method_name, unmarked
 from favor.paper.values import paper_file
@@ -21,7 +21,7 @@ from favor.plan.records import Records, recipe
 from favor.plan.studies import Studies
 from favor.tables.remarks import prints_style
 from favor.tables.settings import Excerpts, PrintedTable, Sweep
-from favor.tables.specs import Context, RowSettings, TableSpec, load_spec, spec_module
+from favor.tables.specs import Context, RowSettings, TableSpec, load_spec
 
 TABLE_KINDS = ("parquet", "tex", "html")
 RETRIEVAL = "author_retrieval"  # says which encoders a table has to warn of
@@ -188,7 +188,7 @@ class Tables(PlannerComponent):
         """
         if label not in self.specs:
             return []
-        return [f"{spec_module(label)}:TABLE", *map(METRIC_FAMILIES.entry, self.specs[label].families)]
+        return [TABLES.entry(label), *map(METRIC_FAMILIES.entry, self.specs[label].families)]
 
     def sources(self, experiment: str, label: str) -> list[str]:
         """Return the metric families that a table reads: those it names, or all that the experiment can compute."""

@@ -28,12 +28,12 @@ def agreement(spec: TableSpec, cells: pd.DataFrame) -> pd.DataFrame:
     """Return, for each column of ``spec``'s cells, how far the order of its rows agrees with the paper's.
 
     Rows are compared where the table ranks them: within what follows a row's first name (the encoder, the point) if
-    ``spec.ranked_within`` says so. Of a table of comparisons the differences are compared; a table whose rows are
-    metrics has no order to compare. Columns: panel, section, group (the encoder), column, n (rows with both values,
+    ``spec.ranked_within`` says so. Of a table of comparisons the differences are compared, likewise; a table whose rows
+    are metrics has no order to compare. Columns: panel, section, group (the encoder), column, n (rows with both values,
     controls left out), spearman (rho), kendall (tau-b), note (why a coefficient is NaN: fewer than three rows, or no
     variation). Columns the paper does not print are left out.
     """
-    within = bool(spec.ranked_within)
+    within = bool(spec.ranked_within or spec.comparisons)
     if spec.comparisons is not None:
         cells = cells[cells["column"].isin([c.label for p in spec.panels for c in p.columns if c.statistic == "delta"])]
     elif any(row.metric or row.setting for row in spec.rows):

@@ -132,7 +132,7 @@ def _rows(spec: TableSpec, context: Context, index: _Index | ComparisonIndex) ->
     rows = [row for row in declared if not row.method or row.method in _UNSEEDED or row.method in context.methods]
     rows = [row for row in rows if not row.optional or index.has_scores(row)]
     rows = [_titled(row, context) for row in rows]
-    if spec.open_rows:
+    if spec.open_rows and spec.lists_methods:
         declared_methods = {row.method for row in rows}
         last = max((place for place, row in enumerate(rows) if row.method in METHODS), default=len(rows) - 1)
         rows[last + 1 : last + 1] = [
@@ -144,7 +144,7 @@ def _rows(spec: TableSpec, context: Context, index: _Index | ComparisonIndex) ->
         ]
     if spec.scored_only:
         rows = [row for row in rows if not row.method or index.has_method(row)]
-    if spec.with_controls:
+    if spec.with_controls and spec.lists_methods:
         rows += [
             Row((name, *stub), method=key, encoder=role, ranked=False, group="controls", encoder_place=place)
             for key, name in CONTROLS.items()

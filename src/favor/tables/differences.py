@@ -17,7 +17,7 @@ def signed(value: float, decimals: int) -> str:
     return printed(value, decimals).replace("-", "−")
 
 
-def minus(metric: str, rival: str, encoder: str = "", variant: str = "", decimals: int = 3) -> Derive:
+def difference(metric: str, rival: str, encoder: str = "", variant: str = "", decimals: int = 3) -> Derive:
     """Return what computes a column: the row's value minus that of the row ``rival``, p over what the column prints.
 
     encoder: role or key, "" for a metric of none.

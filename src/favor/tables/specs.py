@@ -1,7 +1,7 @@
 """What a table is: rows, columns, direction, format and source, as data.
 
-A table is added by one file ``declarations/<label with _ for ->.py`` that defines ``TABLE = TableSpec(...)`` and by
-naming its label in the configuration; nothing else changes.
+A table is a ``NAME = TableSpec(label=..., ...)`` at the top level of a file in ``declarations``, which may hold
+several. It is printed where the configuration names its label.
 """
 
 from __future__ import annotations
@@ -10,10 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from favor.foundation.errors import UserError
 from favor.foundation.registry import METRIC_FAMILIES, TABLES
 from favor.paper.names import SEPARATOR, encoder_name, method_name, short_method_name
-from favor.scores.metric import families_of
+from favor.scores.metric import SOURCE, families_of
 
 if TYPE_CHECKING:  # read while the workflow is parsed
     import pandas as pd
@@ -145,6 +144,10 @@ class Panel:
     title: str = ""
 
 
+def panel(title: str, *columns: Column) -> Panel:
+    return Panel(columns, title)
+
+
 def one_panel(*columns: Column) -> tuple[Panel, ...]:
     """Return the panels of a table of one block, which needs no title."""
     return (Panel(columns),)
@@ -172,9 +175,9 @@ class TableSpec:
     paper: where the paper prints the table, for the report's sentence about it.
     sectioned: the table has a section per corpus.
     dataset: the corpus that the paper's table is about; "" where it is sectioned.
-    open_rows: methods of the configuration that the paper does not know are appended.
+    open_rows: methods of the configuration that the paper does not know are appended, if rows are methods.
     collaborative: of those, the ones that federate only.
-    with_controls: control rows are printed.
+    with_controls: control rows are printed, if rows are methods.
     ranked_within: "encoder" or "point" ranks the rows of each apart.
     notes: printed below where their first character stands in a row name.
     scored_only: rows of methods that its families did not score are left out.
@@ -194,9 +197,9 @@ class TableSpec:
     label: str
     title: str
     caption: str
-    rows: tuple[Row, ...]
-    panels: tuple[Panel, ...]
-    sources: tuple[str, ...]
+    rows: tuple[Row, ...] = ()
+    panels: tuple[Panel, ...] = ()
+    sources: tuple[str, ...] = ()
     section: Section = "Further tables of this workflow"
     paper: str = ""
     stub_headers: tuple[str, ...] = ("Method",)
@@ -215,6 +218,12 @@ class TableSpec:
     every_metric: bool = False
     row_source: Callable[[Scores], tuple[Row, ...]] | None = None
     remarks: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def lists_methods(self) -> bool:
+        """Whether rows are methods, which others and the controls can follow: not quantities, encoders or tests."""
+        made = self.row_source is not None or self.comparisons is not None
+        return not made and not any(row.metric or row.setting or row.method == SOURCE for row in self.rows)
 
     @property
     def families(self) -> list[str]:
@@ -288,25 +297,9 @@ def evaluator_rows(*keys: str, encoders: tuple[str, ...]) -> tuple[Row, ...]:
     )
 
 
-def spec_module(label: str) -> str:
-    """Return the dotted name of the module that declares table ``label``, for fingerprints."""
-    return TABLES.module(_file_name(label))
-
-
-def _file_name(label: str) -> str:
-    return label.replace("-", "_")
-
-
-def available() -> list[str]:
-    """Return the labels of all declared tables, in the order of their files."""
-    return [TABLES.load(name).TABLE.label for name in TABLES.names()]
-
-
 def load_spec(label: str) -> TableSpec:
     """Return the specification of table ``label``. Raises ``UserError`` naming the nearest label."""
-    spec: TableSpec = TABLES.load(_file_name(label)).TABLE
-    if spec.label != label:
-        raise UserError(f"there is no table '{label}'; did you mean '{spec.label}'?")
+    spec: TableSpec = TABLES.declared(label)
     return spec
 
 

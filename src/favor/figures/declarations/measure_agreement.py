@@ -9,7 +9,7 @@ import pandas as pd
 from favor.figures.drawing import DIVERGING, drawing, save, say
 from favor.figures.specs import FigureSpec
 from favor.tables.cells import printed
-from favor.tables.declarations.measure_agreement import MEASURES, space_name
+from favor.tables.declarations.style_measures import MEASURES, space_name
 from favor.tables.escape import minus
 
 
