@@ -13,7 +13,7 @@ from favor.paper.numbers import numbers_of
 from favor.paper.values import load_paper_values
 from favor.report.content import ExperimentReport, Figure, Preparation, Report, ReportTable
 from favor.tables.build import build_table
-from favor.tables.labels import printed_spec
+from favor.tables.completion import printed_spec
 from favor.tables.specs import Context
 
 ENCODERS = ("asce_a", "asce_b", "minilm", "stylometry")

@@ -21,7 +21,7 @@ from favor.scores.text_quality import quality_columns
 from favor.studies.human_audit.items import excerpt
 from favor.studies.judges.design import author_profile
 from favor.studies.settings import JudgementDesign
-from favor.tables.excerpts import shortened
+from favor.tables.quoted_examples import shortened
 
 RUSSIAN = "Сегодня я ходил на рынок"
 CHINESE = "我今天去市场买了很多新鲜的水果和蔬菜然后回家做饭给全家人吃大家都说味道非常好"

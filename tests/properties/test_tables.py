@@ -7,7 +7,6 @@ without a note, infinite or of methods that nobody asked for. What a run once fo
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -22,9 +21,8 @@ from favor.paper.values import load_paper_values, paper_file
 from favor.tables.build import build_table
 from favor.tables.cell_table import TABLE_CELLS
 from favor.tables.cells import DASH
-from favor.tables.every_metric import panels_of_scores
+from favor.tables.completion import Run, printed_spec
 from favor.tables.html import html_table
-from favor.tables.labels import printed_spec
 from favor.tables.latex import latex_table
 from favor.tables.specs import Context, TableSpec
 
@@ -80,11 +78,9 @@ def tables(draw) -> tuple[str, dict[str, str], list[dict]]:
 
 
 def built(label, titles, rows) -> tuple[TableSpec, pd.DataFrame]:
-    spec = printed_spec(label)
     scores = pd.DataFrame(rows, columns=list(make_score("", "", 0.0)))
     context = Context("trial", list(titles), "Blogs", "BlogText", ROLES, seeds=SEEDS, display=titles)
-    if spec.every_metric:
-        spec = replace(spec, panels=panels_of_scores(scores, context))
+    spec = printed_spec(label, Run(ROLES, {}, values=scores))
     paper = load_paper_values(spec.label) if paper_file(spec.label).is_file() else None
     return spec, build_table(spec, scores, context, paper)
 

@@ -10,7 +10,7 @@ import pytest
 from favor.paper.values import load_paper_values
 from favor.report.paper_agreement import agreement, agreement_rows, differences
 from favor.tables.build import build_table
-from favor.tables.labels import printed_spec
+from favor.tables.completion import printed_spec
 
 
 def cells(values, paper, column="X") -> pd.DataFrame:

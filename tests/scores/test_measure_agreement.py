@@ -15,7 +15,7 @@ from favor.scores.inputs import ScoreInputs
 from favor.scores.metric import ALL_SEEDS, Score, scores_frame
 from favor.scores.settings import MeasureAgreement, Prototypes
 from favor.tables.build import build_table
-from favor.tables.labels import printed_spec
+from favor.tables.completion import printed_spec
 from favor.tables.specs import Context
 
 CHANCES = (0.0, 0.3, 0.6, 1.0)

@@ -12,8 +12,8 @@ from favor.analysis.schemas import COMPARISONS
 from favor.paper.values import load_paper_values
 from favor.scores.metric import Score, scores_frame
 from favor.tables.build import build_table, is_control
+from favor.tables.completion import printed_spec
 from favor.tables.html import html_table
-from favor.tables.labels import printed_spec
 from favor.tables.latex import latex_table
 from favor.tables.specs import Column, Context, Panel, Row, TableSpec, method_rows
 

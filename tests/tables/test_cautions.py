@@ -15,12 +15,11 @@ from favor.scores.author_retrieval import retrieval_scores
 from favor.scores.inputs import Sources
 from favor.scores.metric import scores_frame
 from favor.tables.build import build_table
+from favor.tables.completion import Run, cautions, printed_spec
 from favor.tables.html import html_table
-from favor.tables.labels import printed_spec
-from favor.tables.remarks import cautioned, prints_style, sentences
 from favor.tables.settings import Point
 from favor.tables.specs import Context
-from favor.tables.sweeps import cautioned_at_points
+from favor.tables.sweeps import printed_at_points
 
 ROLES = {"style": "asce_a", "semantic": "minilm", "independent": "asce_b"}
 
@@ -46,9 +45,9 @@ def retrieval() -> pd.DataFrame:
 
 
 def test_an_encoder_of_random_vectors_is_named_by_its_title(retrieval) -> None:
-    (first,) = sentences(retrieval, {"asce_a", "minilm"}, {"minilm": "My MiniLM"})
+    (first,) = cautions(retrieval, {"asce_a", "minilm"}, {"minilm": "My MiniLM"})
     assert first.startswith("Caution: My MiniLM does not separate the writers' own texts (AUC 0.")
-    assert sentences(retrieval, {"asce_a"}, {}) == []
+    assert cautions(retrieval, {"asce_a"}, {}) == []
 
 
 @pytest.mark.parametrize(
@@ -65,43 +64,40 @@ def test_an_encoder_of_random_vectors_is_named_by_its_title(retrieval) -> None:
 )
 def test_a_table_names_the_encoders_that_it_prints(retrieval, label, named) -> None:
     spec = printed_spec(label)
-    found = cautioned(spec, retrieval, ROLES, {}).caption.removesuffix(spec.caption)
+    found = printed_spec(label, Run(ROLES, {}, retrieval=retrieval)).caption.removesuffix(spec.caption)
     assert found.count("Caution: ") == len(named)
     assert all(f"Caution: {name} does not separate" in found for name in named)
-    assert prints_style(spec) == (label != "communication-by-method")
+    assert spec.prints_style == (label != "communication-by-method")
 
 
 def test_a_sweep_says_of_which_points_it_is(retrieval) -> None:
-    spec, points = (
-        printed_spec("imbalance-sweep"),
-        [
-            Point(label="even", experiment="one"),
-            Point(label="steep", experiment="two"),
-        ],
-    )
-    named = {"one": {"style": "asce_a"}, "two": {"style": "minilm"}}
-    found = cautioned_at_points(spec, points, dict.fromkeys(named, retrieval), named, {}).caption
+    label, points = "imbalance-sweep", [Point(label="even", experiment="one"), Point(label="steep", experiment="two")]
+    plain = printed_spec(label).caption
+
+    def caption(one, two) -> str:
+        runs = {name: Run({"style": style}, {}, retrieval=retrieval) for name, style in (("one", one), ("two", two))}
+        return printed_at_points(label, points, runs).caption
+
+    found = caption("asce_a", "minilm")
     assert found.startswith("steep: Caution: MiniLM does not separate")
-    assert "even" not in found.removesuffix(spec.caption)
-    both = dict.fromkeys(named, named["two"])
-    found = cautioned_at_points(spec, points, dict.fromkeys(named, retrieval), both, {}).caption
+    assert "even" not in found.removesuffix(plain)
+    found = caption("minilm", "minilm")
     assert found.startswith("Caution: MiniLM")
     assert found.count("Caution") == 1
-    sound = dict.fromkeys(named, named["one"])
-    assert cautioned_at_points(spec, points, dict.fromkeys(named, retrieval), sound, {}).caption == spec.caption
+    assert caption("asce_a", "asce_a") == plain
 
 
 def test_the_sentence_stands_before_the_scores(retrieval, scores) -> None:
     context = Context("trial", ["fedavg", "favor"], encoders={**ROLES, "style": "minilm"})
-    spec = cautioned(printed_spec("main_federated_results"), retrieval, context.encoders, {})
+    spec = printed_spec("main_federated_results", Run(context.encoders, {}, retrieval=retrieval))
     text = html_table(spec, build_table(spec, scores, context))
     assert text.index("Caution: MiniLM") < text.index("<tbody>")
 
 
 def test_the_report_names_it_before_the_headline(report, retrieval, tmp_path) -> None:
-    cautions = sentences(retrieval, {"minilm"}, {})
+    said = cautions(retrieval, {"minilm"}, {})
     (experiment,) = report.experiments
-    named = replace(report, experiments=[replace(experiment, cautions=cautions, findings=["The headline."])])
+    named = replace(report, experiments=[replace(experiment, cautions=said, findings=["The headline."])])
     write_html_report(tmp_path / "report.html", named)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert page.index("Caution: MiniLM does not separate") < page.index("The headline.")

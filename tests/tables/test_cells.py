@@ -9,7 +9,7 @@ import pytest
 
 from favor.report.paper_agreement import number_macros
 from favor.tables.cells import printed_deviation, printed_paper
-from favor.tables.labels import printed_spec
+from favor.tables.completion import printed_spec
 from favor.tables.specs import Column
 
 

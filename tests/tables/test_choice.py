@@ -8,8 +8,8 @@ from tests.reports import make_score
 
 from favor.scores.validation import validation_scores
 from favor.tables.choice import Choice, choices, chosen_points, with_choice
+from favor.tables.completion import printed_spec
 from favor.tables.html import html_table
-from favor.tables.labels import printed_spec
 from favor.tables.latex import latex_table
 from favor.tables.settings import Point
 from favor.tables.specs import Context

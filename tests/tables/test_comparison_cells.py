@@ -12,8 +12,8 @@ from favor.report.paper_agreement import agreement
 from favor.scores.schemas import SCORES
 from favor.tables.build import build_table
 from favor.tables.cells import printed, telling
+from favor.tables.completion import printed_spec
 from favor.tables.html import html_table
-from favor.tables.labels import printed_spec
 from favor.tables.latex import latex_table
 from favor.tables.specs import Context
 

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from favor.tables.build import build_table
+from favor.tables.completion import printed_spec
 from favor.tables.derived import agreement
-from favor.tables.labels import printed_spec
 from favor.tables.specs import Context
 
 CONTEXT = Context("trial", ["ditto", "favor"], encoders={"style": "asce_a"}, marks="paper")

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pandas as pd
 
 from favor.scores.metric import SOURCE, Score, scores_frame
 from favor.tables.build import build_table
-from favor.tables.every_metric import panels_of_cells, panels_of_scores
+from favor.tables.completion import Run, printed_spec
 from favor.tables.html import html_document
-from favor.tables.labels import printed_spec
 from favor.tables.latex import latex_table
 from favor.tables.specs import Context
 
@@ -31,8 +28,7 @@ SCORES = scores_frame(
 
 
 def table() -> tuple:
-    spec = printed_spec("all-metrics")
-    spec = replace(spec, panels=panels_of_scores(SCORES, CONTEXT))
+    spec = printed_spec("all-metrics", Run(CONTEXT.encoders, CONTEXT.encoder_titles, values=SCORES))
     return spec, build_table(spec, SCORES, CONTEXT)
 
 
@@ -53,7 +49,7 @@ def test_every_default_value_is_printed_once() -> None:
 
 def test_the_report_finds_the_panels_in_the_cells() -> None:
     spec, cells = table()
-    again = replace(spec, panels=panels_of_cells(cells))
+    again = printed_spec("all-metrics", Run({}, {}, values=cells))
     assert [panel.title for panel in again.panels] == [panel.title for panel in spec.panels]
     assert html_document(again, cells) == html_document(spec, cells)
     assert latex_table(again, cells) == latex_table(spec, cells)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
-from favor.tables.excerpts import build_excerpts, common_prompts, shortened
+from favor.tables.completion import printed_spec
 from favor.tables.html import html_document
-from favor.tables.labels import printed_spec
 from favor.tables.latex import latex_table
+from favor.tables.quoted_examples import build_excerpts, common_prompts, shortened
 from favor.tables.specs import Context
 
 SPEC = printed_spec("qualitative-appendix")

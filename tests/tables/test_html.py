@@ -33,8 +33,8 @@ from favor.report.pdf import latex_source
 from favor.report.svg import inline_svg
 from favor.studies.human_audit.human_2afc import NO_RESPONSES, missing_scores
 from favor.tables.build import build_table
+from favor.tables.completion import printed_spec
 from favor.tables.html import html_document, html_table, page
-from favor.tables.labels import printed_spec
 from favor.tables.specs import Context, load_spec
 
 VOID = {"meta", "br"}

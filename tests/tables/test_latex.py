@@ -15,7 +15,7 @@ from tests.optional import needs
 from favor.foundation.registry import TABLES
 from favor.paper.values import load_paper_values
 from favor.tables.build import build_table
-from favor.tables.labels import printed_spec
+from favor.tables.completion import printed_spec
 from favor.tables.latex import latex_table
 from favor.tables.specs import Column, Context, Panel, Row, TableSpec
 

@@ -14,7 +14,7 @@ from favor.paper.names import METHODS
 from favor.paper.values import load_paper_values, paper_cell
 from favor.plan.records import run_check
 from favor.tables.build import SEEDS, build_table
-from favor.tables.labels import printed_spec
+from favor.tables.completion import printed_spec
 from favor.tables.specs import Context
 
 # (row, column) where the paper marks otherwise than by best and second-best of the printed numbers.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from favor.tables.labels import printed_spec
+from favor.tables.completion import printed_spec
 from favor.tables.settings import Point
 from favor.tables.specs import Context
 from favor.tables.sweeps import build_sweep

@@ -17,7 +17,7 @@ from favor.paper.names import CONTROLS, METHODS
 from favor.paper.values import load_paper_values, paper_cell, paper_text
 from favor.scores.metric import SOURCE, metrics_of
 from favor.tables.build import SEEDS
-from favor.tables.labels import labelled, printed_spec
+from favor.tables.completion import printed_spec, with_headers
 from favor.tables.settings import Point
 from favor.tables.specs import POINT, Column, Panel, load_spec
 from favor.tables.sweeps import at_points
@@ -105,7 +105,7 @@ def test_columns_and_rows_say_what_their_metrics_say() -> None:
     assert details["Source AUC"] == ""  # the same in every row
     assert printed_spec("phase1-paired-significance").rows[1].label == "FAVoR vs. Ditto · Top-1 cosine"
     with pytest.raises(KeyError, match="no_such_metric"):
-        labelled(replace(load_spec("main_federated_results"), panels=(Panel((Column("X", "no_such_metric"),)),)))
+        with_headers(replace(load_spec("main_federated_results"), panels=(Panel((Column("X", "no_such_metric"),)),)))
 
 
 def test_specifications_are_read_without_numerical_libraries() -> None:

@@ -18,14 +18,13 @@ from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.paper.values import load_paper_values
 from favor.tables.cell_table import TABLE_CELLS
+from favor.tables.completion import EvaluationPosts, Run, printed_spec
 from favor.tables.html import html_table
-from favor.tables.labels import printed_spec
 from favor.tables.latex import latex_table
-from favor.tables.marks import BY_EVIDENCE, EVEN, UNTESTED
-from favor.tables.remarks import EvaluationPosts
 from favor.tables.settings import Point
+from favor.tables.significance_marks import BY_EVIDENCE, EVEN, UNTESTED
 from favor.tables.specs import POINT, Column, Context, Panel, Row, TableSpec
-from favor.tables.sweeps import at_points, build_sweep, with_remarks_of_points
+from favor.tables.sweeps import at_points, build_sweep, printed_at_points
 
 POINTS = [
     Point(label="even", experiment="balanced", paper="Balanced"),
@@ -262,14 +261,17 @@ def test_what_is_said_below_a_table_names_the_points_it_is_true_of(scores) -> No
         "balanced": EvaluationPosts(posts=8, shared=0, prompts={1: 4, 2: 4}, asked=4),
         "strong": EvaluationPosts(posts=5, shared=2, prompts={1: 4, 2: 3}, asked=4),
     }
-    spec = with_remarks_of_points(printed_spec("imbalance-sweep"), POINTS, known, posts)
-    assert spec.remarks["FAVoR"] == "On FAVoR."
-    assert spec.remarks["favor"] == "even: In balanced. Strong: In strong."
-    assert spec.remarks[""].startswith("even: Chance: AUC and EER 0.5. Strong: Chance: AUC and EER 0.5. Fewer prompts")
+    runs = {name: Run(own.encoders, {}, own.remarks, own.clients, posts[name]) for name, own in known.items()}
+    spec = printed_at_points("imbalance-sweep", POINTS, runs)
+    assert spec.footnotes["FAVoR"] == "On FAVoR."
+    assert spec.footnotes["favor"] == "even: In balanced. Strong: In strong."
+    assert spec.footnotes[""].startswith(
+        "even: Chance: AUC and EER 0.5. Strong: Chance: AUC and EER 0.5. Fewer prompts"
+    )
     cells = build_sweep(spec, POINTS, scores, known)
     for text in (latex_table(at_points(spec, POINTS), cells), html_table(at_points(spec, POINTS), cells)):
         assert "3 of 4 (seed 2)" in text
-    tests = with_remarks_of_points(printed_spec("phase1-paired-significance"), POINTS, known, posts)
+    tests = printed_at_points("phase1-paired-significance", POINTS, runs)
     statistics = [column.statistic for column in tests.panels[0].columns]
     assert statistics.index("author_interval") < statistics.index("interval")
 

@@ -8,10 +8,10 @@ from favor.foundation.parquet import write_parquet
 from favor.running.jobs.job import job
 from favor.scores.inputs import load_prompts
 from favor.tables.cell_table import TABLE_CELLS
-from favor.tables.excerpts import build_excerpts
+from favor.tables.completion import printed_spec
 from favor.tables.html import html_document
-from favor.tables.labels import printed_spec
 from favor.tables.latex import latex_table
+from favor.tables.quoted_examples import build_excerpts
 from favor.tables.settings import Excerpts
 
 with job(snakemake, Excerpts) as settings:

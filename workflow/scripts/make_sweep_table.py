@@ -13,16 +13,14 @@ from favor.running.jobs.job import job
 from favor.scores.schemas import SCORES, SWEEP_SCORES
 from favor.tables.cell_table import TABLE_CELLS
 from favor.tables.choice import with_choice
+from favor.tables.completion import EvaluationPosts, Run
 from favor.tables.html import html_document
-from favor.tables.labels import printed_spec
 from favor.tables.latex import latex_table
-from favor.tables.remarks import EvaluationPosts
 from favor.tables.settings import SweepPrinting
-from favor.tables.sweeps import at_points, build_sweep, cautioned_at_points, with_remarks_of_points
+from favor.tables.sweeps import at_points, build_sweep, printed_at_points
 
 with job(snakemake, SweepPrinting) as settings:
-    spec, points = printed_spec(snakemake.wildcards.label), settings.points
-    contexts = settings.contexts
+    label, points, contexts = snakemake.wildcards.label, settings.points, settings.contexts
     # .../{experiment}/statistics/{label}.parquet
     comparisons = {
         Path(path).parent.parent.name: read_parquet(path, COMPARISONS) for path in snakemake.input.comparisons
@@ -34,13 +32,12 @@ with job(snakemake, SweepPrinting) as settings:
         read = read_parquet(path, PROMPTS, ["client", "document_id"])
         prompts[path.parts[-3]][int(path.parts[-2].removeprefix("seed"))] = read
     posts = {name: EvaluationPosts.of(read, contexts[name].prompts) for name, read in prompts.items()}
-    spec = with_remarks_of_points(spec, points, contexts, posts)
     # .../{experiment}/scores/author_retrieval.parquet
     retrieval = {Path(path).parent.parent.name: read_parquet(path, SCORES) for path in snakemake.input.retrieval}
-    roles = {name: context.encoders for name, context in contexts.items()}
-    titles = next(iter(contexts.values())).encoder_titles
-    spec = cautioned_at_points(spec, points, retrieval, roles, titles)
-    paper = load_paper_values(spec.label) if snakemake.input.paper else None
+    about = {name: (own.encoders, own.encoder_titles, own.remarks, own.clients) for name, own in contexts.items()}
+    runs = {name: Run(*about[name], posts[name], retrieval.get(name)) for name in contexts}
+    spec = printed_at_points(label, points, runs)
+    paper = load_paper_values(label) if snakemake.input.paper else None
     scores = read_parquet(snakemake.input.scores, SWEEP_SCORES)
     if settings.choose_by:
         spec = with_choice(spec, scores, points, settings.display)

@@ -30,7 +30,6 @@ from favor.plan.validation import FAMILY as VALIDATION
 from favor.report.settings import Gallery
 from favor.scores.settings import BertScoring, Efficiency, Scores, Scoring, Spaces, TrainedRun
 from favor.studies.settings import TaskScoring
-from favor.tables.remarks import prints_style
 
 _COMMON = "prompts.common"
 BESIDE_FIGURES = ("quality", "copying")  # nothing draws them; they are kept beside the others
@@ -52,7 +51,7 @@ class Evaluation(PlannerComponent):
         families = {family for label in labels for family in self.tables.sources(experiment, label)}
         for figure in self.figures(experiment):
             families.update(declared_figure(figure).scores, self.read_optionally(experiment, figure))
-        if any(prints_style(self.tables.specs[label]) for label in labels):
+        if any(self.tables.specs[label].prints_style for label in labels):
             families.add(RETRIEVAL)
         if section.training.validation is not None and labels:
             families.add(VALIDATION)

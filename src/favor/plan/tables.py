@@ -19,7 +19,6 @@ from favor.plan.keys import Key
 from favor.plan.project import PlannerComponent
 from favor.plan.records import Records, recipe
 from favor.plan.studies import Studies
-from favor.tables.remarks import prints_style
 from favor.tables.settings import Excerpts, PrintedTable, Sweep
 from favor.tables.specs import Context, RowSettings, TableSpec, load_spec
 
@@ -155,7 +154,7 @@ class Tables(PlannerComponent):
 
     def retrieval(self, key: Key) -> list[str]:
         """Return how well encoders separate the writers' own texts, for a table that prints style scores."""
-        return [self.paths.scores.of(key, family=RETRIEVAL)] if prints_style(self.specs[key.label]) else []
+        return [self.paths.scores.of(key, family=RETRIEVAL)] if self.specs[key.label].prints_style else []
 
     def prompts(self, key: Key) -> list[str]:
         seeds = self.experiments[key.experiment].seeds

@@ -1,7 +1,6 @@
 """Gathers what the workflow made into one report."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from favor.corpora.schemas import (
@@ -31,10 +30,8 @@ from favor.scores.schemas import SCORES, SWEEP_SCORES
 from favor.scores.validation import over_trained, worse_lines
 from favor.tables.cell_table import TABLE_CELLS
 from favor.tables.choice import choices, chosen_points, with_choice
-from favor.tables.every_metric import panels_of_cells
-from favor.tables.labels import printed_spec
-from favor.tables.remarks import EvaluationPosts, cautioned, prints_style, sentences, with_remarks
-from favor.tables.sweeps import at_points, cautioned_at_points
+from favor.tables.completion import EvaluationPosts, Run, cautions, printed_spec
+from favor.tables.sweeps import at_points, printed_at_points
 
 OVERVIEW = {
     "favor_overview": (
@@ -127,15 +124,14 @@ def _experiment(results: Path, name: str, values: PrintedExperiment, numbers: Se
     retrieval = read_parquet(scores / "author_retrieval.parquet", SCORES) if values.retrieval else None
     tables = []
     for label in values.tables:
-        spec = with_remarks(printed_spec(label), posts, values.remarks, values.clients)
-        if not spec.publishable:
+        if not printed_spec(label).publishable:
             continue
-        if retrieval is not None and prints_style(spec):
-            spec = cautioned(spec, retrieval, values.encoders, titles)
         cells = read_parquet(results / name / "tables" / f"{label}.parquet", TABLE_CELLS)
+        run = Run(values.encoders, titles, values.remarks, values.clients, posts, retrieval, cells)
+        spec = printed_spec(label, run)
         sources = [f"{name}/scores/{source}.parquet" for source in spec.sources]
         if spec.every_metric:
-            spec, sources = replace(spec, panels=panels_of_cells(cells)), [f"{name}/scores"]
+            sources = [f"{name}/scores"]
         sources += [f"{name}/statistics/{label}.parquet"] if spec.comparisons is not None else []
         tables.append(ReportTable(spec, cells, ", ".join(sources)))
     facts = Facts.read(results / name, values)
@@ -147,7 +143,7 @@ def _experiment(results: Path, name: str, values: PrintedExperiment, numbers: Se
     return ExperimentReport(
         cautions=[
             *filter(None, [values.rate_caution, over_trained(validation, names)]),
-            *([] if retrieval is None else sentences(retrieval, {style, *values.measured}, titles)),
+            *([] if retrieval is None else cautions(retrieval, {style, *values.measured}, titles)),
         ],
         findings=findings(facts),
         leaderboard=leaderboard(facts, traffic),
@@ -182,17 +178,16 @@ def _experiment(results: Path, name: str, values: PrintedExperiment, numbers: Se
 
 def _sweep(results: Path, name: str, values: PrintedSweep) -> ExperimentReport:
     folder, points = results / "sweeps" / name, values.points
-    retrieval = {
-        point.experiment: read_parquet(results / point.experiment / "scores" / "author_retrieval.parquet", SCORES)
+    runs = {
+        point.experiment: Run(values.encoders[point.experiment], values.encoder_titles, retrieval=retrieval)
         for point in points
-        if any(prints_style(printed_spec(label)) for label in values.tables)
+        if any(printed_spec(label).prints_style for label in values.tables)
+        for retrieval in [read_parquet(results / point.experiment / "scores" / "author_retrieval.parquet", SCORES)]
     }
     scores = read_parquet(folder / "scores.parquet", SWEEP_SCORES) if values.choose_by else None
     display, tables = values.display, []
     for label in values.tables:
-        spec = printed_spec(label)
-        if prints_style(spec):
-            spec = cautioned_at_points(spec, points, retrieval, values.encoders, values.encoder_titles)
+        spec = printed_at_points(label, points, runs)
         if scores is not None:
             spec = with_choice(spec, scores, points, display)
         spec = at_points(spec, points)

@@ -15,9 +15,8 @@ from favor.scores.settings import Resampled
 from favor.scores.stel import stel_scores
 from favor.tables.build import build_table
 from favor.tables.cell_table import rows_of_cells
-from favor.tables.labels import printed_spec
-from favor.tables.marks import footnotes, letter
-from favor.tables.remarks import sentences
+from favor.tables.completion import cautions, printed_spec
+from favor.tables.footnotes import dash_reasons, letter
 from favor.tables.specs import Context
 
 NO_TEXTS = "no experiment of the configuration measures with this encoder, so it has no human texts"
@@ -39,8 +38,8 @@ def certificate_lines(
     cells = build_table(spec, pd.concat([scores, retrieval], ignore_index=True), context)
     if not texts:  # of the reasons, the one that says what to do
         cells.loc[cells["reason"] != "", "reason"] = NO_TEXTS
-    lines = sentences(retrieval, set(texts), context.encoder_titles)
-    reasons = footnotes(cells)
+    lines = cautions(retrieval, set(texts), context.encoder_titles)
+    reasons = dash_reasons(cells)
     for panel, own in cells.groupby("panel", sort=False):
         lines += ["", str(panel), *_aligned(own, reasons)]
     return [*lines, "", *(f"{letter(number)}: {reason}" for reason, number in reasons.items())]

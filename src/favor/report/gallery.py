@@ -22,8 +22,8 @@ from favor.scores.inputs import Run, ScoreInputs
 from favor.scores.prototypes import predict, prototypes
 from favor.tables.cells import printed
 from favor.tables.escape import minus
-from favor.tables.excerpts import shortened
 from favor.tables.html import page
+from favor.tables.quoted_examples import shortened
 
 OWN = "gold"
 SAMPLE_WORDS = 32  # three lines of the first screen

@@ -28,7 +28,7 @@ from favor.tables.cells import (
 )
 from favor.tables.escape import minus
 from favor.tables.every_metric import method_rows_of
-from favor.tables.marks import Evidence, mark
+from favor.tables.significance_marks import Evidence, mark
 from favor.tables.specs import Column, Context, Panel, Row, TableSpec
 
 SEEDS = "@seeds"
@@ -65,13 +65,13 @@ def build_table(
     ``scores``: rows of the table ``scores`` of every family in ``spec.sources``. ``paper``: the paper's cells
     (:func:`favor.paper.values.load_paper_values`), or None. ``comparisons``: the table of that name, where the
     specification declares any; its rows are printed even where a method is not run, as dashes with the reason.
-    ``evidence``: the table of that name, on which marks rest (:mod:`favor.tables.marks`).
+    ``evidence``: the table of that name, on which marks rest (:mod:`favor.tables.significance_marks`).
 
     A value is the mean over seeds that have one, its deviation the sample standard deviation (ddof = 1, NaN with one
     seed), which is printed from three seeds on. Rows of methods that the experiment does not run are left out; a cell
     without a value prints a dash and keeps its reason.
     """
-    return fill(spec, rows_of(spec, scores, context, comparisons, evidence), context, paper)
+    return cells_of(spec, rows_of(spec, scores, context, comparisons, evidence), context, paper)
 
 
 def rows_of(
@@ -85,10 +85,10 @@ def rows_of(
     index: _Index | ComparisonIndex
     index = _Index(scores, context) if comparisons is None else ComparisonIndex(comparisons, context)
     index.evidence = None if evidence is None else Evidence(evidence, context.encoders)
-    return [(_with_encoder(row, context), index) for row in _rows(spec, context, index)]
+    return [(_named(row, context), index) for row in _rows(spec, context, index)]
 
 
-def fill(
+def cells_of(
     spec: TableSpec, filled: Sequence[tuple[Row, CellSource]], context: Context, paper: pd.DataFrame | None
 ) -> pd.DataFrame:
     """Return the ``table_cells`` of ``spec`` for rows and what their cells come from; ``context``: the corpus's."""
@@ -124,14 +124,13 @@ def is_control(row: str) -> bool:
 
 def _rows(spec: TableSpec, context: Context, index: _Index | ComparisonIndex) -> list[Row]:
     if isinstance(index, ComparisonIndex):
-        return [_titled(row, context) for row in spec.rows]
+        return list(spec.rows)
     if spec.every_metric:
         declared = method_rows_of(index.scores)
     else:
         declared = spec.rows if spec.row_source is None else spec.row_source(index.scores)
     rows = [row for row in declared if not row.method or row.method in _UNSEEDED or row.method in context.methods]
     rows = [row for row in rows if not row.optional or index.has_scores(row)]
-    rows = [_titled(row, context) for row in rows]
     if spec.open_rows and spec.lists_methods:
         declared_methods = {row.method for row in rows}
         last = max((place for place, row in enumerate(rows) if row.method in METHODS), default=len(rows) - 1)
@@ -153,30 +152,22 @@ def _rows(spec: TableSpec, context: Context, index: _Index | ComparisonIndex) ->
     return rows
 
 
-def _titled(row: Row, context: Context) -> Row:
-    """Return a row under the name that the configuration gives its method, where that is not the paper's."""
+def _named(row: Row, context: Context) -> Row:
+    """Return a row under the configuration's names of its method and encoder, where these are not the paper's."""
+    stub = list(row.stub)
     if row.rival:
-        pair = [
-            (short_method_name(key), context.display.get(key, short_method_name(key)))
-            for key in (row.method, row.rival)
-        ]
-        declared, title = (" vs. ".join(names) for names in zip(*pair, strict=True))
+        pair = [(short_method_name(key), context.display.get(key)) for key in (row.method, row.rival)]
+        known, title = (" vs. ".join(names) for names in zip(*((name, own or name) for name, own in pair), strict=True))
     else:
-        known = method_name(row.method)
-        declared, title = row.stub[0] if row.stub[0] == row.method else known, method_name(row.method, context.display)
-    if row.stub[0] != declared or title == declared:
-        return row
-    return replace(row, stub=(title, *row.stub[1:]), paper=row.paper or row.label)
-
-
-def _with_encoder(row: Row, context: Context) -> Row:
-    """Return a row that names its encoder under the configuration's title, where that is not the paper's name."""
-    title = context.encoder_name(row.encoder)
-    known = (encoder_name(row.encoder), encoder_name(context.encoders.get(row.encoder, row.encoder)))
-    if row.encoder_place is None or title in known:
-        return row
-    stub = (*row.stub[: row.encoder_place], title, *row.stub[row.encoder_place + 1 :])
-    return replace(row, stub=stub, paper=row.paper or row.label)
+        known, title = method_name(row.method), method_name(row.method, context.display)
+        known = row.method if stub[0] == row.method else known
+    if stub[0] == known:
+        stub[0] = title
+    if row.encoder_place is not None:
+        title = context.encoder_name(row.encoder)
+        if title not in (encoder_name(row.encoder), encoder_name(context.encoders.get(row.encoder, row.encoder))):
+            stub[row.encoder_place] = title
+    return row if stub == [*row.stub] else replace(row, stub=tuple(stub), paper=row.paper or row.label)
 
 
 def _evaluators(spec: TableSpec) -> list[tuple[tuple[str, ...], str, int | None]]:

@@ -4,15 +4,14 @@ The job makes them from the scores. The report makes them again from the printed
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pandas as pd
 
 from favor.foundation.registry import METRIC_FAMILIES
 from favor.paper.names import CONTROLS, METHODS, method_name
 from favor.scores.metric import SOURCE, Metric, metrics_of
-from favor.tables.labels import DIRECTIONS
-from favor.tables.specs import Column, Context, Panel, Row
+from favor.tables.specs import DIRECTIONS, Column, Panel, Row
 
 SOURCE_ROW = "Human texts"
 
@@ -25,8 +24,15 @@ def method_rows_of(scores: pd.DataFrame) -> tuple[Row, ...]:
     return (*rows, *human)
 
 
-def panels_of_scores(scores: pd.DataFrame, context: Context) -> tuple[Panel, ...]:
-    """Return the panels of the table ``scores``: its families in name order, each of their encoders by itself."""
+def panels_of(values: pd.DataFrame, encoder_title: Callable[[str], str]) -> tuple[Panel, ...]:
+    """Return the panels of ``values``: scores, or the printed cells of such a table, which name the same panels.
+
+    Of scores, families stand in name order, each of their encoders by itself. ``encoder_title``: of an encoder's key.
+    """
+    return _of_cells(values) if "panel" in values else _of_scores(values, encoder_title)
+
+
+def _of_scores(scores: pd.DataFrame, encoder_title: Callable[[str], str]) -> tuple[Panel, ...]:
     default = scores[scores["variant"] == ""]
     panels = []
     for family in METRIC_FAMILIES.names():
@@ -34,13 +40,12 @@ def panels_of_scores(scores: pd.DataFrame, context: Context) -> tuple[Panel, ...
         found = default[default["metric"].isin(list(own))]
         for encoder in sorted(set(found["encoder"])):
             computed = set(found.loc[found["encoder"] == encoder, "metric"])
-            title = f"{_heading(family)}, {context.encoder_name(encoder)}" if encoder else _heading(family)
+            title = f"{_heading(family)}, {encoder_title(encoder)}" if encoder else _heading(family)
             panels.append(_panel(title, [metric for name, metric in own.items() if name in computed], encoder))
     return tuple(panels)
 
 
-def panels_of_cells(cells: pd.DataFrame) -> tuple[Panel, ...]:
-    """Return the panels that the printed cells of such a table name."""
+def _of_cells(cells: pd.DataFrame) -> tuple[Panel, ...]:
     families = {_heading(family): family for family in METRIC_FAMILIES.names()}
     panels = []
     for title, own in cells.groupby("panel", sort=False):

@@ -17,7 +17,7 @@ from favor.tables.build import is_control
 from favor.tables.cell_table import PrintedCell, rows_of_cells
 from favor.tables.cells import printed_paper
 from favor.tables.escape import minus
-from favor.tables.marks import footnotes, letter, mark_notes, row_notes
+from favor.tables.footnotes import dash_reasons, letter, mark_notes, row_notes
 from favor.tables.specs import Column, Panel, TableSpec
 
 PASSED = "Beside a method: how many of its texts passed the quality filter, over all seeds."
@@ -36,7 +36,7 @@ def html_table(
     mark. p-values of a table of comparisons are set apart with the paper's values: the page has one verdict on two
     methods.
     """
-    reasons = footnotes(cells)
+    reasons = dash_reasons(cells)
     panels = []
     for number, panel in enumerate(spec.panels):
         caption = " ".join(filter(None, (panel.title and f"{panel.title}.", spec.caption if number == 0 else "", note)))

@@ -16,7 +16,7 @@ from favor.tables.build import is_control
 from favor.tables.cell_table import PrintedCell, rows_of_cells
 from favor.tables.escape import latex as escape
 from favor.tables.escape import minus
-from favor.tables.marks import footnotes, letter, mark_notes, row_notes
+from favor.tables.footnotes import dash_reasons, letter, mark_notes, row_notes
 from favor.tables.specs import Column, Panel, TableSpec
 
 PACKAGES = ("booktabs", "graphicx", "amssymb")
@@ -56,7 +56,7 @@ def latex_table(spec: TableSpec, cells: pd.DataFrame) -> str:
         )
     told = cells["value"].notna() | ~cells["row"].map(is_control).astype(bool)
     cells = cells[told.groupby([cells["panel"], cells["section"], cells["row"]]).transform("any")]
-    reasons = footnotes(cells)
+    reasons = dash_reasons(cells)
     notes = [escape(text) for text in [*mark_notes(cells, below="∗"), *row_notes(spec, cells)]]
     notes += [rf"({letter(number)}): {escape(reason)}." for reason, number in reasons.items()]
     numbers = cells[cells["value"].notna()].groupby(["panel", "column"])["text"].agg(list)

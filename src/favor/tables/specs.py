@@ -45,7 +45,10 @@ Section = Literal[
     "Privacy",
     "Further tables of this workflow",
 ]
+# Families of which a table without encoders of its own prints those that were scored.
+_IN_EVERY_SPACE = {"author_retrieval", "measure_agreement", "topics", "transfer", "verification"}
 POINT = "{point}"  # stands in a row of a table over points for the point's name
+DIRECTIONS: dict[str, Direction] = {"higher": "up", "lower": "down", "none": ""}  # of metrics, as columns have them
 METRIC = "{metric}"  # stands in a row of a table of comparisons for its metric's name
 
 COMPARISON_NOTE = (
@@ -111,7 +114,7 @@ class Column:
     encoder: str = ""  # role ("style", "independent", "semantic") or key
     method: str = ""
     variant: str = ""
-    direction: Direction = ""  # filled in from the metric (favor.tables.labels); only a ``derive`` column says it
+    direction: Direction = ""  # filled in from the metric (favor.tables.completion); only a ``derive`` column says it
     decimals: int = 3
     deviation: Deviation = "none"
     interval: bool = False  # printed behind the value: from its variants "low" to "high", or "{variant}_low" and so on
@@ -190,8 +193,8 @@ class TableSpec:
     every_metric: prints every metric that is computed for the experiment, in panels that
         :mod:`favor.tables.every_metric` makes from the scores.
     row_source: makes the rows from the scores, for a table whose rows the configuration decides.
-    remarks: sentences about this run, printed below where their key is a row's first cell or a column's method, or ""
-        (:mod:`favor.tables.remarks`).
+    footnotes: sentences about this run, printed below where their key is a row's first cell or a column's method, or ""
+        (:mod:`favor.tables.completion`).
     """
 
     label: str
@@ -217,7 +220,21 @@ class TableSpec:
     spread: str = ""
     every_metric: bool = False
     row_source: Callable[[Scores], tuple[Row, ...]] | None = None
-    remarks: Mapping[str, str] = field(default_factory=dict)
+    footnotes: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def style_encoders(self) -> set[str]:
+        """The encoders, by role or key, whose style scores the table names."""
+        named = {column.encoder for panel in self.panels for column in panel.columns}
+        named |= {row.encoder for row in self.rows}
+        if self.comparisons is not None:
+            named |= {role for roles in self.comparisons.metrics.values() for role in roles}
+        return named - {"", "semantic"}  # likeness of meaning needs no author
+
+    @property
+    def prints_style(self) -> bool:
+        """Whether the table prints style scores: of the encoders that it names, or else of those that were scored."""
+        return self.every_metric or bool(self.style_encoders or _IN_EVERY_SPACE & {*self.sources})
 
     @property
     def lists_methods(self) -> bool:

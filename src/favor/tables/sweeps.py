@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from favor.tables.build import CellSource, fill, rows_of
+from favor.tables.build import CellSource, cells_of, rows_of
 from favor.tables.cells import Cell, printed
+from favor.tables.completion import Run, printed_spec
 from favor.tables.escape import minus
-from favor.tables.marks import Evidence
-from favor.tables.remarks import EvaluationPosts, cautioned, with_remarks
 from favor.tables.settings import TablePoint
+from favor.tables.significance_marks import Evidence
 from favor.tables.specs import POINT, Column, Context, Panel, Row, TableSpec
 
 
@@ -33,54 +33,29 @@ def _at(row: Row, point: TablePoint, grouped: bool) -> Row:
     return replace(row, stub=stub, paper=paper, point=point.label, group=point.label if grouped else row.group)
 
 
-def with_remarks_of_points(
-    spec: TableSpec, points: Sequence[TablePoint], contexts: Mapping[str, Context], posts: Mapping[str, EvaluationPosts]
-) -> TableSpec:
-    """Return ``spec`` with what is to be said below it of every point; ``posts``: by experiment.
+def printed_at_points(label: str, points: Sequence[TablePoint], runs: Mapping[str, Run]) -> TableSpec:
+    """Return table ``label`` as it is printed over ``points``; ``runs``: by experiment, of those that say something.
 
     A sentence that does not hold for all points begins with those for which it does.
     """
-    told = {
-        point.label: with_remarks(
-            spec, posts[point.experiment], contexts[point.experiment].remarks, contexts[point.experiment].clients
-        )
-        for point in points
-    }
-    remarks: dict[str, str] = {}
-    for name in dict.fromkeys(name for one in told.values() for name in one.remarks):
+    plain = printed_spec(label)
+    told = {point.label: printed_spec(label, runs[point.experiment]) for point in points if point.experiment in runs}
+
+    def said(texts: Mapping[str, str]) -> str:
         where: dict[str, list[str]] = {}
-        for label, one in told.items():
-            if text := one.remarks.get(name):
-                where.setdefault(text, []).append(label)
-        remarks[name] = " ".join(_of_points(where, points))
-    panels = next((one.panels for one in told.values() if one.panels != spec.panels), spec.panels)
-    return replace(spec, remarks=remarks, panels=panels)
+        for point, text in texts.items():
+            where.setdefault(text, []).append(point)
+        begin = {text: f"{', '.join(names)}: " if len(names) < len(points) else "" for text, names in where.items()}
+        return " ".join(f"{names}{text}" for text, names in begin.items() if text)
 
-
-def cautioned_at_points(
-    spec: TableSpec,
-    points: Sequence[TablePoint],
-    retrieval: Mapping[str, pd.DataFrame],
-    roles: Mapping[str, Mapping[str, str]],
-    titles: Mapping[str, str],
-) -> TableSpec:
-    """Return ``spec`` with the sentences on encoders of every point before its caption (:func:`cautioned`).
-
-    ``retrieval`` and ``roles``: by experiment, of those that have the former.
-    """
-    told: dict[str, list[str]] = {}
-    for point in points:
-        if point.experiment in retrieval:
-            own = cautioned(spec, retrieval[point.experiment], roles[point.experiment], titles)
-            told.setdefault(own.caption.removesuffix(spec.caption).strip(), []).append(point.label)
-    return replace(spec, caption=" ".join([*(_of_points(told, points)), spec.caption]))
-
-
-def _of_points(told: Mapping[str, list[str]], points: Sequence[TablePoint]) -> list[str]:
-    """Return sentences, each after the labels of the points that it is about unless it is about all."""
-    return [
-        text if len(labels) == len(points) else f"{', '.join(labels)}: {text}" for text, labels in told.items() if text
-    ]
+    cautions = said({point: spec.caption.removesuffix(plain.caption).strip() for point, spec in told.items()})
+    footnotes = {
+        name: said({point: spec.footnotes.get(name, "") for point, spec in told.items()})
+        for name in dict.fromkeys(name for spec in told.values() for name in spec.footnotes)
+    }
+    panels = next((spec.panels for spec in told.values() if spec.panels != plain.panels), plain.panels)
+    caption = f"{cautions} {plain.caption}".strip()
+    return replace(plain, caption=caption, footnotes=footnotes, panels=panels)
 
 
 def build_sweep(
@@ -106,7 +81,7 @@ def build_sweep(
         filled += rows_of(at_points(spec, [point]), own, context, compared, differing)
     if spec.spread and len(points) > 1:
         filled += _spread_rows(spec, filled)
-    return fill(spec, filled, contexts[points[0].experiment], paper)
+    return cells_of(spec, filled, contexts[points[0].experiment], paper)
 
 
 def _spread_rows(spec: TableSpec, filled: Sequence[tuple[Row, CellSource]]) -> list[tuple[Row, CellSource]]:

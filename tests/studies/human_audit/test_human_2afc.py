@@ -15,8 +15,8 @@ from favor.config.resolve import resolve
 from favor.paper.values import load_paper_values
 from favor.studies.human_audit.human_2afc import CHECKS_PASSED, METRICS, NO_RESPONSES, audit_scores, missing_scores
 from favor.tables.build import build_table
+from favor.tables.completion import printed_spec
 from favor.tables.html import html_document
-from favor.tables.labels import printed_spec
 from favor.tables.latex import latex_table
 from favor.tables.specs import Context
 

@@ -14,7 +14,7 @@ from favor.scores.metric import SOURCE
 from favor.studies.judges.judges import judge_scores, no_judge_scores
 from favor.studies.judges.prompts import QUALITY, RATINGS, VOICE
 from favor.tables.build import build_table
-from favor.tables.labels import printed_spec
+from favor.tables.completion import printed_spec
 from favor.tables.specs import Context
 
 METHODS = ("favor", "ditto")

@@ -26,7 +26,7 @@ from favor.paper.values import load_paper_values
 from favor.plan.records import run_check
 from favor.studies.prompting.requests import cut, distil_sheets, prompted_requests
 from favor.studies.prompting.templates import check_context, check_sheet_context, continuation_request
-from favor.tables.labels import printed_spec
+from favor.tables.completion import printed_spec
 
 WORDS = ["You describe how an author writes. Continue this text as the author would.", "the fox jumps over the dog"]
 # Shorter than a configuration allows.

@@ -12,7 +12,7 @@ from favor.paper.values import load_paper_values
 from favor.scores.metric import Score, scores_frame
 from favor.studies.transfer.transfer import NO_CORPUS, TrainedOn, transfer_scores
 from favor.tables.build import build_table
-from favor.tables.labels import printed_spec
+from favor.tables.completion import printed_spec
 from favor.tables.specs import Context
 
 # Two authors: training texts at 0 and 90 degrees. Held out: one text of each on its own side, and one of the first

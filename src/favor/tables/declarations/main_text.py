@@ -95,7 +95,7 @@ QUALITATIVE_APPENDIX = TableSpec(
     "continuations of the same prompts by every method, drawn with a fixed seed from the outputs that pass the filter "
     "in all of them.",
     stub_headers=("Example", "Method"),
-    # favor.tables.excerpts repeats these rows for every example and fills the column.
+    # favor.tables.quoted_examples repeats these rows for every example and fills the column.
     rows=tuple(
         replace(row, stub=("", *row.stub))
         for row in method_rows("fedavg", "pooled", "fedprox", "ditto", "favor", "local_only_asce")

@@ -7,10 +7,9 @@ import pytest
 from tests.plan.conftest import Planning, plan  # noqa: F401 - a fixture
 
 from favor.tables.build import build_table
+from favor.tables.completion import EvaluationPosts, Run, printed_spec
 from favor.tables.html import html_table
-from favor.tables.labels import printed_spec
 from favor.tables.latex import latex_table
-from favor.tables.remarks import EvaluationPosts, with_remarks
 from favor.tables.specs import Context
 
 
@@ -30,7 +29,9 @@ def test_shared_posts_and_missing_prompts_by_hand() -> None:
 
 def test_fewer_prompts_stand_below_a_table(scores, context) -> None:
     posts = EvaluationPosts.of({1: prompts("a", "b"), 2: prompts("c", "d", "e")}, 3)
-    spec = with_remarks(printed_spec("main_federated_results"), posts, {"FAVoR": "On FAVoR.", "Other": "On another."})
+    spec = printed_spec(
+        "main_federated_results", Run({}, {}, {"FAVoR": "On FAVoR.", "Other": "On another."}, posts=posts)
+    )
     cells = build_table(spec, scores, context)
     for text in (latex_table(spec, cells), html_table(spec, cells)):
         assert "Fewer prompts than asked for, as test posts are too short: 2 of 3 (seed 1)." in text
@@ -41,13 +42,13 @@ def test_fewer_prompts_stand_below_a_table(scores, context) -> None:
 @pytest.mark.parametrize("shared", [True, False])
 def test_the_interval_over_authors_goes_first_where_seeds_share_posts(shared) -> None:
     posts = EvaluationPosts.of({1: prompts("a"), 2: prompts("a" if shared else "b")}, 1)
-    spec = with_remarks(printed_spec("phase1-paired-significance"), posts, {})
+    spec = printed_spec("phase1-paired-significance", Run({}, {}, {}, posts=posts))
     statistics = [column.statistic for column in spec.panels[0].columns]
     assert (statistics.index("author_interval") < statistics.index("interval")) == shared
     assert sorted(map(str, statistics)) == sorted(
         str(column.statistic) for column in printed_spec("phase1-paired-significance").panels[0].columns
     )
-    assert ("read the interval over authors first" in spec.remarks[""]) == shared
+    assert ("read the interval over authors first" in spec.footnotes[""]) == shared
 
 
 @pytest.mark.parametrize(("texts", "reason"), [(9, "n = 9"), (10, "")])
@@ -97,7 +98,9 @@ def test_a_row_says_that_clients_without_a_half_of_their_own_generate_with_the_b
 
 def test_a_remark_stands_where_a_column_is_its_method(scores, context) -> None:
     posts = EvaluationPosts.of({1: prompts("a")}, 1)
-    spec = with_remarks(printed_spec("feddpa-gate-sensitivity"), posts, {"feddpa": "On FedDPA.", "favor": "On FAVoR."})
+    spec = printed_spec(
+        "feddpa-gate-sensitivity", Run({}, {}, {"feddpa": "On FedDPA.", "favor": "On FAVoR."}, posts=posts)
+    )
     text = latex_table(spec, build_table(spec, scores, context))
     assert "On FedDPA." in text
     assert "On FAVoR." not in text

@@ -1,0 +1,167 @@
+"""The table that a run prints: a declared one with its metrics' names, its run's cautions, and what stands below it.
+
+Declarations are read while the workflow is parsed, when no metric is imported; jobs complete them here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+
+import pandas as pd
+
+from favor.paper.names import encoder_name
+from favor.scores.author_retrieval import unproven
+from favor.scores.metric import Metric, metrics_of
+from favor.tables.every_metric import panels_of
+from favor.tables.specs import DIRECTIONS, METRIC, Column, Panel, Roles, Row, Scores, TableSpec, load_spec
+
+
+@dataclass(frozen=True)
+class EvaluationPosts:
+    """The held-out posts that an experiment's outputs continue.
+
+    ``posts``: how many over all seeds; ``shared``: how many of them serve more than one seed. ``prompts``: how many
+    each seed has; ``asked``: how many it should have.
+    """
+
+    posts: int
+    shared: int
+    prompts: Mapping[int, int]
+    asked: int
+
+    @classmethod
+    def of(cls, prompts: Mapping[int, pd.DataFrame], asked: int) -> EvaluationPosts:
+        """Count the tables ``prompts`` by seed (columns client, document_id)."""
+        uses = Counter(post for frame in prompts.values() for post in set(frame["document_id"]))
+        shared = sum(count > 1 for count in uses.values())
+        return cls(len(uses), shared, {seed: len(frame) for seed, frame in prompts.items()}, asked)
+
+    @property
+    def sharing(self) -> str:
+        """The sentence about seeds that share posts; "" where none does."""
+        if not self.shared:
+            return ""
+        return (
+            f"{self.shared} of the {self.posts} evaluation posts are used in more than one seed, so the seeds are not "
+            "independent samples"
+        )
+
+    @property
+    def shortfall(self) -> str:
+        """The sentence about prompts that the test posts are too short for; "" where there is none."""
+        fewer = [f"{count} of {self.asked} (seed {seed})" for seed, count in self.prompts.items() if count < self.asked]
+        return f"Fewer prompts than asked for, as test posts are too short: {', '.join(fewer)}." if fewer else ""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a table says of the run that it is about.
+
+    encoders: keys by role.
+    encoder_titles: printed names by encoder key.
+    remarks: sentences by the printed name of a row's method, or by "".
+    clients: how many, for what guessing scores.
+    posts: behind the prompts; without them nothing of the run stands below the table.
+    retrieval: scores of the family ``author_retrieval``, which say of which encoders to caution.
+    values: the scores or the printed cells that a table of every metric has its panels from.
+    """
+
+    encoders: Roles
+    encoder_titles: Mapping[str, str]
+    remarks: Mapping[str, str] = field(default_factory=dict)
+    clients: int = 0
+    posts: EvaluationPosts | None = None
+    retrieval: Scores | None = None
+    values: pd.DataFrame | None = None
+
+    def encoder_name(self, role: str) -> str:
+        """Return the printed name of an encoder role or key: its own title, or else the paper's name for it."""
+        return self.encoder_titles.get(self.encoders.get(role, role)) or encoder_name(role)
+
+
+def printed_spec(label: str, run: Run | None = None) -> TableSpec:
+    """Return table ``label`` as ``run`` prints it; without one, what it says of every run.
+
+    Cautions about encoders stand before the caption. Where seeds share posts, clusters of seed and author are not
+    independent, so the interval over authors goes before that over clusters. Raises ``UserError`` for an unknown label.
+    """
+    spec = with_headers(load_spec(label))
+    if run is None:
+        return spec
+    if spec.every_metric and run.values is not None:
+        spec = replace(spec, panels=panels_of(run.values, run.encoder_name))
+    if run.retrieval is not None and spec.prints_style:
+        named = {run.encoders.get(name, name) for name in spec.style_encoders} or set(run.retrieval["encoder"])
+        said = cautions(run.retrieval, named, run.encoder_titles)
+        spec = replace(spec, caption=" ".join([*said, spec.caption]))
+    if run.posts is None:
+        return spec
+    if spec.sources == ("efficiency",):  # counts no outputs
+        return replace(spec, footnotes=run.remarks)
+    general = [_chance(spec, run.clients), run.posts.shortfall, run.remarks.get("", "")]
+    if spec.comparisons is not None and run.posts.sharing:
+        general.append(f"{run.posts.sharing}: read the interval over authors first.")
+        spec = replace(spec, panels=tuple(map(_authors_first, spec.panels)))
+    return replace(spec, footnotes={"": "", **run.remarks} | {"": " ".join(filter(None, general))})
+
+
+def with_headers(spec: TableSpec) -> TableSpec:
+    """Return ``spec`` with the direction of every column of scores, and the metrics' names in rows of paired tests.
+
+    A column that prints a statistic of a comparison, or always the same method, ranks nothing. A column of a metric
+    that no family of ``spec.sources`` declares raises ``KeyError``: its scores would not be there either.
+    """
+    metrics = {metric.name: metric for family in spec.families for metric in metrics_of(family)}
+    panels = tuple(
+        replace(panel, columns=tuple(_directed(column, metrics) for column in panel.columns)) for panel in spec.panels
+    )
+    return replace(spec, rows=tuple(_named(row, metrics) for row in spec.rows), panels=panels)
+
+
+def cautions(retrieval: Scores, encoders: Collection[str], titles: Mapping[str, str]) -> list[str]:
+    """Return a sentence per encoder that does not separate the writers' own texts, of ``encoders`` (keys).
+
+    ``retrieval``: scores of the family ``author_retrieval``; ``titles``: printed names, by key.
+    """
+    return [
+        f"Caution: {titles.get(key) or encoder_name(key)} {reason}, so its style scores are no evidence about voices."
+        for key, reason in unproven(retrieval).items()
+        if key in encoders
+    ]
+
+
+def _directed(column: Column, metrics: Mapping[str, Metric]) -> Column:
+    if column.statistic or column.method or column.metric.startswith("@") or not column.metric:
+        return column
+    return replace(column, direction=DIRECTIONS[metrics[column.metric].direction])
+
+
+def _named(row: Row, metrics: Mapping[str, Metric]) -> Row:
+    if METRIC not in row.stub:
+        return row
+    metric = metrics[row.metric]
+    return replace(
+        row, stub=tuple((metric.paired_label or metric.label) if part == METRIC else part for part in row.stub)
+    )
+
+
+def _chance(spec: TableSpec, clients: int) -> str:
+    """Return the sentence on what guessing scores in the columns of ``spec``; "" where no column has such a score."""
+    metrics = {column.metric for panel in spec.panels for column in panel.columns}
+    parts = []
+    if clients and metrics & {"author_accuracy", "author_macro_f1", "profile_accuracy"}:
+        parts.append(f"accuracy 1/{clients} = {1 / clients:.3f}")
+    if any(metric.endswith(("_auc", "_eer")) and not metric.startswith("kept_") for metric in metrics):
+        parts.append("AUC and EER 0.5")
+    return f"Chance: {'; '.join(parts)}." if parts and spec.comparisons is None else ""
+
+
+def _authors_first(panel: Panel) -> Panel:
+    columns = list(panel.columns)
+    statistics = [column.statistic for column in columns]
+    if "interval" in statistics and "author_interval" in statistics:
+        moved = columns.pop(statistics.index("author_interval"))
+        columns.insert(statistics.index("interval"), moved)
+    return replace(panel, columns=tuple(columns))
