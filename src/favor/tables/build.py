@@ -39,7 +39,7 @@ _COUNTED = {metric.name for metric in COUNTS}  # what a run sends and takes rest
 
 
 class CellSource(Protocol):
-    """What gives the cells of one experiment's rows; ``evidence``: which of them differ."""
+    """The source of the cells of one experiment's rows; ``evidence``: which of them differ."""
 
     evidence: Evidence | None
 
@@ -81,7 +81,7 @@ def rows_of(
     comparisons: pd.DataFrame | None = None,
     evidence: pd.DataFrame | None = None,
 ) -> list[tuple[Row, CellSource]]:
-    """Return the rows of ``spec`` that one experiment fills, each with what its cells come from."""
+    """Return the rows of ``spec`` that one experiment fills, each with the source of its cells."""
     index: _Index | ComparisonIndex
     index = _Index(scores, context) if comparisons is None else ComparisonIndex(comparisons, context)
     index.evidence = None if evidence is None else Evidence(evidence, context.encoders)
@@ -91,7 +91,7 @@ def rows_of(
 def cells_of(
     spec: TableSpec, filled: Sequence[tuple[Row, CellSource]], context: Context, paper: pd.DataFrame | None
 ) -> pd.DataFrame:
-    """Return the ``table_cells`` of ``spec`` for rows and what their cells come from; ``context``: the corpus's."""
+    """Return the ``table_cells`` of ``spec`` for rows with the sources of their cells; ``context`` names the corpus."""
     section = context.dataset if spec.sectioned else ""
     records: list[dict[str, object]] = []
     for panel in spec.panels:
@@ -118,7 +118,6 @@ def cells_of(
 
 
 def is_control(row: str) -> bool:
-    """Whether ``row`` is the printed name of a control."""
     return row.split(SEPARATOR)[0] in CONTROLS.values()
 
 
@@ -195,22 +194,18 @@ class _Index:
         self.metrics = set(zip(scores["encoder"], scores["metric"], strict=True))
 
     def has_scores(self, row: Row) -> bool:
-        """Whether anything was scored with the row's encoder."""
         return self._encoder(row.encoder) in self.encoders
 
     def scored(self, row: Row, panel: Panel) -> bool:
-        """Whether any column of ``panel`` has a score of ``row``, be it a missing one with its note."""
         return any(
             (row.method, self._encoder(column.encoder or row.encoder), column.metric, column.variant) in self.summary
             for column in panel.columns
         )
 
     def has_method(self, row: Row) -> bool:
-        """Whether anything was scored for the row's method."""
         return row.method in self.seeds.index
 
     def cell(self, row: Row, column: Column) -> Cell:
-        """Return the unmarked cell of ``row`` and ``column``."""
         method = column.method or row.method
         if column.zero and column.zero == method:
             return Cell(reason=f"{row.label} is 0 here by definition")

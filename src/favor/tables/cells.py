@@ -51,11 +51,9 @@ class ComparisonIndex:
         self.rows = {tuple(row[key] for key in keys): row for row in comparisons.to_dict("records")}
 
     def scored(self, _row: Row, _panel: Panel) -> bool:
-        """Every row of a table of comparisons is printed."""
-        return True
+        return True  # every row of a table of comparisons is printed
 
     def cell(self, row: Row, column: Column) -> Cell:
-        """Return the cell of ``row`` and the statistic of ``column``."""
         statistic = str(column.statistic)
         clusters = "author" if statistic.startswith("author_") or statistic == "p_holm" else "seed-author"
         role, metric = column.encoder or row.encoder, column.metric or row.metric
@@ -95,7 +93,7 @@ class ComparisonIndex:
 
 
 def without_value(note: str) -> str:
-    """Return what stands in a cell whose score has no value: a dash, or that the two references are not apart."""
+    """Return the text of a cell whose score has no value: a dash, or that the two references are not apart."""
     return NOT_APART if f"are {NOT_APART}:" in note else DASH
 
 

@@ -27,7 +27,7 @@ ASIDE = ("interval", "p", "author_p", "p_holm")  # of a comparison, as the paper
 def html_table(
     spec: TableSpec, cells: pd.DataFrame, note: str = "", passed: Mapping[str, str] = MappingProxyType({})
 ) -> Markup:
-    """Return the HTML of the ``table_cells`` of ``spec``: one table a panel, then its notes and reasons.
+    """Return the HTML of the ``table_cells`` of ``spec``: one table per panel, then its notes and reasons.
 
     A cell shows our mean, its deviation where it is printed, and below them the paper's value and ours
     minus the paper's where the paper prints one. A row that has nothing else is shown and hidden with the paper's

@@ -37,7 +37,7 @@ def views_of(scores: Scores, method: str, metric: str, views: Sequence[str]) -> 
 def attack_column(
     name: Callable[[Row], tuple[str, str] | None], suffix: str = "", decimals: int = 2, interval: bool = False
 ) -> Derive:
-    """Return what computes a column: the score that ``name`` finds for a row (metric and view), of variant suffix."""
+    """Return what computes a column: a row's score of the metric and view that ``name`` gives, with its ``suffix``."""
 
     def derive(row: Row, scores: Scores, _roles: Roles) -> Derived:
         asked = name(row)

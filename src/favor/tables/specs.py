@@ -148,6 +148,7 @@ class Panel:
 
 
 def panel(title: str, *columns: Column) -> Panel:
+    """Return a block of columns under its own header."""
     return Panel(columns, title)
 
 
@@ -326,7 +327,7 @@ RowSettings = Mapping[str, bool | int | float | str]
 
 @dataclass(frozen=True)
 class Context:
-    """What a table has to know about the experiment behind its scores."""
+    """What a table needs to know of the experiment behind its scores."""
 
     experiment: str
     methods: Sequence[str]  # keys of the rows that the configuration runs, in its order

@@ -85,7 +85,7 @@ def build_sweep(
 
 
 def _spread_rows(spec: TableSpec, filled: Sequence[tuple[Row, CellSource]]) -> list[tuple[Row, CellSource]]:
-    """Return a row for each that stands once per point, with what its cells are over the points."""
+    """Return one row for each that stands once per point; its cells summarise those of the points."""
     of_points: dict[tuple[str, str, str], list[tuple[Row, CellSource]]] = {}
     for row, source in filled:
         of_points.setdefault((row.method, row.encoder, row.metric), []).append((row, source))
@@ -106,7 +106,6 @@ class _OverPoints:
     evidence: Evidence | None = None  # no test spans experiments
 
     def scored(self, _row: Row, panel: Panel) -> bool:
-        """Return whether the row has a score at any point."""
         return any(source.scored(own, panel) for own, source in self.rows)
 
     def cell(self, row: Row, column: Column) -> Cell:

@@ -19,7 +19,7 @@ ALIKE = 0.02  # blocks whose shares differ by no more are one
 
 
 def draw_adapter_allocation(energy: pd.DataFrame, *paths: str | Path) -> None:
-    """Draw the table ``adapter_energy`` to each of ``paths``: one heat map a part, rows of 100 %."""
+    """Draw the table ``adapter_energy`` to each of ``paths``: one heat map per part, each row 100 %."""
     blocks = energy.groupby("first_layer")["last_layer"].max()
     names = [_block(first, last) for first, last in zip(blocks.index.tolist(), blocks.tolist(), strict=True)]
     modules = [name for name in MODULES if name in set(energy["module"])]

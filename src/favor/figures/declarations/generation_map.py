@@ -1,4 +1,4 @@
-"""Authors' generations against their own texts in the plane where those texts vary most: homogenisation to look at."""
+"""Authors' generations against their own texts in the plane where these texts vary most."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Homogenisation at a glance: how much of the spread between authors every method leaves, and which habits go."""
+"""Homogenisation at a glance: how much of the spread between authors every method leaves, and which habits are lost."""
 
 from pathlib import Path
 

@@ -26,7 +26,7 @@ class Measure:
 
     Colours are the methods'.
 
-    encoder: what the page's choice of an encoder calls it; empty for what no encoder judges.
+    encoder: its name in the page's choice of encoders; empty where no encoder judges.
     """
 
     name: str

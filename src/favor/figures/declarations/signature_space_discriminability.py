@@ -18,7 +18,7 @@ MISSING = "Needs at least two topics\nwith three authors each."
 
 
 def draw_discriminability(effects: pd.DataFrame, *paths: str | Path) -> None:
-    """Draw the table ``coordinate_effects`` to each of ``paths``: topic effect over author effect, one panel a space.
+    """Draw the table ``coordinate_effects`` to each of ``paths``: topic effect over author effect, a panel per space.
 
     Colour is (author - topic) / (|author| + |topic|), size grows with the distance from the origin, the line is the
     least-squares fit through the origin.
