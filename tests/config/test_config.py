@@ -107,7 +107,7 @@ def test_defaults_are_the_papers() -> None:
         (
             "sweeps.s",
             {"points": [{"label": "1", "experiment": "demo"}], "tables": ["imbalance-swep"]},
-            "config key 'sweeps.s.tables': there is no 'imbalance-swep'; did you mean 'imbalance_sweep'?",
+            "config key 'sweeps.s.tables': there is no 'imbalance-swep'; did you mean 'imbalance-sweep'?",
         ),
         (
             "sweeps.s",

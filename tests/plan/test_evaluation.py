@@ -81,7 +81,7 @@ def test_a_table_of_an_experiment_belongs_to_no_sweep(plan) -> None:
 
 
 def test_a_label_with_other_hyphens_is_told_from_the_tables_own(plan) -> None:
-    message = "there is no table 'main-federated-results'; did you mean 'main_federated_results'?"
+    message = "there is no 'main-federated-results'; did you mean 'main_federated_results'?"
     with pytest.raises(UserError, match=re.escape(message)):
         plan(PLANNED, lambda config: config["experiments"]["demo"].update(tables=["main-federated-results"]))
 
