@@ -31,8 +31,7 @@ MAIN_FEDERATED_RESULTS = TableSpec(
     caption="Main federated held-out continuation results. Accuracy, macro-F1 and verification AUC/EER are computed in "
     "the frozen author-disjoint ASCE space: accuracy and F1 by the nearest source-train prototype, AUC/EER on pairs of "
     "generated continuations of the same and of different authors. Survivors only: outputs that pass the quality "
-    "filter; failures wrong is the same accuracy over all outputs. These numbers have no intervals; the table of all "
-    "methods gives the voice kept with them, where it is measured.",
+    "filter; failures wrong is the same accuracy over all outputs. For intervals see the table of all methods.",
     rows=method_rows("fedavg", "fedprox", "pfedme", "ditto", "feddpa", "favor"),
     panels=one_panel(
         Column("Author\nAcc.", "author_accuracy", "style"),

@@ -57,8 +57,8 @@ DISTINCT_FAITHFUL = TableSpec(
     caption="Distinct: a style encoder tells a method's outputs for one author from those for the others. "
     "Faithful: they are nearer to that author's own text than to the others'. "
     "A voice that is nobody's has accuracy 1 / authors, AUC 0.5 "
-    "and margin 0. Distinct voices need not be the authors', and the first column cannot tell. It is no share of a "
-    "voice either: outputs half of which are in the author's voice have far less than half of its distance from 0.5. "
+    "and margin 0. Distinct voices need not be the authors', and the first column cannot tell. AUC is not "
+    "linear: where half of the outputs are in the author's voice, it moves far less than half of the way from 0.5. "
     "Means over seeds; in brackets 95 % intervals over authors.",
     rows=method_rows(*METHODS),
     panels=one_panel(
