@@ -52,14 +52,6 @@ def test_accept_takes_one_stage_as_text_or_a_list(project) -> None:
     assert "there is no stage 'generat'; did you mean 'generate'?" in refused(project, "--config", "accept=generat")
 
 
-def test_a_corpus_with_a_missing_column_is_named(project) -> None:
-    (project.folder / "raw.csv").write_text("id,date,text\n1,x,hello\n")
-    project.edit("micro.yaml", "demo: { authors:", "path: raw.csv\n    demo: null # { authors:")
-    output = refused(project)
-    assert "error in build_documents:" in output
-    assert "topic" in output
-
-
 def test_too_few_authors_say_how_many_there_are(project) -> None:
     project.edit("micro.yaml", "clients: 4, asce_a: 4", "clients: 40, asce_a: 4")
     output = refused(project)
@@ -75,17 +67,13 @@ def test_a_file_in_the_place_of_the_results_folder_is_named(project) -> None:
     assert "Traceback" not in done.stdout
 
 
-def test_a_dry_run_changes_no_file(project) -> None:
-    project.snakemake("-n", "--configfile", "micro.yaml")
+def test_a_dry_run_reads_the_default_profile_and_changes_no_file(project) -> None:
+    assert "Using workflow specific profile" in project.snakemake("-n", "--configfile", "micro.yaml").stdout
     assert not (project.folder / "results").exists()
     (project.folder / "results").mkdir()
     (project.folder / "results" / "mine.parquet").write_bytes(b"PAR1")
     project.snakemake("-n", "--configfile", "micro.yaml")
     assert [path.name for path in (project.folder / "results").iterdir()] == ["mine.parquet"]
-
-
-def test_the_default_profile_is_in_force(project) -> None:
-    assert "Using workflow specific profile" in project.snakemake("-n", "--configfile", "micro.yaml").stdout
 
 
 def test_the_demo_is_found_from_another_folder(project, tmp_path) -> None:

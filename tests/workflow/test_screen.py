@@ -100,7 +100,9 @@ def test_a_wrong_input_is_one_error_in_the_last_line(project) -> None:
     text = (project.folder / "micro.yaml").read_text()
     (project.folder / "raw.yaml").write_text(text.replace("demo: { authors:", "path: raw.csv\n    demo: null # "))
     output = screen(project, "run", "raw.yaml", "--results", "raw", status=1)
-    assert output.splitlines()[-1].startswith("error in build_documents: raw.csv: ")
+    last = output.splitlines()[-1]
+    assert last.startswith("error in build_documents: raw.csv: ")
+    assert "topic" in last
     assert output.count("error") == 1
     assert not [word for word in BANNER if word in output]
     said = screen(project, "run", "raw.yaml", "--results", "raw", "--verbose", status=1)
