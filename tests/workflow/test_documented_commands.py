@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
@@ -118,14 +119,32 @@ def project(repository, tmp_path_factory) -> Project:
         config = yaml.safe_load(path.read_text())
         for experiment in config["experiments"].values():
             experiment["seeds"] = [2026]
-            experiment.setdefault("federation", {})["clients_per_job"] = None
+            experiment.setdefault("federation", {}).update(rounds=2, clients_per_job=None)
         path.write_text(yaml.safe_dump(config))
     return project
 
 
-def is_warm(command) -> bool:
-    """Whether a command is Snakemake alone, without a shell, so that it can run where Snakemake is imported already."""
-    return dry(command).startswith(f"{shlex.quote(sys.executable)} -m snakemake ") and not set("{$*~|;") & set(command)
+def words_of(command, project) -> list[str]:
+    """The program of a command and its arguments, as a shell in the project hands them over."""
+    program = dry(command).replace("/data/", f"{project.folder}/")
+    listed = subprocess.run(
+        ["bash", "-c", f"printf '%s\\0' {program}"], cwd=project.folder, capture_output=True, text=True, check=True
+    )
+    return listed.stdout.split("\0")[:-1]
+
+
+def for_snakemake(command, project) -> list[str] | None:
+    """What Snakemake is started with by a command that is nothing else; None of other commands."""
+    if set(";|") & set(command):
+        return None
+    _, *words = words_of(command, project)
+    if words[:2] == ["-m", "snakemake"]:
+        return words[2:]
+    if words[:2] == ["-m", "favor.cli"] and words[2] in ("check", "certify", "run") and "-n" in words:
+        with chdir(project.folder), pytest.MonkeyPatch.context() as patch:
+            patch.setattr(cli, "CHECKOUT", project.folder)
+            return cli.snakemake_command(cli.parser().parse_args(words[2:]))[3:]
+    return None
 
 
 def is_helped(command) -> bool:
@@ -141,20 +160,20 @@ def failure_to_help(command, capsys) -> str:
     return "" if ended.value.code == 0 and "usage:" in printed.out else f"{command}:\n{printed.out}{printed.err}"
 
 
-def failure(command, project) -> str:
-    """What a command prints where it does not work."""
-    program = dry(command).replace("/data/", f"{project.folder}/")
-    places = {
+def failure(command, project, snakemake=None) -> str:
+    """What a command prints where it does not work; ``snakemake``: what it starts Snakemake with."""
+    environment = os.environ | {
         "PYTHONPATH": str(project.folder / "src"),
         "PATH": f"{project.folder}/bin{os.pathsep}{os.environ['PATH']}",
     }
-    if is_warm(command):
-        done = run_snakemake(shlex.split(program)[3:], project.folder, {**os.environ, **places})
+    program = dry(command).replace("/data/", f"{project.folder}/")
+    if snakemake is not None:  # where it is imported already
+        done = run_snakemake(snakemake, project.folder, environment)
     else:
         done = subprocess.run(
             ["bash", "-c", program],
             cwd=project.folder,
-            env=os.environ | places,
+            env=environment,
             text=True,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -176,14 +195,18 @@ def test_commands_are_found_wherever_they_stand() -> None:
 def test_every_command_works(repository, project, capsys) -> None:
     written = sorted({command for page in pages(repository) for command in commands(page.read_text())})
     # A dry run of the same files is one command, however many cores it names.
-    found = list({re.sub(r" --cores \d+| --dry-run", "", dry(command)): command for command in written}.values())
+    found = list(
+        {re.sub(r" --cores (\d+|all)| --dry-run| -n(?= -n)", "", dry(command)): command for command in written}.values()
+    )
     assert len(found) > 15
     alone = [command for command in found if "resume.py" in command]  # it refuses to work beside another Snakemake
     failed = [failure(command, project) for command in alone]
     failed += [failure_to_help(command, capsys) for command in found if is_helped(command)]
-    rest = [command for command in found if command not in alone and not is_helped(command)]
+    started = {
+        command: for_snakemake(command, project) for command in found if command not in alone and not is_helped(command)
+    }
     with ThreadPoolExecutor(1) as pool:
-        cold = [pool.submit(failure, command, project) for command in rest if not is_warm(command)]
-        failed += [failure(command, project) for command in rest if is_warm(command)]
+        cold = [pool.submit(failure, command, project) for command, words in started.items() if words is None]
+        failed += [failure(command, project, words) for command, words in started.items() if words is not None]
         failed += [each.result() for each in cold]
     assert not any(failed), "\n\n".join(filter(None, failed))
