@@ -133,7 +133,7 @@ def test_nothing_is_exported_without_consent_or_over_other_files(voice, tmp_path
             command("export", target, *options, "--voice", voice)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letter.txt").write_text("Dear")
-    with pytest.raises(SystemExit, match="is there already and is no export of a voice"):
+    with pytest.raises(SystemExit, match="is there already and is not an export of a voice"):
         command("export", tmp_path / "mine", "--consent", "mine", "--voice", voice)
     record = json.loads((voice / "voice.json").read_text())
     (voice / "voice.json").write_text(json.dumps(record | {"consent": "theirs"}))

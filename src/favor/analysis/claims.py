@@ -2,7 +2,7 @@
 
 Shown: the p, by Holm's correction over its family, is below .05. Ruled out: the 95 % interval lies within a margin, by
 Holm's correction too. Open: all else, and the smallest value that would have been found says how much that means. A
-sentence that no test found is no sentence about what is: whatever the report says in words is made from here.
+sentence about what no test found is not a sentence about what is: whatever the report says in words is made from here.
 """
 
 import math

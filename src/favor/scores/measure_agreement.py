@@ -139,7 +139,7 @@ def _beside(inputs: ScoreInputs) -> _Means:
 def _agreement(paper: _Means, beside: _Means, settings: MeasureAgreement) -> Iterator[Score]:
     yield from _ranked(paper, list(paper), settings)
     for measure, by_method in beside.items():
-        # A row that is no adapter's, as text made elsewhere, has no likelihood.
+        # A row that is not of an adapter, as text made elsewhere, has no likelihood.
         methods = [method for method in next(iter(paper.values())) if method in by_method]
         kept = {
             name: {method: rows[method] for method in methods} for name, rows in (*paper.items(), (measure, by_method))

@@ -55,7 +55,7 @@ def author_sums(differences: np.ndarray, cluster: np.ndarray, clusters: int) -> 
 
 
 def linear_shares(differences: np.ndarray, counts: np.ndarray, outputs: np.ndarray) -> np.ndarray:
-    """Return the shares [clusters] in a difference that is no mean, such as that of two AUCs.
+    """Return the shares [clusters] in a difference that is not a mean, such as that of two AUCs.
 
     differences: [1 + draws], the observed one first. counts: [1 + draws, clusters], how often a draw takes each author.
     outputs: [clusters], how many an author has.

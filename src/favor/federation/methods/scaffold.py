@@ -4,7 +4,7 @@ Of Algorithm 1: a step follows g_i(y) - c_i + c; the server takes A <- A + eta_g
 c <- c + |S|/N mean_i (c_i' - c_i), over the round's clients S of N. The paper's option II, under K plain gradient steps
 at rate eta, is c_i' = c_i - c + (A - y_i) / (K eta): the mean of the gradients g_i along the way. Here c_i' is that
 mean, each step's gradient weighted by its learning rate. With plain gradient steps it equals option II at any schedule;
-under AdamW, where a difference of adapters is no sum of gradients, it keeps option II's meaning.
+under AdamW, where a difference of adapters is not a sum of gradients, it keeps option II's meaning.
 
 Our adaptation: A and B of LoRA have a variate each; AdamW sees the corrected gradient; clipping sees the client's own.
 

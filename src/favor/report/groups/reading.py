@@ -43,7 +43,7 @@ class Group:
     protocol: what makes numbers comparable, nested: settings, and digests of authors, texts and prompts.
     settings: the other settings, nested.
     display: printed name by row, of rows that are not the method of their name in the paper.
-    seen: the encoders that are no neutral judges of it: the one that methods are trained with, and that of meaning.
+    seen: the encoders that are not neutral judges of it: the one that methods are trained with, and that of meaning.
     outputs: the table ``group_outputs``.
     """
 
