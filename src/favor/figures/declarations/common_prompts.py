@@ -60,11 +60,15 @@ def draw_common_prompts(scores: pd.DataFrame, style_encoder: str, methods: Metho
         left = np.zeros(len(shown))
         for metric, (label, color) in SHARES.items():
             width = np.nan_to_num([value(metric, "", method) for method in shown])
-            axes[1].barh(places, width, left=left, color=color, label=label)
+            axes[1].barh(places, width, 0.5, left=left, color=color, label=label)
             left += width
         share, *ends = ([value("author_share", end, method) for method in shown] for end in ("", "low", "high"))
-        bars = np.nan_to_num(np.abs(np.subtract(ends, share)))
-        axes[1].errorbar(share, places, xerr=bars, fmt="none", ecolor=GREY, elinewidth=1.2, capsize=2)
+        known = np.isfinite(ends).all(axis=0)
+        bars = np.abs(np.subtract(ends, share))[:, known]
+        # Below its bar: no grey is seen on all three of them.
+        axes[1].errorbar(
+            np.array(share)[known], places[known] - 0.37, xerr=bars, fmt="none", ecolor=BLACK, elinewidth=1.2, capsize=2
+        )
         axes[1].set(xlabel="Share of variance", xlim=(0, 1), yticks=[])
         for axis in axes:
             axis.set_ylim(-0.6, len(shown) - 0.4)
