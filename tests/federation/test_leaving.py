@@ -7,9 +7,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from favor.corpora.schemas import ALLOCATION
 from favor.federation.leaving import erase
-from favor.federation.schemas import GENERATIONS
-from favor.foundation.parquet import write_parquet
+from favor.federation.schemas import GENERATIONS, SCHEDULE
+from favor.foundation.parquet import read_parquet, write_parquet
 from favor.plan.paths import Paths
 from favor.running.folder.output_record import write_record
 
@@ -54,3 +55,21 @@ def test_whatever_quotes_a_withdrawn_client_goes_at_once(results) -> None:
 def test_what_was_made_without_the_client_stays(results) -> None:
     assert erased(results, "client_003") == erased(results) == []
     assert all((results / name).is_file() for name in QUOTING)
+
+
+def test_the_clients_rows_leave_tables_that_stay_and_the_schedule_keeps_who_was_drawn(results) -> None:
+    allocation, schedule = (
+        results / "short/clients/allocation.parquet",
+        results / "short/seed1/schedule/uniform.parquet",
+    )
+    drawn = [(0, 0, "client_001"), (0, 1, "client_002")]
+    write_parquet(pd.DataFrame(drawn, columns=SCHEDULE.names), schedule, SCHEDULE)
+    words = [("client_001", 9, 9, 9), ("client_002", 8, 8, 8)]
+    write_parquet(pd.DataFrame(words, columns=ALLOCATION.names), allocation, ALLOCATION)
+    times = allocation.stat().st_mtime_ns
+    write_record(results, [str(path.relative_to(results)) for path in (allocation, schedule)])
+    (said,) = erased(results, "client_001")
+    assert said == f"withdrawn from 'short' (client_001): rows removed from {allocation}"
+    assert list(read_parquet(allocation, ALLOCATION)["client"]) == ["client_002"]
+    assert allocation.stat().st_mtime_ns == times
+    assert list(read_parquet(schedule, SCHEDULE)["client"]) == ["client_001", "client_002"]
