@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> None:
         )
     folder.check_trained(folder.losses)
     if target.exists() and not (target.is_dir() and (not any(target.iterdir()) or (target / CARD).is_file())):
-        raise UserError(f"{target}: is there already and is no export of a voice; give a new folder")
+        raise UserError(f"{target}: is there already and is not an export of a voice; give a new folder")
     states, lora = import_peft([folder.adapter(OWN)])
     lora = lora.model_copy(update={"dropout": record.lora.dropout})
     source = record.model.source
