@@ -41,7 +41,7 @@ def test_a_finished_run(tmp_path) -> None:
     assert lines[1] == "main:"
     assert lines[2].startswith("- The style encoder that methods are aligned to attributes 40% of FAVoR's texts")
     assert lines[3].startswith("- FAVoR's strongest rival, Local-only, reaches 50%: which of them is better is open")
-    assert "report.pdf, because LaTeX" in lines[4]
+    assert "report.card.pdf, because LaTeX" in lines[4]
     assert lines[5] == f"Open: {tmp_path / 'report.html'}"
     assert "release" in lines[6]
     demo = closing(tmp_path, {"main": VALUES.model_copy(update={"demo": True})}, True)

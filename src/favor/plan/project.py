@@ -324,7 +324,7 @@ class PlannerComponent:
 
 
 def alternatives(names: Iterable[str]) -> str:
-    """Return a regular expression of the names; it matches nothing if there are none."""
+    """Return the regular expression that matches each of the names, and no other name."""
     return "|".join(names) or "none"
 
 

@@ -40,6 +40,6 @@ def closing(results: Path, experiments: Mapping[str, PrintedExperiment], latex: 
             lines.append(f"{name}{' (a demo: it says nothing about the methods)' if demo else ''}:")
             lines += [f"- {sentence}" for sentence in findings(facts)]
     if not latex:
-        lines.append("Missing: report.pdf, because LaTeX (pdflatex) is not installed.")
+        lines.append("Missing: report.pdf and report.card.pdf, because LaTeX (pdflatex) is not installed.")
     lines.append(f"Open: {results / 'report.html'}")
     return [*lines, f"Next: {NEXT[demo].format(name=next(iter(experiments)))}"]

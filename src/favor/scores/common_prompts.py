@@ -147,7 +147,7 @@ def score(inputs: ScoreInputs, settings: CommonPrompts) -> pd.DataFrame:
     counts = observed_and_resampled(len(inputs.clients), settings.seed, settings.draws)
     scores: list[Score] = []
     draws: Draws = {}
-    limits: dict[tuple[str, str], list[tuple[float, float]]] = {}  # of the author's share in each seed
+    limits: dict[tuple[str, str], list[tuple[float, float, int]]] = {}  # of the author's share in each seed, and n
     for run in inputs.runs:
         scores += _own_overlap(inputs, run, settings.compared_words)
     for run in inputs.common_runs:
@@ -163,10 +163,11 @@ def score(inputs: ScoreInputs, settings: CommonPrompts) -> pd.DataFrame:
         for run in inputs.common_runs:
             scores += _score_run(inputs, run, encoder, prototype, counts, draws)
             scores += _shares(inputs, run, encoder, limits.setdefault((run.method, encoder), []))
-    for (method, encoder), ends in limits.items():
-        for name, value in zip(("low", "high"), np.mean(ends, axis=0), strict=True):
-            note = _TOO_FEW if math.isnan(value) else ""
-            scores.append(Score(ALL_SEEDS, method, encoder, "author_share", name, float(value), len(ends), note))
+    for (method, encoder), seeds in limits.items():
+        low, high = np.mean([ends for *ends, _ in seeds], axis=0)
+        for name, value in (("low", low), ("high", high)):
+            note, n = _TOO_FEW if math.isnan(value) else "", sum(n for *_, n in seeds)
+            scores.append(Score(ALL_SEEDS, method, encoder, "author_share", name, float(value), n, note))
     return scores_frame([*scores, *_intervals(inputs, draws, counts)])
 
 
@@ -250,11 +251,11 @@ def _score_run(
     yield _row(run, encoder, "common_accuracy", "", accuracy, len(right), "no output passed the filter")
 
 
-def _shares(inputs: ScoreInputs, run: Run, encoder: str, limits: list[tuple[float, float]]) -> Iterator[Score]:
+def _shares(inputs: ScoreInputs, run: Run, encoder: str, limits: list[tuple[float, float, int]]) -> Iterator[Score]:
     first = (run.survivors["sample"] == 0).to_numpy()
     vectors = inputs.common_vectors(encoder, run)[first]
     authors, prompts = (run.survivors[name].to_numpy(dtype=object)[first] for name in ("client", "prompt_id"))
     parts = variance_components(vectors, authors, prompts)
-    limits.append(row_share_limits(vectors, authors, prompts))
+    limits.append((*row_share_limits(vectors, authors, prompts), len(vectors)))
     for metric, share in zip(SHARES, parts.shares if parts is not None else (float("nan"),) * 3, strict=True):
         yield _row(run, encoder, metric, "", share, len(vectors))

@@ -51,7 +51,7 @@ def score(inputs: ScoreInputs, settings: Utility) -> pd.DataFrame:
         raise UserError("scores: family 'utility' needs the utility table; make it first")
     counts = observed_and_resampled(len(inputs.clients), settings.seed, settings.draws)
     scores: list[Score] = []
-    drawn: dict[tuple[str, str], list[np.ndarray]] = {}  # (method, metric) -> its mean in every draw, per seed
+    drawn: dict[tuple[str, str], list[tuple[np.ndarray, int]]] = {}  # (method, metric) -> its mean in every draw, and n
     for run in inputs.runs:
         table = inputs.utility[(inputs.utility["seed"] == run.seed) & (inputs.utility["method"] == run.method)]
         chosen = {"": run.survivors[OUTPUT_KEYS]}
@@ -66,12 +66,13 @@ def score(inputs: ScoreInputs, settings: Utility) -> pd.DataFrame:
                 scores.append(Score(run.seed, run.method, "", metric.name, variant, value, n, note))
                 if not variant and run.method != "gold":
                     means = mean_draws(rows[metric.name].to_numpy(), inputs.places(rows["client"]), counts)
-                    drawn.setdefault((run.method, metric.name), []).append(means)
+                    drawn.setdefault((run.method, metric.name), []).append((means, n))
     authors = authors_of(inputs.runs)
     for (method, name), seeds in drawn.items():
-        for end, value in zip(("low", "high"), np.clip(interval(np.stack(seeds), authors[method]), -1, 1), strict=True):
+        ends = np.clip(interval(np.stack([means for means, _ in seeds]), authors[method]), -1, 1)
+        for end, value in zip(("low", "high"), ends, strict=True):
             note = "needs two authors with outputs that passed the filter" if math.isnan(value) else ""
-            scores.append(Score(ALL_SEEDS, method, "", name, end, float(value), authors[method], note))
+            scores.append(Score(ALL_SEEDS, method, "", name, end, float(value), sum(n for _, n in seeds), note))
     if "rescaled" in settings.variants:
         scores += _rescaled(scores, inputs.bertscore)
     return scores_frame(scores)

@@ -41,10 +41,10 @@ def row_share_limits(
 ) -> tuple[float, float]:
     """Return the limits of the rows' share of :func:`variance_components`, for these columns; NaN where it has none.
 
-    The ratio of two mean squares, of rows beside columns and of the remainder, is F distributed (Searle, Casella and
-    McCulloch 1992, section 4.4). With vectors each has as many degrees of freedom as dimensions vary independently of
-    one another, by Box's approximation (1954, Annals of Mathematical Statistics 25): tr(S)^2 / tr(S^2) times its own.
-    Columns are fixed, so their variance to the remainder's is taken as it was observed.
+    The mean square of rows, adjusted for columns, over that of the remainder is F distributed (Searle, Casella and
+    McCulloch 1992, section 4.4). The dimensions of a vector are not independent, so the degrees of freedom of each are
+    multiplied by tr(S)^2 / tr(S^2) (Box 1954, Annals of Mathematical Statistics 25). Columns are fixed: the ratio of
+    their variance to the remainder's is the observed one.
     """
     found = variance_components(vectors, rows, columns)
     if found is None or found.remainder <= 1e-9 * max(found.rows, found.columns, 0.0):
@@ -52,15 +52,15 @@ def row_share_limits(
     row, column = (np.equal.outer(labels, np.unique(labels)).astype(np.float64) for labels in (rows, columns))
     centred = vectors.astype(np.float64) - vectors.mean(axis=0)
     by_columns, by_both = (_explained(design) for design in (column, np.hstack([row, column])))
-    between, within = by_both @ (by_both.T @ centred) - by_columns @ (by_columns.T @ centred), centred
-    within = within - by_both @ (by_both.T @ centred)
+    fitted = by_both @ (by_both.T @ centred)
+    between, within = fitted - by_columns @ (by_columns.T @ centred), centred - fitted
     freedom = by_both.shape[1] - by_columns.shape[1], len(vectors) - by_both.shape[1]
-    # The rows' variance counts so often in the expectation of their mean square.
-    often = (len(vectors) - float(((by_columns.T @ row) ** 2).sum())) / freedom[0]
+    # Coefficient of the rows' variance in the expectation of their mean square: observations per row, if all are there.
+    per_row = (len(vectors) - float(((by_columns.T @ row) ** 2).sum())) / freedom[0]
     ratio = (between**2).sum() / freedom[0] / ((within**2).sum() / freedom[1])
     degrees = [of * _independent(values, of) for of, values in zip(freedom, (between, within), strict=True)]
     ends = ratio / stats.f.ppf([(1 + level) / 2, (1 - level) / 2], *degrees)
-    low, high = np.maximum(0.0, ends - 1) / often
+    low, high = np.maximum(0.0, ends - 1) / per_row
     beside = 1 + max(0.0, found.columns) / found.remainder
     share = found.shares[0]
     return min(share, float(low / (low + beside))), max(share, float(high / (high + beside)))
