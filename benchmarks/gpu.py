@@ -33,12 +33,12 @@ from random_models import random_base
 import favor.lm.training as training_module
 from favor.lm.attention import Packing, attend
 from favor.lm.base import BaseModel
+from favor.lm.batch_limits import Widths
 from favor.lm.dropout import DropoutMasks, MaskEntry
 from favor.lm.fused import kernels
 from favor.lm.lora import LoraState, initial_state
 from favor.lm.settings import Optimisation
 from favor.lm.tasks import ClientResult, ClientTask
-from favor.lm.widths import Widths
 
 HERE = Path(__file__).resolve().parent
 CPU = torch.device("cpu")

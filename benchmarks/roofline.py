@@ -26,17 +26,17 @@ from favor.inference.decoding_stack import DecodingStack
 from favor.inference.generation import stacked_factors
 from favor.lm.attention import packed_attention, shared_heads
 from favor.lm.base import BaseModel
+from favor.lm.batch_limits import Widths
 from favor.lm.cohort import Cohort
 from favor.lm.figures import StepFigures
 from favor.lm.forward import build_batch
 from favor.lm.fused import fused_layers
 from favor.lm.lora import LoraState, state_shapes
+from favor.lm.memory_budget import Room, bytes_per_client, clients_in, recomputation
 from favor.lm.passes import run_pass
-from favor.lm.room import Room, bytes_per_client, clients_in, recomputation
 from favor.lm.settings import ALL_LINEAR, Optimisation, WeightedAlignment
 from favor.lm.stack import Component, LoraStack
 from favor.lm.tasks import ClientTask, Piece, Plan, make_plan
-from favor.lm.widths import Widths
 
 LORA, SETTINGS, ALIGNMENT = (
     ALL_LINEAR,

@@ -264,7 +264,7 @@ def test_control_characters_of_others_do_not_reach_the_terminal(monkeypatch, cap
         raise UserError(hostile)
 
     monkeypatch.setattr(sys, "argv", ["favor", "compare", "a", "b"])
-    monkeypatch.setattr("favor.report.groups.command.run", compare)
+    monkeypatch.setattr("favor.report.comparison.command.run", compare)
     with pytest.raises(SystemExit) as stopped:
         cli.main()
     assert tuple(capsys.readouterr()) == (seen, seen)

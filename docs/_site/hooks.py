@@ -55,7 +55,7 @@ COMMANDS = {
     "favor plan and tune": ("plan", "forecast", "tuning"),
     "favor run": ("running", "federation", "inference", "lm", "scores", "studies", "statistics", "analysis"),
     "favor report": ("report", "tables", "figures"),
-    "favor compare": ("report/groups",),
+    "favor compare": ("report/comparison",),
     "favor score and voice": ("voice",),
     "favor site and server": ("sites",),
     "Exports and releases": ("publish",),

@@ -50,7 +50,7 @@ HELP = {
 }
 
 # The modules that run commands without Snakemake; loaded when they are called, because they read tables and texts.
-RUN_BY = {"compare": "favor.report.groups.command", "score": "favor.voice.command", "voice": "favor.voice.commands"}
+RUN_BY = {"compare": "favor.report.comparison.command", "score": "favor.voice.command", "voice": "favor.voice.commands"}
 
 
 def planner_of(arguments: argparse.Namespace) -> Planner:

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from tests.experiments import experiment
 
+from favor.federation.client_archive import write_pack
 from favor.federation.exchange import next_shared
 from favor.federation.factors import Factors
 from favor.federation.method import SharedStage, load_method, plan_values
-from favor.federation.packs import write_pack
 from favor.federation.privacy import Privacy
 from favor.federation.schemas import TRAFFIC
 from favor.federation.server_rule import ServerRule

@@ -10,10 +10,10 @@ import pytest
 import safetensors.numpy
 from tests.experiments import experiment
 
-from favor.federation.boundary import DOWN, STAYS, UP, pack_bytes, round_traffic, run_boundary
+from favor.federation.client_archive import write_pack
+from favor.federation.communication_record import DOWN, STAYS, UP, pack_bytes, round_traffic, run_boundary
 from favor.federation.factors import Factors
 from favor.federation.method import SharedStage, load_method, plan_values
-from favor.federation.packs import write_pack
 from favor.federation.schemas import BOUNDARY, TRAFFIC
 from favor.federation.settings import RunBoundary
 from favor.federation.state_rule import StateRule

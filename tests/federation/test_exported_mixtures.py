@@ -9,10 +9,10 @@ from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
 from tests.oracles.conftest import plan_of
 
 from favor.config.models import PROJECTIONS
+from favor.federation.client_archive import write_pack
 from favor.federation.factors import Factors
 from favor.federation.inference import client_adapter, client_adapters, exported, prompt_gates, requests
 from favor.federation.method import Inference, Mixture
-from favor.federation.packs import write_pack
 from favor.foundation.tensors import write_safetensors
 from favor.inference.generation import GenerationRequest, generate
 from favor.lm.lora import export_peft, target_layers

@@ -11,10 +11,10 @@ import torch
 from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
 
 from favor.config.models import PROJECTIONS
+from favor.federation.client_archive import write_pack
 from favor.federation.gates import ClientGate, gate_values
 from favor.federation.inference import ClientAdapter, client_adapter, client_adapters, exported, prompt_gates, requests
 from favor.federation.method import Inference, Mixture
-from favor.federation.packs import write_pack
 from favor.federation.settings import StagePieces
 from favor.foundation.errors import UserError
 from favor.inference.generation import generate, last_token_states

@@ -14,7 +14,7 @@ from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
 from tests.plan.conftest import *  # noqa: F403 - planners
 
 from favor.corpora.schemas import COMMON_PROMPTS, PROMPTS
-from favor.federation.packs import write_pack
+from favor.federation.client_archive import write_pack
 from favor.federation.schedule import client_names
 from favor.federation.schemas import GENERATIONS
 from favor.foundation.parquet import read_parquet, write_parquet

@@ -17,10 +17,10 @@ from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
 from tests.plan.conftest import *  # noqa: F403 - planners
 
 from favor.corpora.schemas import CLIENT_TEXTS
+from favor.federation.client_archive import read_pack, write_pack
 from favor.federation.combining import combined
 from favor.federation.local import run_stage
 from favor.federation.method import SharedStage, load_method
-from favor.federation.packs import read_pack, write_pack
 from favor.federation.poisoning import attackers_of, hijacked, lied
 from favor.federation.schedule import client_names
 from favor.federation.server import step

@@ -12,8 +12,8 @@ from tests.experiments import experiment
 from tests.federation.test_aggregate_script import A, B, Files, deltas
 from tests.plan.conftest import *  # noqa: F403 - planners
 
+from favor.federation.client_archive import write_pack
 from favor.federation.method import SharedStage, load_method, plan_values
-from favor.federation.packs import write_pack
 from favor.federation.privacy import Privacy, clipped, noise
 from favor.federation.schemas import TRAFFIC
 from favor.federation.server import aggregate

@@ -12,9 +12,9 @@ from tests.experiments import experiment
 from tests.federation.test_aggregate_script import A, B, deltas, run_job
 from tests.plan.conftest import *  # noqa: F403 - planners
 
+from favor.federation.client_archive import write_pack
 from favor.federation.combining import combined
 from favor.federation.method import SharedStage, load_method
-from favor.federation.packs import write_pack
 from favor.federation.server import step
 from favor.federation.server_rule import ServerRule
 from favor.federation.settings import Robust

@@ -13,9 +13,9 @@ from tests.federation.test_aggregate_script import STAGES, deltas, run_job
 
 from favor.config.resolve import resolve
 from favor.federation import uploads
-from favor.federation.boundary import UP
+from favor.federation.client_archive import write_pack
+from favor.federation.communication_record import UP
 from favor.federation.method import SharedStage, load_method, plan_values
-from favor.federation.packs import write_pack
 from favor.federation.schemas import TRAFFIC
 from favor.federation.uploads import read_uploads, restored, rounded, sent_types
 from favor.foundation.errors import UserError

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from favor.federation.exact import joined, split
+from favor.federation.fedex_residual import joined, split
 from favor.federation.server import aggregate, delta, random_like, update
 from favor.federation.server_rule import ServerRule
 

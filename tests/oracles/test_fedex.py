@@ -12,7 +12,7 @@ from tests.experiments import experiment
 from tests.federation.test_exported_mixtures import LORA, PROMPT, merged
 from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
 
-from favor.federation.exact import joined, split
+from favor.federation.fedex_residual import joined, split
 from favor.federation.inference import client_adapters, exported, generating, requests
 from favor.federation.method import PersonalStage, Plan, SharedStage, load_method
 from favor.federation.schedule import cohorts

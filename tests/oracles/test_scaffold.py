@@ -13,11 +13,11 @@ from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
 from tests.oracles.conftest import Quadratic, plan_of
 from tests.oracles.simulation import simulate
 
+from favor.federation.client_archive import read_pack, write_pack
 from favor.federation.exchange import parted
 from favor.federation.factors import Factors
 from favor.federation.inference import client_adapters
 from favor.federation.method import PersonalStage, Plan, SharedStage, complete, load_method, plan_values
-from favor.federation.packs import read_pack, write_pack
 from favor.federation.schedule import cohorts
 from favor.federation.server_rule import ServerRule
 from favor.federation.state_rule import STATE, StateRule

@@ -8,8 +8,8 @@ import numpy as np
 
 from favor.corpora.schemas import CLIENT_TEXTS
 from favor.encoders.schemas import SOURCE_EMBEDDINGS
+from favor.federation.client_archive import read_packs
 from favor.federation.local import style_targets
-from favor.federation.packs import read_packs
 from favor.foundation.parquet import read_parquet
 from favor.foundation.tensors import read_safetensors
 

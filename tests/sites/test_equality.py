@@ -10,9 +10,9 @@ from tests.sites.conftest import CLIENTS, METHODS
 from tests.sites.eavesdropper import overheard, secrets
 
 from favor.corpora.schemas import CLIENT_TEXTS
-from favor.federation.boundary import STAYS
+from favor.federation.client_archive import read_packs
+from favor.federation.communication_record import STAYS
 from favor.federation.exchange import parted
-from favor.federation.packs import read_packs
 from favor.federation.schemas import BOUNDARY, GENERATIONS
 from favor.foundation.parquet import read_parquet
 from favor.foundation.tensors import read_safetensors

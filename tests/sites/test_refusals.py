@@ -21,8 +21,8 @@ from tests.sites.conftest import CLIENTS
 from tests.sites.eavesdropper import overheard
 
 from favor.corpora.schemas import CLIENT_TEXTS
+from favor.federation.client_archive import read_pack, write_pack
 from favor.federation.method import SharedStage
-from favor.federation.packs import read_pack, write_pack
 from favor.federation.schemas import TRAFFIC
 from favor.federation.server import step
 from favor.federation.uploads import cohort_sum, mean_of_sum, read_uploads, rounded

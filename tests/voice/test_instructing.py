@@ -123,8 +123,8 @@ def test_write_asks_in_the_chat_template(instructed, capsys, monkeypatch) -> Non
 
 
 def test_measures_and_export_take_instructions(instructed, monkeypatch, capsys, tmp_path) -> None:
-    from tests.voice.test_desk import CONTRAST
     from tests.voice.test_score import Trigrams
+    from tests.voice.test_web_app import CONTRAST
 
     monkeypatch.setattr(score_command, "style_encoder", lambda name: Trigrams())
     folder = VoiceFolder(instructed)

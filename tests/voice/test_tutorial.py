@@ -16,7 +16,7 @@ from tests.voice.test_score import Trigrams
 from favor import cli
 from favor.statistics.kept_share import KeptShare
 from favor.voice import command as score_command
-from favor.voice import commands, desk
+from favor.voice import commands, web_app
 from favor.voice.gains import Gains
 from favor.voice.memorised import Audit, Copying
 from favor.voice.report import VoiceReport, advice
@@ -50,7 +50,7 @@ def test_the_commands_of_the_page_work(repository, toy, chatting, by_hand, tmp_p
     (tmp_path / "notes" / "2021-01-01.md").write_text(written(0, "voice", 100, 6))
     (tmp_path / "drafts" / "draft.md").write_text(written(0, "scored", 1))
     served: list[str] = []
-    monkeypatch.setattr(desk, "serve", lambda page, policy, answers, port: served.append(page))
+    monkeypatch.setattr(web_app, "serve", lambda page, policy, answers, port: served.append(page))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(commands, "REAL_BASE", str(chatting))
     monkeypatch.setattr(score_command, "style_encoder", lambda name: Trigrams())

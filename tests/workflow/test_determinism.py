@@ -10,7 +10,7 @@ import shutil
 import numpy as np
 import pytest
 
-from favor.federation.packs import read_pack
+from favor.federation.client_archive import read_pack
 from favor.federation.schemas import GENERATIONS
 from favor.federation.stages import compose
 from favor.foundation.parquet import read_parquet

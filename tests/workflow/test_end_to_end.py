@@ -17,10 +17,10 @@ import pytest
 from favor.analysis.variances import measure
 from favor.config.models import PROJECTIONS
 from favor.corpora.schemas import CLIENT_TEXTS, ROSTER
-from favor.federation.boundary import UP
+from favor.federation.client_archive import read_pack
+from favor.federation.communication_record import UP
 from favor.federation.inference import client_adapters, exported
 from favor.federation.method import Inference, Mixture, SharedStage
-from favor.federation.packs import read_pack
 from favor.federation.schemas import BOUNDARY, GATES, TRAINING_LOG
 from favor.federation.server import aggregate
 from favor.federation.stages import compose

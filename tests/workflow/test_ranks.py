@@ -8,7 +8,7 @@ import shutil
 import numpy as np
 import pytest
 
-from favor.federation.packs import pack_shapes
+from favor.federation.client_archive import pack_shapes
 from favor.federation.ranks import rank_of
 from favor.federation.schedule import client_names
 from favor.federation.schemas import BOUNDARY, GENERATIONS

@@ -8,7 +8,7 @@ import shutil
 import pytest
 
 from favor.config.protocol import SWITCHES
-from favor.federation.boundary import UP
+from favor.federation.communication_record import UP
 from favor.federation.schemas import BOUNDARY, GENERATIONS, TRAINING_LOG
 from favor.foundation.parquet import read_parquet
 from tests.shortest import ARGUMENTS, finished_run  # noqa: F401 - a fixture

@@ -13,9 +13,9 @@ import pandas as pd
 import pytest
 
 from favor.corpora.schemas import CLIENT_TEXTS, OVERLAP, ROSTER
-from favor.federation.boundary import DOWN, STAYS, UP
+from favor.federation.client_archive import read_pack
+from favor.federation.communication_record import DOWN, STAYS, UP
 from favor.federation.method import SharedStage
-from favor.federation.packs import read_pack
 from favor.federation.schemas import BOUNDARY, TRAINING_LOG, VALIDATION_LOSSES
 from favor.federation.stages import compose
 from favor.foundation.parquet import read_parquet

@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from favor.federation.packs import read_pack
+from favor.federation.client_archive import read_pack
 from favor.federation.schemas import GENERATIONS
 from favor.federation.stages import compose
 from favor.foundation.parquet import read_parquet

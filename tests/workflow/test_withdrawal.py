@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from favor.federation.packs import read_pack
+from favor.federation.client_archive import read_pack
 from favor.federation.schedule import client_names, cohorts
 from tests.shortest import ARGUMENTS, TABLES, contents, finished_run  # noqa: F401 - a fixture
 from tests.workflow.conftest import Project, planned_jobs

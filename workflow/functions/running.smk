@@ -75,7 +75,7 @@ onstart:
 
 onsuccess:
     if workflow.is_main_process:
-        from favor.report.closing import end_run
+        from favor.report.end_of_run import end_run
 
         training.erase_withdrawn(planning)
         end_run(workflow, results, ROOT, publication.printed_experiments())

@@ -1,6 +1,6 @@
 """Aggregate the uploads of one round into the shared adapter of the next; note what crossed to get there."""
 
-from favor.federation.boundary import round_traffic
+from favor.federation.communication_record import round_traffic
 from favor.federation.exchange import next_shared
 from favor.federation.method import SharedStage
 from favor.federation.schemas import TRAFFIC

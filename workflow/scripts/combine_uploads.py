@@ -1,7 +1,7 @@
 """Combine the uploads of one round by a robust rule; the server's step works on what comes of it."""
 
-from favor.federation.boundary import round_traffic
 from favor.federation.combining import combined
+from favor.federation.communication_record import round_traffic
 from favor.federation.method import SharedStage
 from favor.federation.settings import Combination
 from favor.federation.uploads import Uploads, read_uploads, write_sum

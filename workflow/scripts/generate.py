@@ -14,8 +14,8 @@ from favor.federation.schemas import GATES, GENERATIONS
 from favor.federation.settings import GenerationJob
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.lm.base import open_base
+from favor.lm.batch_limits import WidthMemory
 from favor.lm.peft_import import check_shapes
-from favor.lm.widths import WidthMemory
 from favor.running.jobs.job import job
 from favor.scores.text_quality import generations_table
 

@@ -15,8 +15,8 @@ from favor.federation.settings import PromptedGeneration
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.inference.generation import GenerationRequest
 from favor.lm.base import open_base
+from favor.lm.batch_limits import WidthMemory
 from favor.lm.settings import ALL_LINEAR
-from favor.lm.widths import WidthMemory
 from favor.running.jobs.job import job
 from favor.scores.text_quality import generations_table
 from favor.studies.prompting.requests import prompted_requests

@@ -2,7 +2,7 @@
 
 from favor.analysis.adapter_energy import adapter_energy
 from favor.analysis.schemas import ADAPTER_ENERGY
-from favor.federation.packs import read_pack
+from favor.federation.client_archive import read_pack
 from favor.foundation.parquet import write_parquet
 from favor.running.jobs.job import job
 

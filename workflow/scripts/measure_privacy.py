@@ -11,9 +11,9 @@ from pathlib import Path
 from favor.corpora.documents import copied_documents
 from favor.corpora.held_out import held_out_texts
 from favor.corpora.schemas import CLIENT_TEXTS, ROSTER, SPLITS
+from favor.federation.client_archive import State, read_packs
 from favor.federation.inference import client_adapters, exported
 from favor.federation.method import Inference
-from favor.federation.packs import State, read_packs
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.foundation.tensors import open_safetensors
 from favor.lm.base import open_base

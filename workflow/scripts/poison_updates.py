@@ -1,6 +1,6 @@
 """Multiply what attackers among the clients of a job upload."""
 
-from favor.federation.packs import read_pack, write_pack
+from favor.federation.client_archive import read_pack, write_pack
 from favor.federation.poisoning import lied
 from favor.federation.settings import FalseUploads
 from favor.running.jobs.job import job

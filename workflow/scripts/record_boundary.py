@@ -3,7 +3,7 @@
 import pandas as pd
 
 from favor.corpora.schemas import CLIENT_TEXTS
-from favor.federation.boundary import run_boundary
+from favor.federation.communication_record import run_boundary
 from favor.federation.schemas import BOUNDARY
 from favor.federation.settings import Boundary
 from favor.foundation.parquet import read_parquet, write_parquet

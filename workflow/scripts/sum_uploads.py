@@ -1,6 +1,6 @@
 """Sum the uploads of one round, as secure aggregation would: the server reads the sum and no upload."""
 
-from favor.federation.boundary import round_traffic
+from favor.federation.communication_record import round_traffic
 from favor.federation.method import SharedStage
 from favor.federation.settings import Summation
 from favor.federation.uploads import cohort_sum, read_uploads, write_sum

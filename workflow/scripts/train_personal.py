@@ -6,10 +6,10 @@ lease(snakemake)  # before torch is imported
 
 from favor.corpora.schemas import CLIENT_TEXTS
 from favor.encoders.schemas import SOURCE_EMBEDDINGS
+from favor.federation.client_archive import Place, State, places_of, read_packs, write_pack
 from favor.federation.gates import ClientGate
 from favor.federation.local import cut_of, print_worse, run_stage, style_targets, training_log
 from favor.federation.method import POOLED, PersonalStage
-from favor.federation.packs import Place, State, places_of, read_packs, write_pack
 from favor.federation.schemas import TRAINING_LOG
 from favor.federation.settings import PersonalTraining
 from favor.federation.stages import carried_weight, compose, kept, personal_clients

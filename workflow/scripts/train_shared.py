@@ -7,10 +7,10 @@ lease(snakemake)  # before torch is imported
 from favor.corpora.schemas import ALLOCATION, CLIENT_TEXTS
 from favor.encoders.schemas import SOURCE_EMBEDDINGS
 from favor.federation.canaries import planted
-from favor.federation.exact import split
+from favor.federation.client_archive import read_packs, write_pack
+from favor.federation.fedex_residual import split
 from favor.federation.local import cut_of, run_stage, style_targets, training_log
 from favor.federation.method import SharedStage
-from favor.federation.packs import read_packs, write_pack
 from favor.federation.schedule import batches
 from favor.federation.schemas import SCHEDULE, TRAINING_LOG
 from favor.federation.settings import SharedTraining

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import pandas as pd
 
-from favor.federation.packs import State
+from favor.federation.client_archive import State
 from favor.federation.stages import compose
 from favor.foundation.errors import UserError
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.distance import pdist, squareform
 
-from favor.federation.packs import State
+from favor.federation.client_archive import State
 from favor.federation.settings import Robust
 from favor.foundation.lazy import LazyMapping
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from favor.federation.client_archive import State
 from favor.federation.method import SharedStage
-from favor.federation.packs import State
 from favor.federation.server import update
 from favor.federation.state_rule import STATE, StateEquations, StateRule
 from favor.foundation.lazy import LazyMapping

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from favor.federation.exact import joined
+from favor.federation.client_archive import State, read_packs
 from favor.federation.exchange import parted
+from favor.federation.fedex_residual import joined
 from favor.federation.gates import gate_values
 from favor.federation.method import POOLED, Inference
-from favor.federation.packs import State, read_packs
 from favor.federation.ranks import as_received, at_rank
 from favor.federation.server import mean_of_others
 from favor.federation.stages import compose, with_final
@@ -23,10 +23,10 @@ from favor.foundation.tensors import read_safetensors
 from favor.inference.generation import GenerationRequest, generate, last_token_states
 from favor.inference.sampling import Sampling
 from favor.lm.base import BaseModel
+from favor.lm.batch_limits import Widths
 from favor.lm.lora import LoraState, concatenate_rank, from_arrays
 from favor.lm.peft_import import import_peft
 from favor.lm.settings import Decoding, Lora
-from favor.lm.widths import Widths
 from favor.running.jobs.progress import Progress
 
 

@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 import torch
 
+from favor.federation.client_archive import State
 from favor.federation.gates import ClientGate
 from favor.federation.method import POOLED, PersonalStage, SharedStage
-from favor.federation.packs import State
 from favor.federation.ranks import at_rank, rank_of
 from favor.federation.schemas import REQUESTS, TRAINING_LOG
 from favor.federation.settings import StagePieces, StageTraining
@@ -24,13 +24,13 @@ from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet, read_row_groups
 from favor.foundation.seeds import derive_seed, numpy_generator
 from favor.lm.base import BaseModel
+from favor.lm.batch_limits import WidthMemory
 from favor.lm.lora import LoraState, from_arrays
 from favor.lm.resuming import Checkpoint
 from favor.lm.settings import WeightedAlignment
 from favor.lm.tasks import ClientResult, ClientTask, Piece, cut_pieces
 from favor.lm.tokenizer import language_model_tokens
 from favor.lm.training import count_steps, train
-from favor.lm.widths import WidthMemory
 from favor.running.jobs.progress import Progress
 
 # What cuts the texts in a column into pieces.

@@ -17,7 +17,7 @@ from favor.foundation.seeds import numpy_generator
 if TYPE_CHECKING:  # read while the workflow is parsed
     import pandas as pd
 
-    from favor.federation.packs import State
+    from favor.federation.client_archive import State
 
 
 class Attackers(NamedTuple):

@@ -19,7 +19,7 @@ from favor.foundation.seeds import derive_seed
 if TYPE_CHECKING:  # the workflow reads this module whenever it is parsed
     import numpy as np
 
-    from favor.federation.packs import State
+    from favor.federation.client_archive import State
     from favor.lm.lora import LoraState
 
 # Kinds of servers that can fill up an upload of a lower rank.

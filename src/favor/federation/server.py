@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from favor.federation.exact import exact_mean
-from favor.federation.packs import State
+from favor.federation.client_archive import State
+from favor.federation.fedex_residual import exact_mean
 from favor.federation.ranks import filled
 from favor.federation.server_rule import ServerRule
 from favor.foundation.lazy import LazyMapping

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from favor.federation.client_archive import State
 from favor.federation.exchange import ClientState, parted
 from favor.federation.factors import Factors
 from favor.federation.method import PersonalStage, SharedStage
-from favor.federation.packs import State
 from favor.federation.privacy import clipped
 from favor.federation.server import delta, mean_of_others
 from favor.foundation.lazy import LazyMapping

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from favor.federation.client_archive import State, read_pack
 from favor.federation.method import SharedStage
-from favor.federation.packs import State, read_pack
 from favor.federation.privacy import noise
 from favor.federation.schemas import TRAFFIC
 from favor.federation.upload_checks import check_finite

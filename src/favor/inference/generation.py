@@ -16,11 +16,11 @@ from favor.inference.decoding_stack import DecodingStack
 from favor.inference.sampling import Sampling, Stream, draws, sampled
 from favor.lm.attention import shared_heads
 from favor.lm.base import BaseModel
+from favor.lm.batch_limits import Widths
 from favor.lm.lora import LoraState
 from favor.lm.mixture import GateLayout
 from favor.lm.settings import Lora
 from favor.lm.stack import Component, Factors, LoraStack
-from favor.lm.widths import Widths
 from favor.running.devices.gpu_memory import attempt, fitting_batches
 from favor.running.jobs.progress import Progress
 

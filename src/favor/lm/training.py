@@ -15,18 +15,18 @@ import torch
 from favor.foundation.errors import UserError
 from favor.lm.attention import packed_attention
 from favor.lm.base import BaseModel
+from favor.lm.batch_limits import Widths
 from favor.lm.cohort import Cohort
 from favor.lm.figures import StepFigures
 from favor.lm.forward import Share, build_batch, kappa_of
 from favor.lm.fused import fused_layers, kernels
+from favor.lm.memory_budget import Room, bytes_per_token, clients_held, recomputation
 from favor.lm.optimiser import linear_schedule
 from favor.lm.passes import read_losses, run_parts, run_pass
 from favor.lm.resuming import Checkpoint
-from favor.lm.room import Room, bytes_per_token, clients_held, recomputation
 from favor.lm.settings import Lora, Optimisation, WeightedAlignment
 from favor.lm.stack import LoraStack
 from favor.lm.tasks import ClientResult, ClientTask, EarlyStopping, Plan, make_plan, stage_steps, validation_plan
-from favor.lm.widths import Widths
 from favor.running.devices.gpu_memory import attempt
 from favor.running.jobs.progress import Progress
 
@@ -61,11 +61,11 @@ def train(
     over its factors and projection head together.
 
     ``max_rows_per_forward`` and ``clients_per_stack`` bound memory and change nothing else. On a GPU that runs out of
-    memory the step is done again, as :meth:`favor.lm.room.Room.narrow` says: in smaller passes, then with layers
-    computed twice (``gradient_checkpointing`` "auto"); then the stack is halved and its clients begin again; then
-    micro-batches are cut, whose losses and gradients stay those of the whole. A stack's values take at most a share of
-    a GPU's memory from the start (:func:`favor.lm.room.clients_held`). ``widths`` holds what was found to fit: it is
-    where the call begins, and is changed in place.
+    memory the step is done again, as :meth:`favor.lm.memory_budget.Room.narrow` says: in smaller passes, then with
+    layers computed twice (``gradient_checkpointing`` "auto"); then the stack is halved and its clients begin again;
+    then micro-batches are cut, whose losses and gradients stay those of the whole. A stack's values take at most a
+    share of a GPU's memory from the start (:func:`favor.lm.memory_budget.clients_held`). ``widths`` holds what was
+    found to fit: it is where the call begins, and is changed in place.
 
     A task's ``validation`` pieces are read before its first step and after every pass; what is trained does not depend
     on it, unless the task has ``patience``. The learning rate follows the planned steps also where a stage ends early.

@@ -6,9 +6,9 @@ from functools import cache
 from pathlib import Path
 
 from favor.federation import settings
-from favor.federation.leaving import erase
 from favor.federation.method import POOLED, PersonalStage, Plan, needs_shared, plan_values
 from favor.federation.schedule import batches, last_participation
+from favor.federation.withdrawal import erase
 from favor.foundation.errors import UserError
 from favor.plan.job_settings import Parameter, job_params, not_none
 from favor.plan.keys import Key, run_key

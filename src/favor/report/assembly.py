@@ -24,7 +24,7 @@ from favor.report.findings import findings
 from favor.report.leaderboard import leaderboard
 from favor.report.settings import PrintedExperiment, PrintedSweep
 from favor.running.invalidation.changes import accepted_notes
-from favor.running.invalidation.given import library_notes
+from favor.running.invalidation.input_identity import library_notes
 from favor.running.invalidation.local_files import FOLDER
 from favor.scores.schemas import SCORES, SWEEP_SCORES
 from favor.scores.validation import over_trained, worse_lines

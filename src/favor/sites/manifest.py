@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
+from favor.federation.client_archive import State
 from favor.federation.exchange import declared_shapes
 from favor.federation.method import SharedStage
-from favor.federation.packs import State
 from favor.federation.state_rule import STATE
 from favor.foundation.errors import UserError
 from favor.foundation.files import write_json
@@ -160,5 +160,5 @@ def manifest_digest(manifest: Manifest) -> str:
 
 
 def client_header(client: str) -> str:
-    """Return how a pack names its one client (:func:`favor.federation.packs.write_pack`)."""
+    """Return how a pack names its one client (:func:`favor.federation.client_archive.write_pack`)."""
     return json.dumps([client])

@@ -18,11 +18,11 @@ import numpy as np
 import pandas as pd
 
 from favor.corpora.schemas import CLIENT_TEXTS
-from favor.federation.boundary import round_traffic, run_boundary
+from favor.federation.client_archive import State
 from favor.federation.combining import combined
+from favor.federation.communication_record import round_traffic, run_boundary
 from favor.federation.exchange import declared_shapes, next_shared, parted
 from favor.federation.method import Inference
-from favor.federation.packs import State
 from favor.federation.schemas import BOUNDARY, TRAFFIC
 from favor.federation.server import step
 from favor.federation.settings import Robust, RunBoundary

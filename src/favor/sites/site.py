@@ -18,11 +18,11 @@ import torch
 
 from favor.corpora.schemas import ALLOCATION, CLIENT_TEXTS
 from favor.encoders.schemas import SOURCE_EMBEDDINGS
+from favor.federation.client_archive import State, read_pack, write_pack
 from favor.federation.gates import ClientGate
 from favor.federation.inference import ClientAdapter, client_adapter, exported
 from favor.federation.local import run_stage, style_targets, training_log
 from favor.federation.method import Inference, PersonalStage, SharedStage
-from favor.federation.packs import State, read_pack, write_pack
 from favor.federation.schemas import TRAINING_LOG
 from favor.federation.settings import StageTraining
 from favor.federation.stages import (

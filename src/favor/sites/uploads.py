@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from favor.federation.client_archive import State, write_pack
 from favor.federation.method import SharedStage
-from favor.federation.packs import State, write_pack
 from favor.federation.upload_checks import check_finite
 from favor.federation.uploads import sent_types
 from favor.foundation.errors import UserError

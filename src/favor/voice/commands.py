@@ -146,6 +146,6 @@ _ACTIONS = {
     "write": ("writing", _write, "continue a text by the base model and by the voice, one beside the other"),
     "rewrite": ("rewriting", _rewrite, "put a draft into the words of base and voice, one beside the other"),
     "report": ("report", _report, "say on one page how near the voice comes to its writer, and what it has memorised"),
-    "page": ("desk", _page, "open a page on this machine that scores texts against the voice, and writes in it"),
+    "page": ("web_app", _page, "open a page on this machine that scores texts against the voice, and writes in it"),
     "export": ("export", _export, "write the adapter for PEFT, llama.cpp and Ollama, with a card"),
 }

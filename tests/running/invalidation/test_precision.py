@@ -105,7 +105,7 @@ def scripts_of(found) -> set[str]:
             "def new(path: Path) -> int:\n    return 1\n\n\ndef write_text(",
         ),
         ("src/favor/running/jobs/job_log.py", "the job goes on without its log", "the job goes on"),
-        ("src/favor/lm/room.py", "of the tokens at once,", "of the tokens in one pass,"),
+        ("src/favor/lm/memory_budget.py", "of the tokens at once,", "of the tokens in one pass,"),
         ("src/favor/lm/checks.py", "rounding = 1e-3", "rounding = 2e-3"),
         ("src/favor/running/folder/occupancy.py", "import errno\n", "import errno\nimport json\n\nVERSION = 2\n"),
         ("src/favor/lm/training.py", "GPU memory is short: stacks", "GPU memory ran short: stacks"),

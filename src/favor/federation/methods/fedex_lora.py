@@ -2,7 +2,7 @@
 
 A = sum_i omega_i A_i, B = sum_i omega_i B_i and W <- W + sum_i omega_i B_i A_i - B A, with the adapter's scaling: every
 client's model is then the exact mean of the clients' models, where FedAvg's is B A alone. The residuals of all rounds
-are sent with the shared adapter, as factors (:mod:`favor.federation.exact`).
+are sent with the shared adapter, as factors (:mod:`favor.federation.fedex_residual`).
 
 ``learning_rate`` is that of the clients' local steps.
 """

@@ -19,7 +19,7 @@ from typing import Any
 from favor.foundation.errors import UserError
 
 VISIBLE, COUNT, SHARE = "CUDA_VISIBLE_DEVICES", "FAVOR_GPUS", "FAVOR_JOBS_PER_GPU"
-# Names the folder where jobs note how much a device holds at once (favor.lm.widths).
+# Names the folder where jobs note how much a device holds at once (favor.lm.batch_limits).
 WIDTHS = "FAVOR_WIDTHS"
 _KERNEL_LIST = Path("/proc/driver/nvidia/gpus")
 _WAIT_SECONDS = 0.5

@@ -22,7 +22,7 @@ from favor.foundation.names import nearest
 from favor.running.ending import STARTED_BY_FAVOR
 from favor.running.invalidation.code_check import write_code_files
 from favor.running.invalidation.fingerprint import SourceCode
-from favor.running.invalidation.given import FILES, LIBRARIES, Libraries, handed_otherwise
+from favor.running.invalidation.input_identity import FILES, LIBRARIES, Libraries, handed_otherwise
 from favor.running.invalidation.local_files import FOLDER, LOCAL_FILES, RECORD
 
 ACCEPTED = "accepted.json"

@@ -9,7 +9,7 @@ from typing import Any
 
 from snakemake.io import strip_wildcard_constraints
 
-from favor.running.invalidation.given import FILES, LIBRARIES, handed_over, installed
+from favor.running.invalidation.input_identity import FILES, LIBRARIES, handed_over, installed
 from favor.running.invalidation.local_files import LOCAL_FILES, LocalFiles
 
 # Files of rules that load neither models nor encoders.

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from favor.federation.canaries import CARRIER, candidates, carrying, secret
-from favor.federation.packs import State
+from favor.federation.client_archive import State
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator
 from favor.inference.likelihood import Question, answer

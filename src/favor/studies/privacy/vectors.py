@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from favor.federation.packs import State
+from favor.federation.client_archive import State
 from favor.foundation.seeds import numpy_generator
 from favor.studies.settings import CanaryClients
 

@@ -18,8 +18,8 @@ from favor.foundation.files import read_json, write_json
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.foundation.received import opened, received_json
 from favor.lm.settings import OutputFilter
+from favor.report.comparison.shared import PASS_RATE, REFERENCE, Record, check_outputs, check_size, digest_of
 from favor.report.content import digest
-from favor.report.groups.shared import PASS_RATE, REFERENCE, Record, check_outputs, check_size, digest_of
 from favor.scores import utility
 from favor.scores.inputs import OUTPUT_KEYS, Run, ScoreInputs
 from favor.scores.prototypes import correct, margins, predict, prototypes

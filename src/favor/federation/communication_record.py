@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from favor.federation.client_archive import pack_shapes
 from favor.federation.method import SharedStage
-from favor.federation.packs import pack_shapes
 from favor.federation.ranks import rank_of, shape_at
 from favor.federation.schemas import TRAFFIC
 from favor.federation.settings import RunBoundary

@@ -21,10 +21,10 @@ from tests.voice.test_score import CONTRAST, Trigrams
 
 from favor.corpora.schemas import CLIENT_TEXTS
 from favor.foundation.parquet import read_parquet
-from favor.voice.desk import Desk, Models, Remembered
 from favor.voice.folder import VoiceFolder
 from favor.voice.habits import HABITS, stretches
 from favor.voice.loopback import LARGEST, make_server
+from favor.voice.web_app import Desk, Models, Remembered
 
 pytestmark = pytest.mark.slow(30)
 

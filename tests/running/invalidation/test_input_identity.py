@@ -8,9 +8,9 @@ from types import SimpleNamespace
 import pytest
 from snakemake.iocontainers import InputFiles
 
-from favor.running.invalidation import given
+from favor.running.invalidation import input_identity
 from favor.running.invalidation.changes import Difference
-from favor.running.invalidation.given import Libraries, handed_otherwise, handed_over, installed, library_notes
+from favor.running.invalidation.input_identity import Libraries, handed_otherwise, handed_over, installed, library_notes
 
 
 def files(**named) -> InputFiles:
@@ -78,7 +78,7 @@ BEFORE = repr(("libraries", "numpy 2.4.0, torch 2.13.0, transformers 5.23.0"))
 
 @pytest.fixture
 def libraries(tmp_path, monkeypatch) -> Libraries:
-    monkeypatch.setattr(given, "installed", lambda: HERE)
+    monkeypatch.setattr(input_identity, "installed", lambda: HERE)
     (tmp_path / ".code").mkdir()
     return Libraries(tmp_path, ".code", rerun=False)
 
@@ -120,9 +120,9 @@ def test_versions_are_those_of_the_libraries_that_compute() -> None:
 
 def test_a_library_that_is_not_there_is_a_dash(monkeypatch) -> None:
     def missing(name) -> str:
-        raise given.PackageNotFoundError(name)
+        raise input_identity.PackageNotFoundError(name)
 
-    monkeypatch.setattr(given, "version", missing)
+    monkeypatch.setattr(input_identity, "version", missing)
     assert installed.__wrapped__()[1].startswith("numpy -, peft -")
 
 

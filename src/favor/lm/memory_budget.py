@@ -10,10 +10,10 @@ from typing import Any
 import torch
 from torch import nn
 
+from favor.lm.batch_limits import Widths
 from favor.lm.forward import Share
 from favor.lm.settings import Optimisation
 from favor.lm.tasks import ClientTask, Group, Plan
-from favor.lm.widths import Widths
 
 # Tokens of one forward pass where the caller sets no number of rows: what stays in a processor's cache, and what fills
 # a GPU.

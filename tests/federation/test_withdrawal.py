@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from favor.corpora.schemas import ALLOCATION
-from favor.federation.leaving import erase
 from favor.federation.schemas import GENERATIONS, SCHEDULE
+from favor.federation.withdrawal import erase
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.plan.paths import Paths
 from favor.running.folder.output_record import write_record

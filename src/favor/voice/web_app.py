@@ -108,7 +108,7 @@ class Desk:
 
     @property
     def _script(self) -> str:
-        return (_TEMPLATES / "desk.js").read_text(encoding="utf-8")
+        return (_TEMPLATES / "web_app.js").read_text(encoding="utf-8")
 
     @property
     def policy(self) -> str:
@@ -119,13 +119,13 @@ class Desk:
         """Return the whole page."""
         body = render(
             _TEMPLATES,
-            "desk.html",
+            "web_app.html",
             author=self.author,
             contrast=self.contrast_name,
             writes=self.models is not None,
             given="" if self.models is None or self.models.request is None else self.models.request.given,
         )
-        return page("A voice", body, self._script, (_TEMPLATES / "desk.css").read_text(encoding="utf-8"), _SERVER)
+        return page("A voice", body, self._script, (_TEMPLATES / "web_app.css").read_text(encoding="utf-8"), _SERVER)
 
     def score(self, asked: Mapping[str, Any]) -> Markup:
         """Return where the text ``asked["text"]`` lies, its habits, and the text with the habits marked."""
@@ -139,8 +139,8 @@ class Desk:
         marked = {habit for part in parts for habit in part.habits}
         counts = {each: round(HABITS[each].events(text)) for each in marked}
         return render(
-            _TEMPLATES, "desk_score.html", score=found, text=found.texts[0], summary=summary(found), genre=self.genre,
-            counts=counts, stretches=parts, **WORDING,
+            _TEMPLATES, "web_app_score.html", score=found, text=found.texts[0], summary=summary(found),
+            genre=self.genre, counts=counts, stretches=parts, **WORDING,
         )  # fmt: skip
 
     def write(self, asked: Mapping[str, Any]) -> Markup:
@@ -151,7 +151,8 @@ class Desk:
         request = self.models.request
         if request is not None and request.given == "draft":
             with self._working:
-                return render(_TEMPLATES, "desk_written.html", prompt="", found=rewritten(self.models.loaded, prompt))
+                found = rewritten(self.models.loaded, prompt)
+            return render(_TEMPLATES, "web_app_written.html", prompt="", found=found)
         drawn = bool(asked.get("draw"))
         with self._working:
             print("favor: writing", file=sys.stderr, flush=True)
@@ -159,7 +160,7 @@ class Desk:
                 self.models.loaded, prompt, str(asked.get("about", "")),
                 _tokens(asked.get("tokens")), 0.8 if drawn else 0.0, int(drawn and _tokens(asked.get("seed"))), request,
             )  # fmt: skip
-        return render(_TEMPLATES, "desk_written.html", prompt="" if request else prompt, found=found)
+        return render(_TEMPLATES, "web_app_written.html", prompt="" if request else prompt, found=found)
 
 
 def _tokens(value: object) -> int:

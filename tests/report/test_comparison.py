@@ -24,11 +24,11 @@ from favor.federation.method_names import PAPER
 from favor.federation.schemas import GENERATIONS
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet, write_parquet
-from favor.report.groups import shared
-from favor.report.groups.command import run
-from favor.report.groups.merging import Merged, merge
-from favor.report.groups.page import comparison_page, findings
-from favor.report.groups.reading import read_group, share
+from favor.report.comparison import shared
+from favor.report.comparison.command import run
+from favor.report.comparison.merging import Merged, merge
+from favor.report.comparison.page import comparison_page, findings
+from favor.report.comparison.reading import read_group, share
 from favor.scores.schemas import UTILITY
 
 AUTHORS, PROMPTS_EACH, SEEDS = 6, 2, (1, 2)

@@ -9,8 +9,8 @@ import pandas as pd
 
 from favor.foundation.html import render
 from favor.paper.names import CONTROLS, encoder_name, method_name
-from favor.report.groups.merging import RUNS, Merged
-from favor.report.groups.shared import PASS_RATE, REFERENCE
+from favor.report.comparison.merging import RUNS, Merged
+from favor.report.comparison.shared import PASS_RATE, REFERENCE
 from favor.report.leaderboard import p_text
 from favor.scores import prototypes, quality, utility
 from favor.scores.metric import UNSEEN
@@ -58,8 +58,8 @@ def comparison_page(merged: Merged) -> str:
     protocol = first.protocol
     outputs = merged.rows[(merged.rows["metric"] == FAILURES_WRONG) & (merged.rows["run"] == "A")]
     body = render(
-        Path(__file__).parents[1] / "templates/groups",
-        "groups.html",
+        Path(__file__).parents[1] / "templates/comparison",
+        "comparison.html",
         facts=[
             ("A", first.name),
             ("B", second.name),

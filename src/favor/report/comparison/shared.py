@@ -60,7 +60,7 @@ class Authors(Received):
 
 
 class Protocol(Received):
-    """See :class:`favor.report.groups.reading.Group`. What is compared as it stands is of any type."""
+    """See :class:`favor.report.comparison.reading.Group`. What is compared as it stands is of any type."""
 
     clients: Any
     skip_clients: Any

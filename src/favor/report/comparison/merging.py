@@ -10,9 +10,9 @@ import pandas as pd
 
 from favor.analysis.schemas import GROUP_DIFFERENCES, GROUP_OUTPUTS, GROUP_ROWS
 from favor.foundation.errors import UserError
+from favor.report.comparison.reading import Group, protocol_digest
+from favor.report.comparison.shared import PASS_RATE, REFERENCE
 from favor.report.content import flat_settings
-from favor.report.groups.reading import Group, protocol_digest
-from favor.report.groups.shared import PASS_RATE, REFERENCE
 from favor.scores.metric import UNSEEN
 from favor.scores.voice_kept import FAILURES_WRONG
 from favor.statistics.bootstrap import RATE, interval, mean_draws, observed_and_resampled, seed_draws

@@ -23,7 +23,7 @@ class Widths:
     """What a job's width is cut to: the size of a pass is divided by ``divisor``, a stack holds at most ``clients``.
 
     The size is in rows where the job counts rows, else in tokens. ``recomputed`` is how far training went in computing
-    layers twice (:data:`favor.lm.room.STEPS`).
+    layers twice (:data:`favor.lm.memory_budget.STEPS`).
     """
 
     divisor: int = 1

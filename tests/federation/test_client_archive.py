@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from favor.federation.client_archive import Place, pack_shapes, places_of, read_pack, read_packs, write_pack
 from favor.federation.inference import client_adapters
 from favor.federation.method import Inference
-from favor.federation.packs import Place, pack_shapes, places_of, read_pack, read_packs, write_pack
 from favor.federation.server import aggregate
 from favor.federation.stages import compose
 from favor.foundation.errors import UserError

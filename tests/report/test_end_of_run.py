@@ -10,7 +10,7 @@ from tests.report.test_leaderboard import METHODS, evidence
 
 from favor.analysis.schemas import EVIDENCE
 from favor.foundation.parquet import write_parquet
-from favor.report.closing import closing, end_run
+from favor.report.end_of_run import closing, end_run
 from favor.report.settings import PrintedExperiment
 
 VALUES = PrintedExperiment.model_construct(
@@ -54,7 +54,7 @@ def test_a_finished_run(tmp_path) -> None:
 )
 def test_only_a_run_of_the_report_says_what_it_made(tmp_path, capsys, monkeypatch, targets, printed) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("favor.report.closing.record_run", lambda *arguments: None)
+    monkeypatch.setattr("favor.report.end_of_run.record_run", lambda *arguments: None)
     run = SimpleNamespace(dag_settings=SimpleNamespace(targets=targets))
     end_run(run, Path(), tmp_path, {"main": VALUES})
     assert capsys.readouterr().out == ""  # there is no report

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from favor.federation.packs import State
+from favor.federation.client_archive import State
 from favor.foundation.lazy import LazyMapping
 
 _FROZEN = ".frozen_"

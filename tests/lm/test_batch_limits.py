@@ -24,12 +24,12 @@ from favor.config.models import PROJECTIONS
 from favor.foundation.errors import UserError
 from favor.inference.generation import GenerationRequest, generate, last_token_states
 from favor.lm import cohort, training
-from favor.lm.room import PASS_BYTES, Room, bytes_per_token, clients_held, clients_in
+from favor.lm.batch_limits import WidthMemory, Widths
+from favor.lm.memory_budget import PASS_BYTES, Room, bytes_per_token, clients_held, clients_in
 from favor.lm.settings import Lora, Optimisation, WeightedAlignment
 from favor.lm.stack import FlatLayout
 from favor.lm.tasks import ClientTask, make_plan
 from favor.lm.training import count_steps, train
-from favor.lm.widths import WidthMemory, Widths
 from favor.running.devices.gpu_memory import attempt
 from favor.running.devices.leases import SHARE, WIDTHS
 from favor.running.jobs.progress import Progress

@@ -8,9 +8,9 @@ from favor.analysis.schemas import GROUP_DIFFERENCES, GROUP_ROWS
 from favor.foundation.errors import UserError
 from favor.foundation.files import write_text
 from favor.foundation.parquet import write_parquet
-from favor.report.groups.merging import merge
-from favor.report.groups.page import comparison_page, findings
-from favor.report.groups.reading import Group, protocol_digest, read_group, share
+from favor.report.comparison.merging import merge
+from favor.report.comparison.page import comparison_page, findings
+from favor.report.comparison.reading import Group, protocol_digest, read_group, share
 
 
 def run(arguments: argparse.Namespace) -> None:
