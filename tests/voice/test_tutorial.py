@@ -1,4 +1,4 @@
-"""The commands of docs/your-voice.md, run in their order on a small base, a mail box and folders of one writer."""
+"""The commands of the two pages on one author's voice, in their order, on a small base, a mail box and folders."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from favor.voice.score import VoiceScore
 from favor.voice.share import Measured
 
 
-def test_the_commands_of_the_page_work(repository, toy, chatting, by_hand, tmp_path, monkeypatch, capsys) -> None:
-    page = (repository / "docs" / "your-voice.md").read_text()
+def test_the_commands_of_the_pages_work(repository, toy, chatting, by_hand, tmp_path, monkeypatch, capsys) -> None:
+    page = "".join((repository / "docs" / name).read_text() for name in ("your-voice.md", "voice-adapter.md"))
     given = [
         shlex.split(line)[1:]
         for block in re.findall(r"```bash\n(.*?)```", page, re.DOTALL)
