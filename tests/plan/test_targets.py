@@ -151,6 +151,16 @@ def test_the_studies_of_volume_and_imbalance(plan) -> None:
     ]
 
 
+def test_amounts_of_text_are_a_sweep_of_likelihoods(plan) -> None:
+    planner = plan(("config/blogtext_small.yaml", "config/studies/little_text.yaml"))
+    points = planner.sweeps.members("little_text")
+    words = {name: planner.config.experiments[name].allocation.total_words for name in points}
+    assert words == {f"words_{amount}": 12 * amount for amount in (250, 500, 1000, 2500)}
+    assert planner.sweeps.families("little_text") == ["likelihood"]
+    # Four rounds of a shared stage, plain and towards FAVoR's residual, of 6 clients per job; three seeds.
+    assert jobs(planner, *points)["train_shared"] == 4 * 3 * 4 * 2
+
+
 def test_the_cold_start(plan) -> None:
     planner = plan(("config/blogtext.yaml", "config/studies/cold_start.yaml"))
     sweeps = ("cold_start", "cold_start_nested")

@@ -59,6 +59,24 @@ def scores(score) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def test_gains_at_every_point_with_their_intervals(score) -> None:
+    rows = [
+        {**score(method, "likelihood_own_gain", value, variant=variant), "point": point, "experiment": ""}
+        for method, point, values in (
+            ("favor", "even", (0.05, 0.03, 0.07)),
+            ("favor", "Strong", (-0.01, -0.02, 0.0)),
+            ("ditto", "even", (0.04, 0.02, 0.06)),
+        )
+        for variant, value in zip(("", "low", "high"), values, strict=True)
+    ]
+    cells = build_sweep(printed_spec("likelihood-sweep"), POINTS, pd.DataFrame(rows), contexts(), None)
+    own = cells[cells["column"] == cells["column"].iloc[0]]
+    # The order of the paper's methods; FAVoR forgets its own author at the second point.
+    assert [text for text in own["text"] if "[" in text] == [
+        "+0.040 [0.020, 0.060]", "+0.050 [0.030, 0.070]", "−0.010 [−0.020, 0.000]"
+    ]  # fmt: skip
+
+
 def test_two_methods_in_one_cell_by_hand(scores, tmp_path) -> None:
     spec = printed_spec("imbalance-sweep")
     cells = build_sweep(spec, POINTS, scores, contexts(), load_paper_values(spec.label))

@@ -2,13 +2,14 @@
 
 import math
 
-from favor.paper.names import METHODS, encoder_name
+from favor.paper.names import METHODS, encoder_name, method_name
 from favor.scores.metric import SOURCE
 from favor.tables.cells import SAME, printed
 from favor.tables.derived import missing, score_of
 from favor.tables.differences import difference, signed
 from favor.tables.escape import minus
 from favor.tables.specs import (
+    POINT,
     Column,
     Derive,
     Derived,
@@ -154,6 +155,28 @@ LIKELIHOOD_ATTRIBUTION = TableSpec(
     sources=("likelihood",),
     section="Voice kept, diversity and copying",
     with_controls=False,
+)
+
+LIKELIHOOD_SWEEP = TableSpec(
+    label="likelihood-sweep",
+    title="What the adapters know, at every value of one setting",
+    caption="Log-likelihood of held-out texts under a client's final model minus that under the base, in nats per "
+    "token: of the client's own author, of the others, and of neutral sentences. Voice gain: own minus others'; it "
+    "rises when others are forgotten, so read it where the own gain is above 0. In brackets 95 % intervals over "
+    "authors.",
+    stub_headers=("Method", "Setting"),
+    rows=tuple(Row((method_name(key), POINT), method=key, ranked=False) for key in METHODS),
+    panels=one_panel(
+        Column("Own gain", "likelihood_own_gain", interval=True, signed=True),
+        Column("Others' gain", "likelihood_others_gain", interval=True, signed=True),
+        Column("Voice gain", "likelihood_voice_gain", interval=True, signed=True),
+        Column("Neutral\nsentences", "likelihood_neutral_gain", interval=True, signed=True),
+    ),
+    sources=("likelihood",),
+    section="Voice kept, diversity and copying",
+    open_rows=False,
+    with_controls=False,
+    over_points=True,
 )
 
 MEASURES = {
