@@ -148,7 +148,7 @@ def test_a_defended_track_is_another_and_plain_ones_keep_their_names() -> None:
 
 @pytest.mark.parametrize("federation", [{"aggregation": "sum_only"}, {"privacy": {"clip": 1, "noise_multiplier": 1}}])
 def test_a_rule_that_needs_every_upload_is_refused(federation) -> None:
-    with pytest.raises(UserError, match=r"'methods.flexlora': the server rule 'svd' reads every upload"):
+    with pytest.raises(UserError, match=r"'methods.flexlora': its server rule 'svd' needs every upload"):
         load_method("flexlora", {}, experiment(federation=federation))
 
 

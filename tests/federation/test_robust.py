@@ -159,5 +159,5 @@ def test_a_rule_is_refused_where_a_round_is_too_small_for_it(plan) -> None:
 
 @pytest.mark.parametrize("row", ["flexlora", "fedalt"])
 def test_a_server_without_a_mean_has_no_robust_rule(row) -> None:
-    with pytest.raises(UserError, match=f"methods.{row}.*takes no mean.*federation.robust"):
+    with pytest.raises(UserError, match=f"methods.{row}.*federation.robust' combines"):
         load_method(row, {}, experiment(federation={"robust": {"rule": "median"}}))

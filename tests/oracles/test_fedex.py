@@ -149,9 +149,9 @@ def test_what_it_cannot_be_combined_with() -> None:
     assert stage.track != load_method("fedavg", {}, experiment())[1].shared.track
     for federation, words in (
         ({"server_learning_rate": 0.5}, "server_learning_rate: 1"),
-        ({"aggregation": "sum_only"}, "the server rule 'exact' reads every upload"),
-        ({"privacy": {"clip": 1.0, "noise_multiplier": 0.5}}, "the server rule 'exact' reads every upload"),
-        ({"robust": {"rule": "median"}}, "takes no mean that 'federation.robust' could stand for"),
+        ({"aggregation": "sum_only"}, "its server rule 'exact' needs every upload"),
+        ({"privacy": {"clip": 1.0, "noise_multiplier": 0.5}}, "its server rule 'exact' needs every upload"),
+        ({"robust": {"rule": "median"}}, "which 'federation.robust' combines into one"),
     ):
         with pytest.raises(UserError, match=words):
             load_method("fedex_lora", {}, experiment(federation=federation))

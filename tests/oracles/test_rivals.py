@@ -342,7 +342,7 @@ def test_fedalt_needs_a_server_that_takes_no_steps() -> None:
     assert SharedStage.of(plan_values(weighted)) == weighted
     with pytest.raises(ValueError, match="beside the server rule 'members'"):
         SharedStage(mixture=Mixture("token"))
-    with pytest.raises(ValueError, match="clients carry over"):
+    with pytest.raises(ValueError, match="clients that carry over"):
         SharedStage(server=ServerRule("members"))
     with pytest.raises(ValueError, match="belongs to a shared stage"):
         PersonalStage("own", mixture=Mixture("token"))

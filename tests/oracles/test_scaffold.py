@@ -192,9 +192,9 @@ def test_what_it_cannot_be_combined_with() -> None:
     assert SharedStage.of(plan_values(made)) == made
     assert made.track != load_method("fedavg", {}, experiment())[1].shared.track
     for federation, words in (
-        ({"aggregation": "sum_only"}, "sent a change of every client's state too"),
-        ({"privacy": {"clip": 1.0, "noise_multiplier": 0.5}}, "sent a change of every client's state too"),
-        ({"robust": {"rule": "median"}}, "which 'federation.robust' does not combine"),
+        ({"aggregation": "sum_only"}, "state of server and clients needs every upload"),
+        ({"privacy": {"clip": 1.0, "noise_multiplier": 0.5}}, "state of server and clients needs every upload"),
+        ({"robust": {"rule": "median"}}, "which 'federation.robust' combines into one"),
         ({"upload_bits": 8}, "uploads its delta and change of state and no update that could be rounded"),
         ({"attack": {"kind": "flip", "share": 0.25}}, "uploads its delta and change of state, no update that"),
     ):
@@ -204,9 +204,11 @@ def test_what_it_cannot_be_combined_with() -> None:
     with pytest.raises(ValueError, match=r"that of favor\.federation\.methods\.fedavg, which assigns no STATE"):
         complete(elsewhere, experiment())
     state = StateRule("favor.federation.methods.scaffold")
-    for stage in ({"trains": Factors("B")}, {"uploads": Factors("A")}, {"server": ServerRule("svd")}):
-        with pytest.raises(ValueError, match="whole adapters whose mean the server takes"):
+    for stage in ({"trains": Factors("B")}, {"uploads": Factors("A")}):
+        with pytest.raises(ValueError, match="whole adapters to be trained and uploaded"):
             SharedStage(state=state, **stage)
+    with pytest.raises(ValueError, match="a server that takes a mean"):
+        SharedStage(state=state, server=ServerRule("svd"))
     for stage in ({"start": "own"}, {"inner_steps": 2}):
         with pytest.raises(ValueError, match="start from A_t alone"):
             SharedStage(state=state, **stage)

@@ -1,7 +1,7 @@
 """The kinds of parts that methods are made of: every value once, with what it means. A new mechanism begins here."""
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, NamedTuple
 
 # Where a personal stage starts (favor.federation.method.PersonalStage).
 Start = Literal[
@@ -46,9 +46,27 @@ ServerKind = Literal[
 ]
 # Moments that a server keeps from round to round; tracks of these kinds are named by them.
 MOMENTS: Mapping[str, int] = {"momentum": 1, "adam": 2, "yogi": 2}
-# Kinds whose server reads each upload, and not only their mean.
-READS_EACH: tuple[ServerKind, ...] = ("svd", "exact", "members")
-# Kinds that take no steps of a rate.
-WITHOUT_RATE: tuple[ServerKind, ...] = ("exact", "members")
-# Kinds whose server hands out more than an adapter: another stage, study or tool cannot begin with it.
-MORE_THAN_ADAPTERS: tuple[ServerKind, ...] = ("exact",)
+
+
+class Serving(NamedTuple):
+    """What a server needs of the stage that it serves; a server without an entry below takes the mean of any updates.
+
+    ``each``: every upload, and of whole adapters. ``start``: where its clients start, "server" if what it hands out is
+    more than an adapter, "own" if clients carry theirs over; both need one rank. ``steps``: whether it moves by a rate.
+    ``sent``: what an upload is called in the record of the boundary.
+    """
+
+    each: bool = True
+    start: Literal["server", "own"] | None = None
+    steps: bool = True
+    sent: str = "delta"
+
+
+SERVING: Mapping[str, Serving] = {
+    "svd": Serving(),
+    "exact": Serving(start="server", steps=False),
+    "members": Serving(start="own", steps=False, sent="personal adapter"),
+    "state": Serving(
+        start="server", sent="delta and change of state"
+    ),  # favor.federation.state_rule, whatever the kind
+}

@@ -23,10 +23,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from favor.federation.factors import Factors
-from favor.federation.kinds import MORE_THAN_ADAPTERS, READS_EACH, WITHOUT_RATE, Gate, Generator, Start
+from favor.federation.kinds import SERVING, Gate, Generator, Serving, Start
 from favor.federation.method_names import PAPER, Method
 from favor.federation.privacy import Privacy
-from favor.federation.ranks import FILLING
 from favor.federation.server_rule import ServerRule
 from favor.federation.state_rule import StateRule
 from favor.foundation.errors import UserError
@@ -66,21 +65,26 @@ class Objective:
 class SharedStage:
     """The stage whose result is uploaded: every sampled client starts from A_t.
 
-    The upload is ``upload_scale`` times (local endpoint - A_t); 1 is Eq. shared_delta. ``start`` "own": a client that
-    took part before starts from its own last endpoint instead of A_t (the released pFedMe); the upload and the
-    proximal term still refer to A_t. ``inner_steps`` K > 0: every step is taken K times, then the reference point of
-    the proximal term moves by ``upload_scale`` of the way to the local adapter; the upload is how far it moved.
-    ``spread``: ``epochs`` is the total over a client's participations, each of which gets an equal part.
-    ``trains``: the tensors that are trained; the others keep the values of A_0. ``uploads``: those of them that are
-    sent. What is trained and not uploaded is personal: it stays on the client, where its next participation finds it.
-    ``server``: what the server does with the mean of the uploads. ``begin`` "initial": a client's first participation
-    starts from A_0, not A_t. ``mixture``: a gate per token mixes the adapter, while it trains and when it generates,
-    with the mean of the other clients' (:func:`favor.federation.server.mean_of_others`), which is held fixed.
-    ``privacy``: uploads are clipped and their sum gets noise. ``aggregation`` "sum_only": the server reads the sum of a
-    round's uploads and no upload. ``upload_bits``: of every number that is sent, 32, 16 or 8
-    (:mod:`favor.federation.uploads`). ``state``: server and clients keep numbers beside the adapter, by which clients
-    correct their steps. ``ranks``: those that clients draw theirs from (:mod:`favor.federation.ranks`); None: all have
-    the shared adapter's. ``learning_rate``: peak rate of the local optimiser; None: that of ``training``.
+    What is trained: the upload is ``upload_scale`` times (local endpoint - A_t); 1 is Eq. shared_delta. ``start``
+    "own": a client that took part before starts from its own last endpoint instead of A_t (the released pFedMe); the
+    upload and the proximal term still refer to A_t. ``begin`` "initial": its first participation starts from A_0.
+    ``inner_steps`` K > 0: every step is taken K times, then the reference point of the proximal term moves by
+    ``upload_scale`` of the way to the local adapter; the upload is how far it moved. ``spread``: ``epochs`` is the
+    total over a client's participations, each of which gets an equal part. ``trains``: the tensors that are trained;
+    the others keep the values of A_0. ``mixture``: a gate per token mixes the adapter, while it trains and when it
+    generates, with the mean of the other clients' (:func:`favor.federation.server.mean_of_others`), which is held
+    fixed. ``ranks``: those that clients draw theirs from (:mod:`favor.federation.ranks`); None: all have the shared
+    adapter's. ``learning_rate``: peak rate of the local optimiser; None: that of ``training``.
+
+    What is sent: ``uploads`` of these tensors. What is trained and not uploaded is personal: it stays on the client,
+    where its next participation finds it. ``upload_bits``: of every number that is sent, 32, 16 or 8
+    (:mod:`favor.federation.uploads`).
+
+    What the server does: ``server`` with the mean of the uploads. ``state``: server and clients keep numbers beside the
+    adapter, by which clients correct their steps. :data:`favor.federation.kinds.SERVING` says what both need.
+
+    What is protected: with ``privacy`` uploads are clipped and their sum gets noise. ``aggregation`` "sum_only": the
+    server reads the sum of a round's uploads and no upload.
     """
 
     objective: Objective = field(default_factory=Objective)
@@ -104,31 +108,22 @@ class SharedStage:
     learning_rate: float | None = None
 
     def __post_init__(self) -> None:
+        name, serving, whole = self.server_name, self.serving, self.trains.whole and self.uploads.whole
+        start = "carry over their own adapter" if serving.start == "own" else "start from A_t alone"
         if self.upload_bits != 32 and self.content != "delta":
             raise ValueError(f"uploads its {self.content} and no update that could be rounded; set 'upload_bits: 32'")
-        if self.server.kind in READS_EACH and (self.privacy or self.aggregation == "sum_only"):
-            raise ValueError(
-                f"the server rule '{self.server.kind}' reads every upload; it goes with 'aggregation: uploads' and "
-                "without 'federation.privacy'"
-            )
-        if self.state is not None and (self.privacy or self.aggregation == "sum_only"):
-            raise ValueError(
-                "its server is sent a change of every client's state too; it goes with 'aggregation: uploads' and "
-                "without 'federation.privacy'"
-            )
-        whole = self.trains.whole and self.uploads.whole
-        if self.state is not None and (not whole or self.server.kind in READS_EACH):
-            raise ValueError("a state is of whole adapters whose mean the server takes")
-        if self.mixture is not None and (self.mixture.kind != "token" or self.server.kind != "members"):
-            raise ValueError("the mixture of a shared stage is a gate per token beside the server rule 'members'")
-        if self.server.kind == "members" and (not whole or self.inner_steps or self.start != "own"):
-            raise ValueError("the server rule 'members' takes whole adapters that clients carry over")
+        if serving.each and (self.privacy or self.aggregation == "sum_only"):
+            raise ValueError(f"{name} needs every upload; set 'aggregation: uploads' and no 'federation.privacy'")
+        if serving.each and not whole:
+            raise ValueError(f"{name} needs whole adapters to be trained and uploaded")
+        if serving.start and (self.inner_steps or self.start != serving.start):
+            raise ValueError(f"{name} needs clients that {start}")
+        if self.state and self.server.kind in SERVING:
+            raise ValueError(f"{name} needs a server that takes a mean")
         if self.inner_steps and not whole:
             raise ValueError("inner steps train and upload the whole adapter")
-        if self.server.kind in ("svd", "exact") and not whole:
-            raise ValueError(f"the server rule '{self.server.kind}' needs both factors of every layer")
-        if self.hands_out_more and (self.inner_steps or self.start == "own"):
-            raise ValueError("a server that hands out more than an adapter is for clients that start from A_t alone")
+        if self.mixture and (self.mixture.kind, self.server.kind) != ("token", "members"):
+            raise ValueError("the mixture of a shared stage is a gate per token beside the server rule 'members'")
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> SharedStage:
@@ -144,16 +139,24 @@ class SharedStage:
         return self.trains.hold(name) and self.uploads.hold(name)
 
     @property
+    def serving(self) -> Serving:
+        """What its server needs and hands out."""
+        return SERVING.get("state" if self.state is not None else self.server.kind, Serving(each=False))
+
+    @property
+    def server_name(self) -> str:
+        """What errors call its server."""
+        return "its state of server and clients" if self.state is not None else f"its server rule '{self.server.kind}'"
+
+    @property
     def content(self) -> str:
         """What an upload is called in the record of the boundary."""
-        if self.state is not None:
-            return "delta and change of state"
-        return "personal adapter" if self.server.kind == "members" else "delta"
+        return self.serving.sent
 
     @property
     def hands_out_more(self) -> bool:
         """Whether the file of the shared adapter holds more than an adapter."""
-        return self.server.kind in MORE_THAN_ADAPTERS or self.state is not None
+        return self.serving.start == "server"
 
     @property
     def carries(self) -> bool:
@@ -450,10 +453,8 @@ def _check_attacked(shared: SharedStage | None, kind: str) -> None:
 
 def _check_ranks(plan: Plan) -> None:
     """Refuse ranks per client where adapters of one rank are needed. Raises ``ValueError``."""
-    if plan.shared is not None and plan.shared.server.kind not in FILLING:
-        what = f"its server rule '{plan.shared.server.kind}'"
-    elif plan.shared is not None and plan.shared.state is not None:
-        what = "its state of server and clients"
+    if plan.shared is not None and plan.shared.serving.start is not None:
+        what = plan.shared.server_name
     elif plan.generates.mixture is not None:
         what = "its mixture of two adapters"
     elif plan.personal is not None and plan.personal.start in ("frozen", "random"):
@@ -483,19 +484,14 @@ def complete(plan: Plan, experiment: Experiment) -> Plan:
         _check_ranks(plan)
     if shared is not None:
         members = shared.server.kind == "members"
-        if shared.server.kind in WITHOUT_RATE and shared.server.rate * federation.server_learning_rate != 1:
+        if not shared.serving.steps and shared.server.rate * federation.server_learning_rate != 1:
             raise ValueError(
                 "its server keeps a mean and takes no steps; it needs 'federation.server_learning_rate: 1'"
             )
-        if federation.robust is not None and shared.server.kind in READS_EACH:
+        if federation.robust is not None and shared.serving.each:
             raise ValueError(
-                f"its server rule '{shared.server.kind}' takes no mean that 'federation.robust' could stand for; "
-                "leave one of them out"
-            )
-        if federation.robust is not None and shared.state is not None:
-            raise ValueError(
-                "its clients send a change of their state too, which 'federation.robust' does not combine; leave one "
-                "of them out"
+                f"{shared.server_name} needs every upload, which 'federation.robust' combines into one; leave one of "
+                "them out"
             )
         if shared.state is not None and not hasattr(METHODS.load(shared.state.module.rsplit(".", 1)[1]), "STATE"):
             raise ValueError(f"its state is that of {shared.state.module}, which assigns no STATE; add it")

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from favor.federation.kinds import ServerKind
 from favor.foundation.lazy import LazyMapping
 from favor.foundation.seeds import derive_seed
 
@@ -21,9 +20,6 @@ if TYPE_CHECKING:  # the workflow reads this module whenever it is parsed
 
     from favor.federation.client_archive import State
     from favor.lm.lora import LoraState
-
-# Kinds of servers that can fill up an upload of a lower rank.
-FILLING: tuple[ServerKind, ...] = ("mean", "momentum", "adam", "yogi", "svd")
 
 
 def rank_of(ranks: Sequence[int], seed: int, client: str) -> int:

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from favor.encoders.backbones import resolve_source
-from favor.federation.kinds import MORE_THAN_ADAPTERS
 from favor.federation.method import PersonalStage, Plan, SharedStage, plan_values
 from favor.federation.settings import Federation
 from favor.federation.stages import as_arrays
@@ -95,7 +94,7 @@ def _federated(run: Key, plan: Plan, federation: Federation) -> SharedStage:
     where = f"config key 'experiments.{run.experiment}"
     if plan.shared is None:
         raise UserError(f"{where}.methods.{run.method}': its clients send nothing to a server; name another row")
-    if plan.shared.server.kind in MORE_THAN_ADAPTERS:
+    if plan.shared.hands_out_more and plan.shared.state is None:
         raise UserError(
             f"{where}.methods.{run.method}': its server sends more than an adapter, which round files do not hold; "
             "name another row"
