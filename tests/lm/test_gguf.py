@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import struct
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from gguf import GGUFWriter
 from tests.lm.test_training_oracle import oracle
 
 from favor.config.models import PROJECTIONS
+from favor.forecast.estimate import shape_of
 from favor.foundation.errors import UserError
 from favor.foundation.gguf import read_header
 from favor.inference.generation import GenerationRequest, generate
@@ -22,7 +24,7 @@ from favor.inference.likelihood import Question, answer
 from favor.lm.base import BaseModel, load_base
 from favor.lm.gguf import dequantise
 from favor.lm.lora import state_shapes
-from favor.lm.settings import Lora, Optimisation
+from favor.lm.settings import LanguageModel, Lora, Optimisation
 from favor.lm.tasks import ClientTask, Piece
 from favor.lm.training import train
 
@@ -80,6 +82,18 @@ def test_what_cannot_be_read_is_one_line(tmp_path) -> None:
     with pytest.raises(UserError, match="architecture 'unheard' cannot be read"):
         dequantise(written(tmp_path / "c.gguf", "unheard"), tmp_path / "made")
     assert not (tmp_path / "made").exists()
+
+
+def test_the_planner_reads_the_shape_that_transformers_reads(real_base) -> None:
+    """And adapters are counted from the header as from the model."""
+    from transformers import AutoConfig
+
+    found = shape_of(LanguageModel(source=str(real_base))).to_dict()
+    expected = AutoConfig.from_pretrained(real_base.parent, gguf_file=real_base.name).to_dict()
+    names = {"_name_or_path", "_model_name_or_path", "pad_token_id", "unk_token_id"}
+    assert {name for name in found.keys() | expected.keys() if found.get(name) != expected.get(name)} <= names
+    shapes = state_shapes(shape_of(LanguageModel(source=str(real_base))), LORA)
+    assert LORA.rank * read_header(real_base).widths == sum(map(math.prod, shapes.values()))
 
 
 @pytest.fixture(scope="module")

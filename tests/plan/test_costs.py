@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,7 +12,10 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
+from favor.forecast.estimate import shape_of
 from favor.foundation.errors import UserError
+from favor.lm.lora import state_shapes
+from favor.lm.settings import Lora
 from favor.plan.costs import words_by_client
 from favor.plan.keys import Key, run_key
 
@@ -169,3 +173,23 @@ def test_a_raw_corpus_is_streamed_and_a_table_is_read_whole(plan, tmp_path) -> N
     costs = plan().costs
     assert costs.asks("build_documents", streamed=True)["mem_mb"](corpus, [str(raw)], 1) == 1900
     assert costs.asks("count_tokens")["mem_mb"](corpus, [str(raw)], 1) == 7900
+
+
+def test_adapters_are_counted_from_the_shape_of_a_model_made_here(plan) -> None:
+    costs = plan().costs
+    shape = shape_of(costs.project.config.base_models["micro"])
+    shapes = state_shapes(shape, Lora(rank=costs.project.experiment(RUN).lora.rank))
+    assert costs.adapter_mb(RUN) == 4 * sum(map(math.prod, shapes.values())) / 1e6
+
+
+def test_a_processor_stacks_as_many_clients_as_half_a_gibibyte_holds(plan) -> None:
+    def large(config) -> None:
+        config["base_models"]["micro"] = {"source": "some/model", "parameters": 800_000_000, "device": "cpu"}
+
+    costs = plan(change=large).costs
+    assert costs.adapter_mb(RUN) == pytest.approx(4)  # rank 2
+    here, elsewhere = (costs.largest_memory_mb(lambda name, gpu=gpu: gpu) for gpu in (False, True))
+    # Libraries, weights in float32, a pass, and eight adapters for each of four clients.
+    assert here == pytest.approx(1000 + 3200 + 2**30 / 1e6 + 8 * 4 * 4)
+    assert elsewhere == pytest.approx(3500 + 1600 + 8 * 4 * 4)
+    assert costs._values_mb(RUN, 100, 0) == pytest.approx(4 * 4 * 100 + 2**29 / 1e6)

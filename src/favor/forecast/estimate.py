@@ -17,6 +17,7 @@ from favor.plan.costs import pass_tokens
 from favor.plan.keys import Key
 
 GIB = 2**30
+MOST_ON_CPU = 1_000_000_000  # parameters; more take minutes to probe on a processor, and nobody trains them there
 # Of the paper's imbalance appendix: 904,378 words of 50 clients.
 WORDS_OF_A_CLIENT = 904_378 / 50
 # Shapes of hub models that the configurations name, so that nothing is fetched.
@@ -38,6 +39,7 @@ HUB: dict[str, dict[str, int]] = {
 def shape_of(model: LanguageModel) -> Any:
     """Return the transformers configuration of a base model; one that is not a folder and not known here is fetched."""
     from transformers import AutoConfig
+    from transformers.integrations.ggml import GGUF_CONFIG_MAPPING
     from transformers.models.qwen2 import Qwen2Config
 
     made = model.pretrain
@@ -54,7 +56,14 @@ def shape_of(model: LanguageModel) -> Any:
     if model.source in HUB:
         return Qwen2Config(**HUB[model.source])
     if model.gguf is not None:
-        read_header(model.gguf)
+        header = read_header(model.gguf)
+        if (architecture := header.architecture) in ("llama", "qwen2"):
+            # As transformers reads it, which takes ten seconds over the vocabulary first.
+            names = {f"{architecture}.{key}": name for key, name in GGUF_CONFIG_MAPPING[architecture].items() if name}
+            given = {"vocab_size": header.shapes["token_embd.weight"][1]}
+            given |= {names[key]: value for key, value in header.values.items() if key in names}
+            tied = "output.weight" not in header.shapes
+            return AutoConfig.for_model(architecture, **given, tie_word_embeddings=tied)
         path = Path(model.gguf).expanduser()
         found = AutoConfig.from_pretrained(path.parent, gguf_file=path.name)
         found.quantization_config = None
@@ -76,6 +85,13 @@ def model_bytes(model: LanguageModel, shape: Any) -> tuple[int, int]:
     layers = sum(module.weight.numel() for name, module in made.named_modules() if name.endswith("_proj"))
     nf4 = int(layers * (0.5 + 1 / 64) + (total - layers) * 2) if model.quantisation == "nf4" else 0
     return total, nf4 + (4 * total if model.made_here else 0)
+
+
+def device_of(wanted: str) -> str:
+    """Return "cuda" or "cpu", where a base model runs on this machine."""
+    import torch
+
+    return "cuda" if wanted != "cpu" and torch.cuda.is_available() else "cpu"
 
 
 def _tokens(planner: Planner, name: str, found: Account, words: float) -> dict[str, float]:
@@ -123,6 +139,11 @@ def estimate(planner: Planner, only: str | None = None) -> dict[str, Any]:
         stored.update({kind: count * adapter for kind, count in found.stored.items()})
         temporary += found.temporary * adapter
         up, down = up + found.up * adapter, down + found.down * adapter
+
+    def on_gpu(name: str) -> bool:
+        """Return whether a GPU of this machine, or of another, trains a base model."""
+        return planner.costs.parameters(name) > MOST_ON_CPU or device_of(config.base_models[name].device) == "cuda"
+
     for name, counted in tokens.items():
         pretrain = config.base_models[name].pretrain
         counted["pretraining"] = 0 if pretrain is None else pretrain.tokens
@@ -132,7 +153,7 @@ def estimate(planner: Planner, only: str | None = None) -> dict[str, Any]:
         "jobs": dict(jobs),
         "tokens": {name: dict(counted) for name, counted in tokens.items()},
         "gpu_hours": planner.costs.gpu_hours(tokens),
-        "host_memory_gib": planner.costs.largest_memory_mb() * 1e6 / GIB,
+        "host_memory_gib": planner.costs.largest_memory_mb(on_gpu) * 1e6 / GIB,
         "upload_gib": up / GIB,
         "download_gib": down / GIB,
         "disk_gib": {kind: size / GIB for kind, size in sorted(stored.items())},

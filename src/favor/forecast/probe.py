@@ -11,13 +11,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from favor.forecast.estimate import model_bytes, shape_of
+from favor.forecast.estimate import MOST_ON_CPU, device_of, model_bytes, shape_of
 from favor.plan import Planner
 from favor.plan.keys import Key
 
 LARGE = 300_000_000  # parameters from which on a few layers stand for all
 LAYERS = (1, 3)
-MOST_ON_CPU = 1_000_000_000  # parameters; more take minutes to probe on a processor, and nobody trains them there
 SECONDS = 2.5  # the longest run of each kind; runs before it are shorter
 NEW_TOKENS = 16
 Work = Callable[[int], int]  # does so many rows, or steps of writing, and returns their tokens
@@ -41,13 +40,6 @@ def hours_here(planner: Planner, tokens: Mapping[str, Mapping[str, float]]) -> d
         hours = {kind: counted[kind] * each / 3600 for kind, each in seconds.items()}
         found[name] = {"device": device, "hours": hours, "tokens_per_second": {k: 1 / s for k, s in seconds.items()}}
     return found
-
-
-def device_of(wanted: str) -> str:
-    """Return "cuda" or "cpu", where a base model runs on this machine."""
-    import torch
-
-    return "cuda" if wanted != "cpu" and torch.cuda.is_available() else "cpu"
 
 
 def seconds_per_token(planner: Planner, name: str, device: str, kinds: list[str]) -> dict[str, float]:

@@ -21,11 +21,25 @@ _TOKENS = "tokenizer.ggml.tokens"
 
 @dataclass(frozen=True)
 class GgufHeader:
-    """``architecture``: llama.cpp's name. ``context``: longest sequence in tokens. ``parameters``: of all tensors."""
+    """``architecture``: llama.cpp's name. ``context``: longest sequence in tokens. ``values``: of all keys but arrays.
+
+    ``shapes``: of all tensors by llama.cpp's name, inputs before outputs.
+    """
 
     architecture: str
     context: int
-    parameters: int
+    values: dict[str, Any]
+    shapes: dict[str, tuple[int, ...]]
+
+    @property
+    def parameters(self) -> int:
+        """Parameters of all tensors."""
+        return sum(map(math.prod, self.shapes.values()))
+
+    @property
+    def widths(self) -> int:
+        """Inputs and outputs of all projections, to which adapters are proportional."""
+        return sum(sum(sizes) for name, sizes in self.shapes.items() if name.startswith("blk.") and len(sizes) == 2)
 
 
 def is_gguf(source: str | None) -> bool:
@@ -58,7 +72,7 @@ def _read(path: Path, size: int, _changed: int) -> GgufHeader:
             if version not in (2, 3):
                 raise UserError(f"{path}: GGUF of version {version}, but 2 and 3 are read; convert the model again")
             values = dict(_entry(file) for _ in range(entries))
-            shapes = [_tensor(file) for _ in range(tensors)]
+            found = [_tensor(file) for _ in range(tensors)]
             alignment = values.get("general.alignment", 32)
             if type(alignment) is not int or alignment < 1:
                 raise UserError(f"{path}: 'general.alignment' is {alignment}, which is no length; fetch it again")
@@ -66,7 +80,7 @@ def _read(path: Path, size: int, _changed: int) -> GgufHeader:
     # ValueError: a length that no file has, or bytes that are no text.
     except (OSError, struct.error, ValueError, KeyError, OverflowError, MemoryError):
         raise UserError(f"{path}: truncated or damaged in its header; fetch it again") from None
-    if not shapes or begin + max(offset for _, offset in shapes) >= size:
+    if not found or begin + max(offset for *_, offset in found) >= size:
         raise UserError(f"{path}: truncated: tensors are missing at its end; fetch it again")
     if _TOKENS not in values:
         raise UserError(f"{path}: no tokenizer in it ({_TOKENS}); convert the model again, with its tokenizer")
@@ -74,7 +88,7 @@ def _read(path: Path, size: int, _changed: int) -> GgufHeader:
     context = values.get(f"{architecture}.context_length")
     if not isinstance(architecture, str) or type(context) is not int or context < 1:
         raise UserError(f"{path}: no architecture or context length in its header; convert the model again")
-    return GgufHeader(architecture, context, sum(count for count, _ in shapes))
+    return GgufHeader(architecture, context, values, {name: sizes for name, sizes, _ in found})
 
 
 def _numbers(file: BinaryIO, form: str) -> tuple[Any, ...]:
@@ -105,10 +119,10 @@ def _entry(file: BinaryIO) -> tuple[str, Any]:
     return key, None
 
 
-def _tensor(file: BinaryIO) -> tuple[int, int]:
-    """Read the number of elements of a tensor and where it begins behind the header."""
-    _text(file)
+def _tensor(file: BinaryIO) -> tuple[str, tuple[int, ...], int]:
+    """Read the name and the shape of a tensor, and where it begins behind the header."""
+    name = _text(file)
     (dimensions,) = _numbers(file, "<I")
     sizes = _numbers(file, f"<{dimensions}Q")
     _, offset = _numbers(file, "<IQ")
-    return math.prod(sizes), offset
+    return name, sizes, offset

@@ -12,14 +12,12 @@ from torch import nn
 
 from favor.lm.batch_limits import Widths
 from favor.lm.forward import Share
-from favor.lm.settings import Optimisation
+from favor.lm.settings import PASS_BYTES, STACK_BYTES, Optimisation
 from favor.lm.tasks import ClientTask, Group, Plan
 
 # Tokens of one forward pass where the caller sets no number of rows: what stays in a processor's cache, and what fills
 # a GPU.
 _TOKENS_PER_PASS = {"cpu": 2048, "cuda": 8192}
-# What the layers of a pass keep for its gradients on a processor, at most, unless one micro-batch keeps more.
-PASS_BYTES = 1 << 30
 # A pass of so many tokens, all layers computed once, takes less time per token than a full one with layers computed
 # twice: half as much arithmetic again costs more than weights unpacked four times as often (benchmarks/roofline.py).
 _SMALL_PASS = 2048
@@ -28,10 +26,10 @@ _SMALL_PASS = 2048
 _STACK_SHARE = 0.1
 
 
-def clients_held(device: torch.device, size: int, task: ClientTask) -> int | None:
-    """Return how many clients like ``task``, with adapters of ``size`` numbers, a stack holds; None: any number."""
-    if device.type != "cuda":
-        return None
+def clients_held(device: torch.device, size: int, task: ClientTask) -> int:
+    """Return how many clients like ``task``, with adapters of ``size`` numbers, a stack holds."""
+    if device.type == "cpu":
+        return max(1, STACK_BYTES // bytes_per_client(size, task))
     return clients_in(torch.cuda.get_device_properties(device).total_memory, size, task)
 
 
@@ -60,7 +58,7 @@ def bytes_per_token(decoder: nn.Module) -> int:
 class Room:
     """How much one forward pass holds: at most ``max_rows`` rows, or else so many tokens, divided by ``widths``.
 
-    On a processor the tokens are at most those whose ``token_bytes`` make :data:`PASS_BYTES`. ``rows`` is how many rows
+    On a processor the tokens are at most those whose ``token_bytes`` make ``PASS_BYTES``. ``rows`` is how many rows
     the pass at work holds, for whoever has to cut it.
     """
 

@@ -155,6 +155,10 @@ class Lora(Section):
         return self.alpha / self.rank
 
 
+# What training holds at once on a processor: what a pass's layers keep for its gradients, unless one micro-batch keeps
+# more, and the values of a stack, unless one client's are more.
+PASS_BYTES, STACK_BYTES = 1 << 30, 1 << 29
+
 ALL_LINEAR = Lora()  # for what generates without adapters, on any decoder
 
 

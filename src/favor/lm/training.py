@@ -64,7 +64,7 @@ def train(
     memory the step is done again, as :meth:`favor.lm.memory_budget.Room.narrow` says: in smaller passes, then with
     layers computed twice (``gradient_checkpointing`` "auto"); then the stack is halved and its clients begin again;
     then micro-batches are cut, whose losses and gradients stay those of the whole. A stack's values take at most a
-    share of a GPU's memory from the start (:func:`favor.lm.memory_budget.clients_held`). ``widths`` holds what was
+    share of a device's memory from the start (:func:`favor.lm.memory_budget.clients_held`). ``widths`` holds what was
     found to fit: it is where the call begins, and is changed in place.
 
     A task's ``validation`` pieces are read before its first step and after every pass; what is trained does not depend

@@ -16,6 +16,7 @@ from favor.federation.method import POOLED, PersonalStage, SharedStage
 from favor.foundation.errors import UserError
 from favor.foundation.gguf import read_header
 from favor.foundation.names import nearest
+from favor.lm.settings import PASS_BYTES, STACK_BYTES
 from favor.plan.job_settings import not_none
 from favor.plan.keys import Key
 from favor.plan.likelihood import read_length
@@ -24,10 +25,11 @@ from favor.plan.training import Training
 from favor.running.settings import Cluster
 
 PRETRAINED_PARAMETERS = 3_000_000_000  # of a base model whose configuration names no number
-ADAPTER_SHARE = 0.01 / 16  # parameters of an adapter on all projections, to those of its model, per unit of rank
+WIDTHS_SHARE = 0.01 / 16  # inputs and outputs of all projections, to the parameters of a model of 3 billion
 TOKENS_PER_WORD = 1.5
 PLAIN_MB = 1500  # Snakemake's two processes of a job and the libraries of a script
-MODEL_MB = 3500  # with torch and a tokenizer
+MODEL_MB = 3500  # with torch and a tokenizer, and what a pass on a processor keeps
+LIBRARIES_MB = 1000  # of a job on a processor of this machine: 0.5 GB, and what jobs of small models add at most
 UNCOUNTED_MB = 8000  # of a job with a model or an encoder whose work is not counted
 READ_MB_PER_MB = 8  # a compressed table in memory, a copy or two
 STREAMED_MB_PER_MB = 0.5  # a raw corpus, of which memory holds an index (44 bytes per post, measured 0.3 in all)
@@ -147,16 +149,38 @@ class Costs(PlannerComponent):
         layer = attention + 3 * width * shape.intermediate_size
         return int(shape.layers * layer + shape.vocabulary_size * width)
 
+    def widths(self, name: str) -> float:
+        """Return the inputs and outputs of all projections of a base model, to which adapters are proportional."""
+        model = self.project.config.base_models[name]
+        if model.gguf is not None and Path(model.gguf).expanduser().is_file():
+            return read_header(model.gguf).widths
+        shape = model.pretrain
+        if shape is None:
+            return WIDTHS_SHARE * self.parameters(name)
+        width, shared = shape.hidden_size, shape.hidden_size * shape.key_value_heads / shape.heads
+        return shape.layers * (9 * width + 2 * shared + 3 * shape.intermediate_size)
+
     def weights_mb(self, name: str, gpu: int) -> float:
-        """Return the host memory of a base model's weights: while they load, or as long as they run on the CPU."""
+        """Return the host memory of a base model's weights: while a GPU's load, or as long as they run on the CPU."""
         plain = 2 if gpu else 4
         size = 0.6 if self.project.config.base_models[name].quantisation == "nf4" else plain
-        return self.parameters(name) * size * (1 if gpu else 2) / 1e6
+        return self.parameters(name) * size / 1e6
 
     def adapter_mb(self, key: Key) -> float:
         """Return the size of one client's adapter of an experiment (float32)."""
         experiment = self.project.experiment(key)
-        return 4 * ADAPTER_SHARE * experiment.lora.rank * self.parameters(experiment.base_model) / 1e6
+        return 4 * experiment.lora.rank * self.widths(experiment.base_model) / 1e6
+
+    def _values_mb(self, key: Key, clients: int, gpu: int) -> float:
+        """Return the memory of training so many clients beside the model, of whom a processor stacks some at a time."""
+        adapters = self.adapter_mb(key) * clients
+        return 8 * adapters if gpu else min(8 * adapters, 4 * adapters + STACK_BYTES / 1e6)
+
+    def _pass_mb(self, key: Key) -> float:
+        """Return what a training pass on a processor keeps: of a projection in float32 what it reads and gives."""
+        training = self.project.experiment(key).training
+        each = 4.5 * self.widths(self.base_model(key))
+        return max(training.micro_batch * training.max_length * each, min(2048 * each, PASS_BYTES)) / 1e6
 
     def _beside_mb(self, key: Any) -> float:
         """Return the memory of what a track's or a run's server hands out beside an adapter, in the last round."""
@@ -194,8 +218,9 @@ class Costs(PlannerComponent):
         self, key: Key, files: Any, stage: SharedStage | PersonalStage, clients: Sequence[str]
     ) -> tuple[float, float]:
         tokens = self.stage_tokens(key, files.texts, stage, clients)
-        memory = 8 * self.adapter_mb(key) * len(clients) + self._beside_mb(key)
-        return OPERATIONS["training"] * self.parameters(self.base_model(key)) * tokens, memory
+        name = self.base_model(key)
+        memory = self._values_mb(key, len(clients), self._model_gpu(name)) + self._beside_mb(key)
+        return OPERATIONS["training"] * self.parameters(name) * tokens, memory
 
     def shared_work(self, key: Key, files: Any) -> tuple[float, float]:
         return self._stage_work(key, files, self.training.stage(key), self.training.shared_clients(key))
@@ -245,13 +270,17 @@ class Costs(PlannerComponent):
         """Return the work of reading adapters tensor by tensor, however many, and writing one."""
         return 0, 6 * self.adapter_mb(key) + self._beside_mb(key)
 
-    def largest_memory_mb(self) -> float:
-        """Return the host memory of the largest training or generation job, without the tables that it reads."""
-        sizes = [float(MODEL_MB)]
+    def largest_memory_mb(self, on_gpu: Callable[[str], bool]) -> float:
+        """Return the host memory of the largest training job, without the tables that it reads.
+
+        ``on_gpu``: whether a base model is trained on a GPU.
+        """
+        sizes = [0.0]
         for run in (run for name in self.project.config.experiments for run in self.training.runs(name)):
-            experiment, name = self.project.experiment(run), self.base_model(run)
-            adapters = 8 * min(self.training.per_job(run), experiment.clients) * self.adapter_mb(run)
-            sizes.append(MODEL_MB + self.weights_mb(name, self._model_gpu(name)) + adapters)
+            name, gpu = self.base_model(run), on_gpu(self.base_model(run))
+            clients = min(self.training.per_job(run), self.project.experiment(run).clients)
+            model = MODEL_MB if gpu else LIBRARIES_MB + self._pass_mb(run)
+            sizes.append(model + self.weights_mb(name, gpu) + self._values_mb(run, clients, gpu))
         return max(sizes)
 
     # Resources of a rule
@@ -288,10 +317,11 @@ class Costs(PlannerComponent):
         def mem_mb(wildcards: Any, input: Any, attempt: int) -> int:
             if own is not None and own.memory_mb is not None:
                 return capped(own.memory_mb, attempt, cluster.maximum_memory_mb)
-            name = model(wildcards) if model else None
+            name, gpus = model(wildcards) if model else None, on_gpu(wildcards)
             size: float = MODEL_MB if counted else UNCOUNTED_MB if heavy else PLAIN_MB
             size += read_mb_per_mb * tables_mb(input) + work(wildcards, input)[1]
-            size += self.weights_mb(name, on_gpu(wildcards)) if name else 0
+            # On a processor weights of another type are converted while they load.
+            size += self.weights_mb(name, gpus) * (1 if gpus else 2) if name else 0
             return capped(size, attempt, cluster.maximum_memory_mb)
 
         def runtime(wildcards: Any, input: Any, threads: int, attempt: int) -> int:
