@@ -16,10 +16,10 @@ install: $(INSTALLED)
 
 # torch first and without a hash: which build it is, CPU or CUDA, and what libraries come with it, is the machine's affair.
 # Everything else is pinned by version and hash, so pip resolves nothing.
-$(INSTALLED): requirements.lock pyproject.toml
+$(INSTALLED): requirements.lock envs/torch.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed" if sys.version_info < (3, 11) else 0)'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet "$$(sed -n 's/.*"\(torch==[^"]*\)".*/\1/p' pyproject.toml)"
+	$(BIN)/python -m pip install --quiet --requirement envs/torch.txt
 	$(BIN)/python -m pip install --quiet --no-deps --require-hashes --requirement requirements.lock
 	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
 	touch $@

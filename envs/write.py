@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import sys
-import tomllib
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -39,13 +38,9 @@ def normal(name: str) -> str:
 
 
 def pins() -> dict[str, str]:
-    """Return the version of every locked package by its normalised name; torch's is that of pyproject.toml."""
-    locked = re.findall(
-        r"^([\w.-]+)==([^\s;\\]+)", (ROOT / "requirements.lock").read_text(encoding="utf-8"), re.MULTILINE
-    )
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    torch = next(line for line in project["dependencies"] if line.startswith("torch=="))
-    return {normal(name): version for name, version in [*locked, tuple(torch.split("=="))]}
+    """Return the version of every locked package by its normalised name."""
+    text = "".join(path.read_text(encoding="utf-8") for path in (HERE / "torch.txt", ROOT / "requirements.lock"))
+    return {normal(name): version for name, version in re.findall(r"^([\w.-]+)==([^\s;\\]+)", text, re.MULTILINE)}
 
 
 def environment(purpose: str, packages: str) -> str:
