@@ -14,6 +14,7 @@ import os
 import subprocess
 import sys
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from runpy import run_path
 from tempfile import TemporaryDirectory
@@ -76,8 +77,11 @@ def _serve() -> None:
 
 
 if __name__ == "__main__":
-    from snakemake.cli import main
+    from snakemake.cli import get_argument_parser, main
 
+    get_argument_parser()  # which imports Snakemake's plug-ins
+    for library in ("nbformat", "smart_open", "pydantic.functional_validators"):  # which every run imports later
+        import_module(library)
     assert "favor" not in sys.modules
     gc.freeze()
     _serve()

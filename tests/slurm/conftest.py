@@ -172,18 +172,16 @@ def fresh(whole_run, cluster, tmp_path) -> SlurmProject:
 
 @pytest.fixture
 def half_done(local_run, cluster, tmp_path) -> SlurmProject:
-    """The same project after the run, without FAVoR's private stage of one seed and the scores and table after it.
+    """The same project after the run, without what FAVoR made after its shared stage.
 
-    Two stages run on the cluster again, train_personal and then generate; the rest of the way is local.
+    Two stages run on the cluster again, train_personal and then generate; what reads the base is local.
     """
     folder = tmp_path / "project"
     shutil.copytree(local_run, folder)
     name, experiment = next(iter(yaml.safe_load((folder / "small.yaml").read_text())["experiments"].items()))
-    root = folder / "results" / name
-    made_again = [root / "tables" / f"{experiment['tables'][0]}.parquet", *(root / "scores").glob("*.parquet")]
-    for path in (root / "utility.parquet", *made_again, *(root / "embeddings").glob("*")):
-        path.unlink()
-    shutil.rmtree(root / f"seed{experiment['seeds'][0]}" / "favor")
+    gone = folder / "results" / name / f"seed{experiment['seeds'][0]}" / "favor"
+    made_again = [str(path.relative_to(folder)) for path in gone.rglob("*") if path.is_file()]
+    shutil.rmtree(gone)
     project = SlurmProject(folder, cluster)
-    project.targets = [str(path.relative_to(folder)) for path in made_again]
+    project.targets = sorted(made_again)
     return project

@@ -1,5 +1,6 @@
 # What stands before every rule: the configuration, the planner, and code fingerprints. Decisions are in favor.plan.
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -9,6 +10,9 @@ ROOT = Path(str(workflow.current_basedir)).parents[1]
 
 # This file and the scripts import the package from the checkout, whichever environment runs them.
 sys.path.insert(0, str(ROOT / "src"))
+
+# What planning makes is kept: looking for garbage after every 700 objects took a tenth of its time.
+gc.set_threshold(200_000)
 
 from favor.config.availability import announce, input_paths, local_paths, to_fetch
 from favor.config.files import check_files

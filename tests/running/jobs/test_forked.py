@@ -170,7 +170,7 @@ def test_only_jobs_beside_snakemake_are_forked(monkeypatch) -> None:
     monkeypatch.setattr(forked.ForkServer, "connect", lambda self, jobs: "connected")
     monkeypatch.setattr(forked, "_run", lambda script, path, connection: True)
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
-    forked.fork_local_jobs(SimpleNamespace(local_exec=True, dag=dag))
+    forked.fork_local_jobs(SimpleNamespace(dag=dag))
     plain = {"conda_env": None, "container_img": None, "env_modules": None, "resources": {}}
     for change in ({}, {"conda_env": "e"}, {"container_img": "i"}, {"env_modules": "m"}, {"resources": {"gpu": 1}}):
         PythonScript.execute_script(SimpleNamespace(**{**plain, **change}), str(change))
@@ -178,11 +178,10 @@ def test_only_jobs_beside_snakemake_are_forked(monkeypatch) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     PythonScript.execute_script(SimpleNamespace(**{**plain, "resources": {"gpu": 1}}), "forked")
     assert len(executed) == 4
-    for local, wanted in ((False, True), (True, False)):
-        PythonScript.execute_script = execute
-        forked.fork_local_jobs(SimpleNamespace(local_exec=local, dag=dag), wanted)
-        PythonScript.execute_script(SimpleNamespace(**plain), "elsewhere")
-    assert executed[4:] == ["elsewhere"] * 2
+    PythonScript.execute_script = execute
+    forked.fork_local_jobs(SimpleNamespace(dag=dag), wanted=False)
+    PythonScript.execute_script(SimpleNamespace(**plain), "alone")
+    assert executed[4:] == ["alone"]
 
 
 def test_a_server_is_started_when_it_pays_and_an_empty_name_means_none(monkeypatch) -> None:
@@ -219,7 +218,7 @@ def test_a_first_run_starts_the_server_while_it_is_planned(monkeypatch, tmp_path
     plugin = SimpleNamespace(common_settings=SimpleNamespace(**settings))
     (tmp_path / "later" / "benchmarks").mkdir(parents=True)
     for folder in ("later", "first"):
-        workflow = SimpleNamespace(execute=execute, local_exec=True)
+        workflow = SimpleNamespace(execute=execute)
         forked.fork_local_jobs(workflow, results=tmp_path / folder)
         assert workflow.execute(executor_plugin=plugin, updated_files=["a"]) == "done"
         assert len(started) == starts * (folder == "first")

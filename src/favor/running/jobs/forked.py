@@ -86,8 +86,7 @@ def fork_local_jobs(workflow: Any, wanted: bool = True, results: Path | None = N
     def fork_or_execute(self: Any, fname: str, edit: bool = False) -> None:
         elsewhere = self.conda_env or self.container_img or self.env_modules
         on_gpu = self.resources.get("gpu", 0) and visible_devices()
-        alone = elsewhere or on_gpu or not workflow.local_exec
-        connection = None if alone else server.connect(len(list(workflow.dag.needrun_jobs())))
+        connection = None if elsewhere or on_gpu else server.connect(len(list(workflow.dag.needrun_jobs())))
         if connection is None or not _run(self, os.path.abspath(fname), connection):
             execute(self, fname, edit)
 
