@@ -9,10 +9,12 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import chdir
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 import yaml
+from snakemake.cli import get_argument_parser
 
 from favor import cli
 from tests.lm.test_gguf import written
@@ -29,7 +31,7 @@ CLUSTER = "python tests/slurm/cluster.py "  # starts a cluster for the command t
 # What the documentation leaves to the reader, and one way to fill it in.
 FILLED = {
     "COMMAND": "python benchmarks/replay.py",
-    "--notemp FILE": "--notemp",
+    "FILE": "results/demo/word_counts.csv",
     "STUDY": "base_7b",
     "EXPERIMENT": "base_7b",
     "LABEL": "phase1-7b-base-sensitivity",
@@ -147,6 +149,17 @@ def for_snakemake(command, project) -> list[str] | None:
     return None
 
 
+def together(started) -> list[list[str]]:
+    """One start of Snakemake for those that differ in their targets and in the number of cores alone."""
+    parser, found = get_argument_parser(), dict[tuple[str, ...], list[str]]()
+    for words in started:
+        targets = parser.parse_args(words).targets
+        left = {"--cores", "--", *targets}
+        options = [word for before, word in pairwise(["", *words]) if before != "--cores" and word not in left]
+        found.setdefault(tuple(dict.fromkeys(options)), []).extend(targets or ["all"])
+    return [["--cores", "1", *options, "--", *targets] for options, targets in found.items()]
+
+
 def is_helped(command) -> bool:
     """Whether ``favor`` is asked for the help of a command, which needs no process of its own."""
     return bool(re.search(r" -m favor\.cli .*--help$", dry(command)))
@@ -207,6 +220,7 @@ def test_every_command_works(repository, project, capsys) -> None:
     }
     with ThreadPoolExecutor(1) as pool:
         cold = [pool.submit(failure, command, project) for command, words in started.items() if words is None]
-        failed += [failure(command, project, words) for command, words in started.items() if words is not None]
+        warm = together(words for words in started.values() if words is not None)
+        failed += [failure(shlex.join(["snakemake", *words]), project, words) for words in warm]
         failed += [each.result() for each in cold]
     assert not any(failed), "\n\n".join(filter(None, failed))
