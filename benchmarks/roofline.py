@@ -169,17 +169,15 @@ def stage_seconds(
     while True:
         passes = list(planned_passes(room, stage, together))
         largest = max(map(max, passes))
-        traced = [
-            trace_pass(base, tokens, min(2, together), room.recomputed, liger=liger)
-            for tokens in (largest, largest // 2)
-        ]
-        if weights + values + traced[0][0].peak <= USABLE * card.memory * 1e9:
+        counts, many = trace_pass(base, largest, min(2, together), room.recomputed, liger=liger)
+        if weights + values + counts.peak <= USABLE * card.memory * 1e9:
             break
         # The pass that runs out of memory is the one at work.
         next(parts for parts in planned_passes(room, stage, together) if max(parts) == largest)
         if not room.narrow(1):
             raise ValueError(f"one row does not fit in {card.memory} GB")
-    (more, many), (less, few) = ((counts.seconds(card), real) for counts, real in traced)
+    half, few = trace_pass(base, largest // 2, min(2, together), room.recomputed, liger=liger)
+    more, less = counts.seconds(card), half.seconds(card)
     slope = (more - less) / (many - few) if many > few else more / many
     cut = 4 / 3 if task.offset is not None else 1.0
     spent = sum(
