@@ -101,11 +101,14 @@ def _one_sided(mean: np.ndarray, deviation: np.ndarray, delta: float) -> np.ndar
     while (grows := _excess(mean, deviation, high) > delta).any():
         high = np.where(grows, 2 * high, high)
     low = np.zeros_like(mean)
+    nothing = _excess(mean, deviation, low) <= delta
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
+        if (nothing | (middle == low) | (middle == high)).all():
+            break
         above = _excess(mean, deviation, middle) > delta
         low, high = np.where(above, middle, low), np.where(above, high, middle)
-    return np.where(_excess(mean, deviation, np.zeros_like(mean)) <= delta, 0.0, high)
+    return np.where(nothing, 0.0, high)
 
 
 def _excess(mean: np.ndarray, deviation: np.ndarray, epsilon: np.ndarray) -> np.ndarray:
