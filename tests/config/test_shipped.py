@@ -17,7 +17,7 @@ CONFIG = ROOT / "config"
 
 def over(study) -> str:
     """The configuration that a study is laid over."""
-    return "blogtext_small" if study.stem.endswith("_small") else "blogtext"
+    return "blogtext_small" if "extends: blogtext_small" in study.read_text() else "blogtext"
 
 
 RUNS = [
