@@ -105,7 +105,8 @@ def project(repository, tmp_path_factory) -> Project:
     (project.folder / "my.yaml").write_text(tutorial)
     # "favor init" writes the path of the posts into posts.yaml.
     (project.folder / "posts.yaml").write_text(tutorial.replace("reader: table", "reader: table\n    path: posts.csv"))
-    (project.folder / "tuned.yaml").write_text("results: results\n")
+    for tuned in ("tuned", "words_250"):  # what "favor tune" writes
+        (project.folder / f"{tuned}.yaml").write_text("results: results\n")
     (project.folder / "mythos.jsonl").write_text("{}\n")
     real_base = project.folder / "resources" / "SmolLM2-135M-Instruct.Q4_1.gguf"
     real_base.parent.mkdir(exist_ok=True)
