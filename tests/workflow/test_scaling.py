@@ -127,6 +127,7 @@ def test_the_papers_programme_stays_within_its_budget_of_jobs(repository, blogte
         "adapter_rank",
         "asce_transfer",
         "corpus_seed",
+        "little_text",
         "matched_budget",
         "poisoning",
         "privacy",
