@@ -16,13 +16,13 @@ from tokenizers.processors import TemplateProcessing
 
 from favor.federation.gates import ClientGate
 from favor.federation.inference import adapted_requests
-from favor.federation.local import client_pieces
+from favor.federation.local import client_pieces, continued, validation_pieces
 from favor.federation.settings import StagePieces
 from favor.foundation.errors import UserError
 from favor.inference.chat import ChatTokens
 from favor.inference.generation import generate
 from favor.lm.base import BaseModel, load_base
-from favor.lm.settings import ALL_LINEAR, Training
+from favor.lm.settings import ALL_LINEAR, Training, Validation
 from favor.lm.tasks import Piece, cut_pieces
 from favor.lm.tokenizer import language_model_text
 from favor.studies.privacy.losses import first_pieces, secret_pieces
@@ -116,6 +116,20 @@ def test_a_writing_prompt_that_fills_a_piece(opened, texts) -> None:
         UserError, match=r"no text to train on; raise .* training.max_length where writing prompts fill"
     ):
         cut(pieces="truncate")
+
+
+def test_of_a_validation_text_the_first_piece_is_read(opened, texts) -> None:
+    """Also where its writing prompt fills what "truncate" would keep."""
+    held_out = texts.iloc[:2].assign(split="validation", client="anna", document_id=["d1", "d2"])
+    held_out["prompt"] = ["", "the quick brown fox and the lazy dog " * 4]
+    held_out["text"] = "once there was a dog and then another one"
+    settings = training(max_length=30, validation=Validation(texts_per_client=2))
+    cut = continued(opened, held_out, "text", settings)
+    pieces = validation_pieces(opened, held_out, "anna", settings, 1)
+    assert len(cut) > 2 == len(pieces)
+    found = {piece.document_id: piece.tokens.tolist() for piece in pieces}
+    assert found == {piece.document_id: piece.tokens.tolist() for piece in reversed(cut)}
+    assert validation_pieces(opened, held_out, "anna", training(max_length=30), 1) == []
 
 
 def test_a_text_beyond_the_models_context_is_refused(opened, texts) -> None:

@@ -84,10 +84,11 @@ def client_pieces(
 def validation_pieces(
     base: BaseModel, texts: pd.DataFrame, client: str, settings: StagePieces, seed: int, cut: Cut = continued
 ) -> list[Piece]:
-    """Cut validation texts of a client, whole and as its training texts are, into pieces; none without ``validation``.
+    """Return the first piece of each validation text of a client; none without ``validation``.
 
     At most ``texts_per_client`` are read, drawn by (``seed``, client) whatever the method or stage; of the client
-    "pooled" so many of every client. A client that has none is named on stderr.
+    "pooled" so many of every client. So a reading takes no more than ``max_length`` tokens per text, however long texts
+    are. A client that has none is named on stderr.
     """
     section = settings.training.validation
     if section is None:
@@ -99,10 +100,12 @@ def validation_pieces(
     for name, own in held_out.sort_values("document_id").groupby("client"):
         order = numpy_generator(seed, "validation texts", str(name)).permutation(len(own))
         chosen.append(own.iloc[sorted(order[: section.texts_per_client].tolist())])
-    pieces = cut(base, pd.concat(chosen), "text", settings)
-    if not pieces:
+    first: dict[str, Piece] = {}
+    for piece in cut(base, pd.concat(chosen), "text", settings):
+        first.setdefault(piece.document_id, piece)
+    if not first:
         print(f"{client}: no validation text that can be read; its log has no validation loss", file=sys.stderr)
-    return pieces
+    return list(first.values())
 
 
 def run_stage(

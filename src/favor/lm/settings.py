@@ -166,7 +166,9 @@ class Validation(Section):
     """Reading the clients' validation texts while they train."""
 
     texts_per_client: Count = key(
-        8, "Most validation texts of a client that are read before a stage and after each of its passes."
+        8,
+        "Most validation texts of a client that are read before a stage and after each of its passes, the "
+        "first piece of each.",
     )
     patience: Count | None = key(
         None,
