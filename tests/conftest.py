@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 from collections import Counter
@@ -22,6 +23,13 @@ settings.load_profile("repeatable")
 
 # A shell has Ctrl-C ignored for what it runs in the background, and tests press it: with "make test &" they would wait.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_ignore_collect(collection_path, config) -> bool | None:
+    """Import no file of which all tests are slow where those are left out: each imports libraries of its own."""
+    whole = re.compile(r"^pytestmark = pytest\.mark\.slow\(", re.MULTILINE)
+    left_out = config.option.markexpr == "not slow" and collection_path.suffix == ".py"
+    return True if left_out and whole.search(collection_path.read_text(encoding="utf-8")) else None
 
 
 def seconds(item) -> float:

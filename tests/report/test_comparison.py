@@ -28,7 +28,7 @@ from favor.report.comparison import shared
 from favor.report.comparison.command import run
 from favor.report.comparison.merging import Merged, merge
 from favor.report.comparison.page import comparison_page, findings
-from favor.report.comparison.reading import read_group, share
+from favor.report.comparison.reading import Group, read_group, share
 from favor.scores.schemas import UTILITY
 
 AUTHORS, PROMPTS_EACH, SEEDS = 6, 2, (1, 2)
@@ -117,8 +117,22 @@ def folders(tmp_path_factory) -> tuple[Path, Path]:
 
 
 @pytest.fixture(scope="module")
-def merged(folders) -> Merged:
-    return merge(*map(read_group, folders))
+def groups(folders) -> tuple[Group, Group]:
+    """Both folders as they are read; not to be changed."""
+    first, second = map(read_group, folders)
+    return first, second
+
+
+@pytest.fixture(scope="module")
+def merged(groups) -> Merged:
+    return merge(*groups)
+
+
+@pytest.fixture
+def theirs(groups, tmp_path) -> Path:
+    """What the second group shares."""
+    share(groups[1], tmp_path / "theirs")
+    return tmp_path / "theirs"
 
 
 def of(merged, method, measure) -> pd.Series:
@@ -168,8 +182,8 @@ def test_all_rows_of_both_runs_stand_in_one_table(merged) -> None:
     assert "theirs" not in set(merged.differences["method"])
 
 
-def test_the_other_order_has_the_other_signs(folders, merged) -> None:
-    other = merge(*map(read_group, folders[::-1])).differences
+def test_the_other_order_has_the_other_signs(groups, merged) -> None:
+    other = merge(*groups[::-1]).differences
     first = merged.differences
     assert first[["method", "encoder", "metric"]].equals(other[["method", "encoder", "metric"]])
     for name, mirror in (("delta", "delta"), ("low", "high"), ("high", "low")):
@@ -177,44 +191,35 @@ def test_the_other_order_has_the_other_signs(folders, merged) -> None:
     np.testing.assert_allclose(first["p_holm"], other["p_holm"])
 
 
-def test_clients_are_matched_by_their_texts_and_not_by_their_names(folders, merged, tmp_path) -> None:
+def test_clients_are_matched_by_their_texts_and_not_by_their_names(groups, merged, tmp_path) -> None:
     renamed = results(tmp_path / "b", B, names="somebody_{:03d}")
-    again = merge(read_group(folders[0]), read_group(renamed))
+    again = merge(groups[0], read_group(renamed))
     pd.testing.assert_frame_equal(again.differences, merged.differences)
 
 
-def test_what_is_shared_holds_no_text_and_compares_alike(folders, merged, tmp_path) -> None:
-    share(read_group(folders[1]), tmp_path / "theirs")
-    assert {path.name for path in (tmp_path / "theirs").iterdir()} == {"group.json", "outputs.parquet"}
-    columns = read_parquet(tmp_path / "theirs/outputs.parquet", GROUP_OUTPUTS)
-    everything = (tmp_path / "theirs/group.json").read_text() + columns.to_csv()
+def test_what_is_shared_holds_no_text_and_compares_alike(groups, merged, theirs) -> None:
+    assert {path.name for path in theirs.iterdir()} == {"group.json", "outputs.parquet"}
+    columns = read_parquet(theirs / "outputs.parquet", GROUP_OUTPUTS)
+    everything = (theirs / "group.json").read_text() + columns.to_csv()
     assert "wrote" not in everything
     assert "client_" not in everything
-    again = merge(read_group(folders[0]), read_group(tmp_path / "theirs"))
+    again = merge(groups[0], read_group(theirs))
     assert again.digest == merged.digest
     pd.testing.assert_frame_equal(again.differences, merged.differences)
     pd.testing.assert_frame_equal(again.rows, merged.rows)
 
 
-def test_what_is_shared_is_whole_and_lies_apart_from_results(folders, tmp_path) -> None:
-    shared = tmp_path / "theirs"
-    share(read_group(folders[1]), shared)
-    outputs = read_parquet(shared / "outputs.parquet", GROUP_OUTPUTS)
-    write_parquet(outputs.iloc[1:], shared / "outputs.parquet", GROUP_OUTPUTS)
+def test_what_is_shared_is_whole_and_lies_apart_from_results(folders, theirs) -> None:
+    outputs = read_parquet(theirs / "outputs.parquet", GROUP_OUTPUTS)
+    write_parquet(outputs.iloc[1:], theirs / "outputs.parquet", GROUP_OUTPUTS)
     with pytest.raises(UserError, match=r"outputs.parquet: not the file that group.json was written with; ask for"):
-        read_group(shared)
-    for record in ("{}", "[1]"):
-        (shared / "group.json").write_text(record)
-        with pytest.raises(
-            UserError, match=r"group\.json: .*; not what 'favor compare RESULTS --share FOLDER' writes; ask"
-        ):
-            read_group(shared)
+        read_group(theirs)
     for option in ("--share", "--output"):
         others = [] if option == "--share" else [str(folders[1])]
         with pytest.raises(UserError, match=r"is a folder of results; name another folder"):
             run(cli.parser().parse_args(["compare", str(folders[0]), *others, option, str(folders[0])]))
     with pytest.raises(UserError, match=r"group.json: is a file; name another folder"):
-        run(cli.parser().parse_args(["compare", *map(str, folders), "--output", str(shared / "group.json")]))
+        run(cli.parser().parse_args(["compare", *map(str, folders), "--output", str(theirs / "group.json")]))
 
 
 def sealed(frame, folder, change=lambda record: None) -> None:
@@ -269,21 +274,18 @@ FORGED_ROWS = {
 
 
 @pytest.mark.parametrize("line", FORGED_ROWS)
-def test_rows_that_no_run_of_the_protocol_makes_are_refused(folders, tmp_path, line) -> None:
-    share(read_group(folders[1]), tmp_path / "theirs")
-    outputs = read_parquet(tmp_path / "theirs/outputs.parquet", GROUP_OUTPUTS)
-    sealed(outputs, tmp_path / "theirs")
-    assert len(merge(read_group(folders[0]), read_group(tmp_path / "theirs")).differences)  # unchanged it is taken
-    sealed(FORGED_ROWS[line](outputs), tmp_path / "theirs")
+def test_rows_that_no_run_of_the_protocol_makes_are_refused(theirs, line) -> None:
+    sealed(FORGED_ROWS[line](read_parquet(theirs / "outputs.parquet", GROUP_OUTPUTS)), theirs)
     with pytest.raises(UserError, match=rf"outputs\.parquet: .*{line}.*; ask for what 'favor compare RESULTS --share"):
-        read_group(tmp_path / "theirs")
+        read_group(theirs)
 
 
-def test_a_share_is_counted_before_it_is_read(folders, tmp_path, monkeypatch) -> None:
-    share(read_group(folders[1]), tmp_path / "theirs")
+def test_a_share_is_counted_before_it_is_read_and_taken_as_it_was_written(theirs, monkeypatch) -> None:
+    sealed(read_parquet(theirs / "outputs.parquet", GROUP_OUTPUTS), theirs)
+    read_group(theirs)
     monkeypatch.setattr(shared, "MOST_ROWS", 10)
     with pytest.raises(UserError, match=r"outputs\.parquet: [\d,]+ rows are more than the 10 that are read"):
-        read_group(tmp_path / "theirs")
+        read_group(theirs)
 
 
 FORGED_RECORDS = {
@@ -297,24 +299,22 @@ FORGED_RECORDS = {
 
 
 @pytest.mark.parametrize("line", FORGED_RECORDS)
-def test_a_record_of_another_form_is_refused_by_its_key(folders, tmp_path, line) -> None:
-    share(read_group(folders[1]), tmp_path / "theirs")
-    sealed(read_parquet(tmp_path / "theirs/outputs.parquet", GROUP_OUTPUTS), tmp_path / "theirs", FORGED_RECORDS[line])
+def test_a_record_of_another_form_is_refused_by_its_key(theirs, line) -> None:
+    sealed(read_parquet(theirs / "outputs.parquet", GROUP_OUTPUTS), theirs, FORGED_RECORDS[line])
     with pytest.raises(UserError, match=rf"group\.json: {line}: .*; not what 'favor compare RESULTS --share FOLDER'"):
-        read_group(tmp_path / "theirs")
+        read_group(theirs)
 
 
-def test_a_record_that_is_no_json_or_no_file_is_refused(folders, tmp_path) -> None:
-    share(read_group(folders[1]), tmp_path / "theirs")
-    record = tmp_path / "theirs/group.json"
+def test_a_record_that_is_no_json_or_no_file_is_refused(theirs, tmp_path) -> None:
+    record = theirs / "group.json"
     for content in ("[" * 100_000, '{"protocol": NaN', b"\xff\xfe{}"):
         record.write_bytes(content if isinstance(content, bytes) else content.encode())
         with pytest.raises(UserError, match=r"group\.json: Invalid JSON"):
-            read_group(tmp_path / "theirs")
+            read_group(theirs)
     record.rename(tmp_path / "elsewhere.json")
     record.symlink_to(tmp_path / "elsewhere.json")
     with pytest.raises(UserError, match=r"group\.json: cannot be read as a regular file"):
-        read_group(tmp_path / "theirs")
+        read_group(theirs)
 
 
 CHANGES = {
@@ -331,10 +331,10 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("line", CHANGES)
-def test_another_protocol_is_refused_by_key_and_values(folders, tmp_path, line) -> None:
+def test_another_protocol_is_refused_by_key_and_values(groups, tmp_path, line) -> None:
     other = results(tmp_path / "b", B, change=CHANGES[line])
     with pytest.raises(UserError, match=rf"cannot be compared: {line}"):
-        merge(read_group(folders[0]), read_group(other))
+        merge(groups[0], read_group(other))
 
 
 def edited(folder, target, file, table, **columns) -> Path:
@@ -354,36 +354,36 @@ def edited(folder, target, file, table, **columns) -> Path:
         ("clients/texts.parquet", CLIENT_TEXTS, "text", r"authors\.texts: .* in B; .*prompts_of_seed\.2: "),
     ],
 )
-def test_other_texts_are_refused(folders, tmp_path, file, table, column, line) -> None:
+def test_other_texts_are_refused(folders, groups, tmp_path, file, table, column, line) -> None:
     changed = edited(folders[1], tmp_path / "b", file, table, **{column: lambda text: f"{text} more"})
     with pytest.raises(UserError, match=f"cannot be compared: {line}"):
-        merge(read_group(folders[0]), read_group(changed))
+        merge(groups[0], read_group(changed))
 
 
-def test_other_seeds_are_refused(folders, tmp_path) -> None:
+def test_other_seeds_are_refused(groups, tmp_path) -> None:
     other = results(tmp_path / "b", B, change=lambda found: found["experiment"].update(seeds=[1]))
     with pytest.raises(UserError, match=r"prompts_of_seed\.2: \w{16} in A, not set in B; seeds: 1, 2 in A, 1 in B$"):
-        merge(read_group(folders[0]), read_group(other))
+        merge(groups[0], read_group(other))
 
 
-def test_an_encoder_of_other_weights_is_refused(folders, tmp_path) -> None:
+def test_an_encoder_of_other_weights_is_refused(groups, tmp_path) -> None:
     """Own continuations turned to another axis by 1 have cosine 1 / sqrt 2 with their author's centre."""
     turned = read_group(results(tmp_path / "b", B, turn=1.0))
     with pytest.raises(UserError, match=r"other weights .*encoders\.judge: .* 1\.0000 in A, 0\.7071 in B"):
-        merge(read_group(folders[0]), turned)
+        merge(groups[0], turned)
     near = read_group(results(tmp_path / "c", B, turn=0.01))  # cosine 0.99995: another machine
-    assert len(merge(read_group(folders[0]), near).differences)
+    assert len(merge(groups[0], near).differences)
 
 
-def test_only_the_named_encoders_are_compared(folders, tmp_path) -> None:
-    poorer = results(tmp_path / "b", B, change=lambda found: found["experiment"]["evaluation"].update(encoders=[]))
-    sides = [read_group(folder).within(["style"]) for folder in (folders[0], poorer)]
-    found = merge(*sides)
+def test_only_the_named_encoders_are_compared(groups, tmp_path) -> None:
+    path = results(tmp_path / "b", B, change=lambda found: found["experiment"]["evaluation"].update(encoders=[]))
+    poorer = read_group(path)
+    found = merge(*(group.within(["style"]) for group in (groups[0], poorer)))
     assert set(found.differences["encoder"]) == {"", "style"}
     assert found.judge == "style"
     assert "no neutral one" in comparison_page(found)
     with pytest.raises(UserError, match="nothing is measured by encoder 'judge'; it has style"):
-        read_group(poorer).within(["judge"])
+        poorer.within(["judge"])
 
 
 def test_semantic_similarity_goes_with_its_encoder(tmp_path) -> None:
@@ -400,28 +400,28 @@ def test_semantic_similarity_goes_with_its_encoder(tmp_path) -> None:
         assert "bertscore_f1" in set(found.differences["metric"])
 
 
-def test_a_row_is_named_by_what_runs_in_it(folders, tmp_path) -> None:
+def test_a_row_is_named_by_what_runs_in_it(groups, tmp_path) -> None:
     """B's row favor runs FedAvg, and "mine" of A and "theirs" of B run FAVoR: no two are printed alike."""
 
     def other(found) -> None:
         for row, title in (("favor", "FedAvg"), ("theirs", "FAVoR")):
             found["methods"][row]["plan"]["display"] = title
 
-    found = merge(read_group(folders[0]), read_group(results(tmp_path / "b", B, change=other)))
+    found = merge(groups[0], read_group(results(tmp_path / "b", B, change=other)))
     shown = comparison_page(found)
     for name in ("FAVoR in A, FedAvg (favor) in B", "Mine (mine)", "FAVoR (theirs)", ">Local-only<"):
         assert name in shown, name
     assert "FAVoR in A, FedAvg (favor) in B" in " ".join(findings(found))
 
 
-def test_outputs_that_one_run_lacks_are_counted_out(folders, tmp_path) -> None:
+def test_outputs_that_one_run_lacks_are_counted_out(folders, groups, tmp_path) -> None:
     """In B an author got no outputs, as one that no round sampled and that is dropped: 20 of 24 are paired."""
     fewer = tmp_path / "b"
     shutil.copytree(folders[1], fewer)
     for file in fewer.glob("seed*/favor/generations.parquet"):
         frame = read_parquet(file, GENERATIONS)
         write_parquet(frame[frame["client"] != "client_005"], file, GENERATIONS)
-    found = merge(read_group(folders[0]), read_group(fewer))
+    found = merge(groups[0], read_group(fewer))
     row = of(found, "favor", JUDGED)
     assert (row["n"], row["authors"]) == (20, AUTHORS - 1)
     assert row["b"] == pytest.approx(2 / 20)
@@ -429,7 +429,7 @@ def test_outputs_that_one_run_lacks_are_counted_out(folders, tmp_path) -> None:
     for file in fewer.glob("seed*/favor/generations.parquet"):
         frame = read_parquet(file, GENERATIONS)
         write_parquet(frame[frame["client"] == "client_000"], file, GENERATIONS)
-    assert "nan" not in comparison_page(merge(read_group(folders[0]), read_group(fewer)))
+    assert "nan" not in comparison_page(merge(groups[0], read_group(fewer)))
 
 
 def test_what_is_no_finished_experiment_is_one_line(folders, tmp_path) -> None:
