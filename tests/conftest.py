@@ -39,12 +39,12 @@ def seconds(item) -> float:
 
 
 def pytest_collection_modifyitems(items) -> None:
-    """What uses a browser or the real base is slow. Long files come first, so that no worker ends alone with one.
+    """What uses a browser, the real base or a run for sites is slow. Long files come first, for an even end.
 
     Of the fast ones those are whole runs.
     """
     for item in items:
-        if {"browser", "real_base"} & set(item.fixturenames):
+        if {"browser", "real_base", "simulation"} & set(item.fixturenames):
             item.add_marker(pytest.mark.slow(2))
     items.sort(key=lambda item: (seconds(item), "/workflow/" in str(item.path)), reverse=True)
 

@@ -36,12 +36,12 @@ def run(monkeypatch, capsys, *arguments) -> str:
 
 def test_plan_prints_jobs_and_disk(repository, monkeypatch, capsys) -> None:
     found = json.loads(
-        run(monkeypatch, capsys, "plan", str(repository / "config" / "config.yaml"), "--json", "--no-probe")
+        run(monkeypatch, capsys, "plan", str(repository / "tests" / "data" / "shortest.yaml"), "--json", "--no-probe")
     )
     assert found["jobs"]["train_shared"] > 0
     assert found["final_gib"] > 0
     assert found["here"] == {}
-    assert found["power"]["demo"]["tests"] == 13
+    assert found["power"]["short"]["tests"] == 1
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import sys
 import tomllib
 from importlib.metadata import packages_distributions
 
+import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -41,6 +42,7 @@ def test_the_lock_pins_every_package_by_version_and_hash_and_what_the_project_as
         assert (str(torch.specifier)[2:] if name == "torch" else pins[name]) in requirement.specifier, name
 
 
+@pytest.mark.slow(4)
 def test_what_the_code_imports_is_a_declared_dependency(repository) -> None:
     project = tomllib.loads((repository / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -16,6 +17,7 @@ ROOMS = (
 )
 
 
+@cache
 def imports() -> dict[str, set[str]]:
     """Modules that every module imports when it runs, by dotted name."""
     paths = {

@@ -6,6 +6,7 @@ import copy
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -13,6 +14,8 @@ from hypothesis import strategies as st
 from favor.config.resolve import resolve
 from favor.foundation.errors import UserError
 from favor.plan import Planner
+
+pytestmark = pytest.mark.slow(3)
 
 ROOT = Path(__file__).resolve().parents[2]
 DEMO = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())

@@ -124,8 +124,14 @@ def work(plan, model_folder, tmp_path, repository, monkeypatch) -> Callable[...,
     return run
 
 
-@pytest.mark.parametrize("per_job", [1, 2])
-@pytest.mark.parametrize("script", ["train_shared", "train_personal"])
+@pytest.mark.parametrize(
+    ("script", "per_job"),
+    [
+        ("train_shared", 1),
+        ("train_personal", 2),
+        *(pytest.param(*case, marks=pytest.mark.slow(2)) for case in (("train_shared", 2), ("train_personal", 1))),
+    ],
+)
 def test_a_job_reads_the_rows_of_its_own_clients_alone(script, per_job, work, tmp_path) -> None:
     clients, expected = work(script, per_job)
     assert len(clients) == per_job

@@ -68,7 +68,7 @@ def one_by_one(model, prompt, penalty) -> list[int]:
     return out[: out.index(1)] if 1 in out else out
 
 
-@pytest.mark.parametrize("penalty", [1.1, 1.0])
+@pytest.mark.parametrize("penalty", [1.1, pytest.param(1.0, marks=pytest.mark.slow(6))])
 @pytest.mark.parametrize("lengths", [[9] * 8, [3, 9, 9, 5, 4, 9, 12, 7]], ids=["one length", "many lengths"])
 def test_batch_gives_the_text_of_transformers_generate(base, adapters, peft_models, penalty, lengths) -> None:
     generator = np.random.default_rng(3)

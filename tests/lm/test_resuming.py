@@ -34,8 +34,8 @@ def task(random_state, random_pieces) -> ClientTask:
     )
 
 
-@pytest.mark.parametrize("residual", [False, True])
-@pytest.mark.parametrize("patience", [None, 1, 3])
+@pytest.mark.parametrize("residual", [False, pytest.param(True, marks=pytest.mark.slow(6))])
+@pytest.mark.parametrize("patience", [None, 1, pytest.param(3, marks=pytest.mark.slow(4))])
 def test_a_stage_stopped_in_any_step_ends_with_the_same_numbers(
     base, task, residual, patience, tmp_path, monkeypatch
 ) -> None:

@@ -227,9 +227,12 @@ CASES = {
     "alignment, an example at a time": ({}, {}, {"pooling": "example", "minimum_tokens": 3, "dropout": 0.25}),
     "alignment, a ramp over micro-batches": ({}, {}, {"ramp_counts": "micro_batches", "ramp_fraction": 0.9}),
 }
+COVERED = ("dropout", "alignment")  # by the case with both dropouts
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, marks=pytest.mark.slow(1) if case in COVERED else ()) for case in CASES]
+)
 def test_stack_agrees_with_peft_and_torch(case, base, model_folder, random_state, random_pieces) -> None:
     changed, adapter, aligned = CASES[case]
     settings = SETTINGS.model_copy(update=changed)
@@ -274,7 +277,7 @@ def test_inner_steps_move_the_reference_point(base, model_folder, random_state, 
         assert algebra.squared_norm(result.displacement) > 1e-2
 
 
-@pytest.mark.parametrize("warmup_counts_from", [0, 1])
+@pytest.mark.parametrize("warmup_counts_from", [0, pytest.param(1, marks=pytest.mark.slow(2))])
 def test_corrected_steps_agree(warmup_counts_from, base, model_folder, random_state, random_pieces, lora) -> None:
     settings = SETTINGS.model_copy(update={"warmup_counts_from": warmup_counts_from, "clip_norm": 0.05})
     added = {name: 0.01 * tensor for name, tensor in random_state(77, lora).items()}
@@ -299,6 +302,7 @@ def test_corrected_steps_agree(warmup_counts_from, base, model_folder, random_st
     assert algebra.equal(mixed[0].state, plain[0].state)
 
 
+@pytest.mark.slow(6)
 def test_width_of_execution_changes_nothing(base, random_state, random_pieces) -> None:
     lora = Lora(rank=3, alpha=6, dropout=0.3, target_modules=PROJECTIONS)
     tasks = make_tasks(random_state, random_pieces, lora, aligned=True)

@@ -26,6 +26,8 @@ from favor.corpora.settings import Cleaning
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet
 
+pytestmark = pytest.mark.slow(7)
+
 SETTINGS = settings(
     max_examples=150, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
 )

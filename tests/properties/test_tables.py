@@ -26,6 +26,8 @@ from favor.tables.html import html_table
 from favor.tables.latex import latex_table
 from favor.tables.specs import Context, TableSpec
 
+pytestmark = pytest.mark.slow(13)
+
 SETTINGS = settings(
     max_examples=40, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
 )

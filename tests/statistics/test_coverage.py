@@ -16,7 +16,7 @@ SLACK = 4 * (0.05 * 0.95 / RUNS) ** 0.5
 LIBERAL = ("three seeds, clusters of seeds and authors", "McNemar's over outputs")
 
 
-@pytest.fixture(scope="module", params=[6, 12])
+@pytest.fixture(scope="module", params=[6, pytest.param(12, marks=pytest.mark.slow(6))])
 def made(request) -> tuple[int, pd.DataFrame, pd.DataFrame]:
     return request.param, *simulate(request.param, RUNS, 200)
 
@@ -48,6 +48,7 @@ def test_every_p_has_its_level(made) -> None:
     assert np.isfinite(tests[["p05", "p0025"]]).all(axis=None)
 
 
+@pytest.mark.slow(3)
 def test_processes_change_nothing() -> None:
     alone, shared = (simulate(6, 30, 100, processes=number) for number in (1, 2))
     for one, other in zip(alone, shared, strict=True):

@@ -225,6 +225,7 @@ def test_a_first_run_starts_the_server_while_it_is_planned(monkeypatch, tmp_path
     assert executed == [(plugin, ["a"])] * 2
 
 
+@pytest.mark.slow(11)
 def test_a_job_that_is_interrupted_while_it_imports_prints_no_traceback() -> None:
     server = os.path.join(os.path.dirname(forked.__file__), "fork_server.py")
     raising = "lambda: signal.raise_signal(signal.SIGINT)"
