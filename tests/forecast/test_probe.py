@@ -56,7 +56,7 @@ def test_the_most_rows_that_fit_the_budget_are_timed(monkeypatch) -> None:
 def test_of_a_large_model_the_time_of_a_layer_is_multiplied(plan, monkeypatch) -> None:
     planner = plan(change=lambda config: config["base_models"]["micro"]["pretrain"].update(layers=12))
     monkeypatch.setattr(probe, "LARGE", 1)
-    monkeypatch.setattr(probe, "_works", lambda planner, name, model, shape, *rest: {"training": (shape, 1)})
+    monkeypatch.setattr(probe, "_works", lambda planner, name, shape, device: {"training": (shape, 1)})
     # Half a second beside the layers, of a tenth of a second each: 1 and 3 layers say so.
     monkeypatch.setattr(probe, "_seconds_per_token", lambda shape, *rest: 0.5 + 0.1 * shape.num_hidden_layers)
     assert probe.seconds_per_token(planner, "micro", "cpu", KINDS)["training"] == pytest.approx(0.5 + 1.2)

@@ -57,33 +57,33 @@ def with_cluster(cluster) -> Any:
 
 def test_partition_account_and_model_follow_the_gpu(plan) -> None:
     costs = plan(change=with_cluster(CLUSTER)).costs
-    shared = costs.asks("train_shared", costs.shared_work, costs.base_model)
+    shared = costs.asks("train_shared")
     assert shared["slurm_partition"](RUN) == "a100"
     assert shared["slurm_account"](RUN) == "research"
     assert (shared["gpu"](RUN), shared["gpu_model"](RUN), shared["nodes"]) == (1, "a100", 1)
     plain = costs.asks("score")
     assert (plain["gpu"](RUN), plain["gpu_model"](RUN), plain["slurm_partition"](RUN)) == (0, None, "cpu")
-    encoders = {name: costs.encoder_gpus(SimpleNamespace(encoder=name)) for name in ("stylometry", "minilm")}
+    encoders = {name: costs.asks("embed_sources")["gpu"](Key(encoder=name)) for name in ("stylometry", "minilm")}
     assert encoders == {"stylometry": 0, "minilm": 1}
-    assert costs.any_gpus(RUN) == 1
-    assert costs.asks("quantise_base", model=costs.model)["gpu"](SimpleNamespace(model="micro")) == 1
-    one = costs.asks("dequantise_base", model=costs.model, gpu=costs.no_gpus)
+    assert costs.asks("measure_bertscore")["gpu"](RUN) == 1
+    assert costs.asks("quantise_base")["gpu"](SimpleNamespace(model="micro")) == 1
+    one = costs.asks("dequantise_base")
     assert one["gpu"](SimpleNamespace(model="micro")) == 0
 
 
 def test_nothing_is_asked_for_that_is_not_configured(plan) -> None:
     costs = plan().costs
-    shared = costs.asks("train_shared", model=costs.base_model)
+    shared = costs.asks("train_shared")
     assert [shared[key](RUN) for key in ("slurm_partition", "slurm_account", "gpu_model")] == [None] * 3
     assert shared["gpu"](RUN) == 1
 
 
 def test_a_model_on_the_cpu_asks_for_no_gpu(plan) -> None:
     costs = plan(change=lambda config: config["base_models"]["micro"].update(device="cpu")).costs
-    assert costs.asks("generate", model=costs.base_model)["gpu"](RUN) == 0
-    assert costs.encoder_gpus(SimpleNamespace(encoder="minilm")) == 1
+    assert costs.asks("generate")["gpu"](RUN) == 0
+    assert costs.asks("embed_sources")["gpu"](Key(encoder="minilm")) == 1
     costs = plan(change=with_cluster({"gpu": False})).costs
-    assert costs.any_gpus(RUN) == costs.asks("generate", model=costs.base_model)["gpu"](RUN) == 0
+    assert costs.asks("measure_bertscore")["gpu"](RUN) == costs.asks("generate")["gpu"](RUN) == 0
 
 
 def test_time_follows_the_tokens_of_the_jobs_clients(plan, files) -> None:
@@ -92,7 +92,7 @@ def test_time_follows_the_tokens_of_the_jobs_clients(plan, files) -> None:
         config["base_models"]["micro"]["parameters"] = 3_000_000_000
 
     costs = plan(change=alone).costs
-    resources = costs.asks("train_personal", costs.personal_work, costs.base_model)
+    resources = costs.asks("train_personal")
     jobs = costs.training.personal_jobs(RUN)
     minutes = sorted(resources["runtime"](job, files, 1, 1) for job in jobs)
     # 2 passes, 1.5 tokens per word, 6 operations per parameter and token, 50 teraflops, threefold, beside an hour
@@ -114,7 +114,7 @@ def test_memory_follows_the_model(plan) -> None:
             config["base_models"]["micro"] = {"source": "some/model", "parameters": parameters, **changes}
 
         costs = plan(change=change).costs
-        resources = costs.asks("generate", costs.generation_work, costs.base_model)
+        resources = costs.asks("generate")
         return resources["mem_mb"](RUN, Files([]), 1)
 
     adapters = 3 * 4 * 0.01 / 16 * 2 * 4 / 1e6  # three copies of four clients', rank 2: megabytes per parameter
@@ -134,11 +134,11 @@ def test_memory_counts_tables_and_leaves_adapters_to_what_reads_them(plan, tmp_p
 def test_a_stage_is_set_by_hand(plan) -> None:
     own = {"memory_mb": 12345, "minutes": 77, "partition": "long", "gpu_model": "h100"}
     costs = plan(change=with_cluster({**CLUSTER, "stages": {"train_shared": own}})).costs
-    shared = costs.asks("train_shared", costs.shared_work, costs.base_model)
+    shared = costs.asks("train_shared")
     assert shared["mem_mb"](RUN, Files([]), 1) == 12345
     assert shared["runtime"](RUN, Files([]), 1, 1) == 77
     assert (shared["slurm_partition"](RUN), shared["gpu_model"](RUN)) == ("long", "h100")
-    personal = costs.asks("train_personal", model=costs.base_model)
+    personal = costs.asks("train_personal")
     assert personal["slurm_partition"](RUN) == "a100"
 
 
@@ -171,7 +171,7 @@ def test_a_raw_corpus_is_streamed_and_a_table_is_read_whole(plan, tmp_path) -> N
     os.truncate(raw, 800_000_000)
     corpus = SimpleNamespace(corpus="micro")
     costs = plan().costs
-    assert costs.asks("build_documents", streamed=True)["mem_mb"](corpus, [str(raw)], 1) == 1900
+    assert costs.asks("build_documents")["mem_mb"](corpus, [str(raw)], 1) == 1900
     assert costs.asks("count_tokens")["mem_mb"](corpus, [str(raw)], 1) == 7900
 
 

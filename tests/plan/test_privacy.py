@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from favor.forecast.account import Accounts
+from favor.forecast.estimate import Account
 from favor.foundation.errors import UserError
 from favor.plan.keys import Key, run_key
 
@@ -102,8 +102,7 @@ def test_authors_who_took_no_part_are_the_next_of_the_roster(plan) -> None:
 def test_the_plan_of_a_run_counts_the_further_track(plan) -> None:
     def account(change) -> Any:
         planner = plan(change=change)
-        parts = (planner.project, planner.training, planner.records, planner.evaluation)
-        return Accounts(*parts).of("micro")
+        return Account(planner, "micro")
 
     one, none = (account(audited({"methods": ["fedavg", "favor"], **more})) for more in ({}, {"canaries": None}))
     # Two tracks of two rounds, in one job each.

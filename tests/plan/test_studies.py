@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from favor.forecast.account import Accounts
+from favor.forecast.estimate import Account
 from favor.foundation.errors import UserError
 from favor.plan.keys import run_key
 
@@ -143,7 +143,7 @@ def test_temperatures_train_nothing_beside_the_main_experiment(plan) -> None:
     generated = {file.split("/")[3] for file in own if file.endswith("generations.parquet")}
     assert generated == set(planner.config.experiments["temperature"].methods) - {"base_only", "ditto", "favor"}
     assert not [file for file in own if "/shared/" in file or "/clients/" in file or "/server/" in file]
-    account = Accounts(planner.project, training, planner.records, planner.evaluation).of("temperature")
+    account = Account(planner, "temperature")
     assert account.jobs == {"generate": 3 * 9}
     assert account.passes == 0
     boundary = planner.records.record_boundary_settings(run_key("temperature", "2026", "favor"))["runs"]

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from favor.federation.method import needs_shared
-from favor.forecast.account import Account, Accounts
+from favor.forecast.estimate import Account
 from favor.foundation.errors import UserError
 from favor.plan.keys import Key, run_key
 
@@ -65,12 +65,11 @@ def test_many_clients_are_generated_for_in_several_jobs(plan) -> None:
     files = training.parts_of(planner.paths.part_generations)(run)
     assert [file.rpartition("/")[2] for file in files] == ["part0.parquet", "part1.parquet", "part2.parquet"]
     parts = [SimpleNamespace(**vars(run), part=str(part)) for part in range(3)]
-    assert sum(costs.part_work(part, None)[0] for part in parts) == costs.generation_work(run, None)[0]
+    assert sum(costs.generation_work(part, None)[0] for part in parts) == costs.generation_work(run, None)[0]
     settings = training.generate_part_settings(parts[2])
     assert settings.pop("clients") == training.clients("blogtext")[2000:]
     assert {**settings, "clients": None} == training.generate_settings(run)
-    accounts = Accounts(planner.project, planner.training, planner.records, planner.evaluation)
-    jobs = accounts.of("blogtext").jobs
+    jobs = Account(planner, "blogtext").jobs
     assert (jobs["generate_part"], jobs["join_generations"], jobs["generate"]) == (3 * 3 * 14, 3 * 14, 0)
 
 
@@ -220,7 +219,7 @@ def test_rivals_share_fedavgs_track_and_servers_with_moments_keep_them(plan) -> 
     assert found["train_shared"] == found["aggregate"] == 2 * 9
     # Four methods carry something over both rounds; fine-tuning, FAVoR and local-only train once.
     assert found["train_personal"] == 4 * 2 + 3
-    account = Accounts(project, training, planner.records, planner.evaluation).of("rivals")
+    account = Account(planner, "rivals")
     assert account.jobs == {
         **{rule: found[rule] for rule in ("train_shared", "train_personal", "generate")},
         **{"aggregate": 2 * 6, "aggregate_with_memory": 2 * 3},
@@ -281,7 +280,7 @@ def test_a_state_goes_on_from_the_last_round_that_a_client_answered(plan) -> Non
             del config["experiments"]["micro"]["methods"][other]
 
         only = plan(change=without)
-        return Accounts(only.project, only.training, only.records, only.evaluation).of("micro")
+        return Account(only, "micro")
 
     assert account("fedavg").up == 2 * sum(sizes)
     assert account("fedavg").down == sizes[0] + 2 * sum(sizes[1:]) + everybody

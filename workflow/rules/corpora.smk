@@ -25,8 +25,6 @@ rule build_documents:
         documents=paths.documents,
         dropped=paths.dropped,
         scripts=paths.scripts,
-    resources:
-        **asks("build_documents", streamed=True),
     params:
         cfg=project.of_corpus(DocumentBuilding),
         code=lambda w: code("build_documents", project.reader_code(w)),
@@ -182,8 +180,6 @@ rule select_common_prompts:
         near_duplicates=preparation.copied_posts,
     output:
         prompts=paths.common_prompts,
-    resources:
-        **asks("select_common_prompts", streamed=True),
     params:
         cfg=preparation.select_common_prompts_settings,
     script:
@@ -203,8 +199,6 @@ rule check_corpus:
         author_measures=paths.author_measures,
     output:
         page=paths.corpus_check,
-    resources:
-        **asks("check_corpus", streamed=True),
     params:
         cfg=preparation.check_corpus_settings,
         code=lambda w: code("check_corpus", project.reader_module(w)),

@@ -32,8 +32,6 @@ rule pretrain_base:
     wildcard_constraints:
         model=project.models_with("pretrain"),
     threads: threads.pretraining
-    resources:
-        **asks("pretrain_base", gpu=costs.no_gpus),
     params:
         cfg=params_from(ModelTraining, project.pretraining),
     script:
@@ -62,8 +60,6 @@ rule dequantise_base:
         record=paths.gguf_record,
     wildcard_constraints:
         model=project.models_with("gguf"),
-    resources:
-        **asks("dequantise_base", model=costs.model, gpu=costs.no_gpus),
     params:
         cfg={},
     script:
@@ -76,8 +72,6 @@ rule quantise_base:
     output:
         **paths.weights(paths.quantised_folder),
     threads: threads.pretraining
-    resources:
-        **asks("quantise_base", model=costs.model),
     params:
         cfg=preparation.quantise_base_settings,
     script:
@@ -95,8 +89,6 @@ rule train_asce:
     wildcard_constraints:
         encoder=project.encoders_with("training"),
     threads: threads.encoder
-    resources:
-        **asks("train_asce", gpu=costs.encoder_gpus),
     params:
         cfg=preparation.train_asce_settings,
     script:
@@ -141,8 +133,6 @@ rule train_assistant:
         prototypes=paths.assistant_prototypes,
         calibration=paths.assistant_calibration,
     threads: threads.encoder
-    resources:
-        **asks("train_assistant", gpu=costs.any_gpus),
     params:
         cfg=preparation.train_assistant_settings,
     script:
@@ -156,8 +146,6 @@ rule embed_sources:
     output:
         embeddings=paths.source_embeddings,
     threads: threads.scoring
-    resources:
-        **asks("embed_sources", gpu=costs.encoder_gpus),
     params:
         cfg=preparation.embed_settings,
         code=lambda w: code("embed_sources", project.encoder_code(w)),
@@ -172,8 +160,6 @@ rule certify_encoder:
     output:
         certificate=paths.certificate,
     threads: threads.scoring
-    resources:
-        **asks("certify_encoder", gpu=costs.encoder_gpus),
     params:
         cfg=preparation.certify_encoder_settings,
         code=lambda w: code("certify_encoder", project.encoder_code(w)),

@@ -66,8 +66,6 @@ rule train_shared:
     wildcard_constraints:
         seed=evaluation.seeds(kept=True),
     threads: threads.training
-    resources:
-        **asks("train_shared", costs.shared_work, costs.base_model),
     params:
         cfg=training.train_shared_settings,
         code=lambda w: code("train_shared", *training.state_code(w)),
@@ -104,8 +102,6 @@ rule sum_uploads:
         uploads=training.summed_uploads,
     output:
         total=kept_or_temporary(paths.upload_sum),
-    resources:
-        **asks("sum_uploads", work=costs.adapter_work),
     params:
         cfg=training.sum_uploads_settings,
     script:
@@ -119,8 +115,6 @@ rule combine_uploads:
         uploads=training.summed_uploads,
     output:
         total=kept_or_temporary(paths.combination),
-    resources:
-        **asks("combine_uploads", work=costs.adapter_work),
     params:
         cfg=training.combine_uploads_settings,
         code=lambda w: code("combine_uploads", training.combination_code(w)),
@@ -138,8 +132,6 @@ rule aggregate:
     wildcard_constraints:
         next_round=r"[1-9]\d*",
         track=training.track_names(remembering=False),
-    resources:
-        **asks("aggregate", work=costs.adapter_work),
     params:
         cfg=training.aggregate_settings,
         code=lambda w: code("aggregate", *training.state_code(w)),
@@ -178,8 +170,6 @@ rule train_personal:
     wildcard_constraints:
         seed=evaluation.seeds(kept=True),
     threads: threads.training
-    resources:
-        **asks("train_personal", costs.personal_work, costs.base_model),
     params:
         cfg=training.train_personal_settings,
     script:
@@ -226,8 +216,6 @@ rule export_adapters:
         model=project.base_files,
     output:
         folder=directory(paths.peft_folder),
-    resources:
-        **asks("export_adapters", work=costs.adapter_work),
     params:
         cfg=training.export_adapters_settings,
     script:
@@ -244,8 +232,6 @@ rule read_validation:
     output:
         losses=paths.shared_validation,
     threads: threads.training
-    resources:
-        **asks("read_validation", model=costs.base_model),
     params:
         cfg=planner.validation.read_validation_settings,
     script:

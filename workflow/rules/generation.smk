@@ -18,8 +18,6 @@ rule generate:
         experiment=training.generating(parted=False),
         method=studies.trained_rows,
     threads: threads.generation
-    resources:
-        **asks("generate", costs.generation_work, costs.base_model),
     params:
         cfg=training.generate_settings,
     script:
@@ -41,7 +39,7 @@ use rule generate as generate_part with:
         method=studies.trained_rows,
         part=r"\d+",
     resources:
-        **asks("generate_part", costs.part_work, costs.base_model),
+        **asks("generate_part"),
     params:
         cfg=training.generate_part_settings,
         code=code("generate"),
@@ -110,8 +108,6 @@ rule embed_generations:
         golds=paths.gold_embeddings,
         common=paths.common_embeddings,
     threads: threads.scoring
-    resources:
-        **asks("embed_generations", gpu=costs.encoder_gpus),
     params:
         cfg=preparation.embed_settings,
         code=lambda w: code("embed_generations", project.encoder_code(w)),
@@ -128,8 +124,6 @@ rule measure_assistant:
     output:
         assistant=paths.assistant_scores,
     threads: threads.scoring
-    resources:
-        **asks("measure_assistant", gpu=costs.any_gpus),
     params:
         cfg=project.of_experiment(Seeds),
     script:
@@ -144,8 +138,6 @@ rule measure_bertscore:
     output:
         bertscore=paths.bertscore,
     threads: threads.scoring
-    resources:
-        **asks("measure_bertscore", gpu=costs.any_gpus),
     params:
         cfg=evaluation.measure_bertscore_settings,
     script:

@@ -24,8 +24,6 @@ rule judge:
     output:
         judgements=paths.judgements,
     threads: threads.generation
-    resources:
-        **asks("judge", model=costs.judge_model),
     params:
         cfg=studies.judge_settings,
         code=lambda w: code("judge", studies.judge_code(w)),

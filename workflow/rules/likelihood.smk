@@ -12,8 +12,6 @@ rule read_base_likelihoods:
     output:
         texts=paths.read_texts,
     threads: threads.generation
-    resources:
-        **asks("read_base_likelihoods", model=costs.base_model),
     params:
         cfg=likelihood.read_base_likelihoods_settings,
     script:
@@ -31,8 +29,6 @@ rule read_likelihoods:
     wildcard_constraints:
         method=likelihood.rows(),
     threads: threads.generation
-    resources:
-        **asks("read_likelihoods", costs.reading_work, costs.base_model),
     params:
         cfg=likelihood.read_likelihoods_settings,
     script:

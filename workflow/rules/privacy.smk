@@ -28,8 +28,6 @@ rule measure_privacy:
         canary_clients=paths.privacy.partial(reading="canary_clients"),
         norms=paths.privacy.partial(reading="norms"),
     threads: threads.generation
-    resources:
-        **asks("measure_privacy", model=costs.base_model),
     params:
         cfg=privacy.measure_privacy_settings,
     script:

@@ -5,12 +5,10 @@
 rule distil_sheets:
     input:
         texts=project.texts,
-        model=lambda w: project.model_files(studies.sheet_model(w)),
+        model=lambda w: project.model_files(project.sheet_model(w)),
     output:
         sheets=paths.sheets,
     threads: threads.generation
-    resources:
-        **asks("distil_sheets", model=studies.sheet_model),
     params:
         cfg=studies.distil_sheets_settings,
     script:
@@ -32,8 +30,6 @@ rule generate_prompted:
     wildcard_constraints:
         method=studies.prompted_rows,
     threads: threads.generation
-    resources:
-        **asks("generate_prompted", costs.generation_work, costs.base_model),
     params:
         cfg=studies.generate_prompted_settings,
     script:

@@ -8,8 +8,6 @@ rule make_requests:
     output:
         requests=paths.requests,
     threads: threads.generation
-    resources:
-        **asks("make_requests", model=costs.base_model),
     params:
         cfg=preparation.make_requests_settings,
     script:
@@ -40,8 +38,6 @@ rule embed_drafts:
     output:
         drafts=paths.draft_embeddings,
     threads: threads.scoring
-    resources:
-        **asks("embed_drafts", gpu=costs.encoder_gpus),
     params:
         cfg=preparation.embed_settings,
         code=lambda w: code("embed_drafts", project.encoder_code(w)),

@@ -10,8 +10,6 @@ rule embed_transfer:
     output:
         embeddings=paths.transfer_embeddings,
     threads: threads.scoring
-    resources:
-        **asks("embed_transfer", gpu=costs.encoder_gpus),
     params:
         cfg=studies.embed_transfer_settings,
         code=lambda w: code("embed_transfer", project.encoder_code(w)),

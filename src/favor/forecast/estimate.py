@@ -1,35 +1,36 @@
-"""What a project costs before it is started: GPU-hours, disk and traffic, from its account and the size of an adapter.
+"""What a project costs before it is started: jobs, hours, disk and traffic, counted from its planned jobs.
 
 GPU-hours are an ESTIMATE: the operations of all tokens that are trained on, written and read, over the speed that the
 configuration states (``cluster.gpu_teraflops``). :mod:`favor.forecast.probe` measures the same tokens on this machine.
 """
 
 from collections import Counter
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from favor.config.configuration import Configuration
-from favor.forecast.account import Account, Accounts
+from favor.federation.method import PersonalStage, SharedStage, needs_shared
 from favor.foundation.gguf import read_header
 from favor.lm.settings import LanguageModel
 from favor.plan import Planner
-from favor.plan.costs import pass_tokens
-from favor.plan.keys import Key
+from favor.plan.costs import OPERATIONS, pass_tokens
+from favor.plan.job_settings import not_none
+from favor.plan.keys import Key, run_key
+from favor.plan.shared import with_canaries
 
 GIB = 2**30
 MOST_ON_CPU = 1_000_000_000  # parameters; more take minutes to probe on a processor, and nobody trains them there
 # Of the paper's imbalance appendix: 904,378 words of 50 clients.
 WORDS_OF_A_CLIENT = 904_378 / 50
 # Shapes of hub models that the configurations name, so that nothing is fetched.
-QWEN = {"vocab_size": 151_936, "tie_word_embeddings": True}
 QWEN_7B = {
     "hidden_size": 3584, "intermediate_size": 18_944, "num_hidden_layers": 28,
     "num_attention_heads": 28, "num_key_value_heads": 4, "vocab_size": 152_064, "tie_word_embeddings": False,
 }  # fmt: skip
 HUB: dict[str, dict[str, int]] = {
     "Qwen/Qwen2.5-3B-Instruct": {
-        **QWEN, "hidden_size": 2048, "intermediate_size": 11_008, "num_hidden_layers": 36,
-        "num_attention_heads": 16, "num_key_value_heads": 2,
+        "hidden_size": 2048, "intermediate_size": 11_008, "num_hidden_layers": 36,
+        "num_attention_heads": 16, "num_key_value_heads": 2, "vocab_size": 151_936, "tie_word_embeddings": True,
     },
     "Qwen/Qwen2.5-7B": QWEN_7B,
     "Qwen/Qwen2.5-7B-Instruct": QWEN_7B,
@@ -71,22 +72,6 @@ def shape_of(model: LanguageModel) -> Any:
     return AutoConfig.from_pretrained(model.source)
 
 
-def model_bytes(model: LanguageModel, shape: Any) -> tuple[int, int]:
-    """Return (parameters, bytes of the copy under results): made here in float32, NF4 in 4.5 bits of the layers.
-
-    NF4 keeps 4 bits per weight and, doubly quantised, one byte for 64 weights; embeddings stay in 16 bits.
-    """
-    import torch
-    from transformers import AutoModelForCausalLM
-
-    with torch.device("meta"):
-        made = AutoModelForCausalLM.from_config(shape)
-    total = sum(parameter.numel() for parameter in made.parameters())
-    layers = sum(module.weight.numel() for name, module in made.named_modules() if name.endswith("_proj"))
-    nf4 = int(layers * (0.5 + 1 / 64) + (total - layers) * 2) if model.quantisation == "nf4" else 0
-    return total, nf4 + (4 * total if model.made_here else 0)
-
-
 def device_of(wanted: str) -> str:
     """Return "cuda" or "cpu", where a base model runs on this machine."""
     import torch
@@ -94,19 +79,157 @@ def device_of(wanted: str) -> str:
     return "cuda" if wanted != "cpu" and torch.cuda.is_available() else "cpu"
 
 
-def _tokens(planner: Planner, name: str, found: Account, words: float) -> dict[str, float]:
-    """Return how many tokens an experiment trains on, generates and reads for likelihoods."""
-    experiment, key = planner.config.experiments[name], Key(experiment=name)
-    generation = experiment.generation
-    runs = sum(found.jobs[rule] for rule in ("generate", "generate_prompted", "join_generations"))
-    continued = experiment.clients * planner.costs.prompts_of(key) * generation.samples
-    readings = len(set(planner.likelihood.readings(key))) if planner.evaluation.is_measured(name) else 0
-    read = planner.costs.read_tokens(key) * experiment.clients * readings
-    return {
-        "training": found.passes * pass_tokens(experiment, words, 1),
-        "generation": runs * continued * generation.max_new_tokens,
-        "reading": read,
-    }
+@dataclass
+class Account:
+    """What an experiment trains, keeps and sends, all seeds; what ``outputs_of`` takes from elsewhere counts there.
+
+    ``jobs``: training and generation jobs by rule. ``passes``: passes over one client's text. ``stored``: adapters
+    that stay, by kind. ``temporary``: those that go again and are on disk at once at most: uploads, every track amid a
+    round; those of clients that take part again; those that ``keep_adapters`` does not keep. ``up``, ``down``: adapters
+    sent, counted for each row as ``boundary.parquet`` does; one LoRA factor alone counts as half an adapter.
+    """
+
+    planner: Planner
+    experiment: str
+    jobs: Counter[str] = field(default_factory=Counter)
+    passes: float = 0.0
+    stored: Counter[str] = field(default_factory=Counter)
+    temporary: int = 0
+    up: float = 0.0
+    down: float = 0.0
+
+    def __post_init__(self) -> None:
+        training, plan_of = self.planner.training, self.planner.project.plan
+        homes = [run for run in training.runs(self.experiment) if training.source_run(run) == run]
+        tracks: dict[tuple[str, str], tuple[Key, SharedStage]] = {}
+        personal: dict[tuple[str, str], Key] = {}
+        initial: set[str] = set()
+        for run in homes:
+            plan = plan_of(run)
+            self._add_generation(plan.prompting is not None)
+            self._add_traffic(run)
+            if training.trainer(run) != run:
+                continue
+            owner = training.owner(self.experiment, run.method)
+            if plan.shared is not None:
+                tracks.setdefault((run.seed, plan.shared.track), (run, plan.shared))
+                initial.add(training.server_adapter(run, plan.shared, 0))
+            elif plan.personal is not None and not needs_shared(plan):
+                initial.add(training.initial_adapter(run, owner))
+            if plan.personal is not None:
+                personal.setdefault((run.seed, owner), run)
+        for run in training.planted_runs(self.experiment):
+            stage = with_canaries(not_none(plan_of(run).shared))
+            tracks.setdefault((run.seed, stage.track), (run, stage))
+        for run, stage in tracks.values():
+            self._add_track(run, stage)
+        for run in personal.values():
+            self._add_personal(run)
+        self.stored["shared adapters"] += len(initial)
+
+    def _add_generation(self, prompted: bool) -> None:
+        parts = len(self.planner.training.generation_parts(self.experiment))
+        if self.planner.evaluation.is_measured(self.experiment):
+            several = {"generate_part": parts, "join_generations": 1}
+            self.jobs.update({"generate_prompted": 1} if prompted else {"generate": 1} if parts == 1 else several)
+
+    def _add_track(self, run: Key, stage: SharedStage) -> None:
+        training = self.planner.training
+        schedule = training.rounds(run.experiment, run.seed, stage.sampling)
+        participations = sum(map(len, schedule))
+        jobs = sum(len(training.round_jobs(run, stage, number)) for number in range(len(schedule)))
+        self.jobs["train_shared"] += jobs
+        self.jobs["aggregate_with_memory" if stage.server.moments else "aggregate"] += len(schedule)
+        self.passes += _passes(stage, schedule) * max(1, stage.inner_steps)
+        beside = sum(training.beside(run, stage, number + 1) for number in range(len(schedule)))
+        self.stored["shared adapters"] += len(schedule) + beside
+        # A first moment is as large as an adapter; an adaptive server has a second one too.
+        if stage.server.moments:
+            self.stored["server moments"] += stage.server.moments * len(schedule)
+        self._add_kept(run, "endpoints", training.endpoint_count(run, stage))
+        if self.planner.config.keep_uploads:
+            self.stored["uploads"] += participations
+            return
+        if self._is_audited(run, stage):
+            self.stored["uploads"] += participations
+            self.jobs["keep_upload"] += jobs
+        # A server that keeps the mean of its members' adapters reads each of them until the next one is there.
+        self.temporary += participations if stage.server.kind == "members" else max(map(len, schedule))
+
+    def _is_audited(self, run: Key, stage: SharedStage) -> bool:
+        """Return whether the privacy audit of any experiment reads the uploads of a track."""
+        training, plan_of = self.planner.training, self.planner.project.plan
+        for name, section in self.planner.config.experiments.items():
+            for row in training.audited_rows(name) if section.studies.privacy is not None else ():
+                home = training.trainer(run_key(name, section.seeds[0], row))
+                read = not_none(plan_of(home).shared)
+                if home.experiment == run.experiment and stage.track in (read.track, with_canaries(read).track):
+                    return True
+        return False
+
+    def _add_personal(self, run: Key) -> None:
+        training, plan = self.planner.training, self.planner.project.plan(run)
+        stage = not_none(plan.personal)
+        phases = [
+            [client for job in training.phase_jobs(run, phase) for client in training.personal_clients(job)]
+            for phase in training.phases(run.experiment, plan)
+        ]
+        self.jobs["train_personal"] += len(training.personal_jobs(run))
+        everyone = training.clients(run.experiment)
+        self.passes += _passes(stage, [everyone] if stage.start == "pooled" else phases)
+        last = {client: number for number, phase in enumerate(phases) for client in phase}
+        self._add_kept(run, "personal adapters", len(last))
+        # Of participations that build on one another the last stays; the one before goes when its next is made.
+        waiting: set[str] = set()
+        most = 0
+        for number, phase in enumerate(phases):
+            again = {client for client in phase if last[client] > number}
+            most = max(most, len(waiting) + len(again))
+            waiting = waiting - set(phase) | again
+        self.temporary += most
+
+    def _add_kept(self, run: Key, kind: str, adapters: int) -> None:
+        if self.planner.evaluation.keeps_adapters(run.seed):
+            self.stored[kind] += adapters
+        else:
+            self.temporary += adapters
+
+    def _add_traffic(self, run: Key) -> None:
+        training, plan = self.planner.training, self.planner.project.plan(run)
+        share = 1.0
+        if plan.shared is not None:
+            schedule = training.rounds(run.experiment, run.seed, plan.shared.sampling)
+            stage, participations = plan.shared, sum(map(len, schedule))
+            # A range of layers counts whole.
+            share = len(set(stage.trains.factors) & set(stage.uploads.factors)) / 2
+            self.up += participations * share * (1 if stage.state is None else 2)
+            self.down += participations * share
+            self.down += sum(len(cohort) * training.beside(run, stage, at) for at, cohort in enumerate(schedule))
+            share += training.beside(run, stage, len(schedule)) if stage.state is None else 0
+        if plan.personal is not None and plan.personal.start == "pooled":
+            self.down += len(training.clients(run.experiment))
+        self.down += share * len(self.planner.records.final_recipients(run, plan))
+
+    def tokens(self) -> dict[str, float]:
+        """Return how many tokens the experiment trains on, generates and reads for likelihoods."""
+        planner, experiment = self.planner, self.planner.config.experiments[self.experiment]
+        key, generation = Key(experiment=self.experiment), experiment.generation
+        total = experiment.allocation.total_words
+        words = total / experiment.clients if total else WORDS_OF_A_CLIENT
+        runs = sum(self.jobs[rule] for rule in ("generate", "generate_prompted", "join_generations"))
+        written = experiment.clients * planner.costs.prompts_of(key) * generation.samples * generation.max_new_tokens
+        readings = set(planner.likelihood.readings(key)) if planner.evaluation.is_measured(self.experiment) else ()
+        return {
+            "training": self.passes * pass_tokens(experiment, words, 1),
+            "generation": runs * written,
+            "reading": planner.costs.read_tokens(key) * experiment.clients * len(readings),
+        }
+
+
+def _passes(stage: SharedStage | PersonalStage, phases: list[list[str]]) -> float:
+    """Return passes over a client's text, all participations; ``epochs`` is each client's total where it is spread."""
+    clients = len({client for phase in phases for client in phase}) if stage.spread else sum(map(len, phases))
+    return clients * float(stage.epochs or 0)
 
 
 def estimate(planner: Planner, only: str | None = None) -> dict[str, Any]:
@@ -117,43 +240,41 @@ def estimate(planner: Planner, only: str | None = None) -> dict[str, Any]:
     from favor.foundation.tensors import safetensors_bytes
     from favor.lm.lora import state_shapes
 
-    config: Configuration = planner.config
+    costs, models = planner.costs, planner.config.base_models
     jobs: Counter[str] = Counter()
     stored: Counter[str] = Counter()
     tokens: dict[str, Counter[str]] = {}  # by base model and kind of work
-    bases: dict[str, int] = {}
     temporary, up, down = 0, 0.0, 0.0
-    accounts = Accounts(planner.project, planner.training, planner.records, planner.evaluation)
-    for name, experiment in config.experiments.items():
+    for name, experiment in planner.config.experiments.items():
         if only not in (None, name):
             continue
-        found = accounts.of(name)
-        model = config.base_models[experiment.base_model]
-        shape = shape_of(model)
-        adapter = safetensors_bytes(state_shapes(shape, experiment.lora))
-        bases[experiment.base_model] = model_bytes(model, shape)[1]
-        total = experiment.allocation.total_words
-        words = total / experiment.clients if total else WORDS_OF_A_CLIENT
-        tokens.setdefault(experiment.base_model, Counter()).update(_tokens(planner, name, found, words))
+        found = Account(planner, name)
+        adapter = safetensors_bytes(state_shapes(shape_of(models[experiment.base_model]), experiment.lora))
+        tokens.setdefault(experiment.base_model, Counter()).update(found.tokens())
         jobs += found.jobs
         stored.update({kind: count * adapter for kind, count in found.stored.items()})
         temporary += found.temporary * adapter
         up, down = up + found.up * adapter, down + found.down * adapter
+    for name, counted in tokens.items():
+        pretrain = models[name].pretrain
+        counted["pretraining"] = 0 if pretrain is None else pretrain.tokens
+        stored["base models"] += int(costs.kept_mb(name) * 1e6)
+    operations = sum(
+        OPERATIONS[kind] * count * costs.parameters(name)
+        for name, counted in tokens.items()
+        for kind, count in counted.items()
+    )
 
     def on_gpu(name: str) -> bool:
         """Return whether a GPU of this machine, or of another, trains a base model."""
-        return planner.costs.parameters(name) > MOST_ON_CPU or device_of(config.base_models[name].device) == "cuda"
+        return costs.parameters(name) > MOST_ON_CPU or device_of(models[name].device) == "cuda"
 
-    for name, counted in tokens.items():
-        pretrain = config.base_models[name].pretrain
-        counted["pretraining"] = 0 if pretrain is None else pretrain.tokens
-    stored["base models"] = sum(bases.values())
     final = sum(stored.values())
     return {
         "jobs": dict(jobs),
         "tokens": {name: dict(counted) for name, counted in tokens.items()},
-        "gpu_hours": planner.costs.gpu_hours(tokens),
-        "host_memory_gib": planner.costs.largest_memory_mb(on_gpu) * 1e6 / GIB,
+        "gpu_hours": operations / (costs.cluster.gpu_teraflops * 1e12) / 3600,
+        "host_memory_gib": costs.largest_memory_mb(on_gpu) * 1e6 / GIB,
         "upload_gib": up / GIB,
         "download_gib": down / GIB,
         "disk_gib": {kind: size / GIB for kind, size in sorted(stored.items())},

@@ -3,7 +3,7 @@
 import argparse
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from favor.forecast.estimate import estimate
@@ -12,10 +12,10 @@ from favor.forecast.probe import hour_lines, hours_here
 from favor.plan import Planner
 
 
-def lines(found: Mapping[str, Any], hours: Iterable[tuple[str, str]] = ()) -> list[str]:
-    """Return an estimate as the lines of a small table, with the rows of hours on this machine."""
+def cost_lines(planner: Planner, found: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
+    """Return an estimate, and the hours on this machine where they were measured, as the lines of a small table."""
     rows = [(f"jobs of {rule}", f"{count:,}") for rule, count in found["jobs"].items()]
-    rows += hours
+    rows += hour_lines(here, os.cpu_count() or 1, planner.config.threads.training) if here else ()
     rows += [
         ("hours of one GPU at cluster.gpu_teraflops (estimated)", f"{found['gpu_hours']:,.1f}"),
         ("host memory of the largest job (estimated)", f"{found['host_memory_gib']:,.1f} GiB"),
@@ -37,5 +37,4 @@ def print_estimate(planner: Planner, arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json.dumps({**found, "here": here, "power": power, "variances_of": known["run"]}, indent=1))
         return
-    hours = hour_lines(here, os.cpu_count() or 1, planner.config.threads.training) if here else ()
-    print("\n".join([*lines(found, hours), *power_lines(planner, power, known)]))
+    print(*cost_lines(planner, found, here), *power_lines(planner, power, known), sep="\n")

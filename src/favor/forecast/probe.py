@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from favor.forecast.estimate import MOST_ON_CPU, device_of, model_bytes, shape_of
+from favor.forecast.estimate import MOST_ON_CPU, device_of, shape_of
 from favor.plan import Planner
 from favor.plan.keys import Key
 
@@ -46,15 +46,11 @@ def seconds_per_token(planner: Planner, name: str, device: str, kinds: list[str]
     """Return the seconds that a token of each kind of work takes in an experiment."""
     import torch
 
-    from favor.lm.base import computation_type
-
-    experiment = planner.config.experiments[name]
-    model = planner.config.base_models[experiment.base_model]
-    shape = shape_of(model)
+    experiment, threads = planner.config.experiments[name], planner.config.threads
+    shape = shape_of(planner.config.base_models[experiment.base_model])
     layers = int(shape.num_hidden_layers)
-    depths = LAYERS if model_bytes(model, shape)[0] > LARGE and layers > LAYERS[-1] else (layers,)
-    dtype = computation_type(model.dtype, device)
-    threads = planner.config.threads
+    large = planner.costs.parameters(experiment.base_model) > LARGE and layers > LAYERS[-1]
+    depths = LAYERS if large else (layers,)
     measured: list[dict[str, float]] = []
     before = torch.get_num_threads()
     try:
@@ -64,7 +60,7 @@ def seconds_per_token(planner: Planner, name: str, device: str, kinds: list[str]
             if getattr(part, "layer_types", None):
                 part.layer_types = part.layer_types[:depth]
             rows: dict[str, float] = {}
-            for kind, (work, most) in _works(planner, name, model, part, device, dtype).items():
+            for kind, (work, most) in _works(planner, name, part, device).items():
                 # What is written follows a prompt, which is read.
                 if kind in kinds or (kind == "reading" and "generation" in kinds):
                     if device == "cpu":
@@ -106,13 +102,14 @@ def _now(device: str) -> float:
     return time.perf_counter() if device == "cuda" else time.process_time() / torch.get_num_threads()
 
 
-def _works(planner: Planner, name: str, model: Any, shape: Any, device: str, dtype: Any) -> dict[str, tuple[Work, int]]:
+def _works(planner: Planner, name: str, shape: Any, device: str) -> dict[str, tuple[Work, int]]:
     """Return what does each kind of work with random weights, and the most of it: a job's rows, or steps of writing."""
     import numpy as np
     import torch
 
     from favor.inference.generation import GenerationRequest, generate
     from favor.inference.likelihood import Question, log_likelihoods
+    from favor.lm.base import computation_type
     from favor.lm.lora import initial_state
     from favor.lm.random_base import random_base
     from favor.lm.settings import Optimisation
@@ -121,8 +118,8 @@ def _works(planner: Planner, name: str, model: Any, shape: Any, device: str, dty
     from favor.plan.likelihood import read_length
 
     experiment = planner.config.experiments[name]
-    base = random_base(shape, model.quantisation == "nf4", device, dtype)
-    lora = experiment.lora
+    model, lora = planner.config.base_models[experiment.base_model], experiment.lora
+    base = random_base(shape, model.quantisation == "nf4", device, computation_type(model.dtype, device))
     generator = np.random.default_rng(0)
     clients = min(experiment.federation.clients_per_job or 1, experiment.federation.clients_per_round)
     states = [initial_state(base.model, lora, number) for number in range(clients)]

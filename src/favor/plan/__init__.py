@@ -33,7 +33,7 @@ class Planner:
         self.training = training = Training(project)
         self.records = records = Records(project, training)
         self.studies = studies = Studies(project, training)
-        self.tables = tables = Tables(project, studies, records)
+        self.tables = tables = Tables(project, records)
         self.evaluation = evaluation = Evaluation(project, training, tables)
         self.likelihood = LikelihoodAttribution(project, training)
         check_families(config, {name: evaluation.families(name) for name in config.experiments})

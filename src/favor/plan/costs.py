@@ -1,20 +1,20 @@
 """What a job asks of a scheduler before its retries: GPUs, memory, minutes. docs/slurm.md explains the estimates.
 
 Functions of the configuration, of the clients' texts once they are there, and of the attempt. On one machine only the
-GPU counts have an effect.
+GPU counts have an effect. ``favor plan`` multiplies the same operations (:mod:`favor.forecast.estimate`).
 """
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
 from favor.config.experiments import Experiment
 from favor.federation.method import POOLED, PersonalStage, SharedStage
 from favor.foundation.errors import UserError
-from favor.foundation.gguf import read_header
+from favor.foundation.gguf import GgufHeader, read_header
 from favor.foundation.names import nearest
 from favor.lm.settings import PASS_BYTES, STACK_BYTES
 from favor.plan.job_settings import not_none
@@ -22,31 +22,38 @@ from favor.plan.keys import Key
 from favor.plan.likelihood import read_length
 from favor.plan.project import PlannerComponent
 from favor.plan.training import Training
-from favor.running.settings import Cluster
+from favor.running.settings import Cluster, Stage
 
 PRETRAINED_PARAMETERS = 3_000_000_000  # of a base model whose configuration names no number
 WIDTHS_SHARE = 0.01 / 16  # inputs and outputs of all projections, to the parameters of a model of 3 billion
+NF4_BYTES = 0.7  # per parameter: half a byte of a layer's, and two of an embedding's
 TOKENS_PER_WORD = 1.5
-PLAIN_MB = 1500  # Snakemake's two processes of a job and the libraries of a script
-MODEL_MB = 3500  # with torch and a tokenizer, and what a pass on a processor keeps
+# MB and minutes of a job: Snakemake's two processes and the libraries of a script; with torch, a tokenizer and what a
+# pass on a processor keeps, where work is counted; with a model or an encoder whose work is not counted.
+PLAIN, COUNTED, UNCOUNTED = (1500, 30), (3500, 60), (8000, 480)
 LIBRARIES_MB = 1000  # of a job on a processor of this machine: 0.5 GB, and what jobs of small models add at most
-UNCOUNTED_MB = 8000  # of a job with a model or an encoder whose work is not counted
 READ_MB_PER_MB = 8  # a compressed table in memory, a copy or two
 STREAMED_MB_PER_MB = 0.5  # a raw corpus, of which memory holds an index (44 bytes per post, measured 0.3 in all)
-PLAIN_MINUTES = 30
-MODEL_MINUTES = 60
-UNCOUNTED_MINUTES = 480
 SAFETY = 3  # on computed durations
 SEQUENTIAL = 30  # ratio of the cost of a generated token to that of one that is read
 # Per parameter and token. Training runs the forward pass twice, to keep no values of layers, and has fixed weights.
 OPERATIONS = {"training": 6, "pretraining": 6, "reading": 2, "generation": 2 * SEQUENTIAL}
 
-# (operations, MB of memory) of a job beyond what every job takes, from its wildcards and input
-Work = Callable[[Any, Any], tuple[float, float]]
+Work = Callable[[Any, Any], tuple[float, float]]  # of wildcards and input: operations, MB beyond what every job takes
 
 
-def no_work(key: Any, files: Any) -> tuple[float, float]:
-    return 0, 0
+@dataclass(frozen=True)
+class Load:
+    """What the jobs of a stage load and compute, by their wildcards.
+
+    ``work``: None where it is not counted; ``model``: the base model that is loaded; ``gpus``: None for those of that
+    model; ``streamed``: whether the input passes through memory a post at a time, and is no table that is read whole.
+    """
+
+    work: Work | None = None
+    model: Callable[[Any], str | None] = lambda key: None
+    gpus: Callable[[Any], int] | None = None
+    streamed: bool = False
 
 
 @cache
@@ -98,7 +105,31 @@ class Costs(PlannerComponent):
 
     @property
     def cluster(self) -> Cluster:
-        return self.project.config.cluster
+        return self.config.cluster
+
+    @cached_property
+    def loads(self) -> dict[str, Load]:
+        """What jobs load, by stage; those of no other stage need more than tables."""
+        base, adapters, streamed = Load(model=self.base_model), Load(self._adapter_work), Load(streamed=True)
+        encoder, classifier = Load(gpus=self._encoder_gpus), Load(gpus=lambda key: self._gpu("auto"))
+        generation = Load(self.generation_work, self.base_model)
+        return {
+            **dict.fromkeys(("build_documents", "select_common_prompts", "check_corpus"), streamed),
+            "pretrain_base": Load(gpus=lambda key: 0),
+            "dequantise_base": Load(model=lambda key: str(key.model), gpus=lambda key: 0),
+            "quantise_base": Load(model=lambda key: str(key.model)),
+            **dict.fromkeys(("train_asce", "certify_encoder", "embed_sources", "embed_generations"), encoder),
+            **dict.fromkeys(("embed_drafts", "embed_transfer"), encoder),
+            **dict.fromkeys(("train_assistant", "measure_assistant", "measure_bertscore"), classifier),
+            "train_shared": Load(self._shared_work, self.base_model),
+            "train_personal": Load(self._personal_work, self.base_model),
+            **dict.fromkeys(("sum_uploads", "combine_uploads", "aggregate", "export_adapters"), adapters),
+            **dict.fromkeys(("generate", "generate_part", "generate_prompted"), generation),
+            "read_likelihoods": Load(self._reading_work, self.base_model),
+            **dict.fromkeys(("read_base_likelihoods", "read_validation", "measure_privacy", "make_requests"), base),
+            "distil_sheets": Load(model=self.project.sheet_model),
+            "judge": Load(model=self._judge_model),
+        }
 
     # GPUs
 
@@ -106,41 +137,32 @@ class Costs(PlannerComponent):
         return int(self.cluster.gpu and device != "cpu")
 
     def _model_gpu(self, name: str | None) -> int:
-        return 0 if name is None else self._gpu(self.project.config.base_models[name].device)
+        return 0 if name is None else self._gpu(self.config.base_models[name].device)
 
-    def no_gpus(self, key: object) -> int:
-        """Return that a job computes on the processor although it loads a base model."""
-        return 0
-
-    def encoder_gpus(self, key: Key) -> int:
-        """Return the GPUs of a job that encodes texts with the encoder of a wildcard."""
-        kind = self.project.config.encoders[key.encoder].kind
-        return self._gpu("cpu" if kind == "stylometry" else "auto")
-
-    def any_gpus(self, key: object) -> int:
-        """Return the GPUs of a job that encodes texts with an encoder that no wildcard names."""
-        return self._gpu("auto")
+    def _encoder_gpus(self, key: Key) -> int:
+        return self._gpu("cpu" if self.config.encoders[key.encoder].kind == "stylometry" else "auto")
 
     # Base models and their sizes
-
-    def model(self, key: Key) -> str:
-        return key.model
 
     def base_model(self, key: Key) -> str:
         return self.project.experiment(key).base_model
 
-    def judge_model(self, key: Key) -> str | None:
+    def _judge_model(self, key: Key) -> str | None:
         """Return the base model that judges, where it is one of this machine."""
         judges = self.project.experiment(key).studies.judges
         return judges.base_model if judges is not None and judges.model == "local" else None
 
+    def _header(self, name: str) -> GgufHeader | None:
+        path = self.config.base_models[name].gguf
+        return read_header(path) if path is not None and Path(path).expanduser().is_file() else None
+
     def parameters(self, name: str) -> int:
         """Return a base model's number of parameters: configured, counted from its shape, or assumed."""
-        model = self.project.config.base_models[name]
+        model, header = self.config.base_models[name], self._header(name)
         if model.parameters is not None:
             return model.parameters
-        if model.gguf is not None and Path(model.gguf).expanduser().is_file():
-            return read_header(model.gguf).parameters
+        if header is not None:
+            return header.parameters
         shape = model.pretrain
         if shape is None:
             return PRETRAINED_PARAMETERS
@@ -151,10 +173,9 @@ class Costs(PlannerComponent):
 
     def widths(self, name: str) -> float:
         """Return the inputs and outputs of all projections of a base model, to which adapters are proportional."""
-        model = self.project.config.base_models[name]
-        if model.gguf is not None and Path(model.gguf).expanduser().is_file():
-            return read_header(model.gguf).widths
-        shape = model.pretrain
+        shape, header = self.config.base_models[name].pretrain, self._header(name)
+        if header is not None:
+            return header.widths
         if shape is None:
             return WIDTHS_SHARE * self.parameters(name)
         width, shared = shape.hidden_size, shape.hidden_size * shape.key_value_heads / shape.heads
@@ -163,13 +184,18 @@ class Costs(PlannerComponent):
     def weights_mb(self, name: str, gpu: int) -> float:
         """Return the host memory of a base model's weights: while a GPU's load, or as long as they run on the CPU."""
         plain = 2 if gpu else 4
-        size = 0.6 if self.project.config.base_models[name].quantisation == "nf4" else plain
+        size = NF4_BYTES if self.config.base_models[name].quantisation == "nf4" else plain
+        return self.parameters(name) * size / 1e6
+
+    def kept_mb(self, name: str) -> float:
+        """Return the size of a base model's copies under results: made here in float32, quantised to NF4."""
+        model = self.config.base_models[name]
+        size = 4 * model.made_here + NF4_BYTES * (model.quantisation == "nf4")
         return self.parameters(name) * size / 1e6
 
     def adapter_mb(self, key: Key) -> float:
         """Return the size of one client's adapter of an experiment (float32)."""
-        experiment = self.project.experiment(key)
-        return 4 * experiment.lora.rank * self.widths(experiment.base_model) / 1e6
+        return 4 * self.project.experiment(key).lora.rank * self.widths(self.base_model(key)) / 1e6
 
     def _values_mb(self, key: Key, clients: int, gpu: int) -> float:
         """Return the memory of training so many clients beside the model, of whom a processor stacks some at a time."""
@@ -185,71 +211,60 @@ class Costs(PlannerComponent):
     def _beside_mb(self, key: Any) -> float:
         """Return the memory of what a track's or a run's server hands out beside an adapter, in the last round."""
         stage = self.training.stage(key) if hasattr(key, "track") else self.project.plan(key).shared
-        rounds = 0 if stage is None else self.project.experiment(key).federation.rounds
-        return 3 * self.adapter_mb(key) * (self.training.beside(key, stage, rounds) if stage is not None else 0)
+        if stage is None:
+            return 0
+        rounds = self.project.experiment(key).federation.rounds
+        return 3 * self.adapter_mb(key) * self.training.beside(key, stage, rounds)
 
-    def gpu_hours(self, tokens: Mapping[str, Mapping[str, float]]) -> float:
-        """Return the hours of a GPU at the cluster's speed, for tokens by base model and kind of :data:`OPERATIONS`."""
-        operations = sum(
-            OPERATIONS[kind] * count * self.parameters(name)
-            for name, counted in tokens.items()
-            for kind, count in counted.items()
-        )
-        return operations / (self.cluster.gpu_teraflops * 1e12) / 3600
+    def largest_memory_mb(self, on_gpu: Callable[[str], bool]) -> float:
+        """Return the host memory of the largest training job, without the tables that it reads.
 
-    def minutes(self, operations: float, gpu: int, threads: int) -> float:
-        """Return the time limit behind a number of floating-point operations, without what a job takes anyway."""
-        speed = self.cluster.gpu_teraflops if gpu else threads * self.cluster.cpu_teraflops
-        return SAFETY * operations / (speed * 1e12) / 60
+        ``on_gpu``: whether a base model is trained on a GPU.
+        """
+        sizes = [0.0]
+        for run in (run for name in self.experiments for run in self.training.runs(name)):
+            name, gpu = self.base_model(run), on_gpu(self.base_model(run))
+            clients = min(self.training.per_job(run), self.project.experiment(run).clients)
+            model = COUNTED[0] if gpu else LIBRARIES_MB + self._pass_mb(run)
+            sizes.append(model + self.weights_mb(name, gpu) + self._values_mb(run, clients, gpu))
+        return max(sizes)
 
     # Work
-
-    def stage_tokens(self, key: Key, texts: str, stage: SharedStage | PersonalStage, clients: Sequence[str]) -> float:
-        """Return how many tokens a job of a stage trains on, by the clients' words in the table ``texts``."""
-        experiment = self.project.experiment(key)
-        federation = experiment.federation
-        exposure = federation.rounds * federation.clients_per_round / experiment.clients * federation.answers
-        passes = exposure if stage.epochs is None else stage.epochs
-        steps = passes * max(1, stage.inner_steps if isinstance(stage, SharedStage) else 0)
-        words = words_of(texts, clients, bool(experiment.allocation.enforce))
-        return steps * pass_tokens(experiment, words, len(clients))
 
     def _stage_work(
         self, key: Key, files: Any, stage: SharedStage | PersonalStage, clients: Sequence[str]
     ) -> tuple[float, float]:
-        tokens = self.stage_tokens(key, files.texts, stage, clients)
-        name = self.base_model(key)
+        """Return the work of a job of a stage, by the words of its clients in the table ``texts`` of its input."""
+        experiment, name = self.project.experiment(key), self.base_model(key)
+        federation = experiment.federation
+        exposure = federation.rounds * federation.clients_per_round / experiment.clients * federation.answers
+        passes = exposure if stage.epochs is None else stage.epochs
+        steps = passes * max(1, stage.inner_steps if isinstance(stage, SharedStage) else 0)
+        words = words_of(files.texts, clients, bool(experiment.allocation.enforce))
+        operations = OPERATIONS["training"] * steps * pass_tokens(experiment, words, len(clients))
         memory = self._values_mb(key, len(clients), self._model_gpu(name)) + self._beside_mb(key)
-        return OPERATIONS["training"] * self.parameters(name) * tokens, memory
+        return operations * self.parameters(name), memory
 
-    def shared_work(self, key: Key, files: Any) -> tuple[float, float]:
+    def _shared_work(self, key: Key, files: Any) -> tuple[float, float]:
         return self._stage_work(key, files, self.training.stage(key), self.training.shared_clients(key))
 
-    def personal_work(self, key: Key, files: Any) -> tuple[float, float]:
+    def _personal_work(self, key: Key, files: Any) -> tuple[float, float]:
         stage = not_none(self.project.plan(key).personal)
         return self._stage_work(key, files, stage, self.training.personal_clients(key))
 
     def prompts_of(self, key: Key) -> int:
         """Return how many prompts a client continues, its own and the common ones."""
         prompts = self.project.experiment(key).prompts
-        common = 0 if prompts.common is None else prompts.common.count
-        return prompts.per_client + common
+        return prompts.per_client + (0 if prompts.common is None else prompts.common.count)
 
-    def generation_work(self, key: Key, files: Any) -> tuple[float, float]:
-        return self._generating(key, self.project.experiment(key).clients)
-
-    def part_work(self, key: Key, files: Any) -> tuple[float, float]:
-        return self._generating(key, len(self.training.generation_parts(key.experiment)[int(key.part)]))
-
-    def _generating(self, key: Key, clients: int) -> tuple[float, float]:
-        """Return the work of generating for so many clients. Only the adapters of a batch are read at once."""
-        experiment = self.project.experiment(key)
+    def generation_work(self, key: Any, files: Any) -> tuple[float, float]:
+        """Return the work of generating for a run's clients, or for a part of them; a batch's adapters are read."""
+        experiment, parts = self.project.experiment(key), self.training.generation_parts(key.experiment)
+        clients = len(parts[int(key.part)]) if hasattr(key, "part") else experiment.clients
         tokens = {"reading": experiment.prompts.prefix_tokens, "generation": experiment.generation.max_new_tokens}
         operations = sum(OPERATIONS[kind] * count for kind, count in tokens.items()) * clients * self.prompts_of(key)
-        stacked = min(clients, experiment.generation.rows_per_batch)
-        return operations * self.parameters(experiment.base_model), 3 * self.adapter_mb(
-            key
-        ) * stacked + self._beside_mb(key)
+        adapters = 3 * self.adapter_mb(key) * min(clients, experiment.generation.rows_per_batch)
+        return operations * self.parameters(experiment.base_model), adapters + self._beside_mb(key)
 
     def read_tokens(self, key: Key) -> float:
         """Return the tokens of the texts that every client's model reads."""
@@ -260,95 +275,60 @@ class Costs(PlannerComponent):
         texts = experiment.clients * section.texts_per_client + section.neutral_texts
         return texts * (experiment.prompts.prefix_tokens + read_length(experiment))
 
-    def reading_work(self, key: Key, files: Any) -> tuple[float, float]:
+    def _reading_work(self, key: Key, files: Any) -> tuple[float, float]:
         """Return the work of reading them under every client's model, whose adapters are read at once."""
         clients = self.project.experiment(key).clients
         operations = OPERATIONS["reading"] * self.parameters(self.base_model(key)) * self.read_tokens(key)
         return operations * clients, 3 * self.adapter_mb(key) * clients + self._beside_mb(key)
 
-    def adapter_work(self, key: Key, files: Any) -> tuple[float, float]:
+    def _adapter_work(self, key: Key, files: Any) -> tuple[float, float]:
         """Return the work of reading adapters tensor by tensor, however many, and writing one."""
         return 0, 6 * self.adapter_mb(key) + self._beside_mb(key)
 
-    def largest_memory_mb(self, on_gpu: Callable[[str], bool]) -> float:
-        """Return the host memory of the largest training job, without the tables that it reads.
-
-        ``on_gpu``: whether a base model is trained on a GPU.
-        """
-        sizes = [0.0]
-        for run in (run for name in self.project.config.experiments for run in self.training.runs(name)):
-            name, gpu = self.base_model(run), on_gpu(self.base_model(run))
-            clients = min(self.training.per_job(run), self.project.experiment(run).clients)
-            model = MODEL_MB if gpu else LIBRARIES_MB + self._pass_mb(run)
-            sizes.append(model + self.weights_mb(name, gpu) + self._values_mb(run, clients, gpu))
-        return max(sizes)
-
     # Resources of a rule
 
-    def asks(
-        self,
-        stage: str,
-        work: Work = no_work,
-        model: Callable[[Any], str | None] | None = None,
-        gpu: Callable[[Any], int] | None = None,
-        streamed: bool = False,
-    ) -> dict[str, object]:
-        """Return the resources of a rule, as Snakemake takes them.
+    def asks(self, stage: str) -> dict[str, object]:
+        """Return the resources of a rule by its name or that of its script, as Snakemake takes them."""
+        cluster, own, load = self.cluster, self.cluster.stages.get(stage, Stage()), self.loads.get(stage, Load())
+        light = load.streamed or stage not in self.loads
+        plain_mb, plain_minutes = PLAIN if light else COUNTED if load.work else UNCOUNTED
 
-        ``stage``: the rule's name, under which the configuration may set its own; ``work``: operations and memory
-        beyond what every job takes, where they are counted; ``model``: the base model that it loads; ``gpu``: its GPUs,
-        else those of that model; ``streamed``: whether its input passes through memory a post at a time, and is not a
-        table that is read whole.
-        """
-        cluster, own = self.cluster, self.cluster.stages.get(stage)
-        counted = work is not no_work
-        heavy = counted or model is not None or gpu is not None
-        read_mb_per_mb = STREAMED_MB_PER_MB if streamed else READ_MB_PER_MB
-
-        def on_gpu(wildcards: Any) -> int:
-            if gpu is not None:
-                return gpu(wildcards)
-            return self._model_gpu(model(wildcards)) if model else 0
+        def gpu(wildcards: Any) -> int:
+            return load.gpus(wildcards) if load.gpus else self._model_gpu(load.model(wildcards))
 
         def capped(value: float, attempt: int, limit: int | None) -> int:
             wanted: int = max(1, int(value)) * 2 ** (attempt - 1)
             return wanted if limit is None else min(wanted, limit)
 
         def mem_mb(wildcards: Any, input: Any, attempt: int) -> int:
-            if own is not None and own.memory_mb is not None:
+            if own.memory_mb is not None:
                 return capped(own.memory_mb, attempt, cluster.maximum_memory_mb)
-            name, gpus = model(wildcards) if model else None, on_gpu(wildcards)
-            size: float = MODEL_MB if counted else UNCOUNTED_MB if heavy else PLAIN_MB
-            size += read_mb_per_mb * tables_mb(input) + work(wildcards, input)[1]
+            name, gpus = load.model(wildcards), gpu(wildcards)
+            size = plain_mb + (STREAMED_MB_PER_MB if load.streamed else READ_MB_PER_MB) * tables_mb(input)
+            size += load.work(wildcards, input)[1] if load.work else 0
             # On a processor weights of another type are converted while they load.
             size += self.weights_mb(name, gpus) * (1 if gpus else 2) if name else 0
             return capped(size, attempt, cluster.maximum_memory_mb)
 
         def runtime(wildcards: Any, input: Any, threads: int, attempt: int) -> int:
-            if own is not None and own.minutes is not None:
+            if own.minutes is not None:
                 return capped(own.minutes, attempt, cluster.maximum_minutes)
-            plain = MODEL_MINUTES if counted else UNCOUNTED_MINUTES if heavy else PLAIN_MINUTES
-            minutes = plain + self.minutes(work(wildcards, input)[0], on_gpu(wildcards), threads)
+            operations = load.work(wildcards, input)[0] if load.work else 0
+            speed = cluster.gpu_teraflops if gpu(wildcards) else threads * cluster.cpu_teraflops
+            minutes = plain_minutes + SAFETY * operations / (speed * 1e12) / 60
             return capped(minutes, attempt, cluster.maximum_minutes)
 
         def partition(wildcards: Any) -> str | None:
-            general = cluster.gpu_partition or cluster.partition if on_gpu(wildcards) else cluster.partition
-            return (own.partition if own is not None else None) or general
-
-        def gpu_model(wildcards: Any) -> str | None:
-            chosen = (own.gpu_model if own is not None else None) or cluster.gpu_model
-            return chosen if on_gpu(wildcards) else None
-
-        def account(wildcards: Any) -> str | None:
-            return cluster.account
+            general = cluster.gpu_partition if gpu(wildcards) else None
+            return own.partition or general or cluster.partition
 
         return {
             "mem_mb": mem_mb,
             "runtime": runtime,
             "slurm_partition": partition,
-            "slurm_account": account,
-            "gpu": on_gpu,
-            "gpu_model": gpu_model,
+            "slurm_account": lambda wildcards: cluster.account,
+            "gpu": gpu,
+            "gpu_model": lambda wildcards: own.gpu_model or cluster.gpu_model if gpu(wildcards) else None,
             "nodes": 1,
         }
 

@@ -160,6 +160,10 @@ class Project:
         model = self.config.base_models[name]
         return model.title or (Path(model.source).name if model.source else name)
 
+    def sheet_model(self, key: Key) -> str:
+        experiment = self.experiment(key)
+        return experiment.prompting.model or experiment.base_model
+
     def base_files(self, key: Key) -> list[str]:
         return self.model_files(self.experiment(key).base_model)
 

@@ -57,13 +57,9 @@ class Studies(PlannerComponent):
             words=self.project.words(key),
         )
 
-    def sheet_model(self, key: Key) -> str:
-        experiment = self.project.experiment(key)
-        return experiment.prompting.model or experiment.base_model
-
     def distil_sheets_settings(self, key: Key) -> Parameter:
         experiment = self.project.experiment(key)
-        model = self.project.asked_model(self.sheet_model(key))
+        model = self.project.asked_model(self.project.sheet_model(key))
         return job_params(SheetDistilling, experiment.generation, model=model, lengths=experiment.prompting)
 
     def sheets(self, key: Key) -> str | list[str]:

@@ -18,7 +18,6 @@ from favor.plan.job_settings import Parameter, job_params, to_params
 from favor.plan.keys import Key
 from favor.plan.project import PlannerComponent
 from favor.plan.records import Records, recipe
-from favor.plan.studies import Studies
 from favor.tables.settings import Excerpts, PrintedTable, Sweep
 from favor.tables.specs import Context, RowSettings, TableSpec, load_spec
 
@@ -33,7 +32,6 @@ class Tables(PlannerComponent):
     Raises ``UserError`` for an unknown table, and for one of a sweep that an experiment names or the other way round.
     """
 
-    studies: Studies
     records: Records
 
     def __post_init__(self) -> None:
@@ -172,7 +170,7 @@ class Tables(PlannerComponent):
             printed = recipe(plan, experiment, title, quantisation)
             settings[row] = {**self.records.checked(key.experiment, row), **printed}
             if plan.prompting is not None and plan.prompting.sheet:
-                settings[row]["sheet_model"] = self.project.model_title(self.studies.sheet_model(key))
+                settings[row]["sheet_model"] = self.project.model_title(self.project.sheet_model(key))
         return settings
 
     # Tables

@@ -2,7 +2,6 @@
 
 import argparse
 import copy
-import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -83,8 +82,8 @@ def print_cost(arguments: argparse.Namespace, planner_of: Callable[[argparse.Nam
     """Print what both steps of a grid cost; those of the second stand at one shared rate, whichever is chosen."""
     # Here, because it loads what measures the machine.
     from favor.forecast.estimate import estimate
-    from favor.forecast.printing import lines
-    from favor.forecast.probe import hour_lines, hours_here
+    from favor.forecast.printing import cost_lines
+    from favor.forecast.probe import hours_here
 
     shared = grid.shared()
     points = [*shared, *grid.personal({each.row: each.learning_rate for each in shared})]
@@ -94,7 +93,6 @@ def print_cost(arguments: argparse.Namespace, planner_of: Callable[[argparse.Nam
         own.configfile = [*arguments.configfile, str(laid_over)]
         planned = planner_of(own)
     found = estimate(planned, grid.tuning)
-    hours = hour_lines(hours_here(planned, found["tokens"]), os.cpu_count() or 1, planned.config.threads.training)
     print(f"{len(points)} points on {grid.authors} authors; reading their validation texts is not counted")
-    print("\n".join(lines(found, hours)))
+    print(*cost_lines(planned, found, hours_here(planned, found["tokens"])), sep="\n")
     return 0
