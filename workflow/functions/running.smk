@@ -44,7 +44,15 @@ def finish_rules():
     workflow.localrules(*planner.config.cluster.local)
     for each in workflow.rules:
         if Path(each.snakefile).is_relative_to(ROOT / "workflow") and each.script:
-            fill_in(workflow, each, paths, asks, code, local_files)
+            fill_in(
+                workflow,
+                each,
+                paths,
+                asks,
+                planner.settings_of,
+                code,
+                local_files,
+            )
         each.resources["compute_threads"] = each.resources["_cores"].raw
 
 

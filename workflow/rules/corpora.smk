@@ -12,8 +12,6 @@ from favor.corpora.settings import (
 rule make_demo_corpus:
     output:
         paths.raw_corpus,
-    params:
-        cfg=preparation.make_demo_corpus_settings,
     script:
         "../scripts/make_demo_corpus.py"
 
@@ -37,8 +35,6 @@ rule split_documents:
         documents=paths.documents,
     output:
         splits=paths.splits,
-    params:
-        cfg=preparation.split_documents_settings,
     script:
         "../scripts/split_documents.py"
 
@@ -60,8 +56,6 @@ rule select_background:
         documents=paths.documents,
     output:
         background=paths.background,
-    params:
-        cfg=preparation.select_background_settings,
     script:
         "../scripts/select_background.py"
 
@@ -72,8 +66,6 @@ rule count_tokens:
         tokenizer=preparation.corpus_tokenizer,
     output:
         authors=paths.authors,
-    params:
-        cfg=preparation.count_tokens_settings,
     script:
         "../scripts/count_tokens.py"
 
@@ -102,7 +94,6 @@ rule measure_suitability:
     output:
         suitability=paths.suitability,
     params:
-        cfg=preparation.measure_suitability_settings,
         studies=preparation.study_needs,
     script:
         "../scripts/measure_suitability.py"
@@ -134,8 +125,6 @@ rule allocate_texts:
     output:
         texts=paths.texts,
         allocation=paths.allocation,
-    params:
-        cfg=preparation.allocate_texts_settings,
     script:
         "../scripts/allocate_texts.py"
 
@@ -164,8 +153,6 @@ rule select_prompts:
         prompts=paths.prompts,
     wildcard_constraints:
         experiment=preparation.doing("continue"),
-    params:
-        cfg=preparation.select_prompts_settings,
     script:
         "../scripts/select_prompts.py"
 
@@ -180,8 +167,6 @@ rule select_common_prompts:
         near_duplicates=preparation.copied_posts,
     output:
         prompts=paths.common_prompts,
-    params:
-        cfg=preparation.select_common_prompts_settings,
     script:
         "../scripts/select_common_prompts.py"
 
@@ -200,7 +185,6 @@ rule check_corpus:
     output:
         page=paths.corpus_check,
     params:
-        cfg=preparation.check_corpus_settings,
         code=lambda w: code("check_corpus", project.reader_module(w)),
     script:
         "../scripts/check_corpus.py"

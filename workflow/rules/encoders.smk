@@ -72,8 +72,6 @@ rule quantise_base:
     output:
         **paths.weights(paths.quantised_folder),
     threads: threads.pretraining
-    params:
-        cfg=preparation.quantise_base_settings,
     script:
         "../scripts/quantise_base.py"
 
@@ -89,8 +87,6 @@ rule train_asce:
     wildcard_constraints:
         encoder=project.encoders_with("training"),
     threads: threads.encoder
-    params:
-        cfg=preparation.train_asce_settings,
     script:
         "../scripts/train_asce.py"
 
@@ -105,8 +101,6 @@ rule fit_stylometry:
         settings=paths.encoder_manifest,
     wildcard_constraints:
         encoder=project.encoders_with("fitting"),
-    params:
-        cfg=preparation.fit_stylometry_settings,
     script:
         "../scripts/fit_stylometry.py"
 
@@ -116,8 +110,6 @@ rule make_demo_assistant:
         paths.assistant_texts,
     conda:
         "../../envs/data.yaml"
-    params:
-        cfg=preparation.make_demo_assistant_settings,
     script:
         "../scripts/make_demo_assistant.py"
 
@@ -133,8 +125,6 @@ rule train_assistant:
         prototypes=paths.assistant_prototypes,
         calibration=paths.assistant_calibration,
     threads: threads.encoder
-    params:
-        cfg=preparation.train_assistant_settings,
     script:
         "../scripts/train_assistant.py"
 
@@ -161,7 +151,6 @@ rule certify_encoder:
         certificate=paths.certificate,
     threads: threads.scoring
     params:
-        cfg=preparation.certify_encoder_settings,
         code=lambda w: code("certify_encoder", project.encoder_code(w)),
     script:
         "../scripts/certify_encoder.py"

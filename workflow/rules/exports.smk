@@ -12,8 +12,6 @@ rule export_pan:
         truth=paths.pan_export.partial(file="truth.jsonl"),
         answers=paths.pan_export.partial(file="answers.jsonl"),
         measures=paths.pan_export.partial(file="measures.json"),
-    params:
-        cfg=exports.export_pan_settings,
     script:
         "../scripts/export_pan.py"
 
@@ -38,7 +36,5 @@ rule export_release:
         config=paths.release_export.partial(file="method_config_resolved.yaml"),
         seeds=paths.release_export.partial(file="seed_manifest.json"),
         definitions=paths.release_export.partial(file="README.md"),
-    params:
-        cfg=exports.export_release_settings,
     script:
         "../scripts/export_release.py"

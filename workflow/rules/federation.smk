@@ -7,8 +7,6 @@ rule make_schedule:
         schedule=paths.schedule,
     wildcard_constraints:
         sampling="coverage_first|uniform",
-    params:
-        cfg=training.make_schedule_settings,
     script:
         "../scripts/make_schedule.py"
 
@@ -20,8 +18,6 @@ rule initialise_server:
         adapter=paths.initial_adapter,
     wildcard_constraints:
         origin=r"[a-z0-9_-]+",
-    params:
-        cfg=training.initialise_server_settings,
     script:
         "../scripts/initialise_server.py"
 
@@ -42,8 +38,6 @@ rule poison_data:
         texts=paths.texts,
     output:
         texts=temp(paths.hijacked_texts),
-    params:
-        cfg=training.poison_data_settings,
     script:
         "../scripts/poison_data.py"
 
@@ -67,7 +61,6 @@ rule train_shared:
         seed=evaluation.seeds(kept=True),
     threads: threads.training
     params:
-        cfg=training.train_shared_settings,
         code=lambda w: code("train_shared", *training.state_code(w)),
     script:
         "../scripts/train_shared.py"
@@ -89,8 +82,6 @@ rule poison_updates:
         upload=paths.upload,
     output:
         upload=kept_or_temporary(paths.false_upload),
-    params:
-        cfg=training.poison_updates_settings,
     script:
         "../scripts/poison_updates.py"
 
@@ -102,8 +93,6 @@ rule sum_uploads:
         uploads=training.summed_uploads,
     output:
         total=kept_or_temporary(paths.upload_sum),
-    params:
-        cfg=training.sum_uploads_settings,
     script:
         "../scripts/sum_uploads.py"
 
@@ -116,7 +105,6 @@ rule combine_uploads:
     output:
         total=kept_or_temporary(paths.combination),
     params:
-        cfg=training.combine_uploads_settings,
         code=lambda w: code("combine_uploads", training.combination_code(w)),
     script:
         "../scripts/combine_uploads.py"
@@ -133,7 +121,6 @@ rule aggregate:
         next_round=r"[1-9]\d*",
         track=training.track_names(remembering=False),
     params:
-        cfg=training.aggregate_settings,
         code=lambda w: code("aggregate", *training.state_code(w)),
     script:
         "../scripts/aggregate.py"
@@ -170,8 +157,6 @@ rule train_personal:
     wildcard_constraints:
         seed=evaluation.seeds(kept=True),
     threads: threads.training
-    params:
-        cfg=training.train_personal_settings,
     script:
         "../scripts/train_personal.py"
 
@@ -194,8 +179,6 @@ rule record_boundary:
         texts=project.texts,
     output:
         boundary=paths.boundary,
-    params:
-        cfg=records.record_boundary_settings,
     script:
         "../scripts/record_boundary.py"
 
@@ -203,8 +186,6 @@ rule record_boundary:
 rule record_settings:
     output:
         settings=paths.settings,
-    params:
-        cfg=records.record_settings_settings,
     script:
         "../scripts/record_settings.py"
 
@@ -216,8 +197,6 @@ rule export_adapters:
         model=project.base_files,
     output:
         folder=directory(paths.peft_folder),
-    params:
-        cfg=training.export_adapters_settings,
     script:
         "../scripts/export_adapters.py"
 
@@ -232,8 +211,6 @@ rule read_validation:
     output:
         losses=paths.shared_validation,
     threads: threads.training
-    params:
-        cfg=planner.validation.read_validation_settings,
     script:
         "../scripts/read_validation.py"
 
@@ -246,7 +223,5 @@ rule take_validation:
         losses=paths.stage_validation,
     wildcard_constraints:
         stage="shared|personal",
-    params:
-        cfg=planner.validation.take_validation_settings,
     script:
         "../scripts/take_validation.py"

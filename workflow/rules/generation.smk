@@ -18,8 +18,6 @@ rule generate:
         experiment=training.generating(parted=False),
         method=studies.trained_rows,
     threads: threads.generation
-    params:
-        cfg=training.generate_settings,
     script:
         "../scripts/generate.py"
 
@@ -78,8 +76,6 @@ rule read_outputs:
         method=studies.given_rows,
     conda:
         "../../envs/data.yaml"
-    params:
-        cfg=studies.read_outputs_settings,
     script:
         "../scripts/read_outputs.py"
 
@@ -91,8 +87,6 @@ rule prompts:
         evaluation.prompt_lists(),
     conda:
         "../../envs/data.yaml"
-    params:
-        cfg=evaluation.prompts_settings,
     script:
         "../scripts/prompts.py"
 
@@ -138,8 +132,6 @@ rule measure_bertscore:
     output:
         bertscore=paths.bertscore,
     threads: threads.scoring
-    params:
-        cfg=evaluation.measure_bertscore_settings,
     script:
         "../scripts/measure_bertscore.py"
 

@@ -11,8 +11,6 @@ rule prepare_2afc:
         texts=project.texts,
     output:
         audit=paths.audit_items,
-    params:
-        cfg=studies.prepare_2afc_settings,
     script:
         "../scripts/prepare_2afc.py"
 
@@ -37,7 +35,5 @@ rule score_2afc:
     output:
         votes=paths.audit_votes,
         scores=paths.scores.partial(family="human_2afc"),
-    params:
-        cfg=studies.score_2afc_settings,
     script:
         "../scripts/score_2afc.py"

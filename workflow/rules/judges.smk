@@ -10,8 +10,6 @@ rule prepare_judgements:
     output:
         requests=paths.judge_requests,
         key=paths.judge_key,
-    params:
-        cfg=studies.prepare_judgements_settings,
     script:
         "../scripts/prepare_judgements.py"
 
@@ -25,7 +23,6 @@ rule judge:
         judgements=paths.judgements,
     threads: threads.generation
     params:
-        cfg=studies.judge_settings,
         code=lambda w: code("judge", studies.judge_code(w)),
     script:
         "../scripts/judge.py"
@@ -36,7 +33,5 @@ rule score_judges:
         judged=studies.judgements,
     output:
         scores=paths.scores.partial(family="judges"),
-    params:
-        cfg=studies.score_judges_settings,
     script:
         "../scripts/score_judges.py"

@@ -12,8 +12,6 @@ rule read_base_likelihoods:
     output:
         texts=paths.read_texts,
     threads: threads.generation
-    params:
-        cfg=likelihood.read_base_likelihoods_settings,
     script:
         "../scripts/read_base_likelihoods.py"
 
@@ -29,8 +27,6 @@ rule read_likelihoods:
     wildcard_constraints:
         method=likelihood.rows(),
     threads: threads.generation
-    params:
-        cfg=likelihood.read_likelihoods_settings,
     script:
         "../scripts/read_likelihoods.py"
 
@@ -40,8 +36,6 @@ rule score_likelihood:
         readings=likelihood.readings,
     output:
         scores=paths.scores.partial(family="likelihood"),
-    params:
-        cfg=likelihood.score_likelihood_settings,
     script:
         "../scripts/score_likelihood.py"
 
@@ -53,7 +47,5 @@ rule score_poisoning:
         beside=likelihood.readings_beside,
     output:
         scores=paths.scores.partial(family="poisoning"),
-    params:
-        cfg=likelihood.score_poisoning_settings,
     script:
         "../scripts/score_poisoning.py"

@@ -28,8 +28,6 @@ rule measure_privacy:
         canary_clients=paths.privacy.partial(reading="canary_clients"),
         norms=paths.privacy.partial(reading="norms"),
     threads: threads.generation
-    params:
-        cfg=privacy.measure_privacy_settings,
     script:
         "../scripts/measure_privacy.py"
 
@@ -40,7 +38,5 @@ rule score_privacy:
         style=evaluation.style_sources,
     output:
         scores=paths.scores.partial(family="privacy"),
-    params:
-        cfg=privacy.score_privacy_settings,
     script:
         "../scripts/score_privacy.py"

@@ -9,8 +9,6 @@ rule distil_sheets:
     output:
         sheets=paths.sheets,
     threads: threads.generation
-    params:
-        cfg=studies.distil_sheets_settings,
     script:
         "../scripts/distil_sheets.py"
 
@@ -30,7 +28,5 @@ rule generate_prompted:
     wildcard_constraints:
         method=studies.prompted_rows,
     threads: threads.generation
-    params:
-        cfg=studies.generate_prompted_settings,
     script:
         "../scripts/generate_prompted.py"

@@ -12,7 +12,6 @@ rule release:
     output:
         archive=paths.release,
     params:
-        cfg=publication.release_settings,
         code=code("release", *publication.release_code()),
     script:
         "../scripts/release.py"

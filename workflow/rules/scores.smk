@@ -28,7 +28,6 @@ rule score:
         family=r"(?!(?:efficiency|human_2afc|judges|likelihood|poisoning|privacy|stel|tasks|transfer|validation)\.)[a-z][a-z0-9_]*",
     threads: threads.scoring
     params:
-        cfg=evaluation.score_settings,
         code=lambda w: code("score", evaluation.family_code(w)),
     script:
         "../scripts/score.py"
@@ -42,8 +41,6 @@ rule score_efficiency:
         adapters=training.initial_adapters,
     output:
         scores=paths.scores.partial(family="efficiency"),
-    params:
-        cfg=evaluation.score_efficiency_settings,
     script:
         "../scripts/score_efficiency.py"
 
@@ -54,8 +51,6 @@ rule score_validation:
         logs=planner.validation.logs,
     output:
         scores=paths.scores.partial(family="validation"),
-    params:
-        cfg=planner.validation.score_validation_settings,
     script:
         "../scripts/score_validation.py"
 
@@ -66,7 +61,5 @@ rule score_stel:
         certificates=lambda w: paths.certificate.each(w, encoder=project.spaces(w)),
     output:
         scores=paths.scores.partial(family="stel"),
-    params:
-        cfg=evaluation.score_stel_settings,
     script:
         "../scripts/score_stel.py"

@@ -17,8 +17,6 @@ rule compare_methods:
     output:
         comparisons=paths.comparisons,
     threads: threads.scoring
-    params:
-        cfg=evaluation.compare_methods_settings,
     script:
         "../scripts/compare_methods.py"
 
@@ -37,8 +35,6 @@ rule compare_all:
     output:
         evidence=paths.evidence,
     threads: threads.scoring
-    params:
-        cfg=evaluation.compare_all_settings,
     script:
         "../scripts/compare_all.py"
 
@@ -77,7 +73,5 @@ rule measure_participation:
     output:
         participation=paths.participation,
     threads: threads.scoring
-    params:
-        cfg=evaluation.measure_participation_settings,
     script:
         "../scripts/measure_participation.py"

@@ -6,8 +6,6 @@ rule collect_sweep:
         scores=sweeps.scores,
     output:
         scores=paths.sweep_scores,
-    params:
-        cfg=sweeps.collect_sweep_settings,
     script:
         "../scripts/collect_sweep.py"
 
@@ -31,7 +29,6 @@ rule make_sweep_table:
             labels=tables.labels,
         ),
     params:
-        cfg=sweeps.make_sweep_table_settings,
         code=lambda w: code("make_sweep_table", *tables.code(w.label)),
     script:
         "../scripts/make_sweep_table.py"
@@ -43,7 +40,6 @@ rule draw_sweep:
     output:
         expand(paths.sweep_figure, kind=("svg", "pdf", "csv"), allow_missing=True),
     params:
-        cfg=sweeps.draw_sweep_settings,
         code=lambda w: code("draw_sweep", *sweeps.family_code(w)),
     script:
         "../scripts/draw_sweep.py"

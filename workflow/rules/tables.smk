@@ -24,7 +24,6 @@ rule make_table:
     wildcard_constraints:
         label=r"(?!qualitative-appendix\.)[a-z][a-z0-9_-]*",
     params:
-        cfg=tables.make_table_settings,
         code=lambda w: code("make_table", *tables.code(w.label)),
     script:
         "../scripts/make_table.py"
@@ -39,7 +38,6 @@ rule make_excerpts:
         tex=paths.table.partial(kind="tex", label="qualitative-appendix"),
         html=paths.table.partial(kind="html", label="qualitative-appendix"),
     params:
-        cfg=tables.make_excerpts_settings,
         code=code("make_excerpts", *tables.code("qualitative-appendix")),
     script:
         "../scripts/make_excerpts.py"
@@ -59,8 +57,6 @@ rule make_gallery:
         sample=paths.gallery_sample,
     conda:
         "../../envs/models.yaml"
-    params:
-        cfg=evaluation.make_gallery_settings,
     script:
         "../scripts/make_gallery.py"
 
@@ -81,7 +77,6 @@ rule draw_figure:
     wildcard_constraints:
         figure=figures.names,
     params:
-        cfg=figures.draw_figure_settings,
         code=lambda w: code("draw_figure", figures.code(w)),
     script:
         "../scripts/draw_figure.py"
@@ -100,8 +95,6 @@ rule write_numbers:
     output:
         numbers=paths.numbers,
         macros=paths.number_macros,
-    params:
-        cfg=publication.write_numbers_settings,
     script:
         "../scripts/write_numbers.py"
 

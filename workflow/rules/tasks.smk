@@ -8,8 +8,6 @@ rule make_requests:
     output:
         requests=paths.requests,
     threads: threads.generation
-    params:
-        cfg=preparation.make_requests_settings,
     script:
         "../scripts/make_requests.py"
 
@@ -25,8 +23,6 @@ rule select_requests:
         experiment=preparation.doing("rewrite", "instruct"),
     conda:
         "../../envs/data.yaml"
-    params:
-        cfg=preparation.select_requests_settings,
     script:
         "../scripts/select_requests.py"
 
@@ -57,7 +53,5 @@ rule score_tasks:
         drafts=lambda w: paths.draft_embeddings.each(w, encoder=project.spaces(w)),
     output:
         scores=paths.scores.partial(family="tasks"),
-    params:
-        cfg=evaluation.score_tasks_settings,
     script:
         "../scripts/score_tasks.py"

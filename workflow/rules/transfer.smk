@@ -11,7 +11,6 @@ rule embed_transfer:
         embeddings=paths.transfer_embeddings,
     threads: threads.scoring
     params:
-        cfg=studies.embed_transfer_settings,
         code=lambda w: code("embed_transfer", project.encoder_code(w)),
     script:
         "../scripts/embed_transfer.py"
@@ -27,7 +26,5 @@ rule score_transfer:
         ),
     output:
         scores=paths.scores.partial(family="transfer"),
-    params:
-        cfg=studies.score_transfer_settings,
     script:
         "../scripts/score_transfer.py"

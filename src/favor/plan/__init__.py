@@ -1,5 +1,6 @@
 """The planner: which job reads and writes what, and at what cost. It needs no Snakemake, numpy, pandas or pyarrow."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from favor.config.configuration import Configuration
@@ -8,10 +9,12 @@ from favor.plan.costs import Costs
 from favor.plan.evaluation import Evaluation
 from favor.plan.exports import Exports
 from favor.plan.figures import Figures
+from favor.plan.job_settings import Parameter
+from favor.plan.keys import Key
 from favor.plan.likelihood import LikelihoodAttribution
 from favor.plan.preparation import Preparation
 from favor.plan.privacy import PrivacyAudit
-from favor.plan.project import Project
+from favor.plan.project import PlannerComponent, Project
 from favor.plan.publication import Publication
 from favor.plan.records import Records
 from favor.plan.studies import Studies
@@ -45,3 +48,9 @@ class Planner:
         self.publication = Publication(project, training, records, tables, evaluation, sweeps, figures)
         self.targets = Targets(project, training, studies, tables, evaluation, sweeps, self.publication)
         self.costs = Costs(project, training)
+
+    def settings_of(self, stage: str) -> Callable[[Key], Parameter] | None:
+        """Return the function that is named as a stage, for ``cfg`` of its rule; None where the job reads none."""
+        name = f"{stage}_settings"
+        found = (getattr(part, name, None) for part in vars(self).values() if isinstance(part, PlannerComponent))
+        return next((function for function in found if function is not None), None)

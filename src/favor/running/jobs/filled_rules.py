@@ -1,4 +1,4 @@
-"""What follows from the name of a rule's script, so that no rule says it: log, benchmark, resources, code.
+"""What follows from the name of a rule's script, so that no rule says it: log, benchmark, resources, settings, code.
 
 The conda environment of a rule that names none is that of its file: most are of training, generation and scoring.
 """
@@ -21,14 +21,15 @@ def fill_in(
     rule: Any,
     paths: Any,
     asks: Callable[[str], dict[str, object]],
+    settings: Callable[[str], Callable[[Any], object] | None],
     code: Callable[[str], str],
     local_files: LocalFiles,
 ) -> None:
     """Fill in the log, benchmark, resources, parameters and environment that a rule does not say itself.
 
     With the calls that Snakemake's own loader makes. All of it goes into the rule's description too, from which "use
-    rule" of a workflow around this one starts. ``paths``: the planner's. ``asks`` and ``code`` give resources and
-    fingerprint of a script, ``local_files`` what its jobs read of the user's own.
+    rule" of a workflow around this one starts. ``paths``: the planner's. ``asks``, ``settings`` and ``code`` give
+    resources, configuration and fingerprint of a script, ``local_files`` what its jobs read of the user's own.
     """
     stage, said = Path(rule.script).stem, rule.ruleinfo
     output = strip_wildcard_constraints(rule.output[0])
@@ -49,6 +50,9 @@ def fill_in(
         environment = ENVIRONMENTS.get(Path(rule.snakefile).stem, "models")
         rule.conda_env = said.conda_env = f"../../envs/{environment}.yaml"
     positional, named = said.params or ((), {})
+    if "cfg" not in named and (cfg := settings(stage)) is not None:
+        named = {"cfg": cfg, **named}
+        rule.set_params(cfg=cfg)
     more: dict[str, Any] = {LOCAL_FILES: local_files.parameter(rule)}
     more |= {FILES: handed_over(rule), LIBRARIES: installed()}
     more |= {} if "code" in named else {"code": code(stage)}
