@@ -8,8 +8,8 @@ import pytest
 
 from favor.foundation.errors import UserError
 from favor.paper.names import released_methods
-from favor.plan.exports import Exports
 from favor.plan.keys import Key, run_key
+from favor.plan.publication import Exports
 
 FILES = ("tests/data/micro.yaml", "tests/data/released_lengths.yaml")
 

@@ -9,7 +9,7 @@ import pytest
 from favor.foundation.errors import UserError
 from favor.plan.job_settings import to_params
 from favor.plan.keys import Key
-from favor.plan.validation import unread
+from favor.plan.readings import unread
 from favor.scores.settings import ValidationScoring
 
 SWEEP = ("tests/data/micro.yaml", "tests/data/micro_studies.yaml")

@@ -65,7 +65,7 @@ rule join_generations:
 rule read_outputs:
     input:
         source=project.given_outputs,
-        prompts=evaluation.prompts,
+        prompts=project.prompts,
         common_prompts=training.common_prompts,
         tokenizer=preparation.tokenizer,
     output:
@@ -95,7 +95,7 @@ rule embed_generations:
     input:
         generations=evaluation.generations,
         common_generations=evaluation.common_generations,
-        prompts=evaluation.prompts,
+        prompts=project.prompts,
         encoder=project.encoder_files,
     output:
         embeddings=paths.generation_embeddings,
@@ -112,7 +112,7 @@ rule embed_generations:
 rule measure_assistant:
     input:
         generations=evaluation.generations,
-        prompts=evaluation.prompts,
+        prompts=project.prompts,
         classifier=evaluation.classifier,
         weights=evaluation.classifier_weights,
     output:
@@ -128,7 +128,7 @@ rule measure_assistant:
 rule measure_bertscore:
     input:
         generations=evaluation.generations,
-        prompts=evaluation.prompts,
+        prompts=project.prompts,
     output:
         bertscore=paths.bertscore,
     threads: threads.scoring
@@ -139,7 +139,7 @@ rule measure_bertscore:
 rule measure_utility:
     input:
         generations=evaluation.generations,
-        prompts=evaluation.prompts,
+        prompts=project.prompts,
         bertscore=paths.bertscore,
         embeddings=lambda w: paths.generation_embeddings.of(
             w, encoder=project.semantic_encoder(w)

@@ -7,7 +7,7 @@ from favor.studies.settings import AuditPage
 rule prepare_2afc:
     input:
         generations=studies.audited_generations,
-        prompts=evaluation.prompts,
+        prompts=project.prompts,
         texts=project.texts,
     output:
         audit=paths.audit_items,

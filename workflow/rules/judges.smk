@@ -5,7 +5,7 @@
 rule prepare_judgements:
     input:
         generations=evaluation.generations,
-        prompts=evaluation.prompts,
+        prompts=project.prompts,
         texts=project.texts,
     output:
         requests=paths.judge_requests,

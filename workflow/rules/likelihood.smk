@@ -4,7 +4,7 @@
 rule read_base_likelihoods:
     input:
         texts=project.texts,
-        prompts=evaluation.prompts,
+        prompts=project.prompts,
         common_prompts=training.common_prompts,
         near_duplicates=likelihood.near_duplicates,
         neutral=likelihood.neutral,

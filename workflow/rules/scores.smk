@@ -4,7 +4,7 @@
 rule score:
     input:
         generations=evaluation.generations,
-        prompts=evaluation.prompts,
+        prompts=project.prompts,
         sources=evaluation.sources,
         golds=lambda w: paths.gold_embeddings.each(w, encoder=project.spaces(w)),
         embeddings=lambda w: paths.generation_embeddings.each(

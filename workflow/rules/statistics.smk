@@ -4,7 +4,7 @@
 rule compare_methods:
     input:
         generations=evaluation.generations,
-        prompts=evaluation.prompts,
+        prompts=project.prompts,
         sources=evaluation.compared_sources,
         golds=lambda w: paths.gold_embeddings.each(
             w, encoder=evaluation.compared_encoders(w)
@@ -24,7 +24,7 @@ rule compare_methods:
 rule compare_all:
     input:
         generations=evaluation.generations,
-        prompts=evaluation.prompts,
+        prompts=project.prompts,
         sources=evaluation.sources,
         golds=lambda w: paths.gold_embeddings.each(w, encoder=project.spaces(w)),
         embeddings=lambda w: paths.generation_embeddings.each(
@@ -64,7 +64,7 @@ rule measure_coordinates:
 rule measure_participation:
     input:
         generations=evaluation.generations,
-        prompts=evaluation.prompts,
+        prompts=project.prompts,
         sources=evaluation.style_sources,
         golds=lambda w: paths.gold_embeddings.of(w, encoder=project.style_encoder(w)),
         embeddings=lambda w: paths.generation_embeddings.of(

@@ -10,7 +10,7 @@ rule make_table:
         evidence=tables.evidence,
         retrieval=tables.retrieval,
         paper=tables.paper_values,
-        prompts=tables.prompts,
+        prompts=project.prompts,
     output:
         cells=paths.table.partial(kind="parquet"),
         tex=paths.table.partial(kind="tex"),
@@ -32,7 +32,7 @@ rule make_table:
 rule make_excerpts:
     input:
         generations=evaluation.generations,
-        prompts=evaluation.prompts,
+        prompts=project.prompts,
     output:
         cells=paths.table.partial(kind="parquet", label="qualitative-appendix"),
         tex=paths.table.partial(kind="tex", label="qualitative-appendix"),
@@ -46,7 +46,7 @@ rule make_excerpts:
 rule make_gallery:
     input:
         generations=evaluation.generations,
-        prompts=evaluation.prompts,
+        prompts=project.prompts,
         sources=evaluation.style_sources,
         golds=lambda w: paths.gold_embeddings.of(w, encoder=project.style_encoder(w)),
         embeddings=lambda w: paths.generation_embeddings.of(

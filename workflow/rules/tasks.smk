@@ -29,7 +29,7 @@ rule select_requests:
 
 rule embed_drafts:
     input:
-        prompts=evaluation.prompts,
+        prompts=project.prompts,
         encoder=project.encoder_files,
     output:
         drafts=paths.draft_embeddings,
@@ -44,7 +44,7 @@ rule embed_drafts:
 rule score_tasks:
     input:
         generations=evaluation.generations,
-        prompts=evaluation.prompts,
+        prompts=project.prompts,
         sources=evaluation.sources,
         golds=lambda w: paths.gold_embeddings.each(w, encoder=project.spaces(w)),
         embeddings=lambda w: paths.generation_embeddings.each(

@@ -115,7 +115,7 @@ def _works(planner: Planner, name: str, shape: Any, device: str) -> dict[str, tu
     from favor.lm.settings import Optimisation
     from favor.lm.tasks import ClientTask, Piece
     from favor.lm.training import train
-    from favor.plan.likelihood import read_length
+    from favor.plan.readings import read_length
 
     experiment = planner.config.experiments[name]
     model, lora = planner.config.base_models[experiment.base_model], experiment.lora

@@ -7,22 +7,19 @@ from favor.config.configuration import Configuration
 from favor.config.row_checks import check_families
 from favor.plan.costs import Costs
 from favor.plan.evaluation import Evaluation
-from favor.plan.exports import Exports
 from favor.plan.figures import Figures
 from favor.plan.job_settings import Parameter
 from favor.plan.keys import Key
-from favor.plan.likelihood import LikelihoodAttribution
 from favor.plan.preparation import Preparation
 from favor.plan.privacy import PrivacyAudit
 from favor.plan.project import PlannerComponent, Project
-from favor.plan.publication import Publication
+from favor.plan.publication import Exports, Publication
+from favor.plan.readings import LikelihoodAttribution, ValidationLosses
 from favor.plan.records import Records
 from favor.plan.studies import Studies
-from favor.plan.sweeps import Sweeps
-from favor.plan.tables import Tables
+from favor.plan.tables import Sweeps, Tables
 from favor.plan.targets import Targets
 from favor.plan.training import Training
-from favor.plan.validation import ValidationLosses
 
 
 class Planner:

@@ -19,8 +19,8 @@ from favor.foundation.names import nearest
 from favor.lm.settings import PASS_BYTES, STACK_BYTES
 from favor.plan.job_settings import not_none
 from favor.plan.keys import Key
-from favor.plan.likelihood import read_length
 from favor.plan.project import PlannerComponent
+from favor.plan.readings import read_length
 from favor.plan.training import Training
 from favor.running.settings import Cluster, Stage
 

@@ -24,9 +24,9 @@ from favor.plan.job_settings import (
 )
 from favor.plan.keys import Key, run_key
 from favor.plan.project import PlannerComponent, alternatives
+from favor.plan.readings import FAMILY as VALIDATION
 from favor.plan.tables import RETRIEVAL, Tables
 from favor.plan.training import Training
-from favor.plan.validation import FAMILY as VALIDATION
 from favor.report.settings import Gallery
 from favor.scores.settings import BertScoring, Efficiency, Scores, Scoring, Spaces, TrainedRun
 from favor.studies.settings import TaskScoring
@@ -149,9 +149,6 @@ class Evaluation(PlannerComponent):
         computed = self.tables.computable(key.experiment) if named else []
         return [self.paths.scores.of(key, family=family) for family in named if family in computed]
 
-    def prompts(self, key: Key) -> list[str]:
-        return self.paths.prompts.each(key, seed=self.project.experiment(key).seeds)
-
     # Prompts for somebody else to answer
 
     def _asking(self) -> list[str]:
@@ -167,7 +164,7 @@ class Evaluation(PlannerComponent):
 
     def _asked(self, name: str) -> tuple[list[str], list[str]]:
         key = Key(experiment=name)
-        return self.prompts(key), self.training.common_prompts(key)
+        return self.project.prompts(key), self.training.common_prompts(key)
 
     def prompts_settings(self, key: object) -> Parameter:
         """Return the files behind every list, in their order."""
@@ -305,27 +302,22 @@ class Evaluation(PlannerComponent):
 
     # Diagnostics
 
-    def _residual_row(self, experiment: str) -> str | None:
-        """Return the row whose private residuals are measured: FAVoR, or else the first with a residual stage."""
-        plans = self.project.plans(experiment)
-        rows = [row for row, plan in plans.items() if plan.personal is not None and plan.personal.residual]
-        return min(rows, key=lambda row: row != "favor", default=None)
+    def _energy_runs(self, key: Key) -> list[Key]:
+        """Return the run whose private residuals are measured: FAVoR's, or the first with a residual stage.
 
-    def _energy_run(self, key: Key) -> Key | None:
-        """Return the first seed of that row: the paper measures one run."""
-        row = self._residual_row(key.experiment)
-        seed = str(self.project.experiment(key).seeds[0])
-        return None if row is None else self.training.trainer(run_key(key.experiment, seed, row))
+        Of its first seed, as in the paper.
+        """
+        plans = self.project.plans(key.experiment).items()
+        rows = [row for row, plan in plans if plan.personal is not None and plan.personal.residual]
+        seed, chosen = self.project.experiment(key).seeds[0], sorted(rows, key=lambda row: row != "favor")[:1]
+        return [self.training.trainer(run_key(key.experiment, seed, row)) for row in chosen]
 
     def energy_bundles(self, key: Key) -> list[str]:
-        run = self._energy_run(key)
-        return (
-            [] if run is None else [self.paths.personal_pack.of(job) for job in self.training.phase_jobs(run, "last")]
-        )
+        jobs = (job for run in self._energy_runs(key) for job in self.training.phase_jobs(run, "last"))
+        return list(map(self.paths.personal_pack.of, jobs))
 
     def energy_behind(self, key: Key) -> list[str]:
-        run = self._energy_run(key)
-        return [] if run is None else self.training.behind(run)
+        return [file for run in self._energy_runs(key) for file in self.training.behind(run)]
 
     def measure_participation_settings(self, key: Key) -> Parameter:
         """Return each client's last round, by federated row and seed."""

@@ -1,18 +1,64 @@
-"""What the privacy audit reads and writes: adapters and uploads as an evaluator, and the track with planted secrets."""
+"""What clipping and noise guarantee, and the privacy audit: adapters and uploads as an evaluator, planted secrets."""
 
+from collections import Counter
 from dataclasses import dataclass
+from itertools import chain
 
+from favor.config.experiments import Experiment
 from favor.federation.factors import change_output
 from favor.federation.method import SharedStage, plan_values
 from favor.federation.schedule import client_names
 from favor.foundation.section import refuse
-from favor.plan.dp_guarantee import failure_probability
 from favor.plan.job_settings import Parameter, build_job_settings, job_params, not_none, to_params
 from favor.plan.keys import Key, run_key
 from favor.plan.project import PlannerComponent
 from favor.plan.shared import with_canaries
 from favor.plan.training import Training
+from favor.statistics.accounting import epsilon, rho
 from favor.studies.settings import CanaryClients, Planted, Privacy, PrivacyReading, PrivacyScoring
+
+
+def most_participations(training: Training, experiment: str) -> int:
+    """Return the most rounds that a client takes part in, over seeds and the sampling rules of its tracks."""
+    section = training.project.config.experiments[experiment]
+    samplings = {plan.shared.sampling for plan in training.project.plans(experiment).values() if plan.shared}
+    schedules = [training.rounds(experiment, str(seed), sampling) for seed in section.seeds for sampling in samplings]
+    return max((max(Counter(chain.from_iterable(rounds)).values()) for rounds in schedules), default=0)
+
+
+def failure_probability(section: Experiment) -> float:
+    """Return delta of an experiment's guarantee: ``federation.privacy.delta``, or clients^-1.1."""
+    assert section.clients is not None
+    privacy = section.federation.privacy
+    return section.clients**-1.1 if privacy is None or privacy.delta is None else privacy.delta
+
+
+def privacy_loss(training: Training, experiment: str) -> tuple[float, float]:
+    """Return (epsilon, delta) of each shared adapter, for one author's uploads or zeros; infinite without noise."""
+    section = training.project.config.experiments[experiment]
+    privacy = section.federation.privacy
+    delta = failure_probability(section)
+    noise = 0.0 if privacy is None else privacy.noise_multiplier
+    return epsilon(rho(most_participations(training, experiment), noise), delta), delta
+
+
+def guarantee(training: Training, experiment: str) -> str:
+    """Return the sentence that tables print about the guarantee; "" without clipping."""
+    section = training.project.config.experiments[experiment]
+    privacy = section.federation.privacy
+    if privacy is None:
+        return ""
+    if not privacy.noise_multiplier:
+        return f"Uploads are clipped to a norm of {privacy.clip:g}; without noise that guarantees nothing."
+    loss, delta = privacy_loss(training, experiment)
+    times = most_participations(training, experiment)
+    open_server = "" if section.federation.aggregation == "sum_only" else "The server sees uploads without noise. "
+    return (
+        f"Each shared adapter is (ε = {loss:.3g}, δ = {delta:.2g})-differentially private for one author in "
+        f"{section.clients}, whose uploads are replaced by zeros in the neighbouring run: clip {privacy.clip:g}, noise "
+        f"{privacy.noise_multiplier:g}, at most {times} {'participation' if times == 1 else 'participations'}. "
+        f"{open_server}Personal adapters are not covered."
+    )
 
 
 @dataclass(eq=False)
@@ -59,9 +105,8 @@ class PrivacyAudit(PlannerComponent):
         if change_output(stage.trains, stage.uploads):
             return []
         rounds = range(self.project.experiment(run).federation.rounds)
-        return [
-            self.paths.endpoints.of(job) for number in rounds for job in self.training.round_jobs(run, stage, number)
-        ]
+        jobs = (job for number in rounds for job in self.training.round_jobs(run, stage, number))
+        return list(map(self.paths.endpoints.of, jobs))
 
     # What is read of a run
 
@@ -137,11 +182,6 @@ class PrivacyAudit(PlannerComponent):
             cohort=None if privacy is None else privacy.cohort,
         )
 
-    def _silent(self, experiment: str, row: str) -> bool:
-        """Return whether what the clients of a row upload changes nothing alone."""
-        stage = self.project.plans(experiment)[row].shared
-        return stage is not None and not change_output(stage.trains, stage.uploads)
-
     # Scores
 
     def readings(self, key: Key) -> list[str]:
@@ -161,16 +201,15 @@ class PrivacyAudit(PlannerComponent):
     def score_privacy_settings(self, key: Key) -> Parameter:
         experiment = self.project.experiment(key)
         rows = [] if experiment.studies.privacy is None else self.training.audited_rows(key.experiment)
+        runs = {row: run_key(key.experiment, experiment.seeds[0], row) for row in rows}
+        stages = {row: self._stage(run) for row, run in runs.items()}
         return to_params(
             PrivacyScoring(
                 methods=rows,
                 delta=failure_probability(experiment),
-                silent=[row for row in rows if self._silent(key.experiment, row)],
+                # What their clients upload changes nothing alone.
+                silent=[row for row, stage in stages.items() if not change_output(stage.trains, stage.uploads)],
                 bootstrap=experiment.evaluation.bootstrap,
-                personal=[
-                    row
-                    for row in rows
-                    if self.training.bundles(self.training.trainer(run_key(key.experiment, experiment.seeds[0], row)))
-                ],
+                personal=[row for row, run in runs.items() if self.training.bundles(run)],
             )
         )

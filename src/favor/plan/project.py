@@ -79,6 +79,9 @@ class Project:
     def experiment(self, key: Key) -> Experiment:
         return self.config.experiments[key.experiment]
 
+    def prompts(self, key: Key) -> list[str]:
+        return self.paths.prompts.each(key, seed=self.experiment(key).seeds)
+
     def corpus(self, key: Key) -> str:
         return self.experiment(key).corpus
 

@@ -1,25 +1,133 @@
-"""What is read and published at the end: the report, the numbers of the paper's running text, and the release."""
+"""What leaves a results folder: exports of single runs, the report, the numbers of the running text, the release."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from favor.federation.method import rate_caution
+from favor.federation.method import Plan, load_method, rate_caution
 from favor.figures.specs import declared_figure
+from favor.foundation.errors import UserError
+from favor.foundation.names import nearest
 from favor.foundation.registry import METRIC_FAMILIES
 from favor.paper.settings import Claimed, Numbers, NumberSource
 from favor.plan.evaluation import Evaluation
 from favor.plan.figures import Figures
-from favor.plan.job_settings import Parameter, build_job_settings, job_params, parameter, plain, to_params, without
+from favor.plan.job_settings import (
+    Parameter,
+    build_job_settings,
+    job_params,
+    parameter,
+    pick,
+    plain,
+    to_params,
+    without,
+)
 from favor.plan.keys import Key, run_key
 from favor.plan.project import PlannerComponent, unique
+from favor.plan.readings import FAMILY as VALIDATION
 from favor.plan.records import Records
-from favor.plan.sweeps import Sweeps
-from favor.plan.tables import RETRIEVAL, TABLE_KINDS, Tables
+from favor.plan.tables import RETRIEVAL, TABLE_KINDS, Sweeps, Tables
 from favor.plan.training import Training
-from favor.plan.validation import FAMILY as VALIDATION
-from favor.publish.settings import Bundle
+from favor.publish.release_layout import FAMILIES, check
+from favor.publish.settings import Bundle, PanExport, ReleasedRun
 from favor.report.settings import PrintedExperiment
 from favor.running.jobs.environment import latex_available
+
+_SECTIONS = ("protocol", "allocation", "prompts", "federation", "lora", "training", "alignment", "generation")
+
+
+@dataclass(eq=False)
+class Exports(PlannerComponent):
+    """The exports of a project's runs."""
+
+    training: Training
+    evaluation: Evaluation
+
+    def adapters(self, key: Key) -> list[str]:
+        """Return the adapters of a run, to export them as PEFT folders. Raises ``UserError`` for an unknown run."""
+        self.project.check_run(key.experiment, key.method, key.seed)
+        mixture = self.project.plan(key).generates.mixture
+        if mixture is not None and mixture.kind == "token":
+            raise UserError(
+                f"{key.method}: its gate looks at every token, which an adapter in PEFT's format cannot do; export "
+                "another row"
+            )
+        return self.training.adapters(key)
+
+    # PAN's evaluator
+
+    def pan_generations(self, key: Key) -> str:
+        """Return the generations of a run, if PAN's evaluator can read them. Raises ``UserError`` if not."""
+        self.project.check_run(key.experiment, key.method, key.seed)
+        encoders = self.project.encoders_of(key.experiment)
+        if key.encoder not in encoders:
+            raise UserError(
+                f"experiment '{key.experiment}' is not measured with encoder '{key.encoder}'; "
+                f"{nearest(key.encoder, encoders)}"
+            )
+        return self.evaluation.run_generations(key)
+
+    def export_pan_settings(self, key: Key) -> Parameter:
+        return to_params(PanExport(method=key.method, seed=int(key.seed)))
+
+    # The layout of the paper's release
+
+    def released_generations(self, key: Key) -> str:
+        """Return the generations of a run, if the released layout can hold them. Raises ``UserError`` if not."""
+        self.project.check_run(key.experiment, key.method, key.seed)
+        check(self.released_run(key))
+        return self.evaluation.run_generations(key)
+
+    def released_scores(self, key: Key) -> list[str]:
+        return [self.paths.scores.of(experiment=key.experiment, family=family) for family in FAMILIES]
+
+    def released_run(self, key: Key) -> ReleasedRun:
+        config, experiment = self.config, self.project.experiment(key)
+        row, corpus = self.project.rows[key.experiment, key.method], config.corpora[experiment.corpus]
+        model, evaluation = config.base_models[experiment.base_model], experiment.evaluation
+        method = row.module.rsplit(".", 1)[-1]
+        shared, personal = row.plan.shared, row.plan.personal
+        return ReleasedRun(
+            dataset=corpus.paper_dataset or "",
+            generated=corpus.demo is not None,
+            row=key.method,
+            title=self.project.titles(key.experiment)[key.method],
+            method=method,
+            seed=int(key.seed),
+            style_encoder=experiment.style_encoder,
+            style_encoder_title=config.encoders[experiment.style_encoder].title or experiment.style_encoder,
+            base_model=model.title or experiment.base_model,
+            quantisation=model.quantisation,
+            hyperparameters=plain(row.hyperparameters),
+            settings=pick(experiment, *_SECTIONS, "clients"),
+            measured_with={
+                "words": corpus.words,
+                "bertscore_model": Path(evaluation.bertscore.model).name,
+                "bertscore_layer": evaluation.bertscore.layer,
+                "semantic_encoder": evaluation.semantic_encoder,
+                "assistant_classifier": evaluation.assistant,
+            },
+            components=_components(row.plan),
+            method_components=_components(load_method(method, {}, experiment)[1]),
+            local_epochs_shared=shared.epochs if shared is not None else 0,
+            local_epochs_private=personal.epochs if personal is not None else 0,
+            client_updates=0
+            if shared is None
+            else sum(map(len, self.training.rounds(key.experiment, key.seed, shared.sampling))),
+        )
+
+    def export_release_settings(self, key: Key) -> Parameter:
+        return to_params(self.released_run(key))
+
+
+def _components(plan: Plan) -> dict[str, bool]:
+    stages = [stage for stage in (plan.shared, plan.personal) if stage is not None]
+    return {
+        "shared_stage": plan.shared is not None,
+        "proximal_term": any(stage.objective.proximal > 0 for stage in stages),
+        "private_residual": plan.personal is not None and plan.personal.residual,
+        "asce_alignment": any(stage.objective.alignment > 0 for stage in stages),
+    }
 
 
 @dataclass(eq=False)
@@ -69,12 +177,7 @@ class Publication(PlannerComponent):
         return self.paths.gallery_sample.each(experiment=self.evaluation.galleries())
 
     def prompts(self, key: object = None) -> list[str]:
-        experiments = self.experiments
-        return [
-            self.paths.prompts.of(experiment=name, seed=seed)
-            for name in self.evaluation.shown()
-            for seed in experiments[name].seeds
-        ]
+        return [file for name in self.evaluation.shown() for file in self.project.prompts(Key(experiment=name))]
 
     def evidence(self, key: object = None) -> list[str]:
         """Return the inputs of the report's first screens: comparisons of all rows, voices kept, cautions."""
@@ -129,7 +232,7 @@ class Publication(PlannerComponent):
             prompts_per_client=experiment.prompts.per_client,
             measured=experiment.evaluation.encoders,
             references=self.tables.references(name),
-            never_sampled=self._never_sampled(name),
+            never_sampled=self.training.never_sampled(name, "coverage_first"),
             figures=self.evaluation.figures(name),
             encoders=self.tables.encoder_roles(name),
             encoder_titles=self.tables.encoder_titles(),
@@ -147,14 +250,6 @@ class Publication(PlannerComponent):
             methods={row: self.project.rows[name, row].hyperparameters for row in experiment.methods},
             corpus=without(corpus, "path"),
         )
-
-    def _never_sampled(self, name: str) -> dict[str, int]:
-        """Return how many clients no round samples, by seed; they generate with the final shared adapter."""
-        experiment = self.experiments[name]
-        return {
-            str(seed): experiment.remaining_clients - len(self.training.last_rounds(name, str(seed), "coverage_first"))
-            for seed in experiment.seeds
-        }
 
     # The numbers of the paper's running text
 

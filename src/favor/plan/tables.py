@@ -1,6 +1,6 @@
-"""What is printed: the tables of a project by label, and what their jobs read."""
+"""What is printed: the tables of a project by label, and its sweeps: experiments that differ in one setting."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
@@ -13,12 +13,16 @@ from favor.foundation.registry import METRIC_FAMILIES, TABLES
 from favor.foundation.section import refuse
 from favor.paper.names import METHODS, method_name, unmarked
 from favor.paper.values import paper_file
-from favor.plan.dp_guarantee import guarantee
-from favor.plan.job_settings import Parameter, job_params, to_params
+from favor.plan.job_settings import Parameter, build_job_settings, job_params, to_params
 from favor.plan.keys import Key
-from favor.plan.project import PlannerComponent
+from favor.plan.privacy import guarantee
+from favor.plan.project import PlannerComponent, unique
+from favor.plan.readings import FAMILY as VALIDATION
+from favor.plan.readings import unread
 from favor.plan.records import Records, recipe
-from favor.tables.settings import Excerpts, PrintedTable, Sweep
+from favor.report.settings import PrintedSweep
+from favor.scores.metric import families_of
+from favor.tables.settings import Excerpts, PrintedTable, Sweep, SweepFigure, SweepPrinting, SweepScores
 from favor.tables.specs import Context, RowSettings, TableSpec, load_spec
 
 TABLE_KINDS = ("parquet", "tex", "html")
@@ -110,7 +114,8 @@ class Tables(PlannerComponent):
             stage = plan.shared
             if stage is not None and plan.inference == "endpoint" and not change_output(stage.trains, stage.uploads):
                 name = method_name(row, self.titles(experiment))
-                if unseen := self._never_sampled(experiment, stage.sampling):
+                counts = self.records.training.never_sampled(experiment, stage.sampling).items()
+                if unseen := ", ".join(f"{count} (seed {seed})" for seed, count in counts if count):
                     said = f"{unmarked(name)}: the shared half alone changes nothing, so that {unseen} clients that no "
                     left[row] = left[name] = f"{said}round sampled generate with the base model."
         if section.withdrawn:
@@ -122,13 +127,6 @@ class Tables(PlannerComponent):
             for half, names in halves.items()
             for key in (*names, *names.values())
         }
-
-    def _never_sampled(self, experiment: str, sampling: str) -> str:
-        """Return how many clients no round samples, by seed, in words; "" for none."""
-        section = self.experiments[experiment]
-        last = {seed: self.records.training.last_rounds(experiment, str(seed), sampling) for seed in section.seeds}
-        unseen = {seed: section.remaining_clients - len(sampled) for seed, sampled in last.items()}
-        return ", ".join(f"{count} (seed {seed})" for seed, count in unseen.items() if count)
 
     def _last_round_half(self, experiment: str, sampling: str) -> str:
         section = self.experiments[experiment]
@@ -153,10 +151,6 @@ class Tables(PlannerComponent):
     def retrieval(self, key: Key) -> list[str]:
         """Return how well encoders separate the writers' own texts, for a table that prints style scores."""
         return [self.paths.scores.of(key, family=RETRIEVAL)] if self.specs[key.label].prints_style else []
-
-    def prompts(self, key: Key) -> list[str]:
-        seeds = self.experiments[key.experiment].seeds
-        return [self.paths.prompts.of(experiment=key.experiment, seed=seed) for seed in seeds]
 
     def _printed_settings(self, key: Key) -> Mapping[str, RowSettings]:
         spec, experiment = self.specs[key.label], self.project.experiment(key)
@@ -247,3 +241,130 @@ def _specs(owners: Mapping[str, Experiment] | Mapping[str, Sweep], over_points: 
                 place = "a sweep (sweeps.<name>.tables)" if specs[label].over_points else "an experiment"
                 refuse(where, f"'{label}' is a table of {place}; name it there")
     return specs
+
+
+@dataclass(eq=False)
+class Sweeps(PlannerComponent):
+    """The sweeps of a project.
+
+    Raises ``UserError`` for a figure of what no table of its sweep scores, and for a choice that no row can make.
+    """
+
+    tables: Tables
+
+    def __post_init__(self) -> None:
+        for name, sweep in self.config.sweeps.items():
+            scored = set(self.families(name))
+            for metric in sweep.figure:
+                if scored.isdisjoint(families_of([metric.partition(":")[0]])):
+                    refuse(f"sweeps.{name}.figure", f"no table of the sweep scores '{metric}'; name another metric")
+            reasons = [unread(plan) for point in self.members(name) for plan in self.project.plans(point).values()]
+            if sweep.choose_by and all(reasons):
+                refuse(f"sweeps.{name}.choose_by", f"no row has a validation loss: {reasons[0]}; add a row that trains")
+
+    def families(self, sweep: str) -> list[str]:
+        section = self.config.sweeps[sweep]
+        chosen = {VALIDATION} if section.choose_by else set()
+        return sorted(chosen | {family for label in section.tables for family in self.tables.specs[label].sources})
+
+    def members(self, sweep: str) -> list[str]:
+        return unique(point.experiment for point in self.config.sweeps[sweep].points)
+
+    def _methods(self, sweep: str) -> list[str]:
+        experiments = self.experiments
+        return unique(row for name in self.members(sweep) for row in experiments[name].methods)
+
+    def _titles(self, sweep: str, titles: Callable[[str], Mapping[str, str]]) -> dict[str, str]:
+        """Return the printed names of the rows of a sweep, from those of each experiment.
+
+        A row of the paper that is another method at some of the points ("fedavg" as FFA-LoRA) has its own name: what
+        differs there is said by the point's label.
+        """
+        experiments, found = self.experiments, {}
+        for row in self._methods(sweep):
+            names = [titles(name).get(row, "") for name in self.members(sweep) if row in experiments[name].methods]
+            if names[-1] and (row not in METHODS or len(set(names)) == 1):
+                found[row] = names[-1]
+        return found
+
+    def scores(self, key: Key) -> list[str]:
+        return [
+            self.paths.scores.of(experiment=point.experiment, family=family)
+            for point in self.config.sweeps[key.sweep].points
+            for family in self.families(key.sweep)
+        ]
+
+    def collect_sweep_settings(self, key: Key) -> Parameter:
+        sweep = self.config.sweeps[key.sweep]
+        return job_params(SweepScores, sweep, families=self.families(key.sweep))
+
+    def _of_members(self, key: Key, files: Callable[[Key], list[str]]) -> list[str]:
+        """Return files of the same table in every experiment."""
+        return [file for name in self.members(key.sweep) for file in files(Key(experiment=name, label=key.label))]
+
+    def comparisons(self, key: Key) -> list[str]:
+        return self._of_members(key, self.tables.comparisons)
+
+    def evidence(self, key: Key) -> list[str]:
+        """Return the comparisons of all rows, where marks of the table rest on them."""
+        within = self.tables.specs[key.label].ranked_within == "point"
+        return self._of_members(key, self.tables.evidence) if within else []
+
+    def retrieval(self, key: Key) -> list[str]:
+        return self._of_members(key, self.tables.retrieval)
+
+    def prompts(self, key: Key) -> list[str]:
+        return self._of_members(key, self.project.prompts)
+
+    def make_sweep_table_settings(self, key: Key) -> Parameter:
+        contexts = {name: self.tables.context(name) for name in self.members(key.sweep)}
+        display = self._titles(key.sweep, self.tables.titles)
+        return job_params(SweepPrinting, self.config.sweeps[key.sweep], contexts=contexts, display=display)
+
+    def draw_sweep_settings(self, key: Key) -> Parameter:
+        sweep, experiments = self.config.sweeps[key.sweep], self.experiments
+        return job_params(
+            SweepFigure,
+            sweep,
+            methods=self._methods(key.sweep),
+            families=self.families(key.sweep),
+            style_encoders={point.label: experiments[point.experiment].style_encoder for point in sweep.points},
+            display=self._titles(key.sweep, self.tables.titles),
+        )
+
+    def family_code(self, key: Key) -> list[str]:
+        return list(map(METRIC_FAMILIES.entry, self.families(key.sweep)))
+
+    def table_files(self, *kinds: str) -> list[str]:
+        return [
+            self.paths.sweep_table.of(sweep=name, label=label, kind=kind)
+            for name, sweep in self.config.sweeps.items()
+            for label in sweep.tables
+            for kind in kinds
+        ]
+
+    def figures(self, kind: str) -> list[str]:
+        sweeps = self.config.sweeps
+        return [self.paths.sweep_figure.of(sweep=name, kind=kind) for name, sweep in sweeps.items() if sweep.figure]
+
+    def report_settings(self) -> dict[str, PrintedSweep]:
+        """Return what the report prints of every sweep."""
+        settings = {}
+        config = self.config
+        for name, sweep in config.sweeps.items():
+            experiments = self.members(name)
+            first = config.experiments[experiments[0]]
+            corpus = config.corpora[first.corpus]
+            settings[name] = build_job_settings(
+                PrintedSweep,
+                sweep,
+                encoders={entry: self.tables.encoder_roles(entry) for entry in experiments},
+                encoder_titles=self.tables.encoder_titles(),
+                methods=self._methods(name),
+                display=self._titles(name, self.project.titles),
+                seeds=sorted({seed for entry in experiments for seed in config.experiments[entry].seeds}),
+                dataset=corpus.title,
+                demo=bool(corpus.demo),
+                base_model=self.project.model_title(first.base_model),
+            )
+        return settings

@@ -11,8 +11,7 @@ from favor.plan.keys import Key
 from favor.plan.project import PlannerComponent, unique
 from favor.plan.publication import Publication
 from favor.plan.studies import Studies
-from favor.plan.sweeps import Sweeps
-from favor.plan.tables import TABLE_KINDS, Tables
+from favor.plan.tables import TABLE_KINDS, Sweeps, Tables
 from favor.plan.training import Training
 
 

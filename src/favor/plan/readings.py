@@ -1,14 +1,15 @@
-"""Likelihood attribution: which texts are read, under which adapters, and what its scores depend on."""
+"""Losses of texts under adapters: likelihoods that attribute held-out texts, and validation losses of training logs."""
 
 from dataclasses import dataclass
 
 from favor.config.experiments import Experiment
-from favor.federation.settings import BaseReading, Likelihood, LikelihoodReading
+from favor.federation.method import Inference, Plan, plan_values
+from favor.federation.settings import BaseReading, Likelihood, LikelihoodReading, ValidationReading
 from favor.plan.job_settings import Parameter, job_params, not_none, to_params
 from favor.plan.keys import Key, run_key
-from favor.plan.project import PlannerComponent, alternatives
+from favor.plan.project import PlannerComponent, alternatives, unique
 from favor.plan.training import Training
-from favor.scores.settings import LikelihoodScoring, PoisoningScoring
+from favor.scores.settings import LikelihoodScoring, PoisoningScoring, ValidatedRun, ValidatedStage, ValidationScoring
 
 LONGEST = 128  # supervised tokens of a text, where the configuration names no number
 # Why a row has no likelihood, by what it generates with.
@@ -42,8 +43,7 @@ class LikelihoodAttribution(PlannerComponent):
 
     def rows(self) -> str:
         """Return a regular expression of the rows that generate with adapters or with the plain base."""
-        rows = {row for name, row in self.project.rows if self._reads(name, row)}
-        return alternatives(sorted(rows))
+        return alternatives(sorted({row for name, row in self.project.rows if self._reads(name, row)}))
 
     def _reads(self, experiment: str, row: str) -> bool:
         return self.project.rows[experiment, row].plan.inference not in WITHOUT
@@ -87,16 +87,17 @@ class LikelihoodAttribution(PlannerComponent):
     def readings(self, key: Key) -> list[str]:
         if self.project.experiment(key).evaluation.likelihood is None:
             return []
-        runs = self.training.runs(key.experiment)
-        return [self.paths.likelihood.of(self.reader(run)) for run in runs if self._reads(run.experiment, run.method)]
+        return [self.paths.likelihood.of(self.reader(run)) for run in self._runs(key)]
+
+    def _runs(self, key: Key) -> list[Key]:
+        return [run for run in self.training.runs(key.experiment) if self._reads(run.experiment, run.method)]
 
     def readings_beside(self, key: Key) -> list[str]:
         """Return the likelihoods of the same rows in the experiment without the attack."""
         poisoning = self.project.experiment(key).studies.poisoning
         if poisoning is None:
             return []
-        runs = [run for run in self.training.runs(key.experiment) if self._reads(run.experiment, run.method)]
-        there = (run_key(poisoning.beside, run.seed, run.method) for run in runs)
+        there = (run_key(poisoning.beside, run.seed, run.method) for run in self._runs(key))
         return [self.paths.likelihood.of(self.reader(run)) for run in there]
 
     def score_likelihood_settings(self, key: Key) -> Parameter:
@@ -123,3 +124,79 @@ class LikelihoodAttribution(PlannerComponent):
             attackers={seed: each.clients for seed, each in found.items()},
             targets={seed: each.target for seed, each in found.items()} if aimed else {},
         )
+
+
+FAMILY = "validation"
+_NOT_TRAINED = "its clients generate with no adapter of their own, whose loss a training log would hold"
+_POOLED = "one adapter for all authors: its training log has no loss of a single author"
+_MIXED = "its clients generate with another mixture than its training logs read"
+
+
+def unread(plan: Plan) -> str:
+    """Return why no training log has the validation loss of the adapters that a row generates with; "" if one has.
+
+    A log reads the adapter as it trains. It is what generates where no part is replaced afterwards: a shared half by
+    the final one, a gate per text by its mean, the mean of the others by a later one.
+    """
+    if plan.inference not in ("personal", "endpoint"):
+        return _NOT_TRAINED
+    if plan.inference == "personal" and plan.personal is not None and plan.personal.start == "pooled":
+        return _POOLED
+    mixture = plan.generates.mixture
+    fixed = mixture is None or (mixture.kind in ("learned", "sum") and mixture.training == "dynamic")
+    return "" if fixed and plan.global_half == "last_round" else _MIXED
+
+
+@dataclass(eq=False)
+class ValidationLosses(PlannerComponent):
+    """The validation losses of a project's rows."""
+
+    training: Training
+
+    def _logs(self, run: Key) -> list[str]:
+        plan = self.project.plan(run)
+        return [] if unread(plan) else [log for log, _ in self.training.logged_jobs(self.training.trainer(run))]
+
+    def final_adapter(self, key: Key) -> str:
+        rounds = self.project.experiment(key).federation.rounds
+        return self.training.server_adapter(key, self.training.stage(key), rounds)
+
+    def read_validation_settings(self, key: Key) -> Parameter:
+        experiment = self.project.experiment(key)
+        return job_params(
+            ValidationReading,
+            experiment,
+            experiment.prompts,
+            generates=plan_values(Inference("server", ranks=self.training.stage(key).ranks)),
+            model=self.project.loaded_model(experiment.base_model),
+            clients=self.training.clients(key.experiment),
+        )
+
+    def stage_logs(self, key: Key) -> list[str]:
+        shared = [log for log, _ in self.training.logged_jobs(key, personal=False)]
+        if key.stage == "shared":
+            return shared
+        return [log for log, _ in self.training.logged_jobs(key) if log not in shared]
+
+    def take_validation_settings(self, key: Key) -> Parameter:
+        stopped = key.stage == "personal" and self._patient(key)
+        return to_params(ValidatedStage(stage=key.stage, stopped=stopped, logs=self.stage_logs(key)))
+
+    def _patient(self, key: Key) -> bool:
+        validation = self.project.experiment(key).training.validation
+        return validation is not None and validation.patience is not None
+
+    def logs(self, key: Key) -> list[str]:
+        return unique(log for run in self.training.runs(key.experiment) for log in self._logs(run))
+
+    def score_validation_settings(self, key: Key) -> Parameter:
+        """Return the training logs of each run, and why a row has no score."""
+        experiment, plans = self.project.experiment(key), self.project.plans(key.experiment)
+        patient = self._patient(key)
+        runs = []
+        for run in self.training.runs(key.experiment):
+            stage = "personal" if plans[run.method].inference == "personal" else "shared"
+            stopped = patient and stage == "personal"
+            runs.append(ValidatedRun(method=run.method, stage=stage, stopped=stopped, logs=self._logs(run)))
+        without = {row: why for row, plan in plans.items() if (why := unread(plan))}
+        return to_params(ValidationScoring(runs=runs, without=without, bootstrap=experiment.evaluation.bootstrap))
