@@ -19,9 +19,8 @@ from favor.foundation.names import nearest
 from favor.lm.settings import PASS_BYTES, STACK_BYTES
 from favor.plan.job_settings import not_none
 from favor.plan.keys import Key
-from favor.plan.project import PlannerComponent
 from favor.plan.readings import read_length
-from favor.plan.training import Training
+from favor.plan.training import TrainingComponent
 from favor.running.settings import Cluster, Stage
 
 PRETRAINED_PARAMETERS = 3_000_000_000  # of a base model whose configuration names no number
@@ -97,11 +96,8 @@ def tables_mb(files: Iterable[str]) -> float:
     return sum(os.stat(str(path)).st_size for path in files if not str(path).endswith(".safetensors")) / 1e6
 
 
-@dataclass(eq=False)
-class Costs(PlannerComponent):
+class Costs(TrainingComponent):
     """The resources of a project's jobs, by :data:`OPERATIONS` of base models."""
-
-    training: Training
 
     @property
     def cluster(self) -> Cluster:

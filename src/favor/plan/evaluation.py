@@ -23,10 +23,10 @@ from favor.plan.job_settings import (
     to_params,
 )
 from favor.plan.keys import Key, run_key
-from favor.plan.project import PlannerComponent, alternatives
+from favor.plan.project import alternatives
 from favor.plan.readings import FAMILY as VALIDATION
 from favor.plan.tables import RETRIEVAL, Tables
-from favor.plan.training import Training
+from favor.plan.training import TrainingComponent
 from favor.report.settings import Gallery
 from favor.scores.settings import BertScoring, Efficiency, Scores, Scoring, Spaces, TrainedRun
 from favor.studies.settings import TaskScoring
@@ -36,10 +36,9 @@ BESIDE_FIGURES = ("quality", "copying")  # nothing draws them; they are kept bes
 
 
 @dataclass(eq=False)
-class Evaluation(PlannerComponent):
+class Evaluation(TrainingComponent):
     """The measurements, scores and paired tests of a project's experiments."""
 
-    training: Training
     tables: Tables
 
     # What is evaluated

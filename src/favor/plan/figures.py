@@ -9,18 +9,17 @@ from favor.foundation.registry import FIGURES
 from favor.plan.evaluation import Evaluation
 from favor.plan.job_settings import Parameter, not_none, parameter, plain
 from favor.plan.keys import Key
-from favor.plan.project import PlannerComponent, alternatives, unique
+from favor.plan.project import alternatives, unique
 from favor.plan.tables import Tables
-from favor.plan.training import Training
+from favor.plan.training import TrainingComponent
 
 OVERVIEWS = ("favor_overview", "pipeline")
 
 
 @dataclass(eq=False)
-class Figures(PlannerComponent):
+class Figures(TrainingComponent):
     """The drawings of experiments, one file of :mod:`favor.figures.declarations` each, and of the workflow itself."""
 
-    training: Training
     tables: Tables
     evaluation: Evaluation
     names: str = field(default_factory=lambda: alternatives(FIGURES.names()))

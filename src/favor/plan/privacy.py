@@ -11,9 +11,8 @@ from favor.federation.schedule import client_names
 from favor.foundation.section import refuse
 from favor.plan.job_settings import Parameter, build_job_settings, job_params, not_none, to_params
 from favor.plan.keys import Key, run_key
-from favor.plan.project import PlannerComponent
 from favor.plan.shared import with_canaries
-from favor.plan.training import Training
+from favor.plan.training import Training, TrainingComponent
 from favor.statistics.accounting import epsilon, rho
 from favor.studies.settings import CanaryClients, Planted, Privacy, PrivacyReading, PrivacyScoring
 
@@ -62,13 +61,11 @@ def guarantee(training: Training, experiment: str) -> str:
 
 
 @dataclass(eq=False)
-class PrivacyAudit(PlannerComponent):
+class PrivacyAudit(TrainingComponent):
     """The privacy audits of a project's experiments.
 
     Raises ``UserError`` for an audit of a row without a shared adapter, or that the experiment left has not.
     """
-
-    training: Training
 
     def __post_init__(self) -> None:
         for name, experiment in self.experiments.items():

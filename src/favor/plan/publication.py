@@ -23,11 +23,11 @@ from favor.plan.job_settings import (
     without,
 )
 from favor.plan.keys import Key, run_key
-from favor.plan.project import PlannerComponent, unique
+from favor.plan.project import unique
 from favor.plan.readings import FAMILY as VALIDATION
 from favor.plan.records import Records
 from favor.plan.tables import RETRIEVAL, TABLE_KINDS, Sweeps, Tables
-from favor.plan.training import Training
+from favor.plan.training import TrainingComponent
 from favor.publish.release_layout import FAMILIES, check
 from favor.publish.settings import Bundle, PanExport, ReleasedRun
 from favor.report.settings import PrintedExperiment
@@ -37,10 +37,9 @@ _SECTIONS = ("protocol", "allocation", "prompts", "federation", "lora", "trainin
 
 
 @dataclass(eq=False)
-class Exports(PlannerComponent):
+class Exports(TrainingComponent):
     """The exports of a project's runs."""
 
-    training: Training
     evaluation: Evaluation
 
     def adapters(self, key: Key) -> list[str]:
@@ -131,10 +130,9 @@ def _components(plan: Plan) -> dict[str, bool]:
 
 
 @dataclass(eq=False)
-class Publication(PlannerComponent):
+class Publication(TrainingComponent):
     """The report, the numbers and the release of a project."""
 
-    training: Training
     records: Records
     tables: Tables
     evaluation: Evaluation

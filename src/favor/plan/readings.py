@@ -1,14 +1,12 @@
 """Losses of texts under adapters: likelihoods that attribute held-out texts, and validation losses of training logs."""
 
-from dataclasses import dataclass
-
 from favor.config.experiments import Experiment
 from favor.federation.method import Inference, Plan, plan_values
 from favor.federation.settings import BaseReading, Likelihood, LikelihoodReading, ValidationReading
 from favor.plan.job_settings import Parameter, job_params, not_none, to_params
 from favor.plan.keys import Key, run_key
-from favor.plan.project import PlannerComponent, alternatives, unique
-from favor.plan.training import Training
+from favor.plan.project import alternatives, unique
+from favor.plan.training import TrainingComponent
 from favor.scores.settings import LikelihoodScoring, PoisoningScoring, ValidatedRun, ValidatedStage, ValidationScoring
 
 LONGEST = 128  # supervised tokens of a text, where the configuration names no number
@@ -27,11 +25,8 @@ def read_length(experiment: Experiment) -> int:
     return min(LONGEST, experiment.generation.max_new_tokens)
 
 
-@dataclass(eq=False)
-class LikelihoodAttribution(PlannerComponent):
+class LikelihoodAttribution(TrainingComponent):
     """The readings of a project's adapters."""
-
-    training: Training
 
     def _section(self, key: Key) -> Likelihood:
         return not_none(self.project.experiment(key).evaluation.likelihood)
@@ -147,11 +142,8 @@ def unread(plan: Plan) -> str:
     return "" if fixed and plan.global_half == "last_round" else _MIXED
 
 
-@dataclass(eq=False)
-class ValidationLosses(PlannerComponent):
+class ValidationLosses(TrainingComponent):
     """The validation losses of a project's rows."""
-
-    training: Training
 
     def _logs(self, run: Key) -> list[str]:
         plan = self.project.plan(run)

@@ -1,7 +1,6 @@
 """What crosses the boundary of a client, and what every row ran with: its settings, and the values that check them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from favor.config.experiments import ROW_GENERATION, Experiment
 from favor.config.protocol import departures
@@ -17,15 +16,12 @@ from favor.federation.method import (
 from favor.federation.settings import Boundary, RunBoundary
 from favor.plan.job_settings import Parameter, parameter, pick, to_params, without
 from favor.plan.keys import Key
-from favor.plan.project import PlannerComponent, unique
-from favor.plan.training import Training
+from favor.plan.project import unique
+from favor.plan.training import TrainingComponent
 
 
-@dataclass(eq=False)
-class Records(PlannerComponent):
+class Records(TrainingComponent):
     """The records of a project's runs."""
-
-    training: Training
 
     def _homes(self, key: Key) -> list[Key]:
         return [self.training.trainer(run) for run in self.training.runs(key.experiment)]

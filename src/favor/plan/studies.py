@@ -11,8 +11,8 @@ from favor.federation.settings import GivenOutputs, PromptedGeneration, SheetDis
 from favor.foundation.registry import JUDGES
 from favor.plan.job_settings import Parameter, build_job_settings, job_params, not_none, to_params
 from favor.plan.keys import Key, run_key
-from favor.plan.project import PlannerComponent, alternatives
-from favor.plan.training import Training
+from favor.plan.project import alternatives
+from favor.plan.training import TrainingComponent
 from favor.studies.settings import (
     AuditVotes,
     EndpointLimits,
@@ -29,10 +29,8 @@ from favor.studies.settings import (
 
 
 @dataclass(eq=False)
-class Studies(PlannerComponent):
+class Studies(TrainingComponent):
     """The studies of a project's experiments."""
-
-    training: Training
 
     def __post_init__(self) -> None:
         self.prompted_rows = self._rows("prompted")

@@ -8,18 +8,17 @@ from favor.foundation.errors import UserError
 from favor.foundation.names import nearest
 from favor.plan.evaluation import Evaluation
 from favor.plan.keys import Key
-from favor.plan.project import PlannerComponent, unique
+from favor.plan.project import unique
 from favor.plan.publication import Publication
 from favor.plan.studies import Studies
 from favor.plan.tables import TABLE_KINDS, Sweeps, Tables
-from favor.plan.training import Training
+from favor.plan.training import TrainingComponent
 
 
 @dataclass(eq=False)
-class Targets(PlannerComponent):
+class Targets(TrainingComponent):
     """The targets of a project, found when they are asked for: a cluster job that runs one rule needs none of them."""
 
-    training: Training
     studies: Studies
     tables: Tables
     evaluation: Evaluation

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from favor.foundation.errors import UserError
 from favor.plan.job_settings import Parameter, job_params, not_none
 from favor.plan.keys import Key, run_key
 from favor.plan.paths import Template
-from favor.plan.project import alternatives, unique
+from favor.plan.project import PlannerComponent, alternatives, unique
 from favor.plan.shared import SharedTraining
 
 
@@ -333,6 +334,13 @@ class Training(SharedTraining):
         base = self.project.plain_folder(self.project.experiment(key).base_model)
         clients = self.clients(key.experiment)
         return job_params(settings.AdapterExport, self.adapter_use(key), base=base, clients=clients)
+
+
+@dataclass(eq=False)
+class TrainingComponent(PlannerComponent):
+    """A part of the planner that asks what is trained."""
+
+    training: Training
 
 
 def _personal(plan: Plan) -> PersonalStage:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -37,22 +38,33 @@ class Difference:
     old: frozenset[str]
     new: frozenset[str]
 
+    @cached_property
+    def before(self) -> dict[str, Any]:
+        """The old parameters that differ, by name."""
+        return _read(self.old)
+
+    @cached_property
+    def now(self) -> dict[str, Any]:
+        """The new ones."""
+        return _read(self.new)
+
     @property
     def key(self) -> str:
-        """Digits that stand for this difference."""
-        old, new = (sorted(filter(_is_ours, part)) for part in (self.old, self.new))
-        return hashlib.sha256(repr((self.stage, old, new)).encode()).hexdigest()[:16]
+        """Digits that stand for this difference, whatever libraries are installed."""
+        parts = [
+            sorted(text for text in part if not text.startswith(f"('{LIBRARIES}'")) for part in (self.old, self.new)
+        ]
+        return hashlib.sha256(repr((self.stage, *parts)).encode()).hexdigest()[:16]
 
     @property
     def other_data(self) -> bool:
         """Whether the job is given other files, or a file of the user's that holds something else."""
-        old, new = _read(self.old), _read(self.new)
-        return any(kind in old and kind in new for kind in (FILES, LOCAL_FILES))
+        return any(kind in self.before and kind in self.now for kind in (FILES, LOCAL_FILES))
 
     @property
     def beside_libraries(self) -> bool:
         """Whether anything differs beside the versions of libraries."""
-        return any(map(_is_ours, self.old | self.new))
+        return bool({*self.before, *self.now} - {LIBRARIES})
 
 
 class Changes:
@@ -78,7 +90,6 @@ class Changes:
         self._accept = frozenset(accept)
         self._accepted = accepted_changes(results)
         self._kept_now: set[str] = set()
-        self._files = source.files
         self._unwritten = False
 
     @property
@@ -103,7 +114,7 @@ class Changes:
 
     def named(self, difference: Difference) -> list[str]:
         """Name the definitions and the configuration keys that differ, as "`name` changed"."""
-        old, new = _read(difference.old), _read(difference.new)
+        old, new = difference.before, difference.now
         found = list(self._definitions(old.get("code"), new.get("code")))
         found += [f"configuration `{name}` changed" for name in _keys(old.get("cfg"), new.get("cfg"))]
         found += [f"the file '{path}' changed" for path in _keys(old.get(LOCAL_FILES, {}), new.get(LOCAL_FILES, {}))]
@@ -159,16 +170,13 @@ class Changes:
         for fingerprint in {*fingerprints} & self._source.taken.keys():
             path = self._folder / f"{fingerprint}.json"
             if not path.is_file():
-                write_json(self._recorded(fingerprint), path)
+                script, modules = self._source.taken[fingerprint]
+                definitions = self._source.reached(script, modules)
+                write_json({"script": script.name, "modules": list(modules), "definitions": definitions}, path)
         with suppress(UserError):  # a disk without room: its jobs meet it too, and say so by their own files
-            write_code_files(self._source.root.parent, self._files, self._folder)
+            write_code_files(self._source.root.parent, self._source.files, self._folder)
             self.identities.write()
         self.write_accepted()
-
-    def _recorded(self, fingerprint: str) -> dict[str, Any]:
-        script, modules = self._source.taken[fingerprint]
-        definitions = self._source.reached(script, modules)
-        return {"script": script.name, "modules": list(modules), "definitions": definitions}
 
     def write_accepted(self) -> None:
         """Write down what is accepted, where that is news."""
@@ -211,10 +219,6 @@ def _read(parameters: Iterable[str]) -> dict[str, Any]:
         else:
             found["cfg" if isinstance(value, Mapping) else "code"] = value
     return found
-
-
-def _is_ours(parameter: str) -> bool:
-    return not parameter.startswith(f"('{LIBRARIES}'")
 
 
 def _keys(old: Any, new: Any, prefix: str = "") -> Iterator[str]:

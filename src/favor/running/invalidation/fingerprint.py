@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from favor.foundation.errors import UserError
-from favor.running.invalidation.code_files import code_files
+from favor.running.invalidation.code_check import code_files
 from favor.running.invalidation.parts import (
     PACKAGE,
     REFUSED,

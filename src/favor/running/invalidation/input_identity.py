@@ -6,7 +6,8 @@ the same set of files. Both are parameters of every rule, told from others by be
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -75,16 +76,14 @@ class Libraries:
 
     def see(self, stage: str, outputs: tuple[str, ...], difference: Any) -> None:
         """Note by which versions a job's results were made, if by others."""
-        versions = [value for kind, value in _tuples(difference.old) if kind == LIBRARIES]
-        if versions:
-            self._made[outputs] = (stage, versions[0])
+        if LIBRARIES in difference.before:
+            self._made[outputs] = (stage, difference.before[LIBRARIES])
 
     def lines(self) -> list[str]:
         """Return what to say of results that others made, a line per version."""
-        here, jobs = dict(_pairs(installed()[1])), dict[str, int]()
+        here, jobs = _versions(installed()[1]), Counter[str]()
         for _, versions in self._made.values():
-            other = ", ".join(f"{name} {one}" for name, one in _pairs(versions) if here.get(name) != one)
-            jobs[other] = jobs.get(other, 0) + 1
+            jobs[", ".join(f"{name} {one}" for name, one in _versions(versions).items() if here.get(name) != one)] += 1
         verdict = "they are made again" if self.rerun else "they are kept (favor run --rerun-other-versions)"
         said = []
         for other, count in sorted(jobs.items()):
@@ -96,11 +95,10 @@ class Libraries:
     def write(self, planned: Iterable[tuple[str, ...]]) -> None:
         """Write down for the report, by stage, the other versions that made what is kept."""
         again = set(planned)
-        kept: dict[str, dict[str, int]] = {}
+        kept: dict[str, Counter[str]] = {}
         for outputs, (stage, versions) in self._made.items():
             if outputs not in again:
-                counts = kept.setdefault(versions, {})
-                counts[stage] = counts.get(stage, 0) + 1
+                kept.setdefault(versions, Counter())[stage] += 1
         if kept or self._path.is_file():
             write_json(kept, self._path)
 
@@ -116,14 +114,5 @@ def library_notes(results: Path, folder: str) -> list[str]:
     ]
 
 
-def _tuples(parameters: Iterable[str]) -> Iterator[tuple[str, str]]:
-    for text in parameters:
-        kind, _, rest = text.removeprefix("('").partition("', '")
-        if text.startswith("('") and rest:
-            yield kind, rest.removesuffix("')")
-
-
-def _pairs(versions: str) -> Iterator[tuple[str, str]]:
-    for pair in versions.split(", "):
-        name, _, one = pair.partition(" ")
-        yield name, one
+def _versions(text: str) -> dict[str, str]:
+    return dict(pair.split(" ", 1) for pair in text.split(", "))

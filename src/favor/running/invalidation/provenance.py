@@ -52,20 +52,17 @@ def record_outputs(workflow: Any, results: Path) -> None:
     made = read_record(results)
     for job in () if _trusted(workflow) else dag.needrun_jobs():
         for path in job.output:
-            if _name(path, results) in made or not os.path.lexists(path) or persistence.metadata(path) is not None:
+            known = os.path.relpath(path, results) in made or not os.path.lexists(path)
+            if known or persistence.metadata(path) is not None:
                 continue
             if path not in workflow.async_run(persistence.incomplete(job)):  # begun by a job that was killed
                 raise UserError(
                     f"{path} would be replaced, but this workflow did not make it. Move it away, or choose another "
                     "results folder with --config results=PATH."
                 )
-    outputs = made | {_name(path, results) for job in dag.jobs for path in job.output}
+    outputs = made | {os.path.relpath(path, results) for job in dag.jobs for path in job.output}
     if outputs != made:
         write_record(results, outputs)
-
-
-def _name(path: str | Path, results: Path) -> str:
-    return os.path.relpath(path, results)
 
 
 def record_in_jobs() -> None:
