@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -25,6 +26,7 @@ FAMILIES = sorted(
 )
 
 
+@cache
 def complete() -> ScoreInputs:
     """Ten authors, with the tables that only some families read."""
     inputs, generator = copied_voices(), np.random.default_rng(1)
@@ -47,8 +49,10 @@ def complete() -> ScoreInputs:
     )
 
 
-def failing(inputs, case) -> ScoreInputs:
+@cache
+def failing(case) -> ScoreInputs:
     """The inputs, of which ``case`` fails the filter."""
+    inputs = complete()
     own, fresh = inputs.generations, {"_cache": {}}
     silent = inputs.prompts.assign(gold_text="x")
     common = inputs.common_generations
@@ -77,7 +81,7 @@ def test_what_is_not_there_has_no_score(family, case) -> None:
     settings = [each.model_copy(update={"draws": 50}) for each in Scores().of(family)]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        scores = module.score(failing(complete(), case), *settings)
+        scores = module.score(failing(case), *settings)
     missing = scores["value"].isna()
     assert (scores["note"] != "").equals(missing)
     if case == "a method":

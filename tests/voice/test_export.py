@@ -35,6 +35,7 @@ def exported(trained, tmp_path_factory) -> Path:
     return folder
 
 
+@pytest.mark.slow(4)
 def test_the_loaded_adapter_changes_the_output_as_the_engine_does(toy, trained, exported) -> None:
     assert {path.name for path in exported.iterdir()} == FILES
     base = load_base(str(toy / "base"), device="cpu")

@@ -67,6 +67,7 @@ def test_an_instruction_is_refused_that_copies_strays_or_is_longer() -> None:
     assert refused(INSTRUCT, text, "Tell Ann of it.", False) == "endless"
 
 
+@pytest.mark.slow(9)
 def test_trained_in_the_chat_template_with_an_end(instructed, chatting) -> None:
     folder, base = VoiceFolder(instructed), load_base(str(chatting), device="cpu")
     table, texts = read_parquet(folder.drafts, VOICE_DRAFTS), read_parquet(folder.texts, CLIENT_TEXTS)
@@ -85,6 +86,7 @@ def test_trained_in_the_chat_template_with_an_end(instructed, chatting) -> None:
         assert tokens[made.response_start :] == [*base.tokenizer.encode(str(row.text)), base.end_ids[0]]
 
 
+@pytest.mark.slow(9)
 def test_a_passage_that_fits_no_piece_is_refused_and_counted(instructed, chatting, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(drafting, "ask", summarised)
     folder, base = VoiceFolder(instructed), load_base(str(chatting), device="cpu")
@@ -101,6 +103,7 @@ def test_a_passage_that_fits_no_piece_is_refused_and_counted(instructed, chattin
     assert (table["refused"] == "large").sum() >= sum(each > longest for each in lengths) > 0
 
 
+@pytest.mark.slow(9)
 def test_write_asks_in_the_chat_template(instructed, capsys, monkeypatch) -> None:
     seen = []
     generate = written.__globals__["generate"]
@@ -122,6 +125,7 @@ def test_write_asks_in_the_chat_template(instructed, capsys, monkeypatch) -> Non
         command("rewrite", instructed.parent / "draft.txt", "--voice", instructed)
 
 
+@pytest.mark.slow(9)
 def test_measures_and_export_take_instructions(instructed, monkeypatch, capsys, tmp_path) -> None:
     from tests.voice.test_score import Trigrams
     from tests.voice.test_web_app import CONTRAST

@@ -55,6 +55,7 @@ def test_a_score_needs_one_language_and_names_a_draft_in_another() -> None:
         score_voice({"own": author[9]}, [german(n) for n in range(30)], few, Trigrams())
 
 
+@pytest.mark.slow(3)
 def test_training_warns_and_the_report_asks_for_other_authors(toy, tmp_path, capsys) -> None:
     folder = tmp_path / "texts"
     folder.mkdir()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 
+import pytest
+
 from tests.faults.conftest import completes, ended, printed, project, start, wait_for  # noqa: F401 - a fixture
 from tests.shortest import ARGUMENTS, TABLES, contents, finished_run, jobs_begun  # noqa: F401 - a fixture
 
@@ -47,6 +49,7 @@ def test_a_killed_run_goes_on_and_gives_the_same_bytes(finished, project) -> Non
     assert contents(project) == contents(finished)
 
 
+@pytest.mark.slow(20)
 def test_a_job_runs_alone_and_writes_nothing_into_the_results(finished, project) -> None:  # noqa: F811
     score = "results/short/scores/utility.parquet"
     done = project.favor("debug", score, "shortest.yaml")
@@ -64,6 +67,7 @@ def test_a_job_runs_alone_and_writes_nothing_into_the_results(finished, project)
     assert project.favor("debug", "all", "shortest.yaml").stderr.endswith("name a file that the workflow makes\n")
 
 
+@pytest.mark.slow(20)
 def test_why_a_job_would_run_again(project) -> None:  # noqa: F811
     pack = "results/short/seed1/favor/clients/last/batch0.safetensors"
     assert project.favor("why", pack, "shortest.yaml").stdout == f"{pack}: train_personal would not run again\n"
