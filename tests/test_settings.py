@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 from favor.foundation.registry import JUDGES, METRIC_FAMILIES, ROBUST_RULES
 from favor.foundation.section import Section
 from favor.running.invalidation.fingerprint import source_code
@@ -56,28 +54,6 @@ def test_no_key_stands_in_two_classes() -> None:
 @cache
 def classes(path) -> list[ast.ClassDef]:
     return [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ClassDef)]
-
-
-# What a stage that a method leaves alone has, by which its track is named; what a model is that no job asks.
-PLAIN = {"method.SharedStage.aggregation", "method.SharedStage.upload_bits", "base.BaseModel.chat"}
-
-
-@pytest.mark.parametrize("room", rooms())
-def test_no_default_of_a_key_is_said_again(room) -> None:
-    """No other class of the room gives a key of its settings the same default."""
-    defaults = defaultdict(list)
-    for kind in sections(room):
-        for name in own_keys(kind):
-            defaults[name].append(kind.model_fields[name].default)
-    again = []
-    for path in (SOURCE / "favor" / room).rglob("*.py"):
-        for node in classes(path) if path.name != "settings.py" else ():
-            for item in node.body:
-                if isinstance(item, ast.AnnAssign) and isinstance(item.value, ast.Constant):
-                    name = ast.unparse(item.target)
-                    if item.value.value not in (None, False, "") and item.value.value in defaults[name]:
-                        again.append(f"{path.stem}.{node.name}.{name}")
-    assert set(again) <= PLAIN
 
 
 def jobs() -> Iterator[tuple[str, str, str]]:
@@ -140,14 +116,3 @@ def test_a_metric_family_reads_its_settings() -> None:
     for family, field in Scores.model_fields.items():
         path = METRIC_FAMILIES.path(family)
         assert set(leaves(field.annotation)) - attributes(path) == set(), family
-
-
-def test_a_coefficient_of_several_methods_stands_once() -> None:
-    said = defaultdict(list)
-    for path in (SOURCE / "favor" / "federation").rglob("*.py"):
-        for node in classes(path):
-            for item in node.body:
-                if isinstance(item, ast.AnnAssign) and ast.unparse(item.target).startswith("lambda_"):
-                    said[ast.unparse(item.target)].append(path.stem)
-    assert set(said) >= {"lambda_align", "lambda_prox", "lambda_ditto"}
-    assert {name: files for name, files in said.items() if len(files) > 1} == {}

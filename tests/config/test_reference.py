@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import yaml
 from jsonschema import Draft202012Validator
 
@@ -40,14 +37,3 @@ def test_a_table_shows_bounds_choices_and_defaults() -> None:
     text = readme_text("<!-- keys of Experiment --><!-- end -->".replace("--><", "-->\n<"))
     assert "| `clients` | Number of clients of the corpus that take part; null takes all. | integer ≥ 2 or null" in text
     assert "| `corpus` | Corpus of the clients. | text | required |" in text
-
-
-def test_the_configuration_loads_without_the_heavy_packages(repository) -> None:
-    code = (
-        "import sys, favor.config.resolve, favor.config.files\n"
-        "print([name for name in ('numpy', 'pandas', 'pyarrow', 'torch') if name in sys.modules])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=repository, env={"PYTHONPATH": "src"}, capture_output=True, text=True
-    )
-    assert done.stdout == "[]\n", done.stderr

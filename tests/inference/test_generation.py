@@ -287,7 +287,3 @@ def test_a_batch_s_cache_goes_with_its_batch(base, adapters, monkeypatch) -> Non
     finally:
         gc.enable()
     assert len(made) == 3
-
-
-def test_a_gpu_is_asked_whether_all_have_ended_every_16_tokens() -> None:
-    assert generation.END_TEST_STEPS == {"cuda": 16, "cpu": 1}

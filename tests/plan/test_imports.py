@@ -33,10 +33,13 @@ import sys, yaml
 from pathlib import Path
 from favor.config.resolve import resolve
 from favor.plan import Planner
-from favor.foundation.registry import TABLES
+from favor.figures.specs import declared_figure
+from favor.foundation.registry import FIGURES, METHODS, TABLES
 from favor.tables.specs import load_spec
 planner = Planner(resolve(yaml.safe_load(Path("tests/data/micro.yaml").read_text())), Path.cwd())
 assert all(map(load_spec, TABLES.names()))
+assert all(map(declared_figure, FIGURES.names()))
+assert all(map(METHODS.load, METHODS.names()))
 assert "numpy" not in sys.modules
 assert planner.targets.everything()
 print(*(name for name in {HEAVY!r} if name in sys.modules))

@@ -46,10 +46,3 @@ def test_every_p_has_its_level(made) -> None:
     # An author's seeds are not independent: the reason why authors carry the marks.
     assert seeds["three seeds, clusters of seeds and authors"] > 0.15
     assert np.isfinite(tests[["p05", "p0025"]]).all(axis=None)
-
-
-@pytest.mark.slow(3)
-def test_processes_change_nothing() -> None:
-    alone, shared = (simulate(6, 30, 100, processes=number) for number in (1, 2))
-    for one, other in zip(alone, shared, strict=True):
-        pd.testing.assert_frame_equal(one, other)

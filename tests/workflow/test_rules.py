@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -88,19 +87,6 @@ def test_every_script_is_run_by_a_rule_of_its_name(repository, rules) -> None:
     scripts = {path.stem for path in (repository / "workflow" / "scripts").glob("*.py")}
     assert {Path(rule["script"]).stem for rule in rules} == scripts
     assert scripts <= {rule["name"] for rule in rules}
-
-
-def test_a_rule_takes_the_fingerprint_of_the_script_that_it_runs(repository) -> None:
-    text = "".join(path.read_text() for path in sorted((repository / "workflow" / "rules").glob("*.smk")))
-    blocks = re.split(r"^(?=rule |use rule )", text, flags=re.MULTILINE)[1:]
-    scripts = {}
-    for block in blocks:  # what is filled in is by the script itself
-        used = re.match(r"use rule (\w+) as (\w+)|rule (\w+):", block)
-        name, script = used[2] or used[3], re.search(r'"\.\./scripts/(\w+)\.py"', block)
-        scripts[name] = script[1] if script else scripts.get(used[1], "")
-        for taken in re.findall(r'\bcode\("(\w+)"', block):
-            assert taken == scripts[name], name
-    assert len(scripts) > 60
 
 
 def captions(repository, programs) -> set[str]:

@@ -195,36 +195,6 @@ def test_a_server_is_started_when_it_pays_and_an_empty_name_means_none(monkeypat
     assert len(started) == 1
 
 
-@pytest.mark.slow(10)
-@pytest.mark.parametrize(
-    ("settings", "starts"),
-    [
-        ({"local_exec": True, "dryrun_exec": False, "touch_exec": False}, 1),
-        ({"local_exec": True, "dryrun_exec": True, "touch_exec": False}, 0),
-        ({"local_exec": True, "dryrun_exec": False, "touch_exec": True}, 0),
-        ({"local_exec": False, "dryrun_exec": False, "touch_exec": False}, 0),
-    ],
-)
-def test_a_first_run_starts_the_server_while_it_is_planned(monkeypatch, tmp_path, settings, starts) -> None:
-    started, executed = [], []
-    monkeypatch.delenv(forked.SERVER, raising=False)
-    monkeypatch.setattr(PythonScript, "execute_script", PythonScript.execute_script)
-    monkeypatch.setattr(forked, "start", started.append)
-
-    def execute(executor_plugin, updated_files=None) -> str:
-        executed.append((executor_plugin, updated_files))
-        return "done"
-
-    plugin = SimpleNamespace(common_settings=SimpleNamespace(**settings))
-    (tmp_path / "later" / "benchmarks").mkdir(parents=True)
-    for folder in ("later", "first"):
-        workflow = SimpleNamespace(execute=execute)
-        forked.fork_local_jobs(workflow, results=tmp_path / folder)
-        assert workflow.execute(executor_plugin=plugin, updated_files=["a"]) == "done"
-        assert len(started) == starts * (folder == "first")
-    assert executed == [(plugin, ["a"])] * 2
-
-
 @pytest.mark.slow(11)
 def test_a_job_that_is_interrupted_while_it_imports_prints_no_traceback() -> None:
     server = os.path.join(os.path.dirname(forked.__file__), "fork_server.py")
