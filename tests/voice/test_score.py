@@ -50,14 +50,15 @@ AUTHOR = posts(0, "voice", 40)
 CONTRAST = {f"writer {author}": posts(author, "voice", 12) for author in range(1, 8)}
 
 
-def scored(writers) -> VoiceScore:
-    """Score one text by each of ``writers``."""
+@cache
+def scored(*writers) -> VoiceScore:
+    """Score one text by each of ``writers``; not to be changed."""
     texts = {f"{n:02d}": written(writer, "scored", n) for n, writer in enumerate(writers)}
     return score_voice(texts, AUTHOR, CONTRAST, Trigrams())
 
 
 def test_own_texts_are_near_1_a_strangers_near_0_and_mixtures_between() -> None:
-    mixtures = [scored([0] * own + [STRANGER] * (12 - own)) for own in (12, 8, 4, 0)]
+    mixtures = [scored(*[0] * own, *[STRANGER] * (12 - own)) for own in (12, 6, 0)]
     for verifier in ("encoder", "stylometry", "grammar"):
         shares = [found.shares[verifier].share for found in mixtures]
         assert shares == sorted(shares, reverse=True)
@@ -103,12 +104,12 @@ def nearly(text) -> str:
     return "\n\n".join(text.split(" ")[1:])
 
 
-@pytest.mark.parametrize("again", [str, nearly])
+@pytest.mark.parametrize("again", [pytest.param(str, marks=pytest.mark.slow(3)), nearly])
 def test_texts_that_are_there_twice_change_nothing(again) -> None:
     """An author's folder and its backup: a copy in the profile would make its twin in the ceiling another's."""
     drafts = {f"{n:02d}": written(0, "scored", n) for n in range(6)}
     twice = {name: [*texts, *map(again, texts[:3])] for name, texts in CONTRAST.items()}
-    once = score_voice(drafts, AUTHOR, CONTRAST, Trigrams())
+    once = scored(*[0] * 6)
     found = score_voice(drafts, [*AUTHOR, *map(again, AUTHOR[:12])], twice, Trigrams())
     assert (once.shares, once.author_words, once.notes) == (found.shares, found.author_words, found.notes[2:])
     assert found.notes[:2] == [
@@ -130,7 +131,7 @@ def test_a_draft_among_the_authors_texts_is_taken_out_of_them() -> None:
 
 def test_a_draft_that_is_given_twice_is_one_text() -> None:
     drafts = {f"{n:02d}": written(0, "scored", n) for n in range(3)}
-    once = score_voice(drafts, AUTHOR, CONTRAST, Trigrams())
+    once = scored(0, 0, 0)
     twice = score_voice({**drafts, "copy": nearly(drafts["01"])}, AUTHOR, CONTRAST, Trigrams())
     assert twice.shares == once.shares
     assert twice.texts[3].unscored == "repeats 01"
@@ -158,6 +159,7 @@ def test_what_the_style_encoder_cuts_off_is_a_note() -> None:
     )
 
 
+@pytest.mark.slow(10)
 @pytest.mark.parametrize(("units", "own_texts", "size"), [(10, 14, 1), (60, 6, 10), (4, 60, 6)])
 def test_intervals_of_a_share_cover(units, own_texts, size) -> None:
     """Texts, own passages and contrast authors with means .6, 1 and 0: the true share is .6.

@@ -24,6 +24,7 @@ from favor.voice.score import VoiceScore
 from favor.voice.share import Measured
 
 
+@pytest.mark.slow(53)
 def test_the_commands_of_the_pages_work(repository, toy, chatting, by_hand, tmp_path, monkeypatch, capsys) -> None:
     page = "".join((repository / "docs" / name).read_text() for name in ("your-voice.md", "voice-adapter.md"))
     given = [

@@ -9,7 +9,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from tests.workflow.conftest import Project, copy_project
+from tests.workflow.conftest import Project, copy_project, use_planned_configuration
 
 pytestmark = pytest.mark.slow(15)
 
@@ -30,7 +30,9 @@ rule mine:
 
 @pytest.fixture(scope="module")
 def project(repository, tmp_path_factory) -> Project:
-    return copy_project(repository, tmp_path_factory.mktemp("entries") / "project")
+    project = copy_project(repository, tmp_path_factory.mktemp("entries") / "project")
+    use_planned_configuration(repository, project)
+    return project
 
 
 def jobs(printed) -> dict[str, str]:

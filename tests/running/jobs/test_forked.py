@@ -18,6 +18,8 @@ from snakemake.script import PythonScript
 
 from favor.running.jobs import forked
 
+pytestmark = pytest.mark.slow(30)
+
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
@@ -195,7 +197,6 @@ def test_a_server_is_started_when_it_pays_and_an_empty_name_means_none(monkeypat
     assert len(started) == 1
 
 
-@pytest.mark.slow(11)
 def test_a_job_that_is_interrupted_while_it_imports_prints_no_traceback() -> None:
     server = os.path.join(os.path.dirname(forked.__file__), "fork_server.py")
     raising = "lambda: signal.raise_signal(signal.SIGINT)"
