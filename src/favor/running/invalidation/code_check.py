@@ -13,26 +13,15 @@ from typing import Any
 from favor.foundation.errors import UserError
 from favor.foundation.files import write_json
 from favor.running.invalidation.local_files import LOCAL_FILES, RECORD, check_local_files
+from favor.running.invalidation.source_index import code_files, modules_below
 
 # Names the folder with the fingerprints of the run that a job belongs to.
 CODE = "FAVOR_CODE"
-_FOLDERS = ("src/favor", "workflow/scripts")
 FILES = ".files.json"  # no result: times of files, which differ between equal runs
 
 
-def code_files(root: Path) -> dict[str, list[int]]:
-    """Return size and time of change, in nanoseconds, of every file of the code below ``root``, by path."""
-    found = {}
-    for folder in _FOLDERS:
-        for path in sorted((root / folder).rglob("*")):
-            if path.is_file() and path.parent.name != "__pycache__":
-                status = path.stat()
-                found[str(path.relative_to(root))] = [status.st_size, status.st_mtime_ns]
-    return found
-
-
 def write_code_files(root: Path, files: dict[str, list[int]], folder: Path) -> None:
-    """Write down what :func:`code_files` found at the start of a run."""
+    """Write down what ``code_files`` found at the start of a run."""
     write_json({"root": str(root), "files": files}, folder / FILES)
 
 
@@ -49,7 +38,6 @@ def check_planned(snakemake: Any) -> None:
     if code_files(root) == start["files"] or not taken.is_file():
         return
     from favor.running.invalidation.fingerprint import SourceCode
-    from favor.running.invalidation.source_index import modules_below
 
     entry = json.loads(taken.read_text(encoding="utf-8"))
     source = SourceCode(root / "src", modules_below(root / "src"))

@@ -12,7 +12,6 @@ from functools import cache
 from pathlib import Path
 
 from favor.foundation.errors import UserError
-from favor.running.invalidation.code_check import code_files
 from favor.running.invalidation.parts import (
     PACKAGE,
     REFUSED,
@@ -26,7 +25,7 @@ from favor.running.invalidation.parts import (
     read_module,
     script_name,
 )
-from favor.running.invalidation.source_index import modules_below
+from favor.running.invalidation.source_index import code_files, modules_below
 
 # What forked jobs find loaded: part of every job's code.
 PRELOADED = f"{PACKAGE}.running.jobs.preloaded:LIBRARIES"

@@ -14,6 +14,7 @@ from favor.running.invalidation import parts
 from favor.running.invalidation.parts import PACKAGE, Module, script_name
 
 KEPT = f"{PACKAGE}/__pycache__/parts.json"
+_FOLDERS = ("src/favor", "workflow/scripts")
 
 
 @dataclass
@@ -52,3 +53,14 @@ def modules_below(root: Path) -> dict[str, Module]:
         with suppress(UserError):
             write_text(entries.dump_json(found).decode(), path)
     return {name: entry.module for name, entry in found.items()}
+
+
+def code_files(root: Path) -> dict[str, list[int]]:
+    """Return size and time of change, in nanoseconds, of every file of the code below ``root``, by path."""
+    found = {}
+    for folder in _FOLDERS:
+        for path in sorted((root / folder).rglob("*")):
+            if path.is_file() and path.parent.name != "__pycache__":
+                status = path.stat()
+                found[str(path.relative_to(root))] = [status.st_size, status.st_mtime_ns]
+    return found
