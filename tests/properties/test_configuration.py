@@ -61,6 +61,7 @@ def refusal(content) -> str:
     return ""
 
 
+@pytest.mark.slow(3)
 @settings(SETTINGS, max_examples=150)
 @example(b"a: &a\n  b: *a\n")
 @example(b"a: &a [*a]\n")
