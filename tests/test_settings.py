@@ -51,11 +51,6 @@ def test_no_key_stands_in_two_classes() -> None:
     assert {key: classes for key, classes in said.items() if len(classes) > 1 and key[2] != "None"} == {}
 
 
-@cache
-def classes(path) -> list[ast.ClassDef]:
-    return [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ClassDef)]
-
-
 def jobs() -> Iterator[tuple[str, str, str]]:
     """Script, module and class of the settings that each script is handed."""
     for path in sorted(SCRIPTS.glob("*.py")):
