@@ -150,11 +150,27 @@ def test_a_best_point_at_the_end_of_its_grid_is_said() -> None:
     def lines(*losses) -> list[str]:
         rates = (0.001, 0.01, 0.1)
         found = [(candidate("favor", "shared", rate), {"a": loss}) for rate, loss in zip(rates, losses, strict=True)]
-        return Tuned(skip_clients=4, clients=1, seed=1, points=choose(found)).ends()
+        return Tuned(skip_clients=4, clients=1, seed=1, points=choose(found)).doubts()
 
     assert lines(2, 1, 2) == []
     assert lines(1, 2, 3) == ["favor, shared stage: 0.001 is the smallest of the rates tried; try smaller ones too"]
     assert lines(3, 2, 1) == ["favor, shared stage: 0.1 is the largest of the rates tried; try larger ones too"]
+
+
+def test_a_choice_that_hangs_on_one_author_is_said() -> None:
+    # By hand: means 1.8, 1.6; without a 2.0, 2.5; without b or c 1.7, 1.15 and 1.7, 1.15.
+    found = [
+        (candidate("favor", "shared", 0.01), {"a": 1.4, "b": 2.0, "c": 2.0}),
+        (candidate("favor", "shared", 0.1), {"a": -0.2, "b": 2.5, "c": 2.5}),
+    ]
+    points = choose(found)
+    assert [(point.chosen, point.hangs_on) for point in points] == [(False, 0), (True, 1)]
+    assert Tuned(skip_clients=4, clients=3, seed=1, points=points).doubts()[-1] == (
+        "favor, shared stage: another point would be chosen without one author, whichever of 1 of the 3; "
+        "choose on more authors (--authors)"
+    )
+    steady = choose([(each, {**losses, "a": 2.0 + each.learning_rate}) for each, losses in found])
+    assert [(point.chosen, point.hangs_on) for point in steady] == [(True, 0), (False, 0)]
 
 
 def test_two_rows_rank_right_only_after_tuning(tmp_path) -> None:

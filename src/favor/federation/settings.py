@@ -41,6 +41,9 @@ class TunedPoint(Section):
     loss: NotNegative = required("Validation loss in nats per token, mean over authors.")
     authors: Count = required("Authors that it is the mean over.")
     chosen: bool = required("Whether it has the lowest loss of its row and stage.")
+    hangs_on: Natural = key(
+        0, "Of the point that is chosen: authors without whom, one at a time, another point would have the lowest loss."
+    )
 
 
 class Tuned(Section):
@@ -51,8 +54,8 @@ class Tuned(Section):
     seed: Seed = required("Training seed.")
     points: Annotated[list[TunedPoint], Field(min_length=1)] = required("Every point with its loss.")
 
-    def ends(self) -> list[str]:
-        """Return a line for every stage of a row whose best point is at the end of its grid."""
+    def doubts(self) -> list[str]:
+        """Return a line for every stage of a row whose best point is at the end of its grid, or hangs on one author."""
         lines = []
         for best in (point for point in self.points if point.chosen):
             tried = [point for point in self.points if (point.row, point.stage) == (best.row, best.stage)]
@@ -64,6 +67,11 @@ class Tuned(Section):
                 end, way = ("smallest", "smaller") if value == values[0] else ("largest", "larger")
                 where = f"{best.row}, {best.stage} stage"
                 lines.append(f"{where}: {value:g} is the {end} of the {plural} tried; try {way} ones too")
+            if best.hangs_on:
+                lines.append(
+                    f"{best.row}, {best.stage} stage: another point would be chosen without one author, whichever of "
+                    f"{best.hangs_on} of the {best.authors}; choose on more authors (--authors)"
+                )
         return lines
 
 

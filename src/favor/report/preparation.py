@@ -67,7 +67,7 @@ def _tuned(tuned: Tuned, display: Mapping[str, str]) -> tuple[str, pd.DataFrame]
         for point in tuned.points
     ]
     columns = ["Method", "Stage", "Learning rate", "Passes", "Loss", "Authors", "Choice"]
-    return ". ".join([caption, *tuned.ends()]), pd.DataFrame(rows, columns=columns)
+    return ". ".join([caption, *tuned.doubts()]), pd.DataFrame(rows, columns=columns)
 
 
 def remarks(preparation: Preparation) -> list[str]:

@@ -15,7 +15,8 @@ from favor.tuning.grid import Candidate, Grid
 def choose(found: Sequence[tuple[Candidate, Mapping[str, float]]]) -> list[TunedPoint]:
     """Return every point with its loss, the lowest of each row and stage chosen; of equal ones the smallest rate.
 
-    A loss is the mean over the authors who have one at all points of the row and stage. Then fewest passes choose.
+    A loss is the mean over the authors who have one at all points of the row and stage. Then fewest passes choose. The
+    choice is made again without each author: one whose texts repeat may gain more than all others together.
     Raises ``UserError`` where no author has one.
     """
     points: list[TunedPoint] = []
@@ -25,9 +26,12 @@ def choose(found: Sequence[tuple[Candidate, Mapping[str, float]]]) -> list[Tuned
         authors = sorted(set.intersection(*(set(losses) for _, losses in own)))
         if not authors:
             raise UserError(f"{row}, {stage} stage: no author has a validation text that was read at every point")
-        means = [float(np.mean([losses[author] for author in authors])) for _, losses in own]
-        order = [(loss, each.learning_rate, each.passes) for loss, (each, _) in zip(means, own, strict=True)]
-        best = order.index(min(order))
+        table = np.array([[losses[author] for author in authors] for _, losses in own])
+        means = [float(np.mean(row)) for row in table]
+        best = _best(means, own)
+        without = [
+            _best(np.delete(table, place, 1).mean(1), own) for place in range(len(authors) if authors[1:] else 0)
+        ]
         points += [
             TunedPoint(
                 row=row,
@@ -37,10 +41,17 @@ def choose(found: Sequence[tuple[Candidate, Mapping[str, float]]]) -> list[Tuned
                 loss=loss,
                 authors=len(authors),
                 chosen=place == best,
+                hangs_on=sum(other != best for other in without) if place == best else 0,
             )
             for place, (loss, (each, _)) in enumerate(zip(means, own, strict=True))
         ]
     return points
+
+
+def _best(losses: Sequence[float] | np.ndarray, own: Sequence[tuple[Candidate, Mapping[str, float]]]) -> int:
+    """Return the place of the lowest loss; of equal ones that of the smallest rate, then of the fewest passes."""
+    order = [(loss, each.learning_rate, each.passes) for loss, (each, _) in zip(losses, own, strict=True)]
+    return order.index(min(order))
 
 
 def write_tuned(grid: Grid, candidates: Sequence[Candidate], points: Sequence[TunedPoint], output: Path) -> list[str]:
@@ -59,14 +70,14 @@ def write_tuned(grid: Grid, candidates: Sequence[Candidate], points: Sequence[Tu
                 if key.endswith("epochs") and before.get(key) != value
             }
     tuned = Tuned(skip_clients=grid.skipped, clients=grid.authors, seed=grid.section.seeds[0], points=list(points))
-    ends = tuned.ends()
+    doubts = tuned.doubts()
     head = [
         "Rates and passes chosen by validation loss, on authors who are not this experiment's. Lay it over the",
         "configuration: favor run CONFIG THIS_FILE",
-        *ends,
+        *doubts,
     ]
     found = {"experiments": {grid.name: {"methods": methods, "tuned": tuned.model_dump()}}}
     text = "".join(f"# {line}\n" for line in head) + yaml.safe_dump(found, sort_keys=False, width=200)
     write_text(text, output)
     lines = [f"{row}: {', '.join(f'{key} {value:g}' for key, value in own.items())}" for row, own in methods.items()]
-    return [*lines, *(f"at the end of its grid: {line}" for line in ends)]
+    return [*lines, *doubts]
