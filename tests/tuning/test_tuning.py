@@ -166,7 +166,7 @@ def test_a_choice_that_hangs_on_one_author_is_said() -> None:
     points = choose(found)
     assert [(point.chosen, point.hangs_on) for point in points] == [(False, 0), (True, 1)]
     assert Tuned(skip_clients=4, clients=3, seed=1, points=points).doubts()[-1] == (
-        "favor, shared stage: another point would be chosen without one author, whichever of 1 of the 3; "
+        "favor, shared stage: without one author another point would be chosen (true of 1 of 3 authors); "
         "choose on more authors (--authors)"
     )
     steady = choose([(each, {**losses, "a": 2.0 + each.learning_rate}) for each, losses in found])

@@ -59,18 +59,18 @@ class Tuned(Section):
         lines = []
         for best in (point for point in self.points if point.chosen):
             tried = [point for point in self.points if (point.row, point.stage) == (best.row, best.stage)]
+            where = f"{best.row}, {best.stage} stage"
             for name, plural in (("learning_rate", "rates"), ("passes", "passes")):
                 values, value = sorted({getattr(point, name) for point in tried}), getattr(best, name)
                 # There is no smaller number of passes than one.
                 if len(values) == 1 or value not in (values[0], values[-1]) or (name == "passes" and value == 1):
                     continue
                 end, way = ("smallest", "smaller") if value == values[0] else ("largest", "larger")
-                where = f"{best.row}, {best.stage} stage"
                 lines.append(f"{where}: {value:g} is the {end} of the {plural} tried; try {way} ones too")
             if best.hangs_on:
                 lines.append(
-                    f"{best.row}, {best.stage} stage: another point would be chosen without one author, whichever of "
-                    f"{best.hangs_on} of the {best.authors}; choose on more authors (--authors)"
+                    f"{where}: without one author another point would be chosen (true of {best.hangs_on} of "
+                    f"{best.authors} authors); choose on more authors (--authors)"
                 )
         return lines
 
