@@ -23,9 +23,8 @@ QUIZ = " ".join(f"{number}. {question}? well, {number}" for number, question in 
 
 
 def kinds(text) -> list[str]:
-    words = compared_spans(text)
-    (digests,) = word_digests([[word for word, _, _ in words]])
-    return [kind for kind, spans in marked_spans(text, words, digests).items() if spans]
+    (digests,) = word_digests([compared_words(text)])
+    return [kind for kind, spans in marked_spans(text, digests).items() if spans]
 
 
 @pytest.mark.parametrize(
@@ -73,15 +72,20 @@ ANSWERS = "\n".join(f"{number}. {question}?\nWell, {OWN}" for number, question i
 )
 def test_a_quiz_ends_where_its_items_do(text, low, high) -> None:
     """A book's head and foot are lines of label and answer too, and the novel between them is the author's."""
-    words = compared_spans(text)
-    (digests,) = word_digests([[word for word, _, _ in words]])
-    assert low <= covered_share(text, marked_spans(text, words, digests)["quiz"]) <= high
+    (digests,) = word_digests([compared_words(text)])
+    assert low <= covered_share(text, marked_spans(text, digests)["quiz"]) <= high
 
 
 def test_shares_count_no_white_space_and_nothing_twice() -> None:
     assert covered_share("ab cd ef", [(0, 5)]) == pytest.approx(4 / 6)
     assert covered_share("ab cd ef", [(0, 5), (3, 5)]) == pytest.approx(4 / 6)
     assert covered_share(" ", []) == 0
+
+
+def test_news_begins_with_the_place_before_its_agency() -> None:
+    text = f"I read. BAGHDAD, Iraq (AP) - Two men were hurt. {OWN} (Reuters) - More."
+    (digests,) = word_digests([compared_words(text)])
+    assert marked_spans(text, digests)["news"] == [(7, len(text))]
 
 
 def test_words_with_places_are_the_words_that_are_compared() -> None:

@@ -61,6 +61,12 @@ def test_spans_are_ordered_and_hold_letters(text, kind) -> None:
         end = stop
 
 
+@given(st.text(st.characters(max_codepoint=127)))
+def test_plain_ascii_is_compared_as_all_texts_are(text) -> None:
+    assert [*compared_words(text), "é"] == compared_words(f"{text} é")
+
+
 def test_compared_words_by_hand() -> None:
     assert compared_words("Don’t ﬁx CAFE\u0301, 22!") == ["dont", "fix", "café", "22"]
+    assert compared_words("Don't `fix` CAFE_22!") == ["dont", "fix", "cafe", "22"]
     assert compared_words("東京 and ไทย") == ["東", "京", "and", "ไ", "ท", "ย"]

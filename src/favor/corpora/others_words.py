@@ -28,7 +28,6 @@ BETWEEN_LINES, BETWEEN_CHARACTERS = 4, 400  # at most between two items of one r
 WINDOW = 8
 
 Span = tuple[int, int]
-Word = tuple[str, int, int]  # with its start and end (:func:`favor.foundation.words.compared_spans`)
 
 _MARKED_LINES = re.compile(r"^>.*$", re.MULTILINE)
 # The same where line breaks were lost: from the first of three marks to the end.
@@ -38,7 +37,8 @@ _QUOTATIONS = (
     re.compile(r"“[^“”]+”"),
     re.compile(r"«[^«»]+»"),
     re.compile(r"„[^„“”]+[“”]"),
-    re.compile(r'(?<![^\s(\[])"(?=\S)[^"]+(?<=\S)"(?!\w)'),
+    # What precedes the mark stands behind it in the pattern, so that the search goes from mark to mark.
+    re.compile(r'"(?<![^\s(\[]")(?=\S)[^"]+(?<=\S)"(?!\w)'),
 )
 _SONG_LABEL = re.compile(
     r"[(\[]\s*(?:repeat\s+)?(?:chorus|verse|refrain|bridge)\b[^)\]\n]{0,12}[)\]]|\b(?:chorus|verse|refrain)\s*\d*\s*:",
@@ -50,17 +50,17 @@ _QUIZ = (
     re.compile(r"^[^\n:]{2,40}:[ \t]*\S[^\n]{0,60}$", re.MULTILINE),  # a form: one label and answer a line
 )
 _QUIZ_RESULT = re.compile(r"\bquizilla\b|\btake (?:the|this) quiz\b|\bwhich [^.?\n]{3,60} are you\?", re.IGNORECASE)
+_NEWS_TAG = re.compile(r"\((?:AP|Reuters|AFP|UPI|CNN|Xinhua|BBC)\)\s*[-–—]", re.IGNORECASE)
+_PLACE = re.compile(r"[^.!?\n]{0,60}\Z")  # of the news, before its agency
 _NEWS = re.compile(
-    r"[^.!?\n]{0,60}\((?:AP|Reuters|AFP|UPI|CNN|Xinhua|BBC)\)\s*[-–—]|\bAssociated Press Writer\b"
-    r"|\bcopyright \d{4}[^.\n]{0,30}(?:Associated Press|Reuters|AFP)\b",
-    re.IGNORECASE,
+    r"\bAssociated Press Writer\b|\bcopyright \d{4}[^.\n]{0,30}(?:Associated Press|Reuters|AFP)\b", re.IGNORECASE
 )
 
 
-def marked_spans(text: str, words: Sequence[Word], digests: np.ndarray) -> dict[str, list[Span]]:
+def marked_spans(text: str, digests: np.ndarray) -> dict[str, list[Span]]:
     """Return the spans of ``text`` by kind, all kinds but "others_passage", which needs the other authors.
 
-    ``words``: those of the text, and their digests (:func:`favor.corpora.copies.word_digests`).
+    ``digests``: those of its words (:func:`favor.corpora.copies.word_digests`).
     """
     found: dict[str, list[Span]] = {
         "quoted_lines": [match.span() for match in _MARKED_LINES.finditer(text)],
@@ -70,13 +70,14 @@ def marked_spans(text: str, words: Sequence[Word], digests: np.ndarray) -> dict[
             for match in pattern.finditer(text)
             if len(match[0].split()) >= QUOTED_WORDS
         ],
-        "song": list(_refrains(words, digests)),
+        "song": list(_refrains(text, digests)),
         "quiz": [],
-        "news": [(match.start(), len(text)) for match in _NEWS.finditer(text)][:1],
+        "news": list(_news(text)),
     }
-    marks = [match.start() for match in _MARKED_RUN.finditer(text)]
-    if "\n" not in text and len(marks) >= 3:
-        found["quoted_lines"].append((marks[0], len(text)))
+    if "\n" not in text and text.count(">") >= 3:
+        marks = [match.start() for match in _MARKED_RUN.finditer(text)]
+        if len(marks) >= 3:
+            found["quoted_lines"].append((marks[0], len(text)))
     if forwarded := _FORWARDED.search(text):
         found["quoted_lines"].append((forwarded.start(), len(text)))
     if _SONG_LABEL.search(text):
@@ -88,6 +89,15 @@ def marked_spans(text: str, words: Sequence[Word], digests: np.ndarray) -> dict[
     if result := _QUIZ_RESULT.search(text):
         found["quiz"].append(result.span())
     return found
+
+
+def _news(text: str) -> Iterator[Span]:
+    """Yield from the first sign of an agency, with the place before it, to the end."""
+    starts = [match.start() for match in [_NEWS.search(text)] if match]
+    if tag := _NEWS_TAG.search(text):
+        starts += [match.start() for match in [_PLACE.search(text, max(0, tag.start() - 60), tag.start())] if match]
+    if starts:
+        yield min(starts), len(text)
 
 
 def _quiz_runs(text: str, items: Sequence[Span]) -> Iterator[Span]:
@@ -102,26 +112,34 @@ def _quiz_runs(text: str, items: Sequence[Span]) -> Iterator[Span]:
     yield start, end
 
 
-def _refrains(words: Sequence[Word], digests: np.ndarray) -> Iterator[Span]:
+def _refrains(text: str, digests: np.ndarray) -> Iterator[Span]:
     """Yield the spans of runs of ``REPEATED_WORDS`` words that occur again without overlap."""
     runs = runs_in_order(digests, REPEATED_WORDS)
-    _, kinds, counts = np.unique(runs, return_inverse=True, return_counts=True)
+    if len(set(runs.tolist())) == len(runs):
+        return
     first: dict[int, int] = {}
-    for at in np.flatnonzero(counts[kinds] > 1).tolist():
-        run = words[at : at + REPEATED_WORDS]
-        before = first.setdefault(int(kinds[at]), at)
-        if at >= before + REPEATED_WORDS and len({word for word, _, _ in run}) >= DISTINCT_WORDS:
-            for start in (before, at):
-                yield words[start][1], words[start + REPEATED_WORDS - 1][2]
+    starts: list[int] = []
+    for at, run in enumerate(runs.tolist()):
+        before = first.setdefault(run, at)
+        if at >= before + REPEATED_WORDS and len(set(digests[at : at + REPEATED_WORDS].tolist())) >= DISTINCT_WORDS:
+            starts += [before, at]
+    words = compared_spans(text) if starts else []
+    for start in starts:
+        yield words[start][1], words[start + REPEATED_WORDS - 1][2]
 
 
 def covered_share(text: str, spans: list[Span]) -> float:
     """Return the share of the characters of ``text``, white space aside, that lie in any of ``spans``."""
-    solid = np.array([not character.isspace() for character in text], dtype=bool)
-    inside = np.zeros(len(text), dtype=bool)
-    for start, end in spans:
-        inside[start:end] = True
-    return float((inside & solid).sum() / max(int(solid.sum()), 1))
+    inside, end = 0, 0
+    for start, stop in sorted(spans):
+        inside += _solid(text[max(start, end) : stop])
+        end = max(end, stop)
+    return inside / max(_solid(text), 1)
+
+
+def _solid(text: str) -> int:
+    """Return the number of characters that are no white space."""
+    return sum(map(len, text.split()))
 
 
 def measure_others_words(documents: Path, authors: Collection[str] | None = None) -> pd.DataFrame:
@@ -133,11 +151,10 @@ def measure_others_words(documents: Path, authors: Collection[str] | None = None
     shared = _shared_runs(documents, authors)
     rows = []
     for batch in _of_authors(documents, authors):
-        words = [compared_spans(text) for text in batch["text"]]
-        digests = word_digests([[word for word, _, _ in own] for own in words])
-        for row, own, digest in zip(batch.itertuples(index=False), words, digests, strict=True):
+        digests = word_digests([compared_words(text) for text in batch["text"]])
+        for row, digest in zip(batch.itertuples(index=False), digests, strict=True):
             text = str(row.text)
-            spans = {**marked_spans(text, own, digest), "others_passage": _passages(own, digest, shared)}
+            spans = {**marked_spans(text, digest), "others_passage": _passages(text, digest, shared)}
             parts = [covered_share(text, spans[kind]) if spans[kind] else 0.0 for kind in KINDS]
             union = [span for kind in KINDS for span in spans[kind]]
             rows.append((row.author, row.document_id, *parts, covered_share(text, union) if union else 0.0))
@@ -175,7 +192,7 @@ def _winnowed(runs: np.ndarray) -> np.ndarray:
     return least
 
 
-def _passages(words: Sequence[Word], digests: np.ndarray, shared: np.ndarray) -> list[Span]:
+def _passages(text: str, digests: np.ndarray, shared: np.ndarray) -> list[Span]:
     runs = runs_in_order(digests)
     if not len(runs) or not len(shared):
         return []
@@ -183,7 +200,7 @@ def _passages(words: Sequence[Word], digests: np.ndarray, shared: np.ndarray) ->
     hits = np.flatnonzero(shared[places] == runs)
     if not len(hits):
         return []
-    spans = []
+    words, spans = compared_spans(text), []
     for group in np.split(hits, np.flatnonzero(np.diff(hits) > SHARED_WORDS) + 1):
         spans.append((words[group[0]][1], words[group[-1] + SHARED_WORDS - 1][2]))
     return spans

@@ -88,12 +88,13 @@ def style_features(text: str) -> np.ndarray:
     lowered = [word.lower().replace("’", "'") for word in words]
     opening = lowered[:1000]
     sentences = [part for part in _ROSTER_SENTENCE_END.split(text) if part.strip()]
+    signs = Counter(text)
     shapes = (
-        sum(character.isupper() for character in text) / len(text),
+        sum(signs[sign] for sign in signs if sign.isupper()) / len(text),
         sum(len(word) > 1 and word.isupper() for word in words) / len(words),
         words.count("i") / len(words),
-        sum(character.isdigit() for character in text) / len(text),
-        sum(ord(character) > 127 for character in text) / len(text),
+        sum(signs[sign] for sign in signs if sign.isdigit()) / len(text),
+        sum(signs[sign] for sign in signs if ord(sign) > 127) / len(text),
         sum("'" in word for word in lowered) / len(words),
     )
     lengths = (
