@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from snakemake.io import is_flagged
+from snakemake.iocontainers import InputFiles
 
 from favor.config import models
 from favor.config.availability import local_paths
@@ -18,7 +19,7 @@ from favor.foundation.file_identity import FileIdentities, appearance
 from favor.lm import settings as language_model
 from favor.plan.keys import Key, run_key
 from favor.running.invalidation.code_check import check_planned
-from favor.running.invalidation.local_files import LocalFiles, given_input, refuse_other_corpora
+from favor.running.invalidation.job_inputs import JobInputs, given_input, refuse_other_corpora
 
 EXPERIMENT, RUN = Key(experiment="micro"), run_key("micro", "1", "favor")
 GIVEN = run_key("micro", "1", "given")
@@ -151,13 +152,14 @@ def test_what_a_key_names_is_part_of_the_job(plan, tmp_path, monkeypatch, key, v
         planner = plan("tests/data/micro.yaml", change)
         function, wildcards = job(planner)
         identities = FileIdentities(tmp_path / "record.json")
-        rule = SimpleNamespace(input=[function], params=SimpleNamespace())
+        rule = SimpleNamespace(input=InputFiles([function]), output=InputFiles(), params=SimpleNamespace())
         if isinstance(function(wildcards), dict):
-            rule = SimpleNamespace(input=[], params=SimpleNamespace(cfg=function))
+            rule = SimpleNamespace(input=InputFiles(), output=InputFiles(), params=SimpleNamespace(cfg=function))
         else:  # times decide nothing
             value = function(wildcards)
             assert all(is_flagged(each, "ancient") for each in ([value] if isinstance(value, str) else value))
-        name, digests = LocalFiles("results", local_paths(planner.config), identities).parameter(rule)(wildcards)
+        inputs = JobInputs("results", local_paths(planner.config), identities)
+        name, digests = inputs.parameters(rule)["local_files"](wildcards)
         assert name == "local_files"
         identities.write()
         return digests
@@ -174,9 +176,13 @@ def test_what_a_key_names_is_part_of_the_job(plan, tmp_path, monkeypatch, key, v
 
 def test_files_of_the_workflow_are_none_of_them(plan) -> None:
     planner = plan("tests/data/micro.yaml")
-    rule = SimpleNamespace(input=[planner.project.base_files, "results/x.parquet"], params=SimpleNamespace())
-    files = LocalFiles("results", {"elsewhere"}, FileIdentities(Path("none.json")))
-    assert files.parameter(rule)(EXPERIMENT) == ("local_files", {})
+    rule = SimpleNamespace(
+        input=InputFiles([planner.project.base_files, "results/x.parquet"]),
+        output=InputFiles(),
+        params=SimpleNamespace(),
+    )
+    files = JobInputs("results", {"elsewhere"}, FileIdentities(Path("none.json")))
+    assert files.parameters(rule)["local_files"](EXPERIMENT) == ("local_files", {})
 
 
 def test_braces_are_read_through_a_link(tmp_path, monkeypatch) -> None:
@@ -195,7 +201,7 @@ def test_another_path_under_the_name_of_a_corpus_that_has_results_is_refused(tmp
     made.parent.mkdir(parents=True)
 
     def check(path, planning=False) -> None:
-        refuse_other_corpora(results, results / ".code", {"own": (str(path), str(made))}, planning)
+        refuse_other_corpora(results, {"own": (str(path), str(made))}, planning)
 
     check(tmp_path / "a.csv", planning=True)
     check(tmp_path / "b.csv")  # a plan wrote nothing down

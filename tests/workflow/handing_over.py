@@ -14,7 +14,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from favor.running.invalidation.input_identity import handed_over
+from favor.running.invalidation.job_inputs import handed_over
 
 Files = dict[str, list[str]]  # the files under each name of a job's inputs or outputs
 

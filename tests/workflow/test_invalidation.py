@@ -198,7 +198,7 @@ def test_files_that_are_handed_over_otherwise_rerun_the_job(project, file, old, 
 
 def test_no_job_overlooks_two_files_that_change_places_or_a_list_that_is_reversed(project) -> None:
     """Every pair of named inputs and outputs of every job, every list: each changes a parameter of the job."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
     command = [sys.executable, "-m", "tests.workflow.handing_over"]
     done = subprocess.run(command, cwd=project.folder, env=environment, check=True, stdout=subprocess.PIPE, text=True)
     found = json.loads(done.stdout)

@@ -2,7 +2,9 @@
 
 from favor.running.invalidation.code_check import CODE
 from favor.running.devices.leases import WIDTHS, limit_gpu_jobs
-from favor.running.invalidation import announcing, provenance
+from favor.running import command_line
+from favor.running.folder import snakemake_records
+from favor.running.invalidation.announcing import announce_changes
 from favor.running.jobs import forked
 from favor.running.jobs.filled_rules import fill_in
 from favor.running.repairs.locks import keep_to_own_locks
@@ -51,15 +53,15 @@ def finish_rules():
                 asks,
                 planner.settings_of,
                 code,
-                local_files,
+                job_inputs,
             )
         each.resources["compute_threads"] = each.resources["_cores"].raw
 
 
 if workflow.is_main_process:
-    provenance.refuse_unrecorded(workflow, stop)
-    announcing.announce_changes(workflow, changes, planning)
-    announcing.check_targets(workflow, targets, stop)
+    snakemake_records.refuse_unrecorded(workflow, stop)
+    announce_changes(workflow, changes)
+    command_line.check_command_line(workflow, targets, stop)
     for handler in workflow.logger_manager.get_log_handlers():
         if hasattr(handler, "describe"):
             handler.describe(results / "benchmarks", project.track_titles())
@@ -73,12 +75,12 @@ if workflow.is_main_process:
     if plugin := sys.modules.get("snakemake_executor_plugin_slurm"):
         repair_slurm(plugin, planner.config.cluster.poll_seconds)
 elif workflow.remote_exec:
-    provenance.record_in_jobs()
+    snakemake_records.record_in_jobs()
 
 
 onstart:
     if workflow.is_main_process:
-        or_stop(lambda _: provenance.record_outputs(workflow, results))(None)
+        or_stop(lambda _: snakemake_records.record_outputs(workflow, results))(None)
 
 
 onsuccess:

@@ -24,9 +24,9 @@ from favor.plan.optional_dependencies import check_software
 from favor.running.jobs.environment import export_source, only_planning
 from favor.running.invalidation.changes import Changes, check_accept
 from favor.running.invalidation.fingerprint import PRELOADED, source_code
-from favor.running.invalidation.local_files import (
+from favor.running.invalidation.job_inputs import (
     FOLDER,
-    LocalFiles,
+    JobInputs,
     refuse_other_corpora,
 )
 from favor.running.folder.occupancy import name_results
@@ -56,7 +56,7 @@ try:
         planner.config.rerun_other_versions,
         planning,
     )
-    local_files = LocalFiles(
+    job_inputs = JobInputs(
         planner.config.results, local_paths(planner.config), changes.identities
     )
     name_results(None if workflow.remote_exec else results)
@@ -67,9 +67,7 @@ try:
             deployed = workflow.deployment_settings.deployment_method
             check_software(planner, [str(way) for way in deployed])
         open_results(results, ROOT, input_paths(planner.config), planning)
-        refuse_other_corpora(
-            results, results / FOLDER, planner.project.corpus_paths(), planning
-        )
+        refuse_other_corpora(results, planner.project.corpus_paths(), planning)
         planner.training.erase_withdrawn(planning)
         announce(planner.project.absent.values(), fetched)
 except UserError as error:

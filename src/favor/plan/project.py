@@ -19,7 +19,7 @@ from favor.lm.settings import AskedModel, LoadedModel, Pretraining
 from favor.plan.job_settings import Parameter, build_job_settings, not_none, params_from
 from favor.plan.keys import Key
 from favor.plan.paths import Paths
-from favor.running.invalidation.local_files import FOLDER, given_input
+from favor.running.invalidation.job_inputs import FOLDER, given_input
 
 
 @dataclass(frozen=True)

@@ -23,9 +23,7 @@ from favor.report.facts import Facts
 from favor.report.findings import findings
 from favor.report.leaderboard import leaderboard
 from favor.report.settings import PrintedExperiment, PrintedSweep
-from favor.running.invalidation.changes import accepted_notes
-from favor.running.invalidation.input_identity import library_notes
-from favor.running.invalidation.local_files import FOLDER
+from favor.running.invalidation.changes import kept_notes
 from favor.scores.schemas import SCORES, SWEEP_SCORES
 from favor.scores.validation import over_trained, worse_lines
 from favor.tables.cell_table import TABLE_CELLS
@@ -83,8 +81,7 @@ def assemble(
             for name, values in experiments.items()
             if values.gallery and not values.demo
         ]
-        + accepted_notes(results, accepted)
-        + library_notes(results, FOLDER),
+        + kept_notes(results, accepted),
     )
 
 

@@ -10,7 +10,8 @@ from tests.running.invalidation.test_fingerprint import Files
 
 from favor.foundation.errors import UserError
 from favor.running.ending import STARTED_BY_FAVOR
-from favor.running.invalidation.changes import Changes, Difference, accepted_notes, check_accept
+from favor.running.invalidation import changes as invalidation_changes
+from favor.running.invalidation.changes import Changes, Difference, check_accept, kept_notes
 from favor.running.invalidation.fingerprint import SourceCode
 
 NEW = {"rank": 8, "lora": {"alpha": 16}}
@@ -21,23 +22,23 @@ def project(tmp_path) -> Files:
     return Files(tmp_path)
 
 
-def started(project, *accept) -> tuple[Changes, Any]:
+def started(project, *accept, planning=False) -> tuple[Changes, Any]:
     """A start of the workflow with the code as it is: (the changes, the fingerprint of the script)."""
     source = SourceCode(project.folder)
     fingerprint = source.fingerprint(project.folder / "script.py")
-    return Changes(project.folder / "results", source, accept), fingerprint
+    return Changes(project.folder / "results", source, accept, planning=planning), fingerprint
 
 
 def difference(old_code, new_code, old=NEW, new=NEW, stage="train") -> Difference:
     def pair(mine, its) -> Any:
         return frozenset({repr(item) for item in mine} - {repr(item) for item in its})
 
-    return Difference(stage, pair((old_code, old), (new_code, new)), pair((new_code, new), (old_code, old)))
+    return Difference.read(stage, pair((old_code, old), (new_code, new)), pair((new_code, new), (old_code, old)))
 
 
 def test_definitions_that_changed_came_or_went_are_named(project) -> None:
     changes, before = started(project)
-    changes.write([before])
+    changes.write({("out",): before})
     project.write("favor/ground.py", "def add(a, b):\n    return minus(a, -b)\n\ndef minus(a, b):\n    return a - b\n")
     changes, after = started(project)
     assert changes.named(difference(before, after)) == [
@@ -74,10 +75,10 @@ def test_keeping_is_offered_in_the_words_of_the_command_and_not_of_what_other_da
     changes, same = started(project)
     changed = difference(same, same, {"rank": 4, "lora": {"alpha": 16}})
     other = [
-        Difference(stage, frozenset({repr((kind, before))}), frozenset({repr((kind, after))}))
+        Difference.read(stage, [repr((kind, before))], [repr((kind, after))])
         for stage, kind, before, after in (
             ("split", "local_files", {"posts.csv": "sha256 1"}, {"posts.csv": "sha256 2"}),
-            ("score", "handed_over", "0123456789abcdef .parquet", "fedcba9876543210 .parquet"),
+            ("score", "handed_over", "0123456789abcdef", "fedcba9876543210"),
         )
     ]
     assert not any("To keep" in line for line in changes.lines((each.stage, each) for each in other))
@@ -85,39 +86,76 @@ def test_keeping_is_offered_in_the_words_of_the_command_and_not_of_what_other_da
     *_, line = changes.lines([("train", changed), *((each.stage, each) for each in other)])
     assert line == "To keep results as they are: --accept train, or some of these stages."
     # A version that recorded no such parameter made them: nothing says that the data are others.
-    before = Difference("score", frozenset({"'0123456789abcdef'"}), frozenset({repr(("handed_over", "1")), "'f'"}))
+    before = Difference.read("score", ["'0123456789abcdef'"], [repr(("handed_over", "1")), "'f'"])
     assert not before.other_data
 
 
 def test_what_is_accepted_once_stays_accepted_and_is_noted(project) -> None:
     changes, before = started(project)
-    changes.write([before])
+    changes.write({("out",): before})
     project.write("favor/ground.py", "def add(a, b):\n    return b + a\n")
-    changes, after = started(project, "train")
+    changes, after = started(project, "train", planning=True)
     changed, other = difference(before, after), difference(before, after, stage="score")
-    assert changes.accepts(changed)
-    assert not changes.accepts(other)
+    assert changes.keeps(("out",), changed)
+    assert not changes.keeps(("out",), other)
     assert changes.lines([]) == [
         "Changed since the results were made:",
         "  train: `favor.ground.add` changed: kept as they are (accept)",
     ]
     results = project.folder / "results"
-    assert accepted_notes(results, ["train"]) == []  # a dry run writes nothing
-    changes.write_accepted()
-    assert accepted_notes(results, ["train", "score"]) == [
+    assert kept_notes(results, ["train"]) == []  # a dry run writes nothing
+    changes, _ = started(project, "train")
+    assert changes.keeps(("out",), changed)
+    assert kept_notes(results, ["train", "score"]) == [
         "Results of train were kept on the user's word (accept), though `favor.ground.add` changed."
     ]
     changes, _ = started(project)
     assert changes.accepted == ["train"]
-    assert changes.accepts(changed)
+    assert changes.keeps(("out",), changed)
     project.write("favor/ground.py", "def add(a, b):\n    return b + a + 1\n")
     changes, later = started(project)
-    assert not changes.accepts(difference(before, later))
+    assert not changes.keeps(("out",), difference(before, later))
+
+
+HERE = ("libraries", "numpy 2.4.0, torch 2.14.0, transformers 5.23.0")
+BEFORE = repr(("libraries", "numpy 2.4.0, torch 2.13.0, transformers 5.23.0"))
+
+
+@pytest.fixture
+def updated(project, monkeypatch) -> Changes:
+    """A start with another version of torch than that which made the results."""
+    monkeypatch.setattr(invalidation_changes, "installed", lambda: HERE)
+    changes, _ = started(project)
+    for number in (1, 2, 2):
+        assert changes.keeps((f"{number}.safetensors",), Difference.read("train_shared", [BEFORE], [repr(HERE)]))
+    return changes
+
+
+def test_results_of_other_versions_are_kept_and_counted_by_version(updated) -> None:
+    (line,) = updated.lines([])
+    assert line == (
+        "Made by torch 2.13.0: 2 jobs; you have torch 2.14.0: they are kept (favor run --rerun-other-versions)."
+    )
+
+
+def test_the_report_names_what_stays_of_other_versions(updated, project) -> None:
+    results = project.folder / "results"
+    assert kept_notes(results, []) == []
+    updated.write({("2.safetensors",): None})  # is made again
+    (note,) = kept_notes(results, [])
+    assert note.startswith("Results of train_shared (1 jobs) were made with numpy 2.4.0, torch 2.13.0")
+    assert json.loads((results / ".code/libraries.json").read_text()) == {BEFORE[15:-2]: {"train_shared": 1}}
+
+
+def test_a_difference_of_versions_changes_no_key_of_what_was_accepted() -> None:
+    plain = Difference.read("score", ["'0123456789abcdef'"], ["'fedcba9876543210'"])
+    mixed = Difference.read("score", ["'0123456789abcdef'", BEFORE], ["'fedcba9876543210'", repr(HERE)])
+    assert mixed.key == plain.key
 
 
 def test_records_are_written_once_per_fingerprint(project) -> None:
     changes, fingerprint = started(project)
-    changes.write([fingerprint, "unknown"])
+    changes.write({("out",): fingerprint, ("other",): "unknown"})
     folder = project.folder / "results" / ".code"
     assert {path.name for path in folder.iterdir()} == {f"{fingerprint}.json", ".files.json"}
     path = folder / f"{fingerprint}.json"

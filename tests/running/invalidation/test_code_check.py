@@ -11,7 +11,7 @@ from favor.running.invalidation import fingerprint
 from favor.running.invalidation.changes import Changes
 from favor.running.invalidation.code_check import CODE, check_planned
 from favor.running.invalidation.fingerprint import SourceCode
-from favor.running.invalidation.local_files import FOLDER
+from favor.running.invalidation.job_inputs import FOLDER
 from favor.running.invalidation.parts import Module
 
 FILES = {
@@ -34,7 +34,7 @@ def started(tmp_path, monkeypatch) -> SimpleNamespace:
         path.write_text(text)
     source = SourceCode(tmp_path / "src")
     planned = source.fingerprint(tmp_path / "workflow/scripts/make.py")
-    Changes(tmp_path / "results", source, []).write([planned])
+    Changes(tmp_path / "results", source, []).write({("made",): planned})
     monkeypatch.setenv(CODE, str(tmp_path / "results" / FOLDER))
     return SimpleNamespace(params={"code": planned}, folder=tmp_path)
 
@@ -85,7 +85,7 @@ def test_an_edit_while_the_code_is_read_is_noticed(tmp_path, monkeypatch) -> Non
     monkeypatch.setattr(fingerprint, "modules_below", read_and_edited)
     source = fingerprint.source_code(tmp_path / "src")
     planned = source.fingerprint(tmp_path / "workflow/scripts/make.py")
-    Changes(tmp_path / "results", source, []).write([planned])
+    Changes(tmp_path / "results", source, []).write({("made",): planned})
     monkeypatch.setenv(CODE, str(tmp_path / "results" / FOLDER))
     with pytest.raises(UserError, match="its code changed after the run had started"):
         check_planned(SimpleNamespace(params={"code": planned}))

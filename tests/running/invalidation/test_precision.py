@@ -261,7 +261,7 @@ def test_no_result_holds_the_words_of_an_error_that_are_left_out(repository) -> 
         "__main__",
         "readiness",
         "cli",
-        "announcing",
+        "command_line",
         "variances",
         "report",
         "export",

@@ -1,8 +1,8 @@
-"""What changed since results were made, said before anything reruns, and results that are kept on the user's word.
+"""What changed since results were made, said before anything reruns, and results that are kept all the same.
 
-Snakemake keeps the parameters that every file was made with: the rule's configuration (``cfg``) and the fingerprint of
-its code. What is behind a fingerprint is written down beside the results (``.code/<fingerprint>.json``), so that a
-later version can name the definitions that differ.
+Snakemake keeps the parameters that every file was made with: settings (``cfg``), the fingerprint of the code, and
+(kind, value) for what else a job is given. What is behind a fingerprint is written down beside the results
+(``.code/<fingerprint>.json``), so that a later version can name the definitions that differ.
 """
 
 import ast
@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -23,48 +22,40 @@ from favor.foundation.names import nearest
 from favor.running.ending import STARTED_BY_FAVOR
 from favor.running.invalidation.code_check import write_code_files
 from favor.running.invalidation.fingerprint import SourceCode
-from favor.running.invalidation.input_identity import FILES, LIBRARIES, Libraries, handed_otherwise
-from favor.running.invalidation.local_files import FOLDER, LOCAL_FILES, RECORD
+from favor.running.invalidation.job_inputs import FOLDER, HANDED_OVER, LIBRARIES, LOCAL_FILES, RECORD, installed
 
-ACCEPTED = "accepted.json"
+_ACCEPTED, _OTHER_VERSIONS = "accepted.json", "libraries.json"
 _SHOWN = 3  # changes that are named per stage
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Parameters that a job of ``stage`` has now and had when its results were made, as Snakemake writes them."""
+    """What a job of ``stage`` was given when its results were made and is given now, by kind, where the two differ."""
 
     stage: str
-    old: frozenset[str]
-    new: frozenset[str]
+    before: dict[str, Any]
+    now: dict[str, Any]
 
-    @cached_property
-    def before(self) -> dict[str, Any]:
-        """The old parameters that differ, by name."""
-        return _read(self.old)
+    @classmethod
+    def read(cls, stage: str, before: Iterable[str], now: Iterable[str]) -> "Difference":
+        """Read parameters as Snakemake writes them."""
+        return cls(stage, *(dict(_kind(ast.literal_eval(text)) for text in side) for side in (before, now)))
 
-    @cached_property
-    def now(self) -> dict[str, Any]:
-        """The new ones."""
-        return _read(self.new)
+    @property
+    def kinds(self) -> set[str]:
+        """What differs: ``cfg``, ``code`` and other kinds of parameters."""
+        return {*self.before, *self.now}
 
     @property
     def key(self) -> str:
         """Digits that stand for this difference, whatever libraries are installed."""
-        parts = [
-            sorted(text for text in part if not text.startswith(f"('{LIBRARIES}'")) for part in (self.old, self.new)
-        ]
-        return hashlib.sha256(repr((self.stage, *parts)).encode()).hexdigest()[:16]
+        sides = [sorted(item for item in side.items() if item[0] != LIBRARIES) for side in (self.before, self.now)]
+        return hashlib.sha256(repr((self.stage, *sides)).encode()).hexdigest()[:16]
 
     @property
     def other_data(self) -> bool:
         """Whether the job is given other files, or a file of the user's that holds something else."""
-        return any(kind in self.before and kind in self.now for kind in (FILES, LOCAL_FILES))
-
-    @property
-    def beside_libraries(self) -> bool:
-        """Whether anything differs beside the versions of libraries."""
-        return bool({*self.before, *self.now} - {LIBRARIES})
+        return any(kind in self.before and kind in self.now for kind in (HANDED_OVER, LOCAL_FILES))
 
 
 class Changes:
@@ -72,7 +63,7 @@ class Changes:
 
     ``accept`` names the stages whose results are kept as they are. A difference that was accepted once is on record
     and stays accepted. ``other_versions``: whether results that other versions of libraries made are made again.
-    ``planning``: nothing is run.
+    ``planning``: nothing is run, and nothing written down.
     """
 
     def __init__(
@@ -83,22 +74,23 @@ class Changes:
         other_versions: bool = False,
         planning: bool = False,
     ) -> None:
-        self.libraries = Libraries(results, FOLDER, other_versions)
-        self._folder = results / FOLDER
+        self._folder, self._source, self._accept = results / FOLDER, source, frozenset(accept)
+        self._other_versions, self._planning = other_versions, planning
         self.identities = FileIdentities(self._folder / RECORD, planning)
-        self._source = source
-        self._accept = frozenset(accept)
-        self._accepted = accepted_changes(results)
-        self._kept_now: set[str] = set()
-        self._unwritten = False
+        self._accepted = _read(results, _ACCEPTED)
+        self._made: dict[tuple[str, ...], tuple[str, str]] = {}  # outputs of a job -> its stage, other versions
 
     @property
     def accepted(self) -> list[str]:
         """Stages whose results are kept, now or since an earlier run."""
         return sorted(self._accept | self._accepted.keys())
 
-    def accepts(self, difference: Difference) -> bool:
-        """Whether results that were made otherwise are kept."""
+    def keeps(self, outputs: tuple[str, ...], difference: Difference) -> bool:
+        """Whether ``outputs`` are kept although they were made otherwise."""
+        if LIBRARIES in difference.before:
+            self._made[outputs] = (difference.stage, difference.before[LIBRARIES])
+        if not self._other_versions and difference.kinds == {LIBRARIES}:
+            return True
         entry = self._accepted.get(difference.stage, {"changed": [], "differences": []})
         if difference.key in entry["differences"]:
             return True
@@ -108,97 +100,94 @@ class Changes:
             "changed": sorted({*entry["changed"], *self.named(difference)}),
             "differences": sorted({*entry["differences"], difference.key}),
         }
-        self._kept_now.add(difference.stage)
-        self._unwritten = True
+        if not self._planning:
+            with suppress(UserError):  # a disk without room: jobs meet it too, and say so by their own files
+                write_json(self._accepted, self._folder / _ACCEPTED)
         return True
 
     def named(self, difference: Difference) -> list[str]:
-        """Name the definitions and the configuration keys that differ, as "`name` changed"."""
+        """Name the definitions, configuration keys and files that differ, as "`name` changed"."""
         old, new = difference.before, difference.now
-        found = list(self._definitions(old.get("code"), new.get("code")))
+        found = self._definitions(old["code"], new["code"]) if "code" in old and "code" in new else []
         found += [f"configuration `{name}` changed" for name in _keys(old.get("cfg"), new.get("cfg"))]
         found += [f"the file '{path}' changed" for path in _keys(old.get(LOCAL_FILES, {}), new.get(LOCAL_FILES, {}))]
-        if FILES in old and FILES in new:
-            found.append(handed_otherwise(old[FILES], new[FILES]))
-        if old.get(LIBRARIES) != new.get(LIBRARIES):
-            found.append("versions of libraries")
+        if HANDED_OVER in old and HANDED_OVER in new:
+            found.append("it reads or writes other files, or the same under other names or in another order")
+        found += ["versions of libraries"] if LIBRARIES in old and LIBRARIES in new else []
         return found or ["its parameters changed"]
 
-    def _definitions(self, old: str | None, new: str | None) -> Iterator[str]:
-        if old is None or new is None:
-            return
+    def _definitions(self, old: str, new: str) -> list[str]:
         path = self._folder / f"{old}.json"
         if new not in self._source.taken or not path.is_file():
-            yield "its code changed (which part is not on record)"
-            return
+            return ["its code changed (which part is not on record)"]
         before: dict[str, str] = read_json(path)["definitions"]
         after = self._source.reached(*self._source.taken[new])
         # A part that only moved is in both.
         gone = {name for name, digest in before.items() if digest not in after.values()}
         come = {name for name, digest in after.items() if digest not in before.values()}
-        yield from (f"`{name}` changed" for name in sorted(gone & come))
-        yield from (f"`{name}` was added" for name in sorted(come - gone))
-        yield from (f"`{name}` was removed" for name in sorted(gone - come))
-        if not gone | come:
-            yield "its code changed (the same definitions, used otherwise)"
+        found = [f"`{name}` changed" for name in sorted(gone & come)]
+        found += [f"`{name}` was added" for name in sorted(come - gone)]
+        found += [f"`{name}` was removed" for name in sorted(gone - come)]
+        return found or ["its code changed (the same definitions, used otherwise)"]
 
     def lines(self, planned: Iterable[tuple[str, Difference | None]]) -> list[str]:
         """Return what to say of ``planned`` jobs: (stage, what changed for the job, None for a job that follows)."""
-        jobs: Counter[str] = Counter()
-        changed: dict[str, dict[str, None]] = {}
-        other_data = set[str]()
+        changed: dict[str, list[Difference]] = {}
         following = 0
         for stage, difference in planned:
-            if difference is None:
-                following += 1
-                continue
-            jobs[stage] += 1
-            changed.setdefault(stage, {}).update(dict.fromkeys(self.named(difference)))
-            other_data |= {stage} if difference.other_data else set()
-        accepted = {stage: self._accepted[stage]["changed"] for stage in self._kept_now}
-        said = [f"  {stage}: {_listed(names)}: kept as they are (accept)" for stage, names in sorted(accepted.items())]
-        said += [f"  {stage}: {_listed(list(names))}: {_count(jobs[stage])}" for stage, names in changed.items()]
-        if jobs:
-            said += [f"  and {_count(following)} that follow or were still to be done"] if following else []
-        if kept := ",".join(stage for stage in changed if stage not in other_data):
+            following += difference is None
+            if difference is not None:
+                changed.setdefault(stage, []).append(difference)
+        accepted = {stage: self._accepted[stage]["changed"] for stage in sorted(self._accept & self._accepted.keys())}
+        said = [f"  {stage}: {_listed(names)}: kept as they are (accept)" for stage, names in accepted.items()]
+        for stage, jobs in changed.items():
+            names = dict.fromkeys(name for difference in jobs for name in self.named(difference))
+            said.append(f"  {stage}: {_listed([*names])}: {_count(len(jobs))}")
+        if changed and following:
+            said.append(f"  and {_count(following)} that follow or were still to be done")
+        if kept := ",".join(stage for stage, jobs in changed.items() if not any(job.other_data for job in jobs)):
             option = f"--accept {kept}" if STARTED_BY_FAVOR in os.environ else f"--config 'accept=[{kept}]'"
             said.append(f"To keep results as they are: {option}, or some of these stages.")
-        return ["Changed since the results were made:", *said] if said else []
+        return [*(["Changed since the results were made:"] if said else []), *said, *self._lines_on_versions()]
 
-    def write(self, fingerprints: Iterable[str]) -> None:
-        """Write down what is behind the fingerprints of jobs that are about to run, and what is accepted."""
-        for fingerprint in {*fingerprints} & self._source.taken.keys():
+    def _lines_on_versions(self) -> Iterator[str]:
+        here = {*installed()[1].split(", ")}
+        verdict = "made again" if self._other_versions else "kept (favor run --rerun-other-versions)"
+        for versions, jobs in sorted(Counter(versions for _, versions in self._made.values()).items()):
+            there = {*versions.split(", ")}
+            made, yours = (", ".join(sorted(each)) for each in (there - here, here - there))
+            yield f"Made by {made}: {_count(jobs)}; you have {yours}: they are {verdict}."
+
+    def write(self, planned: Mapping[tuple[str, ...], str | None]) -> None:
+        """Write down what is behind the fingerprints of ``planned`` jobs (by outputs), and what made others."""
+        fingerprints = {*planned.values()}
+        for fingerprint, (script, modules) in self._source.taken.items():
             path = self._folder / f"{fingerprint}.json"
-            if not path.is_file():
-                script, modules = self._source.taken[fingerprint]
+            if fingerprint in fingerprints and not path.is_file():
                 definitions = self._source.reached(script, modules)
                 write_json({"script": script.name, "modules": list(modules), "definitions": definitions}, path)
-        with suppress(UserError):  # a disk without room: its jobs meet it too, and say so by their own files
+        with suppress(UserError):  # as above
             write_code_files(self._source.root.parent, self._source.files, self._folder)
             self.identities.write()
-        self.write_accepted()
-
-    def write_accepted(self) -> None:
-        """Write down what is accepted, where that is news."""
-        if self._unwritten:
-            write_json(self._accepted, self._folder / ACCEPTED)
-            self._unwritten = False
-
-
-def accepted_changes(results: Path) -> dict[str, dict[str, list[str]]]:
-    """Return what is on record as accepted: stage -> ``changed`` (in words) and ``differences`` (their keys)."""
-    path = results / FOLDER / ACCEPTED
-    found: dict[str, dict[str, list[str]]] = read_json(path) if path.is_file() else {}
-    return found
+        kept: dict[str, Counter[str]] = {}
+        for outputs, (stage, versions) in self._made.items():
+            if outputs not in planned:
+                kept.setdefault(versions, Counter())[stage] += 1
+        if kept or (self._folder / _OTHER_VERSIONS).is_file():
+            write_json(kept, self._folder / _OTHER_VERSIONS)
 
 
-def accepted_notes(results: Path, stages: Iterable[str]) -> list[str]:
-    """Return a line for the report about each of the ``stages`` whose results were kept."""
-    found = accepted_changes(results)
+def kept_notes(results: Path, stages: Iterable[str]) -> list[str]:
+    """Return lines for the report on what was kept: of accepted ``stages``, and what other versions made."""
+    accepted = _read(results, _ACCEPTED)
     return [
-        f"Results of {stage} were kept on the user's word (accept), though {_listed(found[stage]['changed'])}."
+        f"Results of {stage} were kept on the user's word (accept), though {_listed(accepted[stage]['changed'])}."
         for stage in stages
-        if stage in found
+        if stage in accepted
+    ] + [
+        f"Results of {', '.join(sorted(jobs))} ({sum(jobs.values())} jobs) were made with {versions}; the others "
+        f"with {installed()[1]}."
+        for versions, jobs in sorted(_read(results, _OTHER_VERSIONS).items())
     ]
 
 
@@ -209,16 +198,14 @@ def check_accept(accept: Iterable[str], stages: Collection[str]) -> None:
             raise UserError(f"config key 'accept': there is no stage '{name}'; {nearest(name, stages)}")
 
 
-def _read(parameters: Iterable[str]) -> dict[str, Any]:
-    """Tell parameters as Snakemake writes them: ``cfg``, the fingerprint ``code``, and what each job is given."""
-    found: dict[str, Any] = {}
-    for text in parameters:
-        value = ast.literal_eval(text)
-        if isinstance(value, tuple):
-            found[value[0]] = value[1]
-        else:
-            found["cfg" if isinstance(value, Mapping) else "code"] = value
-    return found
+def _read(results: Path, name: str) -> dict[str, Any]:
+    path = results / FOLDER / name
+    return read_json(path) if path.is_file() else {}
+
+
+def _kind(value: Any) -> tuple[str, Any]:
+    """A parameter as (kind, value)."""
+    return value if isinstance(value, tuple) else ("cfg" if isinstance(value, Mapping) else "code", value)
 
 
 def _keys(old: Any, new: Any, prefix: str = "") -> Iterator[str]:

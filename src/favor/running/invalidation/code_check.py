@@ -12,7 +12,7 @@ from typing import Any
 
 from favor.foundation.errors import UserError
 from favor.foundation.files import write_json
-from favor.running.invalidation.local_files import LOCAL_FILES, RECORD, check_local_files
+from favor.running.invalidation.job_inputs import LOCAL_FILES, RECORD, check_local_files
 from favor.running.invalidation.source_index import code_files, modules_below
 
 # Names the folder with the fingerprints of the run that a job belongs to.

@@ -9,8 +9,7 @@ from typing import Any
 
 from snakemake.io import strip_wildcard_constraints
 
-from favor.running.invalidation.input_identity import FILES, LIBRARIES, handed_over, installed
-from favor.running.invalidation.local_files import LOCAL_FILES, LocalFiles
+from favor.running.invalidation.job_inputs import JobInputs
 
 # Files of rules that load neither models nor encoders.
 ENVIRONMENTS = {"corpora": "data", **dict.fromkeys(("human_2afc", "release", "sweeps", "tables"), "report")}
@@ -23,13 +22,13 @@ def fill_in(
     asks: Callable[[str], dict[str, object]],
     settings: Callable[[str], Callable[[Any], object] | None],
     code: Callable[[str], str],
-    local_files: LocalFiles,
+    inputs: JobInputs,
 ) -> None:
     """Fill in the log, benchmark, resources, parameters and environment that a rule does not say itself.
 
     With the calls that Snakemake's own loader makes. All of it goes into the rule's description too, from which "use
     rule" of a workflow around this one starts. ``paths``: the planner's. ``asks``, ``settings`` and ``code`` give
-    resources, configuration and fingerprint of a script, ``local_files`` what its jobs read of the user's own.
+    resources, configuration and fingerprint of a script, ``inputs`` what else its jobs are given.
     """
     stage, said = Path(rule.script).stem, rule.ruleinfo
     output = strip_wildcard_constraints(rule.output[0])
@@ -53,8 +52,7 @@ def fill_in(
     if "cfg" not in named and (cfg := settings(stage)) is not None:
         named = {"cfg": cfg, **named}
         rule.set_params(cfg=cfg)
-    more: dict[str, Any] = {LOCAL_FILES: local_files.parameter(rule)}
-    more |= {FILES: handed_over(rule), LIBRARIES: installed()}
+    more = inputs.parameters(rule)
     more |= {} if "code" in named else {"code": code(stage)}
     workflow.params(*positional, **{**named, **more})(said)
     rule.set_params(**more)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from types import SimpleNamespace
 
 import pytest
 from snakemake.iocontainers import InputFiles
 
-from favor.running.invalidation import input_identity
-from favor.running.invalidation.changes import Difference
-from favor.running.invalidation.input_identity import Libraries, handed_otherwise, handed_over, installed, library_notes
+from favor.running.invalidation import job_inputs
+from favor.running.invalidation.job_inputs import handed_over, installed
 
 
 def files(**named) -> InputFiles:
@@ -62,52 +60,6 @@ def test_outputs_that_change_places_are_seen() -> None:
     assert handed(files(**INPUTS), files(**swapped)) != handed(files(**INPUTS), files(**OUTPUTS))
 
 
-def test_what_is_handed_over_otherwise_is_said() -> None:
-    page, both, other = (
-        handed(files(), files(**outputs))[1]
-        for outputs in ({"html": "report.html"}, {"html": "report.html", "pdf": "report.pdf"}, {"html": "page.html"})
-    )
-    assert handed_otherwise(page, both) == "LaTeX is there now: .pdf is added"
-    assert handed_otherwise(both, page) == "LaTeX is not there any more: .pdf is left out"
-    assert handed_otherwise(page, other).startswith("it reads or writes other files")
-
-
-HERE = ("libraries", "numpy 2.4.0, torch 2.14.0, transformers 5.23.0")
-BEFORE = repr(("libraries", "numpy 2.4.0, torch 2.13.0, transformers 5.23.0"))
-
-
-@pytest.fixture
-def libraries(tmp_path, monkeypatch) -> Libraries:
-    monkeypatch.setattr(input_identity, "installed", lambda: HERE)
-    (tmp_path / ".code").mkdir()
-    return Libraries(tmp_path, ".code", rerun=False)
-
-
-def seen(libraries, *jobs) -> None:
-    difference = Difference("train_shared", frozenset({BEFORE}), frozenset({repr(HERE)}))
-    assert not difference.beside_libraries
-    for number in jobs:
-        libraries.see("train_shared", (f"{number}.safetensors",), difference)
-
-
-def test_results_of_other_versions_are_counted_by_version(libraries) -> None:
-    assert libraries.lines() == []
-    seen(libraries, 1, 2, 2)
-    (line,) = libraries.lines()
-    assert line == (
-        "Made by torch 2.13.0: 2 jobs; you have torch 2.14.0: they are kept (favor run --rerun-other-versions)."
-    )
-
-
-def test_the_report_names_what_stays_of_other_versions(libraries, tmp_path) -> None:
-    assert library_notes(tmp_path, ".code") == []
-    seen(libraries, 1, 2, 3)
-    libraries.write([("3.safetensors",)])  # is made again
-    (note,) = library_notes(tmp_path, ".code")
-    assert note.startswith("Results of train_shared (2 jobs) were made with numpy 2.4.0, torch 2.13.0")
-    assert json.loads((tmp_path / ".code/libraries.json").read_text()) == {BEFORE[15:-2]: {"train_shared": 2}}
-
-
 def test_versions_are_those_of_the_libraries_that_compute() -> None:
     import torch
 
@@ -120,15 +72,7 @@ def test_versions_are_those_of_the_libraries_that_compute() -> None:
 
 def test_a_library_that_is_not_there_is_a_dash(monkeypatch) -> None:
     def missing(name) -> str:
-        raise input_identity.PackageNotFoundError(name)
+        raise job_inputs.PackageNotFoundError(name)
 
-    monkeypatch.setattr(input_identity, "version", missing)
+    monkeypatch.setattr(job_inputs, "version", missing)
     assert installed.__wrapped__()[1].startswith("numpy -, peft -")
-
-
-def test_a_difference_of_versions_changes_no_key_of_what_was_accepted() -> None:
-    code = frozenset({"'0123456789abcdef'"})
-    plain = Difference("score", code, frozenset({"'fedcba9876543210'"}))
-    mixed = Difference("score", code | {BEFORE}, plain.new | {repr(HERE)})
-    assert mixed.key == plain.key
-    assert mixed.beside_libraries

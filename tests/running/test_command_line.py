@@ -9,7 +9,7 @@ from snakemake.logging import logger
 from snakemake.settings.types import StorageSettings
 
 from favor.foundation.errors import UserError
-from favor.running.invalidation.announcing import check_targets
+from favor.running.command_line import check_command_line
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def stopped(request) -> list[UserError]:
     """What stops a run with these settings of storage, at the first line that Snakemake logs after the Snakefile."""
     found = []
     workflow = SimpleNamespace(rules=[], dag_settings=SimpleNamespace(targets=[]), storage_settings=request.param)
-    check_targets(workflow, SimpleNamespace(check=lambda *_: None), found.append)
+    check_command_line(workflow, SimpleNamespace(check=lambda *_: None), found.append)
     logger.warning("Building DAG of jobs...")
     return found
 
