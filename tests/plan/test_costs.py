@@ -190,6 +190,12 @@ def test_a_processor_stacks_as_many_clients_as_half_a_gibibyte_holds(plan) -> No
     assert costs.adapter_mb(RUN) == pytest.approx(4)  # rank 2
     here, elsewhere = (costs.largest_memory_mb(lambda name, gpu=gpu: gpu) for gpu in (False, True))
     # Libraries, weights in float32, a pass, and eight adapters for each of four clients.
-    assert here == pytest.approx(1000 + 3200 + 2**30 / 1e6 + 8 * 4 * 4)
+    assert here == pytest.approx(1000 + 3200 + 1.15 * (2**30 / 1e6 + 8 * 4 * 4))
     assert elsewhere == pytest.approx(3500 + 1600 + 8 * 4 * 4)
     assert costs._values_mb(RUN, 100, 0) == pytest.approx(4 * 4 * 100 + 2**29 / 1e6)
+
+    def patient(config) -> None:
+        large(config)
+        config["experiments"]["micro"]["training"]["validation"] = {"patience": 1}
+
+    assert plan(change=patient).costs._values_mb(RUN, 100, 0) == pytest.approx(5 * 4 * 100 + 2**29 / 1e6)

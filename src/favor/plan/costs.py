@@ -31,6 +31,7 @@ TOKENS_PER_WORD = 1.5
 # pass on a processor keeps, where work is counted; with a model or an encoder whose work is not counted.
 PLAIN, COUNTED, UNCOUNTED = (1500, 30), (3500, 60), (8000, 480)
 LIBRARIES_MB = 1000  # of a job on a processor of this machine: 0.5 GB, and what jobs of small models add at most
+HEAP = 1.15  # what the C library holds of a processor's memory, to what is in use in it (measured: 1.14)
 READ_MB_PER_MB = 8  # a compressed table in memory, a copy or two
 STREAMED_MB_PER_MB = 0.5  # a raw corpus, of which memory holds an index (44 bytes per post, measured 0.3 in all)
 SAFETY = 3  # on computed durations
@@ -196,7 +197,9 @@ class Costs(TrainingComponent):
     def _values_mb(self, key: Key, clients: int, gpu: int) -> float:
         """Return the memory of training so many clients beside the model, of whom a processor stacks some at a time."""
         adapters = self.adapter_mb(key) * clients
-        return 8 * adapters if gpu else min(8 * adapters, 4 * adapters + STACK_BYTES / 1e6)
+        validation = self.project.experiment(key).training.validation
+        best = validation is not None and validation.patience is not None  # the values of every client's best pass
+        return 8 * adapters if gpu else min(8 * adapters, (4 + best) * adapters + STACK_BYTES / 1e6)
 
     def _pass_mb(self, key: Key) -> float:
         """Return what a training pass on a processor keeps: of a projection in float32 what it reads and gives."""
@@ -221,8 +224,9 @@ class Costs(TrainingComponent):
         for run in (run for name in self.experiments for run in self.training.runs(name)):
             name, gpu = self.base_model(run), on_gpu(self.base_model(run))
             clients = min(self.training.per_job(run), self.project.experiment(run).clients)
-            model = COUNTED[0] if gpu else LIBRARIES_MB + self._pass_mb(run)
-            sizes.append(model + self.weights_mb(name, gpu) + self._values_mb(run, clients, gpu))
+            values = self._values_mb(run, clients, gpu)
+            used = COUNTED[0] + values if gpu else LIBRARIES_MB + HEAP * (self._pass_mb(run) + values)
+            sizes.append(used + self.weights_mb(name, gpu))
         return max(sizes)
 
     # Work
