@@ -49,9 +49,10 @@ try:
     scripts = ROOT / "workflow" / "scripts"
     check_accept(accepted, {path.stem for path in scripts.glob("*.py")})
     planning = only_planning(sys.argv[1:])
+    source = source_code(SOURCE)
     changes = Changes(
         results,
-        source_code(SOURCE),
+        source,
         accepted,
         planner.config.rerun_other_versions,
         planning,
@@ -88,8 +89,6 @@ wildcard_constraints:
 def code(script, *modules):
     """Fingerprint of a rule's script and what it can reach; ``modules`` are loaded by name at run time."""
     try:
-        return source_code(SOURCE).fingerprint(
-            scripts / f"{script}.py", (*modules, PRELOADED)
-        )
+        return source.fingerprint(scripts / f"{script}.py", (*modules, PRELOADED))
     except UserError as error:
         raise WorkflowError(str(error)) from None

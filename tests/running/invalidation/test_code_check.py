@@ -10,7 +10,7 @@ from favor.foundation.errors import UserError
 from favor.running.invalidation import fingerprint
 from favor.running.invalidation.changes import Changes
 from favor.running.invalidation.code_check import CODE, check_planned
-from favor.running.invalidation.fingerprint import SourceCode
+from favor.running.invalidation.fingerprint import source_code
 from favor.running.invalidation.job_inputs import FOLDER
 from favor.running.invalidation.parts import Module
 
@@ -32,7 +32,7 @@ def started(tmp_path, monkeypatch) -> SimpleNamespace:
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    source = SourceCode(tmp_path / "src")
+    source = source_code(tmp_path / "src")
     planned = source.fingerprint(tmp_path / "workflow/scripts/make.py")
     Changes(tmp_path / "results", source, []).write({("made",): planned})
     monkeypatch.setenv(CODE, str(tmp_path / "results" / FOLDER))

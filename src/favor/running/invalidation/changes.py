@@ -20,7 +20,7 @@ from favor.foundation.file_identity import FileIdentities
 from favor.foundation.files import read_json, write_json
 from favor.foundation.names import nearest
 from favor.running.ending import STARTED_BY_FAVOR
-from favor.running.invalidation.code_check import write_code_files
+from favor.running.invalidation.code_check import STARTED
 from favor.running.invalidation.fingerprint import SourceCode
 from favor.running.invalidation.job_inputs import FOLDER, HANDED_OVER, LIBRARIES, LOCAL_FILES, RECORD, installed
 
@@ -167,7 +167,7 @@ class Changes:
                 definitions = self._source.reached(script, modules)
                 write_json({"script": script.name, "modules": list(modules), "definitions": definitions}, path)
         with suppress(UserError):  # as above
-            write_code_files(self._source.root.parent, self._source.files, self._folder)
+            write_json([str(self._source.root.parent), self._source.looked], self._folder / STARTED)
             self.identities.write()
         kept: dict[str, Counter[str]] = {}
         for outputs, (stage, versions) in self._made.items():

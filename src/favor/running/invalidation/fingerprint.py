@@ -8,7 +8,6 @@ family, a table specification) are named by the rule that loads them: "module", 
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 
 from favor.foundation.errors import UserError
@@ -25,7 +24,7 @@ from favor.running.invalidation.parts import (
     read_module,
     script_name,
 )
-from favor.running.invalidation.source_index import code_files, modules_below
+from favor.running.invalidation.source_index import code_looks, modules_below
 
 # What forked jobs find loaded: part of every job's code.
 PRELOADED = f"{PACKAGE}.running.jobs.preloaded:LIBRARIES"
@@ -69,22 +68,18 @@ _STEPS = 3
 class SourceCode:
     """The package's code under ``root``, as it was when each file was first looked at.
 
-    ``modules`` are those that were read before, and ``files`` what :func:`code_files` found before that, so that an
-    edit in between is noticed. ``taken`` says what each fingerprint was taken of: the script, and the modules that it
-    loads by name.
+    ``modules`` are those that were read before, and ``looked`` how all files looked before that, so that an edit in
+    between is noticed. ``taken`` says what each fingerprint was taken of: the script, and the modules that it loads by
+    name.
     """
 
-    def __init__(
-        self, root: Path, modules: Mapping[str, Module] | None = None, files: dict[str, list[int]] | None = None
-    ) -> None:
-        self.root, self.files = root, code_files(root.parent) if files is None else files
+    def __init__(self, root: Path, modules: Mapping[str, Module] | None = None, looked: str = "") -> None:
+        self.root, self.looked = root, looked
         self.taken: dict[str, tuple[Path, tuple[str, ...]]] = {}
         self._modules: dict[str, Module | None] = {
             name: module for name, module in (modules or {}).items() if name not in EXEMPT
         }
         self._uses: dict[Node, frozenset[tuple[str, Node]]] = {}
-        self._parts: dict[Node, Part] = {}
-        self._targets: dict[Node, frozenset[Node]] = {}
         self._digests: dict[tuple[Node, int], str] = {}
         self._reaches: dict[tuple[Path, tuple[str, ...]], frozenset[Node]] = {}
 
@@ -119,9 +114,9 @@ class SourceCode:
             waiting: list[Node] = [(own, _IMPORTED), *(self._entry(each) for each in modules)]
             found = set(waiting)
             while waiting:
-                new = self._used_parts(waiting.pop()) - found
+                new = {target for _, target in self._used(waiting.pop())} - found
                 if not new and not waiting and any("__subclasses__" in self._part(each).ways for each in found):
-                    new = frozenset((module, _WHOLE) for module, _ in found) - found
+                    new = {(module, _WHOLE) for module, _ in found} - found
                 found |= new
                 waiting += new
             self._reaches[key] = frozenset(found)
@@ -154,10 +149,8 @@ class SourceCode:
         return self._modules[name]
 
     def _part(self, node: Node) -> Part:
-        if node not in self._parts:
-            module = self._module(node[0])
-            self._parts[node] = module.parts.get(node[1], Part()) if module else Part()
-        return self._parts[node]
+        module = self._module(node[0])
+        return module.parts.get(node[1], Part()) if module else Part()
 
     def _digest(self, node: Node, steps: int) -> str:
         """A digest of a part, of what the parts it names say, and so on for ``steps`` steps."""
@@ -188,11 +181,6 @@ class SourceCode:
         if node not in self._uses:
             self._uses[node] = frozenset(self._find_used(*node))
         return self._uses[node]
-
-    def _used_parts(self, node: Node) -> frozenset[Node]:
-        if node not in self._targets:
-            self._targets[node] = frozenset(target for _, target in self._used(node))
-        return self._targets[node]
 
     def _find_used(self, name: str, part: str) -> Iterator[tuple[str, Node]]:
         module, own = self._module(name), self._part((name, part))
@@ -254,8 +242,7 @@ def _title(node: Node) -> str:
     return node[0] if node[0].startswith(SCRIPT) else f"{node[0]} (on import)"
 
 
-@cache
 def source_code(root: Path) -> SourceCode:
-    """Return the code under ``root``; a file is read again where it has changed."""
-    files = code_files(root.parent)
-    return SourceCode(root, modules_below(root), files)
+    """Return the code under ``root`` as it is now."""
+    looked = code_looks(root.parent)
+    return SourceCode(root, modules_below(root), looked)

