@@ -1,0 +1,60 @@
+"""The page of results says what the scores beside it say."""
+
+from __future__ import annotations
+
+import re
+import runpy
+
+import pandas as pd
+import pytest
+
+from favor.foundation.parquet import read_parquet
+from favor.scores.schemas import SWEEP_SCORES
+from favor.tables.cells import printed
+
+
+@pytest.fixture(scope="module")
+def scores(repository) -> pd.Series:
+    found = read_parquet(repository / "docs" / "little_text" / "scores.parquet", SWEEP_SCORES)
+    return found.set_index(["point", "method", "metric", "variant"])["value"]
+
+
+def test_the_figure_is_drawn_from_the_scores(repository, tmp_path) -> None:
+    draw = runpy.run_path(str(repository / "docs" / "little_text" / "draw.py"))["draw"]
+    draw(tmp_path / "drawn.svg")
+    assert (tmp_path / "drawn.svg").read_bytes() == (repository / "docs" / "figures" / "little_text.svg").read_bytes()
+
+
+def test_gains_are_means_over_authors(scores) -> None:
+    """Recomputed from what every adapter gains on every author's texts."""
+    gains = scores.xs("likelihood_gain", level="metric").reset_index()
+    gains[["reader", "writer"]] = gains["variant"].str.split("~", expand=True)
+    assert gains["reader"].str.fullmatch(r"client_\d{3}").all()
+    own = gains[gains["reader"] == gains["writer"]]
+    means = own.groupby(["point", "method"])["value"].mean()
+    for (point, method), value in means.items():
+        assert scores[point, method, "likelihood_own_gain", ""] == pytest.approx(value)
+    paired = own.pivot(index=["point", "writer"], columns="method", values="value")
+    for point, one in paired.groupby("point"):
+        for left, right in (("fedavg_finetuned", "local_only"), ("local_only", "favor")):
+            difference = scores[point, left, "likelihood_own_gain", f"minus:{right}"]
+            assert difference == pytest.approx((one[left] - one[right]).mean())
+
+
+def test_the_table_prints_the_scores(repository, scores) -> None:
+    page = (repository / "docs" / "results.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([\d,]+) \| `(\w+)` \|(.*)$", page, re.MULTILINE)
+    assert len(rows) == 6
+    for point, method, cells in rows:
+        of = scores.loc[point, method]
+
+        def gain(name, own=of) -> str:
+            return printed(own[f"likelihood_{name}", ""], 3).replace("-", "−")
+
+        def limits(name, own=of) -> str:
+            ends = (printed(own[f"likelihood_{name}", end], 3) for end in ("low", "high"))
+            return f"{gain(name, own)} [{', '.join(ends)}]".replace("-", "−")
+
+        voice = "0 (one model)" if method == "fedavg" else limits("voice_gain")
+        wanted = (limits("own_gain"), gain("others_gain"), voice, gain("neutral_gain"))
+        assert cells.endswith(f"| {' | '.join(wanted)} |")
