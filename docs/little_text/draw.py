@@ -1,6 +1,6 @@
 """Draw docs/figures/little_text.svg from the scores beside this file: python docs/little_text/draw.py."""
 
-import sys
+import argparse
 from pathlib import Path
 
 from favor.figures.identity import Methods
@@ -24,4 +24,5 @@ def draw(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    draw(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER.parent / "figures" / "little_text.svg")
+    argparse.ArgumentParser(description=__doc__).parse_args()
+    draw(FOLDER.parent / "figures" / "little_text.svg")
