@@ -1,4 +1,4 @@
-"""The page of results says what the scores beside it say."""
+"""The figure and the table of docs/results.md agree with the committed scores."""
 
 from __future__ import annotations
 

@@ -131,7 +131,8 @@ def _finding(label: str, values: pd.DataFrame) -> list[str]:
         return []
     rows, points = (of_points.index.get_level_values(level).nunique() for level in (0, 1))
     low, high = (minus(printed(float(end), 2)) for end in (of_points.min(), of_points.max()))
-    return [f"{label}: {rows} {'method' if rows == 1 else 'methods'} at {points} points, from {low} to {high}."]
+    counted = f"{rows} {'method' if rows == 1 else 'methods'} at {points} {'point' if points == 1 else 'points'}"
+    return [f"{label}: {counted}, from {low} to {high}."]
 
 
 @dataclass(frozen=True)
