@@ -25,7 +25,7 @@ from favor.running.settings import Cluster, Stage
 
 PRETRAINED_PARAMETERS = 3_000_000_000  # of a base model whose configuration names no number
 WIDTHS_SHARE = 0.01 / 16  # inputs and outputs of all projections, to the parameters of a model of 3 billion
-NF4_BYTES = 0.7  # per parameter: half a byte of a layer's, and two of an embedding's
+NF4_BYTES = 0.75  # per parameter: half a byte of a layer's, two of an embedding's; 0.73 for Qwen2.5-7B, 0.66 for 3B
 TOKENS_PER_WORD = 1.5
 # MB and minutes of a job: Snakemake's two processes and the libraries of a script; with torch, a tokenizer and what a
 # pass on a processor keeps, where work is counted; with a model or an encoder whose work is not counted.
