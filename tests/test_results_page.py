@@ -7,6 +7,7 @@ import runpy
 
 import pandas as pd
 import pytest
+import yaml
 
 from favor.foundation.parquet import read_parquet
 from favor.scores.schemas import SWEEP_SCORES
@@ -58,3 +59,15 @@ def test_the_table_prints_the_scores(repository, scores) -> None:
         voice = "0 (one model)" if method == "fedavg" else limits("voice_gain")
         wanted = (limits("own_gain"), gain("others_gain"), voice, gain("neutral_gain"))
         assert cells.endswith(f"| {' | '.join(wanted)} |")
+
+
+def test_the_losses_of_the_page_are_those_of_the_choice(repository) -> None:
+    page = (repository / "docs" / "results.md").read_text(encoding="utf-8")
+    chosen = yaml.safe_load((repository / "config" / "studies" / "little_text" / "words_250.yaml").read_text())
+    losses = pd.DataFrame(chosen["experiments"]["words_250"]["tuned"]["points"])
+    personal = losses[losses["stage"] == "personal"].sort_values("learning_rate")
+    for row, own in personal.groupby("row"):
+        cells = [
+            f"**{loss:.3f}**" if best else f"{loss:.3f}" for loss, best in zip(own["loss"], own["chosen"], strict=True)
+        ]
+        assert f"| `{row}` | {' | '.join(cells)} |" in page
