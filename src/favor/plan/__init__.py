@@ -23,7 +23,7 @@ from favor.plan.training import Training
 
 
 class Planner:
-    """Every part of the planner over one configuration. Raises ``UserError`` for what no plan can be made of."""
+    """The planner of one configuration, by parts. Raises ``UserError`` where the configuration cannot be planned."""
 
     def __init__(self, config: Configuration, root: Path) -> None:
         self.config = config
@@ -47,7 +47,7 @@ class Planner:
         self.costs = Costs(project, training)
 
     def settings_of(self, stage: str) -> Callable[[Key], Parameter] | None:
-        """Return the function that is named as a stage, for ``cfg`` of its rule; None where the job reads none."""
+        """Return the function that makes the parameter ``cfg`` of a stage; None where its jobs read no settings."""
         name = f"{stage}_settings"
         found = (getattr(part, name, None) for part in vars(self).values() if isinstance(part, PlannerComponent))
         return next((function for function in found if function is not None), None)

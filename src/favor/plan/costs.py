@@ -1,6 +1,6 @@
-"""What a job asks of a scheduler before its retries: GPUs, memory, minutes. docs/slurm.md explains the estimates.
+"""The resources that jobs request from a scheduler: GPUs, memory, minutes. docs/slurm.md explains the estimates.
 
-Functions of the configuration, of the clients' texts once they are there, and of the attempt. On one machine only the
+They depend on the configuration, on the clients' texts once these exist, and on the attempt. On one machine only the
 GPU counts have an effect. ``favor plan`` multiplies the same operations (:mod:`favor.forecast.estimate`).
 """
 
@@ -47,7 +47,7 @@ class Load:
     """What the jobs of a stage load and compute, by their wildcards.
 
     ``work``: None where it is not counted; ``model``: the base model that is loaded; ``gpus``: None for those of that
-    model; ``streamed``: whether the input passes through memory a post at a time, and is no table that is read whole.
+    model; ``streamed``: whether the input is read post by post, not as a whole table.
     """
 
     work: Work | None = None
@@ -58,7 +58,7 @@ class Load:
 
 @cache
 def words_by_client(path: str, changed: int) -> dict[str, tuple[int, int]]:
-    """Return (training words, those that are allocated) of every client of an allocation.
+    """Return the (available, allocated) training words of every client, from the table ``allocation``.
 
     ``changed`` is the file's modification time, used only as a cache key. Returns {} for an unreadable file: sizes are
     estimates, and the job that reads it reports the error.
@@ -85,7 +85,7 @@ def words_of(texts: str, clients: Sequence[str], enforced: bool) -> int:
 
 
 def pass_tokens(experiment: Experiment, words: float, clients: int) -> float:
-    """Return the tokens of one pass over the texts of so many clients, which have so many words together."""
+    """Return the tokens of one pass over the texts of ``clients`` clients, who have ``words`` words together."""
     training = experiment.training
     if training.steps_per_epoch is None:
         return TOKENS_PER_WORD * words
@@ -93,7 +93,7 @@ def pass_tokens(experiment: Experiment, words: float, clients: int) -> float:
 
 
 def tables_mb(files: Iterable[str]) -> float:
-    """Return the size of a job's tables. Adapters are read as they are needed; weights count with what loads them."""
+    """Return the MB of a job's tables; adapters are read one by one, and weights are counted by model."""
     return sum(os.stat(str(path)).st_size for path in files if not str(path).endswith(".safetensors")) / 1e6
 
 
@@ -106,7 +106,7 @@ class Costs(TrainingComponent):
 
     @cached_property
     def loads(self) -> dict[str, Load]:
-        """What jobs load, by stage; those of no other stage need more than tables."""
+        """What the jobs of each stage load. Jobs of a stage that is not named here read tables alone."""
         base, adapters, streamed = Load(model=self.base_model), Load(self._adapter_work), Load(streamed=True)
         encoder, classifier = Load(gpus=self._encoder_gpus), Load(gpus=lambda key: self._gpu("auto"))
         generation = Load(self.generation_work, self.base_model)
@@ -145,7 +145,7 @@ class Costs(TrainingComponent):
         return self.project.experiment(key).base_model
 
     def _judge_model(self, key: Key) -> str | None:
-        """Return the base model that judges, where it is one of this machine."""
+        """Return the base model that judges, where the judge runs on this machine."""
         judges = self.project.experiment(key).studies.judges
         return judges.base_model if judges is not None and judges.model == "local" else None
 
@@ -169,7 +169,7 @@ class Costs(TrainingComponent):
         return int(shape.layers * layer + shape.vocabulary_size * width)
 
     def widths(self, name: str) -> float:
-        """Return the inputs and outputs of all projections of a base model, to which adapters are proportional."""
+        """Return the summed input and output widths of a base model's projections; adapters are proportional to it."""
         shape, header = self.config.base_models[name].pretrain, self._header(name)
         if header is not None:
             return header.widths
@@ -179,13 +179,13 @@ class Costs(TrainingComponent):
         return shape.layers * (9 * width + 2 * shared + 3 * shape.intermediate_size)
 
     def weights_mb(self, name: str, gpu: int) -> float:
-        """Return the host memory of a base model's weights: while a GPU's load, or as long as they run on the CPU."""
+        """Return the host MB of a base model's weights: while they load to a GPU, or throughout on a processor."""
         plain = 2 if gpu else 4
         size = NF4_BYTES if self.config.base_models[name].quantisation == "nf4" else plain
         return self.parameters(name) * size / 1e6
 
     def kept_mb(self, name: str) -> float:
-        """Return the size of a base model's copies under results: made here in float32, quantised to NF4."""
+        """Return the MB of a base model's copies in the results: in float32 where it is made here, and under NF4."""
         model = self.config.base_models[name]
         size = 4 * model.made_here + NF4_BYTES * (model.quantisation == "nf4")
         return self.parameters(name) * size / 1e6
@@ -195,20 +195,20 @@ class Costs(TrainingComponent):
         return 4 * self.project.experiment(key).lora.rank * self.widths(self.base_model(key)) / 1e6
 
     def _values_mb(self, key: Key, clients: int, gpu: int) -> float:
-        """Return the memory of training so many clients beside the model, of whom a processor stacks some at a time."""
+        """Return the MB that training takes beside the model; a processor stacks some of the clients at a time."""
         adapters = self.adapter_mb(key) * clients
         validation = self.project.experiment(key).training.validation
         best = validation is not None and validation.patience is not None  # the values of every client's best pass
         return 8 * adapters if gpu else min(8 * adapters, (4 + best) * adapters + STACK_BYTES / 1e6)
 
     def _pass_mb(self, key: Key) -> float:
-        """Return what a training pass on a processor keeps: of a projection in float32 what it reads and gives."""
+        """Return the MB that a training pass keeps on a processor: inputs and outputs of projections in float32."""
         training = self.project.experiment(key).training
         each = 4.5 * self.widths(self.base_model(key))
         return max(training.micro_batch * training.max_length * each, min(2048 * each, PASS_BYTES)) / 1e6
 
     def _beside_mb(self, key: Any) -> float:
-        """Return the memory of what a track's or a run's server hands out beside an adapter, in the last round."""
+        """Return the MB that the server of a track or run sends beside the shared adapter in the last round."""
         stage = self.training.stage(key) if hasattr(key, "track") else self.project.plan(key).shared
         if stage is None:
             return 0
@@ -234,7 +234,7 @@ class Costs(TrainingComponent):
     def _stage_work(
         self, key: Key, files: Any, stage: SharedStage | PersonalStage, clients: Sequence[str]
     ) -> tuple[float, float]:
-        """Return the work of a job of a stage, by the words of its clients in the table ``texts`` of its input."""
+        """Return the work of a stage's job, by the words of its clients in its input ``texts``."""
         experiment, name = self.project.experiment(key), self.base_model(key)
         federation = experiment.federation
         exposure = federation.rounds * federation.clients_per_round / experiment.clients * federation.answers
@@ -258,7 +258,7 @@ class Costs(TrainingComponent):
         return prompts.per_client + (0 if prompts.common is None else prompts.common.count)
 
     def generation_work(self, key: Any, files: Any) -> tuple[float, float]:
-        """Return the work of generating for a run's clients, or for a part of them; a batch's adapters are read."""
+        """Return the work of generating for a run's clients, or a part of them; memory holds a batch's adapters."""
         experiment, parts = self.project.experiment(key), self.training.generation_parts(key.experiment)
         clients = len(parts[int(key.part)]) if hasattr(key, "part") else experiment.clients
         tokens = {"reading": experiment.prompts.prefix_tokens, "generation": experiment.generation.max_new_tokens}
@@ -276,19 +276,19 @@ class Costs(TrainingComponent):
         return texts * (experiment.prompts.prefix_tokens + read_length(experiment))
 
     def _reading_work(self, key: Key, files: Any) -> tuple[float, float]:
-        """Return the work of reading them under every client's model, whose adapters are read at once."""
+        """Return the work of reading these texts under every client's model; memory holds all adapters."""
         clients = self.project.experiment(key).clients
         operations = OPERATIONS["reading"] * self.parameters(self.base_model(key)) * self.read_tokens(key)
         return operations * clients, 3 * self.adapter_mb(key) * clients + self._beside_mb(key)
 
     def _adapter_work(self, key: Key, files: Any) -> tuple[float, float]:
-        """Return the work of reading adapters tensor by tensor, however many, and writing one."""
+        """Return the work of making one adapter of any number of adapters, which are read tensor by tensor."""
         return 0, 6 * self.adapter_mb(key) + self._beside_mb(key)
 
     # Resources of a rule
 
     def asks(self, stage: str) -> dict[str, object]:
-        """Return the resources of a rule by its name or that of its script, as Snakemake takes them."""
+        """Return the resources of a rule, in Snakemake's form; ``stage`` is the name of the rule or of its script."""
         cluster, own, load = self.cluster, self.cluster.stages.get(stage, Stage()), self.loads.get(stage, Load())
         light = load.streamed or stage not in self.loads
         plain_mb, plain_minutes = PLAIN if light else COUNTED if load.work else UNCOUNTED
@@ -333,7 +333,7 @@ class Costs(TrainingComponent):
         }
 
     def check_stages(self, rules: Iterable[str]) -> None:
-        """Check the names of rules that the configuration gives. Raises ``UserError`` naming the nearest rule."""
+        """Check the names of rules in section ``cluster``. Raises ``UserError`` naming the nearest rule."""
         names = sorted(rules)
         given: Mapping[str, Iterable[str]] = {"local": self.cluster.local, "stages": self.cluster.stages}
         for key, stages in given.items():

@@ -61,7 +61,7 @@ class Evaluation(TrainingComponent):
     def figures(self, experiment: str) -> list[str]:
         """Return the figures that an experiment draws, of which it can compute the metric families.
 
-        One over the temperature needs two rows of a method that differ in it, one of chosen rates a choice.
+        The figure over temperatures needs two rows of one method that differ in it, the figure of rates a choice.
         """
         section = self.experiments[experiment]
         chosen = [figure for figure in FIGURES.names() if figure in section.figures or "all" in section.figures]
@@ -85,15 +85,15 @@ class Evaluation(TrainingComponent):
         return {row: [generation.temperature, generation.top_p] for row, generation in rows.items()}
 
     def is_measured(self, experiment: str) -> bool:
-        """Return whether a table, figure or sweep shows what an experiment generates; if not, others start from it."""
+        """Return whether a table, figure or sweep shows an experiment; if not, others start from it."""
         section = self.experiments[experiment]
         return bool(section.tables or section.figures or self.tables.sweeps_of(experiment))
 
     def keeps_adapters(self, seed: str) -> bool:
         """Return whether the clients' adapters of a seed stay after everything that reads them is made.
 
-        Those of an experiment that is not measured do: they are all that it is run for. Rules tell seeds, not
-        experiments, apart, so a seed that one experiment keeps is kept in all.
+        An experiment that is not measured keeps its adapters, since it is run for them alone. Rules distinguish seeds,
+        not experiments, so a seed that one experiment keeps is kept in all.
         """
         how = self.config.keep_adapters
         kept: set[int] = set()
@@ -138,7 +138,7 @@ class Evaluation(TrainingComponent):
         return self.common_generations(key) if self._reads_common(key) else []
 
     def family_common_embeddings(self, key: Key) -> list[str]:
-        """Return the same in every space."""
+        """Return the embeddings of these generations in every space."""
         spaces = self.project.encoders_of(key.experiment) if self._reads_common(key) else []
         return self.paths.common_embeddings.each(key, encoder=spaces)
 
@@ -166,7 +166,7 @@ class Evaluation(TrainingComponent):
         return self.project.prompts(key), self.training.common_prompts(key)
 
     def prompts_settings(self, key: object) -> Parameter:
-        """Return the files behind every list, in their order."""
+        """Return the files of prompts behind every list, in the order of the lists."""
         experiments = []
         for name in self._asking():
             own, common = self._asked(name)
@@ -275,7 +275,7 @@ class Evaluation(TrainingComponent):
     # Paired tests
 
     def _compared(self, key: Key) -> dict[str, Any]:
-        """Return what a table compares, as far as the experiment has it."""
+        """Return the pairs and metrics that a table compares and that the experiment has."""
         declared = not_none(self.tables.specs[key.label].comparisons)
         roles, rows = self.tables.encoder_roles(key.experiment), self.project.experiment(key).methods
         encoders = self.project.encoders_of(key.experiment)
@@ -304,7 +304,7 @@ class Evaluation(TrainingComponent):
     def _energy_runs(self, key: Key) -> list[Key]:
         """Return the run whose private residuals are measured: FAVoR's, or the first with a residual stage.
 
-        Of its first seed, as in the paper.
+        Those of the first seed, as in the paper.
         """
         plans = self.project.plans(key.experiment).items()
         rows = [row for row, plan in plans if plan.personal is not None and plan.personal.residual]

@@ -25,7 +25,7 @@ class Figures(TrainingComponent):
     names: str = field(default_factory=lambda: alternatives(FIGURES.names()))
 
     def _sources(self, key: Key) -> dict[str, list[str]]:
-        """Return what a figure may ask for (:data:`favor.figures.specs.FigureInput`), as files."""
+        """Return the files behind each name that a figure may ask for (:data:`favor.figures.specs.FigureInput`)."""
         style = self.project.style_encoder(key)
         return {
             "training_logs": self.training.logs(key),
@@ -46,9 +46,9 @@ class Figures(TrainingComponent):
         }
 
     def inputs(self, key: Key) -> dict[str, list[str]]:
-        """Return the files that a figure asks for, by the names that it asks for them.
+        """Return the files that a figure reads, by the names in its declaration.
 
-        Raises ``UserError`` for a name that nothing has, naming the nearest one.
+        Raises ``UserError`` for an unknown name, naming the nearest one.
         """
         asks = declared_figure(key.figure)
         sources = self._sources(key)
@@ -75,7 +75,7 @@ class Figures(TrainingComponent):
         return {name: self.paths.encoder_manifest.of(encoder=name) for name in used if encoders[name].training}
 
     def draw_figure_settings(self, key: Key) -> Parameter:
-        """Return what a figure reads of the configuration."""
+        """Return the part of the configuration that a figure reads."""
         context, inputs = self.tables.context(key.experiment), declared_figure(key.figure).inputs
         base = self.project.experiment(key).base_model
         pretrained = self.config.base_models[base].pretrain is not None

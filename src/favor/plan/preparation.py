@@ -1,4 +1,4 @@
-"""What the jobs before training read of the configuration: corpora, base models, encoders, texts, prompts."""
+"""The settings of jobs before training: of corpora, base models, encoders, texts and prompts."""
 
 from favor.config.experiments import Experiment
 from favor.corpora.settings import (
@@ -131,7 +131,7 @@ class Preparation(PlannerComponent):
         return base.corpus == experiment.corpus or any(each.extends is None for each in on_corpus)
 
     def _need(self, name: str, experiment: Experiment, model: str | None = None) -> Need:
-        """Return what an experiment needs of its clients; ``model``: the one whose tokenizer counts, if another's."""
+        """Return what an experiment needs of its clients; ``model``: whose tokenizer counts, if not its own."""
         allocation = experiment.allocation
         return build_job_settings(
             Need,

@@ -1,4 +1,4 @@
-"""What clipping and noise guarantee, and the privacy audit: adapters and uploads as an evaluator, planted secrets."""
+"""The guarantee of clipping and noise, and the privacy audit, which attacks adapters and uploads and plants secrets."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -89,9 +89,9 @@ class PrivacyAudit(TrainingComponent):
         return [self.training.server_adapter(run, stage, number) for number in range(rounds + 1)]
 
     def _uploads(self, run: Key, stage: SharedStage) -> list[list[str]]:
-        """Return the uploads by round: copies, where uploads go once they are aggregated.
+        """Return the uploads by round, or their copies where uploads are deleted after aggregation.
 
-        Without them, an audit that is changed would train again to see what is gone.
+        Without copies an audit that is changed would have to train again.
         """
         file = self.paths.upload if self.config.keep_uploads else self.paths.audited_upload
         rounds = range(self.project.experiment(run).federation.rounds)
@@ -108,7 +108,7 @@ class PrivacyAudit(TrainingComponent):
     # What is read of a run
 
     def inputs(self, key: Key) -> dict[str, list[str]]:
-        """Return what is read of a run and of the track with planted secrets, by the names that the job has for it.
+        """Return the job's inputs by name: of a run, and of the track with planted secrets.
 
         ``server``: A_0 first. ``uploads`` and ``kept``, beside uploads that alone change nothing, by round.
         ``personal``: what clients generate with, where they have something of their own; ``behind``: what it rests on.
@@ -168,7 +168,7 @@ class PrivacyAudit(TrainingComponent):
         )
 
     def _canary_clients(self, key: Key, stage: SharedStage) -> CanaryClients | None:
-        """Return how canary clients take part, where the server takes the mean of what they upload."""
+        """Return the canary clients of the audit, where the server averages uploads."""
         count, privacy = self._section(key).canary_clients, stage.privacy
         if not count or stage.server.kind != "mean":
             return None
@@ -182,7 +182,7 @@ class PrivacyAudit(TrainingComponent):
     # Scores
 
     def readings(self, key: Key) -> list[str]:
-        """Return what was read of every attacked run: five tables each."""
+        """Return the tables that were read of every attacked run, five each."""
         if self.project.experiment(key).studies.privacy is None:
             return []
         return [

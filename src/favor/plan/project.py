@@ -60,7 +60,7 @@ class Project:
                     raise UserError(f"experiment '{name}' needs encoder '{encoder}': {self.absent[encoder]}")
 
     def given(self, path: str) -> str:
-        """Return a file or folder of the user's as an input. Every such path passes through here."""
+        """Return a file or folder of the user as an input. Every such path passes through here."""
         return given_input(path, Path(self.config.results) / FOLDER)
 
     def given_outputs(self, key: Key) -> str:
@@ -147,7 +147,7 @@ class Project:
         return [file.of(model=name) for file in self.paths.weights(self.paths.base_folder).values()]
 
     def model_files(self, name: str) -> list[str]:
-        """Return the files that a job which loads the base model waits for."""
+        """Return the files that must exist before a job loads the base model."""
         if self.config.base_models[name].quantisation == "none":
             return self.plain_files(name)
         return [file.of(model=name) for file in self.paths.weights(self.paths.quantised_folder).values()]
@@ -189,13 +189,13 @@ class Project:
         return encoder.training is not None or encoder.fitting is not None
 
     def encoder_files(self, key: Key) -> list[str]:
-        """Return the files that a job which loads the encoder waits for."""
+        """Return the files that must exist before a job loads the encoder."""
         if not self.made_here(key.encoder):
             return []
         return [self.paths.encoder_weights.of(key), self.paths.encoder_manifest.of(key)]
 
     def loaded_encoder(self, key: Key) -> LoadedEncoder:
-        """Return an encoder as jobs that use it read it, without how it was trained."""
+        """Return the settings of an encoder for jobs that use it, without those of its training."""
         encoder = self.config.encoders[key.encoder]
         spec = {"kind": encoder.kind, **encoder.options}
         if encoder.training is None and encoder.source is not None:
@@ -251,7 +251,7 @@ class Project:
         return self.paths.raw_corpus.of(key) if corpus.demo else self.given(not_none(corpus.path))
 
     def corpus_paths(self) -> dict[str, tuple[str, str]]:
-        """Return by name the path of every corpus of the user's, and the documents that are made of it."""
+        """Return, by name, the path of every corpus of the user and the documents that are made from it."""
         return {
             name: (not_none(corpus.path), self.paths.documents.of(corpus=name))
             for name, corpus in self.config.corpora.items()
@@ -291,7 +291,7 @@ class Project:
 
     @cached_property
     def wildcards(self) -> dict[str, str]:
-        """What every wildcard may be."""
+        """The regular expression of every wildcard."""
         config = self.config
         return {
             "corpus": alternatives(config.corpora),

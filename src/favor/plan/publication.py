@@ -1,4 +1,4 @@
-"""What leaves a results folder: exports of single runs, the report, the numbers of the running text, the release."""
+"""What is published from a results folder: exports of runs, the report, numbers of the running text, the release."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field

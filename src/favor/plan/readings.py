@@ -128,10 +128,10 @@ _MIXED = "its clients generate with another mixture than its training logs read"
 
 
 def unread(plan: Plan) -> str:
-    """Return why no training log has the validation loss of the adapters that a row generates with; "" if one has.
+    """Return why no training log has the validation loss of the adapters that a row generates with; "" if one does.
 
-    A log reads the adapter as it trains. It is what generates where no part is replaced afterwards: a shared half by
-    the final one, a gate per text by its mean, the mean of the others by a later one.
+    A log reads the adapter while it trains. A row generates with the same one unless a part is replaced afterwards: a
+    shared half by the final one, a gate per text by its mean, the mean of the others by a later one.
     """
     if plan.inference not in ("personal", "endpoint"):
         return _NOT_TRAINED

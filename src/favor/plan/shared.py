@@ -1,4 +1,4 @@
-"""Which clients take part in which round and which of them attack, and the jobs of shared stages."""
+"""The clients of every round, the attackers among them, and the jobs of shared stages."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
@@ -58,9 +58,9 @@ class SharedTraining(PlannerComponent):
 
     @cache
     def rounds(self, experiment: str, seed: str, sampling: str) -> list[list[str]]:
-        """Return the clients that take part in an experiment's rounds: those drawn that answer and did not withdraw.
+        """Return the clients of an experiment's rounds: those that were drawn, answer and did not withdraw.
 
-        Raises ``UserError`` where nobody is left of a round, or too few for its robust rule.
+        Raises ``UserError`` where a round has nobody left, or too few for its robust rule.
         """
         share = self.experiments[experiment].federation.answers
         cohorts_drawn = enumerate(self.drawn(experiment, seed, sampling))
@@ -187,10 +187,10 @@ class SharedTraining(PlannerComponent):
         return self.paths.server_adapter.of(key, track=stage.track, next_round=number)
 
     def beside(self, key: Key, stage: SharedStage, number: int) -> int:
-        """Return how many adapters' numbers a server hands out beside the shared adapter at the start of a round.
+        """Return how much a server sends beside the shared adapter at the start of a round, in adapters.
 
-        A state is one, from the second round on. FedEx-LoRA's residuals are those of all rounds before, each of a
-        cohort less one; large ones count a bit more than they are, because their rank ends at that of the layers.
+        A state counts as one, from the second round on. FedEx-LoRA sends the residuals of all rounds before, each of a
+        cohort less one. Many residuals count a little too high, since their rank cannot exceed that of the layers.
         """
         if stage.state is not None:
             return min(number, 1)
@@ -205,7 +205,7 @@ class SharedTraining(PlannerComponent):
         return self.server_adapter(key, self.stage(key), int(key.next_round) - 1)
 
     def server_memory(self, key: Key) -> list[str]:
-        """Return the server's moments after the round before; [] in the first round."""
+        """Return the server's moments after the previous round; [] in the first one."""
         number = int(key.next_round) - 1
         return [self.paths.server_memory.of(key, next_round=number)] if number else []
 
@@ -230,7 +230,7 @@ class SharedTraining(PlannerComponent):
         return [self._sent(job) for job in self.round_jobs(run, stage, number)]
 
     def _sent(self, job: Key) -> str:
-        """Return the upload of a job: the poisoned one if there are attackers among its clients."""
+        """Return the upload of a job: the poisoned one if some of its clients attack."""
         attack = self.project.experiment(job).federation.attack
         changed = attack is not None and attack.sent != 1 and self._attackers(job)
         return (self.paths.false_upload if changed else self.paths.upload).of(job)
@@ -394,7 +394,7 @@ class SharedTraining(PlannerComponent):
     def _participations(
         self, key: Key, stage: SharedStage | PersonalStage, sampling: str | None, clients: Iterable[str]
     ) -> dict[str, int]:
-        """Return how often each client takes part, if the passes of a stage are spread over its participations."""
+        """Return how often each client takes part, if a stage spreads its passes over participations."""
         if not stage.spread or sampling is None:
             return {}
         rounds = self.rounds(key.experiment, key.seed, sampling)

@@ -38,7 +38,7 @@ class Studies(TrainingComponent):
         self.trained_rows = rf"(?!shared/)(?!(?:{self.prompted_rows}|{self.given_rows})/)[a-z][a-z0-9_]*"
 
     def _rows(self, inference: str) -> str:
-        """Return a regular expression of the rows of all experiments that generate so."""
+        """Return a regular expression of the rows, in all experiments, that generate by ``inference``."""
         return alternatives(
             sorted({row for (_, row), made in self.project.rows.items() if made.plan.inference == inference})
         )

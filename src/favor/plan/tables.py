@@ -33,7 +33,7 @@ RETRIEVAL = "author_retrieval"  # says which encoders a table has to warn of
 class Tables(PlannerComponent):
     """The tables of a project.
 
-    Raises ``UserError`` for an unknown table, and for one of a sweep that an experiment names or the other way round.
+    Raises ``UserError`` for an unknown table, for a sweep's table under an experiment, and the other way round.
     """
 
     records: Records
@@ -68,7 +68,7 @@ class Tables(PlannerComponent):
         return {key: encoder.title for key, encoder in self.config.encoders.items() if encoder.title}
 
     def context(self, experiment: str, settings: Mapping[str, RowSettings] | None = None) -> Context:
-        """Return what a table prints besides scores; ``settings``: of each row, where it prints them."""
+        """Return what a table prints besides scores; ``settings``: by row, where the table prints them."""
         section, shown = self.experiments[experiment], self.config.report
         corpus = self.config.corpora[section.corpus]
         return Context(
@@ -247,7 +247,7 @@ def _specs(owners: Mapping[str, Experiment] | Mapping[str, Sweep], over_points: 
 class Sweeps(PlannerComponent):
     """The sweeps of a project.
 
-    Raises ``UserError`` for a figure of what no table of its sweep scores, and for a choice that no row can make.
+    Raises ``UserError`` for a figure of a metric that no table of its sweep scores, and for a choice without a loss.
     """
 
     tables: Tables
@@ -348,7 +348,7 @@ class Sweeps(PlannerComponent):
         return [self.paths.sweep_figure.of(sweep=name, kind=kind) for name, sweep in sweeps.items() if sweep.figure]
 
     def report_settings(self) -> dict[str, PrintedSweep]:
-        """Return what the report prints of every sweep."""
+        """Return the settings by which the report prints every sweep."""
         settings = {}
         config = self.config
         for name, sweep in config.sweeps.items():

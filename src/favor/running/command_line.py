@@ -1,4 +1,4 @@
-"""What a start refuses of Snakemake's own command line."""
+"""Checks of Snakemake's own command line at the start of a run."""
 
 import logging
 from collections.abc import Callable

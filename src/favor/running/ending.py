@@ -1,4 +1,4 @@
-"""How a command ends that does not reach its end: by a signal, or by what the machine refuses."""
+"""How a command ends early: by a signal, or because the machine refuses something."""
 
 import errno
 import os
@@ -72,9 +72,9 @@ def _interrupt(process: int) -> None:
 
 
 def refused(error: OSError | RecursionError | MemoryError) -> str:
-    """Return one line on what the machine has refused, with the file at work.
+    """Return one line that says what the machine refused, and for which file.
 
-    Where the error names none, it is the last file that the code at work had in hand.
+    Where the error names no file, it is the last one that the code was working on.
     """
     named = error.filename if isinstance(error, OSError) and isinstance(error.filename, str) else _file_at_work(error)
     named = named if len(named) <= LONGEST else f"{named[:LONGEST]}..."

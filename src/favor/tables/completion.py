@@ -1,4 +1,4 @@
-"""The table that a run prints: a declared one with its metrics' names, its run's cautions, and what stands below it.
+"""The table that a run prints: a declared one with its metrics' names, its run's cautions, and footnotes.
 
 Declarations are read while the workflow is parsed, when no metric is imported; jobs complete them here.
 """

@@ -1,4 +1,4 @@
-"""What stands below a table: what its marks rest on, notes of rows, and the reasons of dashes, lettered."""
+"""The notes below a table: what its marks rest on, notes on rows, and lettered reasons for dashes."""
 
 from __future__ import annotations
 

@@ -82,14 +82,14 @@ class Sweep(SweepAxis, SweepChoice):
 
 
 class SweepScores(Section):
-    """What the job reads that puts scores of points into one table. ``families``: of metrics, in the order of files."""
+    """Settings of the job that joins the scores of points. ``families``: of metrics, in the order of files."""
 
     points: list[PointRun]
     families: list[str]
 
 
 class SweepFigure(SweepAxis):
-    """What the job reads that draws a sweep: its rows ``methods``, and the printed names of those that have one.
+    """Settings of the job that draws a sweep: its rows ``methods``, and the printed names of those that have one.
 
     ``style_encoders``: by the label of the point.
     """
@@ -102,7 +102,7 @@ class SweepFigure(SweepAxis):
 
 
 class SweepPrinting(SweepChoice):
-    """What the job reads that prints a table over points.
+    """Settings of the job that prints a table over points.
 
     ``contexts``: by experiment; ``display``: the printed names of the rows that have one.
     """
@@ -113,10 +113,10 @@ class SweepPrinting(SweepChoice):
 
 
 class PrintedTable(Section):
-    """What the job reads that prints a table."""
+    """Settings of the job that prints a table."""
 
     context: Context
 
 
 class Excerpts(PrintedTable, WordKind):
-    """What the job reads that prints excerpts of texts."""
+    """Settings of the job that prints excerpts of texts."""

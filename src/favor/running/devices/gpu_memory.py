@@ -1,4 +1,4 @@
-"""A GPU whose memory runs out: how that is recognised, and batches that are halved until they fit."""
+"""GPU memory that runs out: how it is recognised, and batches that are halved until they fit."""
 
 import gc
 import sys

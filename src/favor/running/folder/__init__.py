@@ -1,1 +1,1 @@
-"""The results folder: whose files are whose, who works in it, what killed jobs left, what made the results."""
+"""The results folder: which files are the user's, which run holds it, what killed jobs left, what made the results."""

@@ -1,4 +1,4 @@
-"""What made the results and at what cost: commit, command and machine of every run, time and memory of every stage.
+"""The record of every run: commit, command, machine, and the time and memory of every stage.
 
 These differ from machine to machine and from run to run, so they stand beside the report and not in it: equal runs make
 equal reports. Snakemake measures each job (its benchmark files).

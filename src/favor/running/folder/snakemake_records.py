@@ -1,4 +1,4 @@
-"""What Snakemake has on record of the results, and where the workflow adds to that.
+"""Snakemake's records of the results, and what the workflow adds to them.
 
 Two methods of ``PersistenceBase`` are wrapped, since Snakemake offers no setting or hook for what they add: neither a
 dry run nor a start with nothing to do calls ``onstart``, and a job of a cluster cannot ask for its own record.

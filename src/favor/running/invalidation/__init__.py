@@ -1,1 +1,1 @@
-"""What reruns: the code and the inputs of every job, as fingerprints, and what has changed since a result was made."""
+"""Which jobs rerun: fingerprints of every job's code and inputs, and what has changed since a result was made."""

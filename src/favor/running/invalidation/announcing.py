@@ -1,4 +1,4 @@
-"""Where Snakemake is told which results are kept, and where what else changed is said before the first job.
+"""Tells Snakemake which results are kept, and the user, before the first job, what else has changed.
 
 ``PersistenceBase.params_changed`` is wrapped, since no setting keeps results of some rules. ``onstart`` is not called
 in a dry run, so the log entry that lists the planned jobs is waited for.
@@ -17,7 +17,7 @@ from favor.running.invalidation.changes import Changes, Difference
 
 
 def announce_changes(workflow: Any, changes: Changes) -> None:
-    """Keep the results that ``changes`` keeps, and say what else changed before the jobs that follow are listed."""
+    """Keep the results that ``changes`` keeps, and print what else changed before the planned jobs are listed."""
     params_changed = PersistenceBase.params_changed
 
     def unless_kept(self: PersistenceBase, job: Any, file: Any = None) -> bool | ParamsChange:
@@ -46,5 +46,5 @@ def _say(workflow: Any, changes: Changes) -> None:
 
 
 def difference_of(job: Any, change: ParamsChange) -> Difference:
-    """Return what a change of a job's parameters is, of the two sets that Snakemake compares."""
+    """Return how a job's parameters changed, from the two sets that Snakemake compares."""
     return Difference.read(str(job.rule.name), change.only_old, change.only_new)

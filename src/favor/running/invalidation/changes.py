@@ -1,4 +1,4 @@
-"""What changed since results were made, said before anything reruns, and results that are kept all the same.
+"""What has changed since results were made, printed before anything reruns, and results that are kept all the same.
 
 Snakemake keeps the parameters that every file was made with: settings (``cfg``), the fingerprint of the code, and
 (kind, value) for what else a job is given. What is behind a fingerprint is written down beside the results
@@ -30,7 +30,7 @@ _SHOWN = 3  # changes that are named per stage
 
 @dataclass(frozen=True)
 class Difference:
-    """What a job of ``stage`` was given when its results were made and is given now, by kind, where the two differ."""
+    """Parameters of a job of ``stage``, by kind, that differ between when its results were made and now."""
 
     stage: str
     before: dict[str, Any]
@@ -43,18 +43,18 @@ class Difference:
 
     @property
     def kinds(self) -> set[str]:
-        """What differs: ``cfg``, ``code`` and other kinds of parameters."""
+        """The kinds of parameters that differ: ``cfg``, ``code`` and others."""
         return {*self.before, *self.now}
 
     @property
     def key(self) -> str:
-        """Digits that stand for this difference, whatever libraries are installed."""
+        """A digest of this difference, without the versions of libraries."""
         sides = [sorted(item for item in side.items() if item[0] != LIBRARIES) for side in (self.before, self.now)]
         return hashlib.sha256(repr((self.stage, *sides)).encode()).hexdigest()[:16]
 
     @property
     def other_data(self) -> bool:
-        """Whether the job is given other files, or a file of the user's that holds something else."""
+        """Whether the job reads other files, or a file of the user with other content."""
         return any(kind in self.before and kind in self.now for kind in (HANDED_OVER, LOCAL_FILES))
 
 
@@ -86,7 +86,7 @@ class Changes:
         return sorted(self._accept | self._accepted.keys())
 
     def keeps(self, outputs: tuple[str, ...], difference: Difference) -> bool:
-        """Whether ``outputs`` are kept although they were made otherwise."""
+        """Whether ``outputs`` are kept although their job has changed."""
         if LIBRARIES in difference.before:
             self._made[outputs] = (difference.stage, difference.before[LIBRARIES])
         if not self._other_versions and difference.kinds == {LIBRARIES}:
@@ -159,7 +159,7 @@ class Changes:
             yield f"Made by {made}: {_count(jobs)}; you have {yours}: they are {verdict}."
 
     def write(self, planned: Mapping[tuple[str, ...], str | None]) -> None:
-        """Write down what is behind the fingerprints of ``planned`` jobs (by outputs), and what made others."""
+        """Record the parts behind the fingerprints of ``planned`` jobs (by outputs), and those of other results."""
         fingerprints = {*planned.values()}
         for fingerprint, (script, modules) in self._source.taken.items():
             path = self._folder / f"{fingerprint}.json"

@@ -1,4 +1,4 @@
-"""A job runs the code that was planned: what changes while a run is on is noticed, and nothing made by it is kept.
+"""A job runs the code that was planned: if the code changes during a run, the job fails and its outputs are discarded.
 
 A run takes its fingerprints when it starts; its jobs import the files when they start. Beside the fingerprints stands
 how the files of the code looked then. A job compares before and after its work. Where they look otherwise it takes its
@@ -20,7 +20,7 @@ STARTED = ".files.json"  # [the checkout, how its files looked]; no result, sinc
 
 
 def check_planned(snakemake: Any) -> None:
-    """Raise ``UserError`` where the code of a job, or a file of the user's that it reads, is not what was planned."""
+    """Raise ``UserError`` where a job's code, or a file of the user that it reads, changed after planning."""
     folder = Path(os.environ.get(CODE, ""))
     check_local_files((snakemake.params.get(LOCAL_FILES, None) or (LOCAL_FILES, {}))[1], folder / RECORD)
     planned = snakemake.params.get("code", None)

@@ -1,4 +1,4 @@
-"""Fingerprints of code: what a job's script imports by name, and what that names, counts.
+"""Fingerprints of code: a job's script, the names that it imports, and the names that these use.
 
 Snakemake tracks neither imported modules nor data read by them. A fingerprint holds the script, every top-level name
 that it uses of its own file and of what it imports, what these use in turn, and what importing their modules runs. A
@@ -100,7 +100,7 @@ class SourceCode:
         """Return the digest of every part that ``script`` and the named ``modules`` can reach, by dotted name.
 
         Raises ``UserError`` for a module that does not exist, a relative import, broken syntax, or code that finds
-        other code by what no name says.
+        other code without naming it.
         """
         return {_title(node): self._digest(node, 0) for node in self._telling(script, modules)}
 
@@ -153,7 +153,7 @@ class SourceCode:
         return module.parts.get(node[1], Part()) if module else Part()
 
     def _digest(self, node: Node, steps: int) -> str:
-        """A digest of a part, of what the parts it names say, and so on for ``steps`` steps."""
+        """A digest of a part and of the parts that it names, followed for ``steps`` steps."""
         if (node, steps) not in self._digests:
             if steps:
                 means = {f"{name}={self._digest(target, steps - 1)}" for name, target in self._used(node) if name}
@@ -177,7 +177,7 @@ class SourceCode:
                     yield f"{file.relative_to(folder)}={hashlib.sha256(file.read_bytes()).hexdigest()}"
 
     def _used(self, node: Node) -> frozenset[tuple[str, Node]]:
-        """What a part uses: (name that it is written as, "" for what importing a module runs; the part)."""
+        """Return the parts that a part uses, each with its name in the text ("": what importing a module runs)."""
         if node not in self._uses:
             self._uses[node] = frozenset(self._find_used(*node))
         return self._uses[node]
@@ -200,14 +200,14 @@ class SourceCode:
             yield from ((".".join(path), found) for found in self._looked_up(module, path))
 
     def _run_by_importing(self, name: str) -> Iterator[Node]:
-        """Importing a.b.c runs a and a.b too."""
+        """Yield the parts that an import runs: importing a.b.c runs a and a.b too."""
         parts = name.split(".")
         for ancestor in (".".join(parts[:end]) for end in range(1, len(parts) + 1)):
             if self._module(ancestor) is not None:
                 yield ancestor, _IMPORTED
 
     def _looked_up(self, module: Module, path: Name) -> Iterator[Node]:
-        """What a dotted name means in a module: its own part, or what an import binds; nothing for a builtin."""
+        """Yield the parts that a dotted name means in a module: its own or those of an import; none for a builtin."""
         if path[0] in module.parts:
             yield module.name, path[0]
         for target in module.imports.get(path[0], ()):
@@ -223,7 +223,7 @@ class SourceCode:
             yield from self._resolved(path[0] if path[0] == PACKAGE else target[0], path[1:])
 
     def _resolved(self, name: str, attributes: Name) -> Iterator[Node]:
-        """The parts behind ``attributes`` of module ``name``; the whole module where none can be told."""
+        """Yield the parts behind ``attributes`` of module ``name``; all of the module where they cannot be told."""
         module = self._module(name)
         if module is None:
             return

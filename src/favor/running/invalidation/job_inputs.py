@@ -1,9 +1,9 @@
-"""What every job is given beside its settings and code: files under names and in places, the user's own, and libraries.
+"""Parameters of every job beside its settings and code: names and order of its files, the user's files, and libraries.
 
 Each is a parameter of every rule, told from others by being (kind, value):
 
-- ``handed_over``: Snakemake compares which files a job reads, not as what. Two inputs that change places, or a list
-  that is reversed, are the same set of files.
+- ``handed_over``: Snakemake compares the set of input files, not their names or order, so that two inputs that change
+  places, or a list that is reversed, would be the same.
 - ``local_files``: digests of what a job reads beside the workflow's own files: inputs from outside the results folder,
   and folders that its configuration names (base models, encoders, adapters). Other bytes under the same name run again,
   whatever their time. So these inputs are ``ancient``.
@@ -31,7 +31,7 @@ _COMPUTE = ("numpy", "peft", "scikit-learn", "sentence-transformers", "torch", "
 
 
 class JobInputs:
-    """What the jobs of a rule are given, by the paths that a configuration names (``named``), and what these are.
+    """These parameters for the jobs of a rule; ``named``: the paths that the configuration names, with their content.
 
     ``results``: the results folder, whose files are the workflow's own.
     """
@@ -90,7 +90,7 @@ def installed() -> tuple[str, str]:
 
 
 def given_input(path: str, folder: Path) -> str:
-    """Return a path of the user's as an input of a rule: its time decides nothing, and it may hold any character.
+    """Return a path of the user as an input of a rule: its time is ignored, and it may contain any character.
 
     Snakemake takes words in braces for wildcards and has no way to quote them, so that a link in ``folder`` stands for
     such a path.
@@ -139,7 +139,7 @@ def refuse_other_corpora(results: Path, corpora: Mapping[str, tuple[str, str]], 
 
 
 def _value_of(item: Any, wildcards: Any) -> Any:
-    """What an input or parameter of a rule is for a job: a function is asked."""
+    """Return an input or parameter of a rule for one job; a function is called."""
     item = getattr(item, "_file", item)  # what Snakemake wraps, such as unpack(function)
     function = getattr(item, "callable", None) or item
     return function(wildcards) if callable(function) else item

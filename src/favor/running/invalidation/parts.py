@@ -1,7 +1,7 @@
-"""One Python file as parts: what each top-level name is bound to, and what that names.
+"""One Python file as parts: the statements that bind each top-level name, and the names in them.
 
-What no result holds is left out: docstrings, comments, annotations of functions and variables, the words of messages
-and of errors that end a job, units and meanings of declared columns and keys.
+Left out is what cannot change a result: docstrings, comments, annotations of functions and variables, the words of
+messages and of errors that end a job, units and meanings of declared columns and keys.
 """
 
 import ast
@@ -42,7 +42,7 @@ _ATTRIBUTES = {"__doc__", "__annotations__", "__subclasses__", "meaning"}
 class Part:
     """What a name is bound to: digits of its ``text``, dotted ``names`` in it, and what ``imports`` inside it bind.
 
-    ``loaded`` are modules that it loads by a literal name, ``ways`` those in which it finds what no name says.
+    ``loaded`` are modules that it loads by a literal name, ``ways`` how it finds code that it does not name.
     ``files`` are texts that may name files beside the module, None where it looks for none; ``described`` the units
     and meanings of its columns.
     """
@@ -178,7 +178,7 @@ def _is_stored(node: ast.AST) -> bool:
 
 
 class _Reader:
-    """Reads one part: its text without what no result holds, and what it names."""
+    """Reads one part: its text without what cannot change a result, and the names in it."""
 
     def __init__(self, file: _File) -> None:
         self._file, self._part = file, Part()
@@ -324,7 +324,7 @@ def _is_wording(node: ast.expr) -> bool:
 
 
 def _values(node: ast.expr) -> list[ast.expr]:
-    """What a message computes beside its words."""
+    """The expressions in a message, without its words."""
     if isinstance(node, ast.JoinedStr):
         return [each.value for each in node.values if isinstance(each, ast.FormattedValue)]
     return [] if _is_wording(node) else [node]

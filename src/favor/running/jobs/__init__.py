@@ -1,1 +1,1 @@
-"""How a job starts, what it says, and the environment it inherits."""
+"""How a job starts, what it logs, and the environment it inherits."""

@@ -1,4 +1,4 @@
-"""What follows from the name of a rule's script, so that no rule says it: log, benchmark, resources, settings, code.
+"""Completes rules by what follows from the name of their script: log, benchmark, resources, settings, code.
 
 The conda environment of a rule that names none is that of its file: most are of training, generation and scoring.
 """

@@ -1,4 +1,4 @@
-"""What every workflow script does around its work: it takes its configuration and threads from the rule, and logs."""
+"""The frame of every workflow script: it takes its configuration and threads from the rule, and logs."""
 
 import json
 import sys

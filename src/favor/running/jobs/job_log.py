@@ -1,4 +1,4 @@
-"""What a job says: its log, live lines, and one clear line on a user's error. Nothing here reaches a result."""
+"""A job's log, its live lines, and one clear line for a user's error. Nothing here reaches a result."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""The libraries that a forked job finds loaded: what they are, and their order, counts in every fingerprint."""
+"""The libraries that are loaded before a job is forked. They and their order count in every fingerprint."""
 
 # What jobs import beside the package; models pretrained here are of Qwen2's kind, encoders of RoBERTa's and BERT's.
 LIBRARIES = (

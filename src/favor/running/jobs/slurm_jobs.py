@@ -1,4 +1,4 @@
-"""Slurm jobs of a folder: what an earlier Snakemake, which is gone, left running there."""
+"""Slurm jobs that an earlier Snakemake, which has ended, left running in a folder."""
 
 import os
 import subprocess

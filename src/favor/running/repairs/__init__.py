@@ -1,1 +1,1 @@
-"""What is repaired in the code of others while it runs."""
+"""Repairs of other people's code, applied while it runs."""
