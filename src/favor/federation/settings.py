@@ -39,11 +39,8 @@ class TunedPoint(Section):
     learning_rate: LearningRate = required("Rate that was tried.")
     passes: Positive = required("Passes of the stage.")
     loss: NotNegative = required("Validation loss in nats per token, mean over authors.")
-    authors: Count = required("Authors that it is the mean over.")
+    authors: Count = required("Authors that it is the mean over; from five on, one is left out.")
     chosen: bool = required("Whether it has the lowest loss of its row and stage.")
-    hangs_on: Natural = key(
-        0, "Of the point that is chosen: authors without whom, one at a time, another point would have the lowest loss."
-    )
 
 
 class Tuned(Section):
@@ -55,7 +52,7 @@ class Tuned(Section):
     points: Annotated[list[TunedPoint], Field(min_length=1)] = required("Every point with its loss.")
 
     def doubts(self) -> list[str]:
-        """Return a line for every stage of a row whose best point is at the end of its grid, or hangs on one author."""
+        """Return a line for every stage of a row whose best point is at the end of its grid."""
         lines = []
         for best in (point for point in self.points if point.chosen):
             tried = [point for point in self.points if (point.row, point.stage) == (best.row, best.stage)]
@@ -67,11 +64,6 @@ class Tuned(Section):
                     continue
                 end, way = ("smallest", "smaller") if value == values[0] else ("largest", "larger")
                 lines.append(f"{where}: {value:g} is the {end} of the {plural} tried; try {way} ones too")
-            if best.hangs_on:
-                lines.append(
-                    f"{where}: without one author another point would be chosen (true of {best.hangs_on} of "
-                    f"{best.authors} authors); choose on more authors (--authors)"
-                )
         return lines
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
+import pandas as pd
 import yaml
 
 from favor.federation.settings import Tuned, TunedPoint
@@ -11,47 +11,43 @@ from favor.foundation.errors import UserError
 from favor.foundation.files import write_text
 from favor.tuning.grid import Candidate, Grid
 
+FEWEST = 5  # authors from which on one can be left out
+
 
 def choose(found: Sequence[tuple[Candidate, Mapping[str, float]]]) -> list[TunedPoint]:
-    """Return every point with its loss, the lowest of each row and stage chosen; of equal ones the smallest rate.
+    """Return every point of one stage with its loss, the lowest of each row chosen.
 
-    A loss is the mean over the authors who have one at all points of the row and stage. Then fewest passes choose. The
-    choice is made again without each author: one whose texts repeat may gain more than all others together.
-    Raises ``UserError`` where no author has one.
+    Of equal losses the smallest rate is chosen, then the fewest passes. A loss is the mean over the authors who have
+    one at all points of the row. From ``FEWEST`` authors on, the one whose losses differ most between points, of all
+    rows, is left out: an author whose texts repeat may gain more than all others together.
+
+    Raises ``UserError`` where a row has no author left.
     """
+    table = pd.DataFrame([losses for _, losses in found])
+    if len(table.columns) >= FEWEST:
+        table = table.drop(columns=(table.max() - table.min()).idxmax())
     points: list[TunedPoint] = []
-    stages = dict.fromkeys((candidate.row, candidate.stage) for candidate, _ in found)
-    for row, stage in stages:
-        own = [(each, losses) for each, losses in found if (each.row, each.stage) == (row, stage)]
-        authors = sorted(set.intersection(*(set(losses) for _, losses in own)))
-        if not authors:
-            raise UserError(f"{row}, {stage} stage: no author has a validation text that was read at every point")
-        table = np.array([[losses[author] for author in authors] for _, losses in own])
-        means = [float(np.mean(row)) for row in table]
-        best = _best(means, own)
-        without = [
-            _best(np.delete(table, place, 1).mean(1), own) for place in range(len(authors) if authors[1:] else 0)
-        ]
+    for row in dict.fromkeys(candidate.row for candidate, _ in found):
+        places = [place for place, (candidate, _) in enumerate(found) if candidate.row == row]
+        own, losses = [found[place][0] for place in places], table.loc[places].dropna(axis=1)
+        if losses.empty:
+            raise UserError(
+                f"{row}, {own[0].stage} stage: no author has a validation text that was read at every point"
+            )
+        order = [(loss, each.learning_rate, each.passes) for loss, each in zip(losses.mean(axis=1), own, strict=True)]
         points += [
             TunedPoint(
                 row=row,
-                stage=stage,
+                stage=each.stage,
                 learning_rate=each.learning_rate,
                 passes=each.passes,
-                loss=loss,
-                authors=len(authors),
-                chosen=place == best,
-                hangs_on=sum(other != best for other in without) if place == best else 0,
+                loss=place[0],
+                authors=len(losses.columns),
+                chosen=place == min(order),
             )
-            for place, (loss, (each, _)) in enumerate(zip(means, own, strict=True))
+            for place, each in zip(order, own, strict=True)
         ]
     return points
-
-
-def _best(losses: Sequence[float] | np.ndarray, own: Sequence[tuple[Candidate, Mapping[str, float]]]) -> int:
-    """Return the place of the lowest loss; of equal ones that of the smallest rate, then of the fewest passes."""
-    order = [(loss, each.learning_rate, each.passes) for loss, (each, _) in zip(losses, own, strict=True)]
-    return order.index(min(order))
 
 
 def write_tuned(grid: Grid, candidates: Sequence[Candidate], points: Sequence[TunedPoint], output: Path) -> list[str]:
