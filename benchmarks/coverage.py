@@ -169,7 +169,7 @@ def _differences(generator: np.random.Generator, counts: np.ndarray) -> Iterator
     own, more = chance[everyone[8]], generator.beta(2, 2, size=authors)[everyone[8]]
     hits = generator.random((2, len(own))) < (0.3 * more + 0.7 * own, own)
     yield (
-        "difference of rates, from chance to .15 above",
+        "difference of rates, one above chance",
         0.3 * (0.5 - 1 / authors),
         of(*hits.astype(float), everyone[8], 1.0),
     )
