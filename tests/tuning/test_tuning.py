@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import copy
+from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import yaml
 from snakemake.utils import update_config
@@ -12,11 +15,14 @@ from tests.plan.conftest import ROOT, read
 
 from favor.config.resolve import resolve
 from favor.federation.method import rate_caution
+from favor.federation.schemas import VALIDATION_LOSSES
 from favor.federation.settings import Tuned
 from favor.foundation.errors import UserError
+from favor.foundation.parquet import write_parquet
 from favor.plan import Planner
 from favor.plan.keys import Key, run_key
 from favor.tuning.choice import choose, write_tuned
+from favor.tuning.command import add_tune, run
 from favor.tuning.grid import Candidate, Grid, losses_of
 
 METHODS = {"fedavg": {}, "favor": {}, "local_only": {"epochs": 3}, "fedsa_lora": {}, "pooled": {}, "base_only": {}}
@@ -168,6 +174,55 @@ def test_one_author_does_not_choose_for_all_others() -> None:
     # Of four authors none is left out: means 1.875 and 1.625.
     few = choose([(each, {name: losses[name] for name in "abce"}) for each, losses in found])
     assert [(point.chosen, point.authors) for point in few] == [(False, 4), (True, 4)]
+
+
+def test_the_command_chooses_shared_rates_before_personal_ones(tmp_path, monkeypatch, capsys) -> None:
+    """The workflow is replaced by planted losses: shared stages are best at .1, personal ones at .01."""
+    monkeypatch.chdir(tmp_path)
+    started: list[set[str]] = []
+
+    def planner_of(arguments) -> Planner:
+        found = raw(methods={"favor": {}, "local_only": {}})
+        for path in arguments.configfile:
+            update_config(found, yaml.safe_load(Path(path).read_text()))
+        return Planner(resolve(found), ROOT)
+
+    def start(arguments, files) -> int:
+        plans = planner_of(arguments).project.plans("tiny_tuning")
+        started.append(set(plans))
+        if len(started) == 2:
+            return 1  # the second step is interrupted, and the command given again
+        best = {
+            f"/shared/{plan.shared.track}/"
+            for plan in plans.values()
+            if plan.shared and plan.shared.learning_rate == 0.1
+        }
+        for file in files:
+            loss = 1.0 if any(part in file for part in (*best, "_personal_0p01/")) else 2.0
+            Path(file).parent.mkdir(parents=True, exist_ok=True)
+            write_parquet(pd.DataFrame({"client": ["a", "b"], "loss": loss}), file, VALIDATION_LOSSES)
+        return 0
+
+    command = argparse.ArgumentParser()
+    add_tune(command)
+    arguments = command.parse_args(["--rates", "0.01", "0.1"])
+    arguments.configfile, arguments.dry_run = [], False
+    assert run(arguments, planner_of, start) == 1
+    assert not arguments.output.exists()
+    assert run(arguments, planner_of, start) == 0
+    chosen = yaml.safe_load(arguments.output.read_text())["experiments"]["tiny"]["methods"]
+    assert chosen == {
+        "favor": {"learning_rate": 0.1, "personal_learning_rate": 0.01},
+        "local_only": {"personal_learning_rate": 0.01},
+    }
+    assert "wrote tuned.yaml" in capsys.readouterr().err
+    first, second, again, last = started
+    assert first == again
+    assert (
+        second
+        == last
+        == first | {f"{row}_personal_{rate}" for row in ("favor", "local_only") for rate in ("0p01", "0p1")}
+    )
 
 
 def test_two_rows_rank_right_only_after_tuning(tmp_path) -> None:
