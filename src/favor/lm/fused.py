@@ -2,7 +2,7 @@
 
 The models' own code makes a dozen tensors for each of them. While :func:`fused_layers` is entered, layers whose formula
 is Llama's run what is known to be faster on their device: on a processor the functions below; on a GPU torch's own
-kernel for norms, and for the other two Liger's where it is installed (``pip install favor-workflow[gpu]``). Layers of
+kernel for norms, and for the other two Liger's where it is installed (the extra ``gpu``). Layers of
 another formula stay as they are.
 """
 
