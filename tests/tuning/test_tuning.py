@@ -164,16 +164,19 @@ def test_a_best_point_at_the_end_of_its_grid_is_said() -> None:
 
 
 def test_one_author_does_not_choose_for_all_others() -> None:
-    # By hand: means 2.1 and 1.9 of all five; 2.0 and 2.125 without e, whose losses differ most between the points.
+    # By hand: means 2.1 and 1.9 of all five, 2.0 and 2.125 without e, whose distance from the median (2, 2, 7) differs
+    # most between the points: by 1.5, d's by 1. At the last rate everybody is worse, d by 6.
     found = [
         (candidate("favor", "shared", 0.01), {"a": 1.0, "b": 2.0, "c": 2.0, "d": 3.0, "e": 2.5}),
         (candidate("favor", "shared", 0.1), {"a": 1.5, "b": 2.0, "c": 2.0, "d": 3.0, "e": 1.0}),
+        (candidate("favor", "shared", 1.0), {"a": 6.0, "b": 7.0, "c": 7.0, "d": 9.0, "e": 6.5}),
     ]
     points = choose(found)
-    assert [(point.chosen, point.loss, point.authors) for point in points] == [(True, 2.0, 4), (False, 2.125, 4)]
+    assert [(point.chosen, point.loss) for point in points] == [(True, 2.0), (False, 2.125), (False, 7.25)]
+    assert {point.authors for point in points} == {4}
     # Of four authors none is left out: means 1.875 and 1.625.
     few = choose([(each, {name: losses[name] for name in "abce"}) for each, losses in found])
-    assert [(point.chosen, point.authors) for point in few] == [(False, 4), (True, 4)]
+    assert [(point.chosen, point.authors) for point in few] == [(False, 4), (True, 4), (False, 4)]
 
 
 def test_the_command_chooses_shared_rates_before_personal_ones(tmp_path, monkeypatch, capsys) -> None:

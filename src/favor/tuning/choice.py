@@ -18,14 +18,15 @@ def choose(found: Sequence[tuple[Candidate, Mapping[str, float]]]) -> list[Tuned
     """Return every point of one stage with its loss, the lowest of each row chosen.
 
     Of equal losses the smallest rate is chosen, then the fewest passes. A loss is the mean over the authors who have
-    one at all points of the row. From ``FEWEST`` authors on, the one whose losses differ most between points, of all
-    rows, is left out: an author whose texts repeat may gain more than all others together.
+    one at all points of the row. From ``FEWEST`` authors on, the one whose distance from the median author differs most
+    between points, of all rows, is left out: an author whose texts repeat may gain more than all others together.
 
     Raises ``UserError`` where a row has no author left.
     """
     table = pd.DataFrame([losses for _, losses in found])
     if len(table.columns) >= FEWEST:
-        table = table.drop(columns=(table.max() - table.min()).idxmax())
+        apart = table.sub(table.median(axis=1), axis=0)
+        table = table.drop(columns=(apart.max() - apart.min()).idxmax())
     points: list[TunedPoint] = []
     for row in dict.fromkeys(candidate.row for candidate, _ in found):
         places = [place for place, (candidate, _) in enumerate(found) if candidate.row == row]
