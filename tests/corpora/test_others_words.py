@@ -23,7 +23,7 @@ QUIZ = " ".join(f"{number}. {question}? well, {number}" for number, question in 
 
 
 def kinds(text) -> list[str]:
-    (digests,) = word_digests([compared_words(text)])
+    digests, _ = word_digests([compared_words(text)])
     return [kind for kind, spans in marked_spans(text, digests).items() if spans]
 
 
@@ -72,7 +72,7 @@ ANSWERS = "\n".join(f"{number}. {question}?\nWell, {OWN}" for number, question i
 )
 def test_a_quiz_ends_where_its_items_do(text, low, high) -> None:
     """A book's head and foot are lines of label and answer too, and the novel between them is the author's."""
-    (digests,) = word_digests([compared_words(text)])
+    digests, _ = word_digests([compared_words(text)])
     assert low <= covered_share(text, marked_spans(text, digests)["quiz"]) <= high
 
 
@@ -84,7 +84,7 @@ def test_shares_count_no_white_space_and_nothing_twice() -> None:
 
 def test_news_begins_with_the_place_before_its_agency() -> None:
     text = f"I read. BAGHDAD, Iraq (AP) - Two men were hurt. {OWN} (Reuters) - More."
-    (digests,) = word_digests([compared_words(text)])
+    digests, _ = word_digests([compared_words(text)])
     assert marked_spans(text, digests)["news"] == [(7, len(text))]
 
 
@@ -147,12 +147,13 @@ def test_a_corpus_is_built_without_posts_that_are_others_words(tmp_path, blog_cs
 
 def test_runs_in_order_are_the_runs_that_are_compared() -> None:
     text = " ".join(map(str, range(30)))
-    (digests,) = word_digests([compared_words(text)])
-    assert sorted(runs_in_order(digests)) == word_runs([text]).tolist()
+    runs, at = runs_in_order(*word_digests([compared_words("no more"), compared_words(text), compared_words("than")]))
+    assert sorted(runs) == word_runs([text]).tolist()
+    assert at.tolist() == list(range(2, 23))
 
 
 def test_words_of_several_texts_are_those_of_each() -> None:
-    texts = [["a", "b"], [], ["b"]]
-    first, none, last = word_digests(texts)
-    assert (first.tolist(), none.tolist(), last.tolist()) == (word_digests([["a", "b"]])[0].tolist(), [], [first[1]])
-    assert word_digests([[]])[0].tolist() == []
+    digests, owner = word_digests([["a", "b"], [], ["b"]])
+    assert owner.tolist() == [0, 0, 2]
+    assert digests.tolist() == [*word_digests([["a", "b"]])[0].tolist(), digests[1]]
+    assert word_digests([[]])[0].tolist() == word_digests([])[0].tolist() == []

@@ -40,18 +40,22 @@ _QUOTATIONS = (
     # What precedes the mark stands behind it in the pattern, so that the search goes from mark to mark.
     re.compile(r'"(?<![^\s(\[]")(?=\S)[^"]+(?<=\S)"(?!\w)'),
 )
+_SONG_WORDS = ("chorus", "verse", "refrain", "bridge")
 _SONG_LABEL = re.compile(
     r"[(\[]\s*(?:repeat\s+)?(?:chorus|verse|refrain|bridge)\b[^)\]\n]{0,12}[)\]]|\b(?:chorus|verse|refrain)\s*\d*\s*:",
     re.IGNORECASE,
 )
+# Signs of which every item has one: to count them takes a hundredth of a search. So with the words below.
 _QUIZ = (
-    re.compile(r"(?:^|\s)\d{1,3}\s?[.):]\s[^?\n]{3,120}\?"),  # 1. Have you ever ...?
-    re.compile(r"(?:^|\s)[\[(]\s?[xX ]?\s?[\])]\s\w"),  # [x] or ( ) before an item
-    re.compile(r"^[^\n:]{2,40}:[ \t]*\S[^\n]{0,60}$", re.MULTILINE),  # a form: one label and answer a line
+    ("?", re.compile(r"(?:^|\s)\d{1,3}\s?[.):]\s[^?\n]{3,120}\?")),  # 1. Have you ever ...?
+    ("])", re.compile(r"(?:^|\s)[\[(]\s?[xX ]?\s?[\])]\s\w")),  # [x] or ( ) before an item
+    (":", re.compile(r"^[^\n:]{2,40}:[ \t]*\S[^\n]{0,60}$", re.MULTILINE)),  # a form: one label and answer a line
 )
+_QUIZ_WORDS = ("quiz", " are you?")
 _QUIZ_RESULT = re.compile(r"\bquizilla\b|\btake (?:the|this) quiz\b|\bwhich [^.?\n]{3,60} are you\?", re.IGNORECASE)
 _NEWS_TAG = re.compile(r"\((?:AP|Reuters|AFP|UPI|CNN|Xinhua|BBC)\)\s*[-–—]", re.IGNORECASE)
 _PLACE = re.compile(r"[^.!?\n]{0,60}\Z")  # of the news, before its agency
+_NEWS_WORDS = ("associated press writer", "copyright")
 _NEWS = re.compile(
     r"\bAssociated Press Writer\b|\bcopyright \d{4}[^.\n]{0,30}(?:Associated Press|Reuters|AFP)\b", re.IGNORECASE
 )
@@ -60,8 +64,10 @@ _NEWS = re.compile(
 def marked_spans(text: str, digests: np.ndarray) -> dict[str, list[Span]]:
     """Return the spans of ``text`` by kind, all kinds but "others_passage", which needs the other authors.
 
-    ``digests``: those of its words (:func:`favor.corpora.copies.word_digests`).
+    ``digests``: those of its words (:func:`favor.corpora.copies.word_digests`); none where no run of
+    ``REPEATED_WORDS`` words occurs twice.
     """
+    plain = text.casefold()
     found: dict[str, list[Span]] = {
         "quoted_lines": [match.span() for match in _MARKED_LINES.finditer(text)],
         "quotation": [
@@ -70,9 +76,9 @@ def marked_spans(text: str, digests: np.ndarray) -> dict[str, list[Span]]:
             for match in pattern.finditer(text)
             if len(match[0].split()) >= QUOTED_WORDS
         ],
-        "song": list(_refrains(text, digests)),
+        "song": list(_refrains(text, digests)) if len(digests) else [],
         "quiz": [],
-        "news": list(_news(text)),
+        "news": list(_news(text, plain)),
     }
     if "\n" not in text and text.count(">") >= 3:
         marks = [match.start() for match in _MARKED_RUN.finditer(text)]
@@ -80,20 +86,27 @@ def marked_spans(text: str, digests: np.ndarray) -> dict[str, list[Span]]:
             found["quoted_lines"].append((marks[0], len(text)))
     if forwarded := _FORWARDED.search(text):
         found["quoted_lines"].append((forwarded.start(), len(text)))
-    if _SONG_LABEL.search(text):
+    if _holds(plain, _SONG_WORDS) and _SONG_LABEL.search(text):
         found["song"] = [(0, len(text))]
-    for pattern in _QUIZ:
+    for signs, pattern in _QUIZ:
+        if sum(map(text.count, signs)) < QUIZ_ITEMS:
+            continue
         items = [match.span() for match in pattern.finditer(text)]
         if len(items) >= QUIZ_ITEMS:
             found["quiz"].extend(_quiz_runs(text, items))
-    if result := _QUIZ_RESULT.search(text):
+    if _holds(plain, _QUIZ_WORDS) and (result := _QUIZ_RESULT.search(text)):
         found["quiz"].append(result.span())
     return found
 
 
-def _news(text: str) -> Iterator[Span]:
+def _holds(text: str, words: Sequence[str]) -> bool:
+    return any(word in text for word in words)
+
+
+def _news(text: str, plain: str) -> Iterator[Span]:
     """Yield from the first sign of an agency, with the place before it, to the end."""
-    starts = [match.start() for match in [_NEWS.search(text)] if match]
+    searched = [_NEWS.search(text)] if _holds(plain, _NEWS_WORDS) else []
+    starts = [match.start() for match in searched if match]
     if tag := _NEWS_TAG.search(text):
         starts += [match.start() for match in [_PLACE.search(text, max(0, tag.start() - 60), tag.start())] if match]
     if starts:
@@ -114,9 +127,7 @@ def _quiz_runs(text: str, items: Sequence[Span]) -> Iterator[Span]:
 
 def _refrains(text: str, digests: np.ndarray) -> Iterator[Span]:
     """Yield the spans of runs of ``REPEATED_WORDS`` words that occur again without overlap."""
-    runs = runs_in_order(digests, REPEATED_WORDS)
-    if len(set(runs.tolist())) == len(runs):
-        return
+    runs, _ = runs_in_order(digests, np.zeros(len(digests)), REPEATED_WORDS)
     first: dict[int, int] = {}
     starts: list[int] = []
     for at, run in enumerate(runs.tolist()):
@@ -151,10 +162,14 @@ def measure_others_words(documents: Path, authors: Collection[str] | None = None
     shared = _shared_runs(documents, authors)
     rows = []
     for batch in _of_authors(documents, authors):
-        digests = word_digests([compared_words(text) for text in batch["text"]])
-        for row, digest in zip(batch.itertuples(index=False), digests, strict=True):
-            text = str(row.text)
-            spans = {**marked_spans(text, digest), "others_passage": _passages(text, digest, shared)}
+        digests, owner = word_digests([compared_words(text) for text in batch["text"]])
+        bounds = np.searchsorted(owner, np.arange(len(batch) + 1))
+        hits, repeats = _shared_places(digests, owner, shared), _repeating(digests, owner)
+        for number, row in enumerate(batch.itertuples(index=False)):
+            text, start, end = str(row.text), *bounds[number : number + 2]
+            own = hits[slice(*np.searchsorted(hits, (start, end)))] - start
+            spans = marked_spans(text, digests[start:end] if number in repeats else digests[:0])
+            spans["others_passage"] = _passages(text, own)
             parts = [covered_share(text, spans[kind]) if spans[kind] else 0.0 for kind in KINDS]
             union = [span for kind in KINDS for span in spans[kind]]
             rows.append((row.author, row.document_id, *parts, covered_share(text, union) if union else 0.0))
@@ -170,37 +185,58 @@ def _of_authors(documents: Path, authors: Collection[str] | None) -> Iterator[pd
 
 def _shared_runs(documents: Path, authors: Collection[str] | None) -> np.ndarray:
     """Return the digests of kept runs of ten words that posts of two authors or more have, sorted."""
-    digests, owners, names = [np.zeros(0, np.uint64)], [np.zeros(0, np.int32)], Counter[str]()
+    found, owners, names = [np.zeros(0, np.uint64)], [np.zeros(0, np.int64)], Counter[str]()
     for batch in _of_authors(documents, authors):
-        of_words = word_digests([compared_words(text) for text in batch["text"]])
-        for author, own in zip(batch["author"], of_words, strict=True):
-            kept = np.unique(_winnowed(runs_in_order(own)))
-            number = names.setdefault(author, len(names))
-            digests.append(kept)
-            owners.append(np.full(len(kept), number, dtype=np.int32))
-    runs, owner = np.concatenate(digests), np.concatenate(owners)
+        numbers = np.array([names.setdefault(author, len(names)) for author in batch["author"]])
+        digests, owner = word_digests([compared_words(text) for text in batch["text"]])
+        runs, at = runs_in_order(digests, owner)
+        kept, owner = _winnowed(runs, owner[at])
+        found.append(kept)
+        owners.append(numbers[owner])
+    runs, owner = np.concatenate(found), np.concatenate(owners)
     order = np.lexsort((owner, runs))
     runs, owner = runs[order], owner[order]
     return np.unique(runs[1:][(runs[1:] == runs[:-1]) & (owner[1:] != owner[:-1])])
 
 
-def _winnowed(runs: np.ndarray) -> np.ndarray:
-    """Return the least run of every ``WINDOW`` neighbours (winnowing: Schleimer, Wilkerson and Aiken 2003)."""
-    if len(runs) <= WINDOW:
-        return np.sort(runs)[:1]
-    least: np.ndarray = np.lib.stride_tricks.sliding_window_view(runs, WINDOW).min(axis=1)
-    return least
+def _winnowed(runs: np.ndarray, owner: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the least run of every ``WINDOW`` neighbours of one text, or of fewer where it has no more, and its text.
+
+    (Winnowing: Schleimer, Wilkerson and Aiken 2003.) ``owner``: the text of each run. Neighbours with the same least
+    run give it once.
+    """
+    texts, starts, counts = np.unique(owner, return_index=True, return_counts=True)
+    few = counts < WINDOW
+    shortest = np.minimum.reduceat(runs, starts)[few] if len(runs) else runs
+    windows = max(0, len(runs) - WINDOW + 1)
+    least = np.lib.stride_tricks.sliding_window_view(runs, WINDOW).min(axis=1) if windows else runs[:0]
+    within = owner[:windows] == owner[len(runs) - windows :]
+    least, owner = least[within], owner[:windows][within]
+    new = np.append(True, (least[1:] != least[:-1]) | (owner[1:] != owner[:-1]))[: len(least)]
+    return np.concatenate([shortest, least[new]]), np.concatenate([texts[few], owner[new]])
 
 
-def _passages(text: str, digests: np.ndarray, shared: np.ndarray) -> list[Span]:
-    runs = runs_in_order(digests)
-    if not len(runs) or not len(shared):
-        return []
-    places = np.minimum(np.searchsorted(shared, runs), len(shared) - 1)
-    hits = np.flatnonzero(shared[places] == runs)
+def _repeating(digests: np.ndarray, owner: np.ndarray) -> set[int]:
+    """Return the texts in which a run of ``REPEATED_WORDS`` words occurs twice."""
+    runs, at = runs_in_order(digests, owner, REPEATED_WORDS)
+    texts = owner[at]
+    order = np.lexsort((runs, texts))
+    runs, texts = runs[order], texts[order]
+    return set(texts[1:][(runs[1:] == runs[:-1]) & (texts[1:] == texts[:-1])].tolist())
+
+
+def _shared_places(digests: np.ndarray, owner: np.ndarray, shared: np.ndarray) -> np.ndarray:
+    """Return the places of the words at which a run in ``shared`` begins."""
+    runs, at = runs_in_order(digests, owner)
+    if not len(shared):
+        return at[:0]
+    return at[shared[np.minimum(np.searchsorted(shared, runs), len(shared) - 1)] == runs]
+
+
+def _passages(text: str, hits: np.ndarray) -> list[Span]:
+    """Return the spans of passages; ``hits``: the words at which shared runs begin, of which near ones join."""
     if not len(hits):
         return []
-    words, spans = compared_spans(text), []
-    for group in np.split(hits, np.flatnonzero(np.diff(hits) > SHARED_WORDS) + 1):
-        spans.append((words[group[0]][1], words[group[-1] + SHARED_WORDS - 1][2]))
-    return spans
+    words = compared_spans(text)
+    groups = np.split(hits, np.flatnonzero(np.diff(hits) > SHARED_WORDS) + 1)
+    return [(words[group[0]][1], words[group[-1] + SHARED_WORDS - 1][2]) for group in groups]
