@@ -501,6 +501,16 @@ def written(monkeypatch) -> list[str]:
     return texts
 
 
+def test_a_spread_without_an_interval_is_drawn(tmp_path) -> None:
+    """With six or seven authors."""
+    table = drift_table()
+    few = table.assign(value=table["value"].mask(table["variant"].isin(["low", "high"])))
+    draw_homogenisation(few, "asce_a", Methods(["favor", "fedavg"]), tmp_path / "ladder.svg", tmp_path / "ladder.csv")
+    drawn = pd.read_csv(tmp_path / "ladder.csv")
+    assert drawn["spread_left"].notna().all()
+    assert drawn["spread_low"].isna().all()
+
+
 def test_the_ladder_of_homogenisation_prints_habits_that_differ(tmp_path, written) -> None:
     draw_homogenisation(drift_table(), "asce_a", Methods(["favor", "fedavg"]), tmp_path / "ladder.svg")
     # shuffled, FedAvg, FAVoR upwards; contractions before digits

@@ -179,6 +179,9 @@ def test_the_gap_that_favor_recovers_among_100_authors() -> None:
     found = {entry["key"]: entry for entry in numbers_of({"k100-scale-stress": ours}, "BlogText", whole=False)}
     assert len(found) == 4  # a study has the numbers of its own tables only
     assert found["k100_accuracy_recovered"]["value"] == pytest.approx(0.75)
+    worse = ours.assign(value=ours["value"].where(ours["row"] != "Local-only (ref.)", 0.05))
+    found_worse = {entry["key"]: entry for entry in numbers_of({"k100-scale-stress": worse}, "BlogText", whole=False)}
+    assert found_worse["k100_accuracy_recovered"]["value"] is None  # there is no gap
     # The paper's text: roughly 70 %, 74 %, 81 % and 72 %.
     paper = [
         round(100 * found[f"k100_{key}_recovered"]["paper"]) for key in ("accuracy", "macro_f1", "auc", "silhouette")

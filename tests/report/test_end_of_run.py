@@ -19,6 +19,7 @@ VALUES = PrintedExperiment.model_construct(
     style_encoder="asce_a",
     rows=METHODS,
     clients=12,
+    prompts_per_client=4,
     display={},
     seeds=[1],
     margin=0.5,

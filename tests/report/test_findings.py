@@ -8,7 +8,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from favor.report.facts import Facts
+from favor.report.facts import Facts, readings
 from favor.report.findings import adapters, findings, level, rival, smallest, voices
 from favor.statistics.power import detectable
 
@@ -88,7 +88,7 @@ def test_encoders_that_disagree_are_said_one_by_one() -> None:
     assert "to the right author (8% and 52% by ASCE-B and LUAR-MUD); chance" in level(
         facts(table, unseen=["asce_b", "luar"])
     )
-    assert "by ASCE-B" not in level(facts(table, unseen=["asce_b"]))
+    assert level(facts(table, unseen=["asce_b"])).startswith("A style encoder that no method has seen attributes 30%")
 
 
 def lost(passed) -> pd.DataFrame:
@@ -99,10 +99,10 @@ def lost(passed) -> pd.DataFrame:
 
 def test_who_failed_the_filter_is_said() -> None:
     scores = kept({"favor": AT_CHANCE})  # 100 texts of 20 authors: 5 each
-    two = facts(scores=pd.concat([scores, lost([0, 0, *[5] * 18])]))
+    two = facts(scores=pd.concat([scores, lost([0, 0, *[5] * 18])]), prompts=5)
     assert level(two).endswith("10 texts failed the quality filter and count as wrong, all of 2 of 20 authors.")
-    # Authors do not have 5 texts each: nobody can be named.
-    assert level(facts(scores=pd.concat([scores, lost([4] * 10 + [6] * 5 + [4] * 5)]))).endswith("count as wrong.")
+    # Authors do not have 6 texts each: nobody can be named.
+    assert level(facts(scores=pd.concat([scores, lost([4] * 10 + [6] * 5 + [4] * 5)]), prompts=6)).endswith("as wrong.")
 
 
 def test_the_methods_own_encoder_is_called_so() -> None:
@@ -129,6 +129,7 @@ def test_no_difference_of_more_than_100_points_is_called_findable() -> None:
     said = "With 9 authors and 12 tests no difference would be found reliably (80 % power)."
     assert smallest({"error": 0.4}, 9, 12) == said
     assert "points or more" in smallest({"error": 0.04}, 9, 12)
+    assert smallest({"error": 0.0}, 9, 12).startswith("All authors have the same difference")
 
 
 def test_few_authors_show_nothing() -> None:
@@ -240,9 +241,9 @@ def test_lists_are_corrected_for_their_length() -> None:
 
 
 def likelihoods(
-    top1, own=(0.1, 0.05, 0.15), others=(-0.03, -0.08, 0.02), neutral=(-0.02, -0.03, -0.01)
+    top1, own=(0.1, 0.05, 0.15), others=(-0.03, -0.08, 0.02), neutral=(-0.02, -0.03, -0.01), authors=AUTHORS
 ) -> pd.DataFrame:
-    """Scores of the family: of the base one value; of FAVoR and FedAvg with limits."""
+    """Scores of the family: of the base one value; of FAVoR and FedAvg with limits over ``authors`` with texts."""
     ends = ("", "low", "high")
     rows = [
         (method, "likelihood_top1", *each)
@@ -253,6 +254,8 @@ def likelihoods(
     voice = tuple(left - right for left, right in zip(own, others, strict=True))
     for name, values in (("own", own), ("others", others), ("voice", voice), ("neutral", neutral)):
         rows += [("favor", f"likelihood_{name}_gain", *each) for each in zip(ends, values, strict=True)]
+    writers = [f"client_{number:03d}" for number in range(authors)]
+    rows += [(method, "likelihood_gain", f"{writer}~{writer}", 0.1) for method in top1 for writer in writers]
     return pd.DataFrame(rows, columns=["method", "metric", "variant", "value"]).assign(encoder="", n=64)
 
 
@@ -272,7 +275,16 @@ def test_whose_adapters_know_their_authors() -> None:
     assert findings(read)[-1] == said
     assert adapters(replace(read, methods=["base_only"])) == ""
     assert adapters(facts()) == ""
-    assert adapters(replace(read, authors=4)) == "What adapters know of their authors cannot be shown with 4 authors."
+
+
+def test_of_adapters_the_authors_who_have_unseen_texts_are_counted() -> None:
+    """Of twenty authors four have a text, or ten: t has their degrees of freedom."""
+    said = adapters(facts(methods=list(TOP1), likelihood=likelihoods(TOP1, authors=4)))
+    assert said == "What adapters know of their authors cannot be shown with 4 authors who have unseen texts."
+    ten = facts(methods=list(TOP1), likelihood=likelihoods(TOP1, authors=10))
+    assert "(10 authors, 1 seed)" in adapters(ten)
+    alone = facts(methods=list(TOP1), likelihood=likelihoods(TOP1, authors=10), authors=10)
+    assert readings(ten).equals(readings(alone))
 
 
 def test_what_forgets_everything_is_given_no_voice() -> None:

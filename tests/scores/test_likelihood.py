@@ -100,6 +100,27 @@ def test_others_of_the_same_topic() -> None:
     np.testing.assert_allclose(same, 0.3)
 
 
+@pytest.mark.parametrize("topics", [["indUnk"] * 4, ["arts", "sport", "law", "indUnk"]])
+def test_nobody_shares_an_unknown_topic(topics) -> None:
+    of = dict(zip(CLIENTS, topics, strict=True))
+    frame = rows(own_voice)
+    frame = frame.assign(client_topic=frame["client"].map(of), topic=frame["writer"].map(of).fillna(""))
+    found = values_of(frame)
+    assert np.isfinite(found["m", "likelihood_voice_gain", ""][0])
+    for metric in ("likelihood_voice_gain", "likelihood_top1"):
+        value, note = found["m", metric, "same_topic"]
+        assert np.isnan(value)
+        assert note
+
+
+def test_one_author_with_texts_has_values_without_intervals() -> None:
+    frame = rows(own_voice)
+    found = values_of(frame[frame["writer"].isin(["client_001", ""])])
+    assert found["m", "likelihood_own_gain", ""][0] == pytest.approx(0.5)
+    assert np.isnan(found["m", "likelihood_own_gain", "low"][0])
+    assert found["m", "likelihood_own_gain", "low"][1]
+
+
 def test_a_client_without_texts_or_without_a_model_is_left_out() -> None:
     frame = rows(own_voice)
     texts = frame[frame["writer"] != "client_004"]

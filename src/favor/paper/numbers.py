@@ -109,11 +109,11 @@ def _difference(row: str, other: str, column: str) -> Callable[[Values], tuple[f
 
 
 def _recovered(row: str, column: str, base: str, whole: str) -> Callable[[Values], tuple[float, str]]:
-    """The share of the way from row ``base`` to row ``whole`` that ``row`` goes."""
+    """The share of the way from row ``base`` to row ``whole`` that ``row`` goes; none where ``whole`` is not above."""
 
     def formula(values: Values) -> tuple[float, str]:
         way = values[whole, column] - values[base, column]
-        return (values[row, column] - values[base, column]) / way if way else math.nan, ""
+        return (values[row, column] - values[base, column]) / way if way > 0 else math.nan, ""
 
     return formula
 

@@ -39,13 +39,15 @@ class Entry(TypedDict):
 class Claimed(Section):
     """What an experiment's claims are made with, beside its evidence: see :class:`favor.report.facts.Facts`.
 
-    ``clients``: that remain; ``display``: printed names; ``unseen``: encoders that no method was trained with;
-    ``margin``: of `report`; ``voice_kept``, ``likelihood``: whether there are such scores.
+    ``clients``: that remain; ``prompts_per_client``: as asked for; ``display``: printed names; ``unseen``: encoders
+    that no method was trained with; ``margin``: of `report`; ``voice_kept``, ``likelihood``: whether there are such
+    scores.
     """
 
     style_encoder: str
     seeds: list[int]
     clients: int
+    prompts_per_client: int
     rows: list[str]
     display: dict[str, str]
     unseen: list[str]

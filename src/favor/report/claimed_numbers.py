@@ -8,6 +8,7 @@ import pandas as pd
 from favor.paper.numbers import entry
 from favor.paper.settings import Entry
 from favor.report.facts import Facts, attributed, compared, gains_of, readings, subject
+from favor.statistics.power import least_authors
 
 _WHERE = "claims of the report"
 
@@ -35,14 +36,15 @@ def _differences(facts: Facts) -> Iterator[tuple[str, Entry]]:
     for method, row in table.iterrows():
         what = f"{_measured(facts)}: {facts.name(first)} minus {facts.name(str(method))}"
         claim = row.rename({"delta": "value"})
-        made = _claim(facts, f"claim_difference_{method}", what, claim, claim["p_of_family"])
+        made = _claim(f"claim_difference_{method}", what, claim, claim["p_of_family"], facts.enough)
         yield str(method), {**made, "by_seed": [float(each) for each in row["by_seed"]]}
 
 
 def _shares(facts: Facts) -> Iterator[Entry]:
     for method, row in _indexed(attributed(facts)):
         what = f"{_measured(facts)}: {facts.name(method)} (chance {facts.chance:.3f})"
-        yield {**_claim(facts, f"claim_voice_{method}", what, row, row["p"]), "voice": bool(row["voice"])}
+        made = _claim(f"claim_voice_{method}", what, row, row["p"], facts.enough)
+        yield {**made, "voice": bool(row["voice"])}
 
 
 def _adapters(facts: Facts) -> Iterator[Entry]:
@@ -50,8 +52,9 @@ def _adapters(facts: Facts) -> Iterator[Entry]:
         chance = f"(chance {row['chance']:.3f})"
         what = f"Readings of unseen texts that {facts.name(method)}'s adapters give to the author {chance}"
         gains = {name: [float(end) for end in ends if pd.notna(end)] for name, ends in gains_of(facts, method).items()}
-        made = _claim(facts, f"claim_adapters_{method}", what, row, row["p"])
-        yield {**made, "known": bool(row["known"]), "gains": gains if facts.enough else {}}
+        enough = facts.readable >= least_authors(1)
+        made = _claim(f"claim_adapters_{method}", what, row, row["p"], enough)
+        yield {**made, "known": bool(row["known"]), "gains": gains if enough else {}}
 
 
 def _measured(facts: Facts) -> str:
@@ -59,17 +62,18 @@ def _measured(facts: Facts) -> str:
 
 
 def _ending(facts: Facts) -> str:
-    return "s" if facts.encoder == facts.style else ""
+    return "s" if facts.one_judge else ""
 
 
 def _indexed(table: pd.DataFrame) -> Iterator[tuple[str, Any]]:
     yield from ((str(name), row) for name, row in table.iterrows())
 
 
-def _claim(facts: Facts, key: str, what: str, row: Any, p: float) -> Entry:
+def _claim(key: str, what: str, row: Any, p: float, enough: bool) -> Entry:
+    """Return a claim; ``enough``: whether there are authors for an interval and a p."""
     made = entry(key, what, _WHERE, float(row["value"]), float("nan"))
     made["claim"] = str(row["state"])
     ends = {"low": row["low"], "high": row["high"], "p": p}
-    if facts.enough:
+    if enough:
         made.update(cast("Entry", {name: float(end) for name, end in ends.items() if pd.notna(end)}))
     return made

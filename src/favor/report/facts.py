@@ -76,6 +76,7 @@ class Facts:
     seeds: how many.
     margin: share of the way from chance to the authors' own texts, within which a difference is ruled out.
     unseen: the encoders whose mean judges.
+    prompts: of an author, as asked for.
     """
 
     evidence: pd.DataFrame
@@ -88,6 +89,7 @@ class Facts:
     seeds: int = 1
     margin: float = field(kw_only=True)
     unseen: Sequence[str] = ()
+    prompts: int = 0
 
     @classmethod
     def read(cls, folder: Path, values: Claimed) -> "Facts":
@@ -106,6 +108,7 @@ class Facts:
             likelihood,
             len(values.seeds),
             values.unseen,
+            values.prompts_per_client,
             margin=values.margin,
         )
 
@@ -119,7 +122,12 @@ class Facts:
         """The printed judge."""
         if self.encoder == self.style:
             return "the style encoder that methods are aligned to"
-        return "style encoders that no method has seen"
+        return f"{'a style encoder' if self.one_judge else 'style encoders'} that no method has seen"
+
+    @property
+    def one_judge(self) -> bool:
+        """Whether one encoder judges, and no mean of several."""
+        return self.encoder == self.style or len(self.unseen) == 1
 
     @property
     def chance(self) -> float:
@@ -130,6 +138,15 @@ class Facts:
     def values(self) -> dict[str, float]:
         """The measure by row and control."""
         return means(self.evidence, self.encoder, HEADLINE)
+
+    @property
+    def readable(self) -> int:
+        """How many authors have unseen texts that adapters read, in the row with the fewest: the clusters there."""
+        if self.likelihood is None:
+            return 0
+        gains = self.likelihood[(self.likelihood["metric"] == "likelihood_gain") & self.likelihood["value"].notna()]
+        ends = gains["variant"].str.partition("~")
+        return min(gains.loc[ends[0] == ends[2], "method"].value_counts(), default=0)
 
     @property
     def enough(self) -> bool:
@@ -211,11 +228,11 @@ def readings(facts: Facts) -> pd.DataFrame:
     """
     found = facts.scores("likelihood_top1", facts.likelihood).reindex(columns=[*ENDS, "chance"])
     rates = found.set_axis(["value", "low", "high", "chance"], axis=1).dropna()
-    claims = rates_above(rates, rates["chance"], facts.authors)
+    claims = rates_above(rates, rates["chance"], facts.readable)
     own = facts.scores("likelihood_own_gain", facts.likelihood).reindex(columns=list(ENDS)).reindex(rates.index)
     ends = zip(own[""], own["low"], own["high"], strict=True)
-    p = [p_of_limits(value, low, high, 0.0, facts.authors) for value, low, high in ends]
-    better = settle(pd.Series(p, index=own.index, dtype=float), own[""] * math.nan, own[""], facts.authors)["state"]
+    p = [p_of_limits(value, low, high, 0.0, facts.readable) for value, low, high in ends]
+    better = settle(pd.Series(p, index=own.index, dtype=float), own[""] * math.nan, own[""], facts.readable)["state"]
     return rates.join(claims).assign(known=(claims["state"] == "above") & (better == "above") & (own["low"] > 0))
 
 

@@ -52,7 +52,7 @@ def level(facts: Facts) -> str:
     of = f"{facts.name(first)}'s {texts} texts" if texts else f"{facts.name(first)}'s texts"
     gold = facts.values.get("gold")
     human = f", the authors' own texts {_percent(gold)}" if gold is not None else ""
-    attribute = "attributes" if facts.encoder == facts.style else "attribute"
+    attribute = "attributes" if facts.one_judge else "attribute"
     said = (
         f"{_capital(facts.judge)} {attribute} {_percent(facts.values[first])} of {of} ({counted(facts)}) to the right "
         f"author{_one_by_one(facts, first)}; chance is {_percent(facts.chance)}{human}."
@@ -65,9 +65,10 @@ def level(facts: Facts) -> str:
     return said
 
 
-def counted(facts: Facts) -> str:
-    """Return authors and seeds, each counted as what it is."""
-    return f"{facts.authors} authors, {facts.seeds} {'seed' if facts.seeds == 1 else 'seeds'}"
+def counted(facts: Facts, authors: int | None = None) -> str:
+    """Return authors, all of them unless their number is given, and seeds, each counted as what it is."""
+    number = facts.authors if authors is None else authors
+    return f"{number} authors, {facts.seeds} {'seed' if facts.seeds == 1 else 'seeds'}"
 
 
 def _one_by_one(facts: Facts, method: str) -> str:
@@ -84,9 +85,8 @@ def _whose(facts: Facts, method: str, failed: int, texts: int) -> str:
     assert facts.kept is not None
     own = facts.kept[(facts.kept["metric"] == "margin_lost") & (facts.kept["method"] == method)]
     passed = own[own["encoder"] == facts.style].set_index("variant")["n"].astype(int)
-    each, rest = divmod(texts, facts.authors)
-    missing = each - passed
-    if rest or len(passed) != facts.authors or (missing < 0).any() or missing.sum() != failed:
+    missing = facts.prompts * facts.seeds - passed
+    if texts != facts.authors * facts.prompts * facts.seeds or missing.sum() != failed:
         return ""
     authors = int((missing > 0).sum())
     return f", all of {'one author' if authors == 1 else f'{authors} of {facts.authors} authors'}"
@@ -140,6 +140,8 @@ def smallest(row: Any, authors: int, tests: int) -> str:
     of = "a single test" if tests == 1 else f"{tests} tests"
     if authors < least_authors(tests):
         return f"With {authors} authors and {of} no difference can be shown, however large."
+    if row["error"] == 0:
+        return "All authors have the same difference, so how large one must be to be found cannot be estimated."
     least = detectable(authors, tests) * row["error"] * math.sqrt(authors)
     if least > 1:
         return f"With {authors} authors and {of} no difference would be found reliably (80 % power)."
@@ -214,8 +216,10 @@ def adapters(facts: Facts) -> str:
     claims, first = readings(facts), subject(facts.methods)
     if first not in claims.index or facts.likelihood is None:
         return ""
-    if not facts.enough:
-        return f"What adapters know of their authors cannot be shown with {facts.authors} authors."
+    if facts.readable < least_authors(1):
+        return (
+            f"What adapters know of their authors cannot be shown with {facts.readable} authors who have unseen texts."
+        )
     own: Any = claims.loc[first]
     table = facts.likelihood
     rows = table[(table["metric"] == "likelihood_top1") & (table["method"] == first) & (table["variant"] == "")]
@@ -224,7 +228,7 @@ def adapters(facts: Facts) -> str:
     said = (
         f"Given {texts} unseen texts, {facts.name(first)}'s adapter of the true author fits best in "
         f"{_percent(own['value'])} [{_percent(own['low'])}, {_percent(own['high'])}] of the readings "
-        f"({counted(facts)}); chance is {_percent(own['chance'])}."
+        f"({counted(facts, facts.readable)}); chance is {_percent(own['chance'])}."
     )
     return " ".join(filter(None, (said, *_readings(facts, claims), gains(facts, first))))
 

@@ -55,7 +55,7 @@ class PrintedExperiment(Claimed):
     """What the report prints of an experiment and finds its files by.
 
     ``methods``: hyper-parameters of each of its ``rows``; ``experiment`` and ``corpus``: all keys of these sections.
-    ``withdrawn``: clients that left; ``prompts_per_client``: as asked for. ``measured``: encoders of its tables.
+    ``withdrawn``: clients that left. ``measured``: encoders of its tables.
     ``never_sampled``: clients by seed. ``references``: rows that do not federate. ``validation``, ``efficiency``,
     ``retrieval``: whether there are such scores; ``near_duplicates``: whether they were looked for; ``demo``: no real
     authors.
@@ -68,7 +68,6 @@ class PrintedExperiment(Claimed):
     protocol: str
     budget: str
     withdrawn: int
-    prompts_per_client: int
     measured: list[str]
     references: list[str]
     never_sampled: dict[str, int]

@@ -18,6 +18,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
+from favor.corpora.posts import UNKNOWN_TOPIC
 from favor.scores.metric import ALL_SEEDS, Metric, Score, scores_frame
 from favor.statistics.bootstrap import RATE, around, auc_draws, interval, mean_draws, observed_and_resampled
 from favor.statistics.differences import compare
@@ -120,6 +121,11 @@ class Reading:
         """Gains [readers, texts], less each adapter's mean over all texts."""
         return self.gains - self.gains.mean(axis=1, keepdims=True)
 
+    def same_topic(self, author: int, other: int) -> bool:
+        """Whether two authors write about one topic that is known."""
+        topic = self.topics[author]
+        return topic not in ("", UNKNOWN_TOPIC) and topic == self.topics[other]
+
     def matrix(self) -> np.ndarray:
         """Return g [clients, clients]: row i reads author j; NaN without a model or a text."""
         number = len(self.clients)
@@ -164,7 +170,7 @@ def attributed(found: Reading, same_topic: bool = False) -> pd.DataFrame:
         own = np.flatnonzero(found.readers == writer)
         asked = np.arange(len(found.readers))
         if same_topic:
-            asked = np.array([at for at in asked if found.topics[found.readers[at]] == found.topics[writer]], dtype=int)
+            asked = np.array([at for at in asked if found.same_topic(writer, found.readers[at])], dtype=int)
         if not len(own) or len(asked) < 2:
             continue
         scores = centred[asked, text]
@@ -186,9 +192,7 @@ def by_author(found: Reading, same_topic: bool = False) -> dict[str, np.ndarray]
     others = np.full(number, np.nan)
     for writer in range(number):
         rest = [
-            place
-            for place in range(number)
-            if place != writer and (not same_topic or found.topics[place] == found.topics[writer])
+            place for place in range(number) if place != writer and (not same_topic or found.same_topic(writer, place))
         ]
         known = matrix[rest, writer]
         known = known[np.isfinite(known)]
@@ -196,7 +200,7 @@ def by_author(found: Reading, same_topic: bool = False) -> dict[str, np.ndarray]
             others[writer] = known.mean()
     if found.shared:
         others = np.where(np.isfinite(others), own, np.nan)  # but for rounding
-    means = attributed(found, same_topic).groupby("writer").mean().reindex(range(number))
+    means = attributed(found, same_topic).astype(float).groupby("writer").mean().reindex(range(number))
     return {
         "likelihood_own_gain": own,
         "likelihood_others_gain": others,
@@ -406,7 +410,7 @@ def _with_interval(
     known = bool(np.isfinite(drawn[:, 0]).all() and np.isfinite(drawn[:, 1:]).all(axis=0).any())
     ends = interval(drawn, authors, _BOUNDS.get(metric)) if known and not fixed else (np.nan, np.nan)
     for end, value in zip(("", "_low", "_high"), (float(drawn[:, 0].mean()), *ends), strict=True):
-        reason = fixed if known and end else why
+        reason = (fixed or "one author: there is no interval over authors") if known and end else why
         yield _score(method, metric, f"{variant}{end}".strip("_"), value, n, reason)
 
 

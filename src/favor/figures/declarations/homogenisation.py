@@ -24,7 +24,8 @@ def draw_homogenisation(
     Methods without a spread are left out, and habits in which the authors' own continuations do not differ.
     """
     spread = scores[(scores["metric"] == "spread_left") & (scores["encoder"] == style_encoder)]
-    ladder = spread.pivot_table(index="method", columns="variant", values="value")
+    # Few authors have a spread without an interval.
+    ladder = spread.pivot_table(index="method", columns="variant", values="value").reindex(columns=["", "low", "high"])
     ladder = ladder[ladder.index.isin([*methods.rows, "shuffled"])]
     if len(ladder):
         ladder = ladder.sort_values("", kind="stable")
