@@ -281,6 +281,8 @@ def test_of_adapters_the_authors_who_have_unseen_texts_are_counted() -> None:
     """Of twenty authors four have a text, or ten: t has their degrees of freedom."""
     said = adapters(facts(methods=list(TOP1), likelihood=likelihoods(TOP1, authors=4)))
     assert said == "What adapters know of their authors cannot be shown with 4 authors who have unseen texts."
+    nobody = likelihoods(TOP1, authors=0)
+    assert facts(likelihood=nobody).readable == facts(likelihood=nobody.iloc[:0]).readable == 0
     ten = facts(methods=list(TOP1), likelihood=likelihoods(TOP1, authors=10))
     assert "(10 authors, 1 seed)" in adapters(ten)
     alone = facts(methods=list(TOP1), likelihood=likelihoods(TOP1, authors=10), authors=10)

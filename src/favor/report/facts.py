@@ -145,8 +145,8 @@ class Facts:
         if self.likelihood is None:
             return 0
         gains = self.likelihood[(self.likelihood["metric"] == "likelihood_gain") & self.likelihood["value"].notna()]
-        ends = gains["variant"].str.partition("~")
-        return min(gains.loc[ends[0] == ends[2], "method"].value_counts(), default=0)
+        own = [reader == writer for reader, _, writer in (pair.partition("~") for pair in gains["variant"])]
+        return min(gains.loc[own, "method"].value_counts(), default=0)
 
     @property
     def enough(self) -> bool:
