@@ -40,7 +40,9 @@ def test_posts(text, said) -> None:
         (["7", "007", "7\u200b"], "2, such as '7' and '007'"),
         (["Ren\u00e9", "Rene\u0301"], "1, such as"),
         (["bob", "u/bob"], "1, such as 'bob' and 'u/bob'"),
-        (["None"], "the author 'None' may be a missing value"),
+        (["None"], "the author 'None' may stand for nobody"),
+        (["Anonymous"], "the author 'Anonymous' may stand for nobody"),
+        (["1.23457E+17", "7E5"], "1 authors' names are numbers that a spreadsheet has rounded"),
         (["ann", "anne", "70", "7", "0"], ""),
     ],
 )

@@ -21,7 +21,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.parquet import write_parquet
 from favor.plan import Planner
 from favor.plan.keys import Key, run_key
-from favor.tuning.choice import choose, write_tuned
+from favor.tuning.choice import check_output, choose, write_tuned
 from favor.tuning.command import add_tune, run
 from favor.tuning.grid import Candidate, Grid, losses_of
 
@@ -219,6 +219,10 @@ def test_the_command_chooses_shared_rates_before_personal_ones(tmp_path, monkeyp
         "local_only": {"personal_learning_rate": 0.01},
     }
     assert "wrote tuned.yaml" in capsys.readouterr().err
+    check_output(arguments.output)  # its own file may be written again
+    for path, said in ((tmp_path, "is a folder"), (Path(__file__), "favor tune has not written it")):
+        with pytest.raises(UserError, match=said):
+            check_output(path)
     first, second, again, last = started
     assert first == again
     assert (

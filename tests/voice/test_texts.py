@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from favor.foundation.errors import UserError
-from favor.voice.texts import own_files
+from favor.voice.own_texts import own_texts
+from favor.voice.texts import own_files, read_author, read_texts
 
 
 def write(folder, **files) -> None:
@@ -35,3 +36,37 @@ def test_front_matter_of_others_is_refused(tmp_path, author, remedy) -> None:
     write(tmp_path, **{"a.md": "---\nauthor: Ann\n---\nOne.", "b.md": "---\nauthor: Bo\n---\nTwo."})
     with pytest.raises(UserError, match=remedy):
         own_files(tmp_path, author)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", "user,text\nann,One.\nbo,Two.\n"),
+        ("a.csv", "Author,text\nann,One.\nbo,Two.\n"),
+        ("a.jsonl", '{"user": {"name": "ann"}, "text": "One."}\n{"user": {"name": "bo"}, "text": "Two."}\n'),
+    ],
+)
+def test_people_in_another_column_are_not_one_author(tmp_path, name, content) -> None:
+    write(tmp_path, **{name: content})
+    with pytest.raises(UserError, match="names 2 people; call it 'author'"):
+        read_author(tmp_path / name)
+    with pytest.raises(UserError, match="names 2 people; call it 'author'"):
+        own_texts(tmp_path / name, "ann", {})
+    assert len(read_texts(tmp_path / name)) == 2  # texts to be scored may be anybody's
+
+
+def test_authors_are_seen_in_later_lines_and_rows_without_one_are_said(tmp_path, capsys) -> None:
+    lines = '{"text": "One."}\n{"author": "ann", "text": "Two."}\n'
+    write(tmp_path, **{"a.jsonl": lines, "b.jsonl": lines + '{"author": "bo", "text": "Three."}\n'})
+    assert read_author(tmp_path / "a.jsonl") == ["One.", "Two."]
+    assert "1 rows name nobody and are taken as those of ann" in capsys.readouterr().err
+    with pytest.raises(UserError, match="2 authors"):
+        read_author(tmp_path / "b.jsonl")
+
+
+def test_folders_in_a_folder_of_one_person_are_said(tmp_path, capsys) -> None:
+    for name in ("2019", "2020"):
+        (tmp_path / name).mkdir()
+        write(tmp_path / name, **{"a.txt": "One."})
+    assert read_author(tmp_path) == ["One.", "One."]
+    assert "its 2 folders (2019, 2020, ...) are taken as one person's texts" in capsys.readouterr().err

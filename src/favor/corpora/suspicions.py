@@ -13,7 +13,9 @@ _MISREAD = re.compile("[ÂÃ][\xa1-\xbf]|â€[˜™œžš“”¦¢]")
 _OTHER = re.compile(r"(?!(.)\1\1)[\xc0-\xd6\xd8-\xf6\xf8-\xff]{6}")
 _TAG = re.compile(r"</?(?:a|b|br|div|em|font|i|img|li|p|span|strong|table|td|tr|u|ul)\b[^<>]*>", re.IGNORECASE)
 _MISSING = frozenset(("nan", "null", "none", "n/a", "na", "<na>", "undefined"))
+_NOBODY = _MISSING | {"[deleted]", "deleted", "anonymous", "anon", "unknown", "guest", "automoderator", "-", "?"}
 _LONGEST_MISSING = max(map(len, _MISSING))
+_ROUNDED = re.compile(r"\d\.\d+E\+\d+", re.IGNORECASE)
 _REDDIT = re.compile("^/?u/")
 
 
@@ -59,20 +61,25 @@ class Suspicions:
         known: dict[str, str] = {}
         alike: list[tuple[str, str]] = []
         missing: list[str] = []
+        rounded = 0
         for name in authors:
-            if name.casefold() in _MISSING:
+            rounded += _ROUNDED.fullmatch(name) is not None
+            if name.casefold() in _NOBODY:
                 missing.append(name)
             other = known.setdefault(_plain(name), name)
             if other != name:
                 alike.append((other, name))
         if naming:
             lines += [
-                f"the author {name!r} may be a missing value; list it under 'excluded_authors' if it is one"
+                f"the author {name!r} may stand for nobody; list it under 'excluded_authors' if it is one"
                 for name in missing
             ]
         elif missing:
+            lines.append(f"{len(missing):,} authors' names may stand for nobody; the log of build_documents names them")
+        if rounded:
             lines.append(
-                f"{len(missing):,} authors' names may be missing values; the log of build_documents names them"
+                f"{rounded:,} authors' names are numbers that a spreadsheet has rounded, such as 1.23457E+17, so that "
+                "different people may have one name; export the column as text"
             )
         if alike:
             first = f", such as {' and '.join(map(ascii, alike[0]))}" if naming else ""

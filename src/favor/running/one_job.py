@@ -41,7 +41,8 @@ def debug(file: str, snakefile: Path, configfiles: Sequence[str], values: Mappin
         )
     folder = Path(tempfile.mkdtemp(prefix=f"favor-{job.rule.name}-"))
     outputs = OutputFiles(toclone=job.output, custom_map=lambda path: str(folder / str(path).lstrip("/")))
-    for path in outputs:
+    logs = {name: str(folder / path.lstrip("/")) for name, path in job.log.items()}
+    for path in (*outputs, *logs.values()):
         Path(path).parent.mkdir(parents=True, exist_ok=True)
     script = os.path.join(os.path.dirname(job.rule.snakefile), job.rule.script)
     print(f"{job.rule.name}: {script}\noutputs below {folder}", flush=True)
@@ -58,6 +59,7 @@ def debug(file: str, snakefile: Path, configfiles: Sequence[str], values: Mappin
         None,
         os.path.dirname(script),
     )
+    vars(described.log).update(logs)  # a job may write into one by its name
     started = time.perf_counter()
     try:
         runpy.run_path(script, {"snakemake": described}, "__main__")
@@ -93,6 +95,7 @@ def why(file: str, snakefile: Path, configfiles: Sequence[str], values: Mapping[
     Settings, inputs, code and libraries that differ from what is recorded are named one by one. What changed for the
     jobs before it is said while the workflow is planned. Raises ``UserError`` where no job makes the file.
     """
+    file = os.path.normpath(file)
     workflow = _planned(file, snakefile, configfiles, values)
     job = _job(file, workflow)
     reason, changes = workflow.dag.reason(job), workflow.globals["changes"]

@@ -11,6 +11,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.files import write_text
 from favor.tuning.grid import Candidate, Grid
 
+FIRST_LINE = "Rates and passes chosen by validation loss, on authors who are not this experiment's. Lay it over the"
 FEWEST = 5  # authors from which on one can be left out
 
 
@@ -51,6 +52,14 @@ def choose(found: Sequence[tuple[Candidate, Mapping[str, float]]]) -> list[Tuned
     return points
 
 
+def check_output(output: Path) -> None:
+    """Raise ``UserError`` before anything is trained where ``output`` is a folder, or a file of somebody else."""
+    if output.is_dir():
+        raise UserError(f"--output {output}: is a folder; name a file")
+    if output.is_file() and not output.read_bytes().startswith(f"# {FIRST_LINE}".encode()):
+        raise UserError(f"--output {output}: is there, and favor tune has not written it; name another file")
+
+
 def write_tuned(grid: Grid, candidates: Sequence[Candidate], points: Sequence[TunedPoint], output: Path) -> list[str]:
     """Write the file to lay over the experiment, and return the lines that say what is in it."""
     methods: dict[str, dict[str, float | int]] = {}
@@ -69,7 +78,7 @@ def write_tuned(grid: Grid, candidates: Sequence[Candidate], points: Sequence[Tu
     tuned = Tuned(skip_clients=grid.skipped, clients=grid.authors, seed=grid.section.seeds[0], points=list(points))
     doubts = tuned.doubts()
     head = [
-        "Rates and passes chosen by validation loss, on authors who are not this experiment's. Lay it over the",
+        FIRST_LINE,
         "configuration: favor run CONFIG THIS_FILE",
         *doubts,
     ]

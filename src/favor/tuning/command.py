@@ -38,8 +38,9 @@ def run(arguments: argparse.Namespace, planner_of: Callable[[argparse.Namespace]
     # Here, because the other commands need no pandas.
     from favor.federation.schemas import VALIDATION_LOSSES
     from favor.foundation.parquet import read_parquet
-    from favor.tuning.choice import choose, write_tuned
+    from favor.tuning.choice import check_output, choose, write_tuned
 
+    check_output(arguments.output)
     planner = planner_of(arguments)
     grid = Grid(
         planner.config,

@@ -11,11 +11,11 @@ from favor.corpora.dates import NONE, day_of
 from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, ReaderSettings, clean_text
 from favor.corpora.settings import ColumnRole, Splitting
 from favor.corpora.splits import split_of
-from favor.corpora.tabular import read_rows, table_columns
+from favor.corpora.tabular import read_rows
 from favor.exports.text_folder import day_of_file
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest, printable
-from favor.voice.texts import AUTHOR_WORDS, TABLES, WORDS, own_files
+from favor.voice.texts import AUTHOR_WORDS, TABLES, WORDS, has_authors, own_files
 
 WRITER = "writer"  # stands for the one client in tables and random streams
 FEWEST_TEXTS = 20
@@ -96,7 +96,7 @@ def _table(path: Path, author: str, settings: ReaderSettings) -> Sequence[RawPos
         raise UserError(
             f"{printable(str(path))}: give a folder of texts or a table ({', '.join(TABLES)}) with a column 'text'"
         )
-    found, authored = [], settings.columns.get("author", "author") in table_columns(path, settings)
+    found, authored = [], has_authors(path, settings)
     required = ("text", "author") if authored else ("text",)
     authors = set()
     for label, row in read_rows(path, settings, COLUMNS, required, "text (optional: author, prompt, date)"):

@@ -5,8 +5,9 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from favor.config.starting.columns import NAMES
 from favor.corpora.posts import ReaderSettings
-from favor.corpora.tabular import read_rows, table_columns
+from favor.corpora.tabular import read_rows, table_rows
 from favor.exports.items import listed
 from favor.exports.text_folder import SUFFIXES, TextFile, read, text_file, text_files
 from favor.foundation.errors import UserError
@@ -18,6 +19,7 @@ TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq", ".gz", ".zip")
 SHOWN = 5  # names in a message
 WORDS = document_words("unicode")
 _SETTINGS = ReaderSettings(has_keys=False)
+_PEOPLE = {*NAMES["author"]} - {"name", "id"}  # of columns; these two may name a text
 _READS = (
     f"a text ({', '.join(SUFFIXES)}), a folder of such texts, or a table ({', '.join(TABLES)}) with a column 'text'"
 )
@@ -33,7 +35,7 @@ def read_texts(path: Path) -> dict[str, str]:
     elif path.suffix.lower() in SUFFIXES:
         texts = {path.name: text_file(path.parent, Path(path.name), _SETTINGS).text}
     else:
-        texts = {f"row {number}": text for number, (_, text) in enumerate(_rows(path), start=1)}
+        texts = {f"row {number}": text for number, (_, text) in enumerate(_rows(path, alone=False), start=1)}
     found = {name: text for name, text in texts.items() if WORDS.count(text)}
     if not found:
         raise UserError(f"{path}: holds no text; give {_READS}")
@@ -46,8 +48,15 @@ def read_author(path: Path) -> list[str]:
         if texts := [file.text for file in own_files(path) if WORDS.count(file.text)]:
             return texts
         raise UserError(f"{path}: holds no text of one author; give {_READS}")
-    if path.suffix.lower() in TABLES and len(names := {author for author, _ in _rows(path)} - {""}) > 1:
-        raise UserError(f"{path}: holds texts of {len(names)} authors; keep the rows of one, or give it as --contrast")
+    if path.suffix.lower() in TABLES:
+        rows = Counter(author for author, _ in _rows(path))
+        names = rows.keys() - {""}
+        if len(names) > 1:
+            raise UserError(
+                f"{path}: holds texts of {len(names)} authors; keep the rows of one, or give it as --contrast"
+            )
+        if names and rows[""]:
+            print(f"{path}: {rows['']} rows name nobody and are taken as those of {printable(*names)}", file=sys.stderr)
     return list(read_texts(path).values())
 
 
@@ -69,6 +78,10 @@ def own_files(path: Path, author: str = "") -> list[TextFile]:
     ]
     if counts := Counter(filter(None, reasons)):
         print(f"{path}: left out: {listed(counts)}", file=sys.stderr)
+    inside = sorted({file.place.parts[0] for file in files if len(file.place.parts) > 1})
+    if len(inside) > 1:
+        shown = ", ".join(map(printable, inside[:SHOWN]))
+        print(f"{path}: its {len(inside)} folders ({shown}, ...) are taken as one person's texts", file=sys.stderr)
     return [file for file, reason in zip(files, reasons, strict=True) if not reason]
 
 
@@ -86,12 +99,34 @@ def read_authors(path: Path) -> dict[str, list[str]]:
     return found
 
 
-def _rows(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield author ("" where the table has none) and text of every row."""
+def _rows(path: Path, alone: bool = True) -> Iterator[tuple[str, str]]:
+    """Yield author ("" where the table has none) and text of every row; ``alone``: as :func:`has_authors`."""
     if path.suffix.lower() not in TABLES:
         raise UserError(f"{printable(str(path))}: cannot be read; give {_READS}")
     if not path.is_file():
         raise UserError(f"{path}: file not found; check the name")
-    columns = {"author": "author", "text": "text"} if "author" in table_columns(path, _SETTINGS) else {"text": "text"}
+    columns = {"author": "author", "text": "text"} if has_authors(path, _SETTINGS, alone) else {"text": "text"}
     for _, row in read_rows(path, _SETTINGS, columns, ("text",), "text (optional: author)"):
         yield row.get("author", "").strip(), row["text"]
+
+
+def has_authors(path: Path, settings: ReaderSettings, alone: bool = True) -> bool:
+    """Return whether a table has a column of authors, in whichever of its rows.
+
+    alone: whether a table without one is of one person. Raises ``UserError`` then where another column names several.
+    """
+    named = settings.columns.get("author", "author")
+    people: dict[str, set[str]] = {}
+    for row in table_rows(path, settings):
+        if named in row:
+            return True
+        for column, person in row.items():
+            if column.rpartition(".")[0].casefold() in _PEOPLE or column.casefold() in _PEOPLE:
+                people.setdefault(column, set()).add(person)
+    for column, found in people.items():
+        if alone and len(found - {""}) > 1:
+            raise UserError(
+                f"{path}: column '{printable(column)}' names {len(found - {''})} people; call it 'author', or keep the "
+                "rows of one and take the column out"
+            )
+    return False
