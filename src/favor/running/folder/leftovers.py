@@ -1,7 +1,7 @@
 """What an earlier run may have left behind, cleared before any job could read half of a file.
 
 Writes are atomic, so the workflow leaves no half file under a final name itself; a broken copy or a failing disk may. A
-truncated table or tensor file is renamed, so that the workflow sees it missing and makes it again. A job killed while
+truncated table or tensor file is renamed, so that the workflow makes it again when a job needs it. A job killed while
 it writes leaves a temporary file, which is removed. Only outputs on record and temporary names are touched.
 
 A clock that was set back leaves files from the future. An input that is newer than now stays newer than every output
@@ -71,7 +71,7 @@ def set_aside(path: Path) -> None:
 def name_truncated(results: Path) -> None:
     """Print a line per truncated output, and touch nothing."""
     for path in filter(is_truncated, made_outputs(results)):
-        print(f"{path}: truncated; a real run sets it aside and makes it again", file=sys.stderr)
+        print(f"{path}: truncated; a real run sets it aside, and makes it again when it is needed", file=sys.stderr)
 
 
 def remove_partial(results: Path) -> None:
