@@ -18,6 +18,11 @@ from favor.corpora.sources import encoding_error, open_text, too_large
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable
 
+AUTHOR_COLUMNS = (  # other names for the column of authors, in lower case
+    *("author", "user", "username", "user_name", "user_id", "userid", "author_id", "authorid", "writer", "blogger"),
+    *("account", "handle", "screen_name", "speaker", "sender", "from", "poster", "nick", "reviewer"),
+    *("autor", "autorin", "verfasser", "verfasserin", "nutzer", "nutzerin", "auteur", "utente", "usuario"),
+)
 JSONL_SUFFIXES = (".jsonl", ".ndjson")
 PARQUET_SUFFIXES = (".parquet", ".pq")
 _A_TIME = 1e8  # a whole number above it, in a column of floating point, is seconds since 1970

@@ -5,9 +5,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from favor.config.starting.columns import NAMES
 from favor.corpora.posts import ReaderSettings
-from favor.corpora.tabular import read_rows, table_rows
+from favor.corpora.tabular import AUTHOR_COLUMNS, read_rows, table_rows
 from favor.exports.items import listed
 from favor.exports.text_folder import SUFFIXES, TextFile, read, text_file, text_files
 from favor.foundation.errors import UserError
@@ -19,7 +18,6 @@ TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq", ".gz", ".zip")
 SHOWN = 5  # names in a message
 WORDS = document_words("unicode")
 _SETTINGS = ReaderSettings(has_keys=False)
-_PEOPLE = {*NAMES["author"]} - {"name", "id"}  # of columns; these two may name a text
 _READS = (
     f"a text ({', '.join(SUFFIXES)}), a folder of such texts, or a table ({', '.join(TABLES)}) with a column 'text'"
 )
@@ -121,7 +119,7 @@ def has_authors(path: Path, settings: ReaderSettings, alone: bool = True) -> boo
         if named in row:
             return True
         for column, person in row.items():
-            if column.rpartition(".")[0].casefold() in _PEOPLE or column.casefold() in _PEOPLE:
+            if not {column.casefold(), column.rpartition(".")[0].casefold()}.isdisjoint(AUTHOR_COLUMNS):
                 people.setdefault(column, set()).add(person)
     for column, found in people.items():
         if alone and len(found - {""}) > 1:

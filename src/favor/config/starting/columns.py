@@ -6,16 +6,13 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from favor.corpora.dates import NONE, day_of, epoch_unit
+from favor.corpora.tabular import AUTHOR_COLUMNS
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable
 from favor.foundation.words import compared_words
 
 NAMES = {
-    "author": (
-        *("author", "user", "username", "user_name", "user_id", "userid", "author_id", "authorid", "writer", "blogger"),
-        *("account", "handle", "screen_name", "speaker", "sender", "from", "poster", "nick", "reviewer", "name", "id"),
-        *("autor", "autorin", "verfasser", "verfasserin", "nutzer", "nutzerin", "auteur", "utente", "usuario"),
-    ),
+    "author": (*AUTHOR_COLUMNS, "name", "id"),
     "text": (
         *("text", "full_text", "body", "content", "post", "message", "comment", "selftext", "tweet", "review", "story"),
         *("article", "entry", "mail", "email"),
