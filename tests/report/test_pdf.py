@@ -15,7 +15,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.files import PARTIAL
 from favor.report import pdf
 from favor.report.content import Report, table_file
-from favor.report.pdf import compile_latex, latex_source, write_pdf_report
+from favor.report.pdf import HEAD, compile_latex, latex_source, write_pdf_report
 from favor.tables.latex import latex_table
 
 needs_latex = needs("pdflatex")
@@ -139,6 +139,15 @@ def test_the_error_line_reaches_the_user(tmp_path) -> None:
     source.write_text("\\documentclass{article}\n\\begin{document}\n\\nonsense\n\\end{document}\n", encoding="utf-8")
     with pytest.raises(UserError, match=r"bad\.tex: LaTeX failed: .*bad\.tex:3: Undefined control sequence"):
         compile_latex(source)
+
+
+@needs_latex
+def test_a_section_may_have_many_tables(tmp_path) -> None:
+    """LaTeX itself holds back 52 at most, and gives up after 100 attempts to place them."""
+    table = r"\begin{table}[htbp]\rule{1cm}{.12\textheight}\caption{A table}\end{table}"
+    source = tmp_path / "many.tex"
+    source.write_text("\n\n".join([HEAD, r"\begin{document}", *[table] * 150, r"\end{document}"]), encoding="utf-8")
+    assert compile_latex(source).is_file()
 
 
 @needs_latex

@@ -40,7 +40,7 @@ HEAD = rf"""\documentclass[a4paper]{{article}}
 \setcounter{{topnumber}}{{9}}\setcounter{{totalnumber}}{{9}}
 \renewcommand{{\topfraction}}{{1}}\renewcommand{{\textfraction}}{{0}}\renewcommand{{\floatpagefraction}}{{.7}}
 \makeatletter\setlength{{\@fptop}}{{0pt}}\makeatother\raggedbottom
-\maxdeadcycles=2000
+\extrafloats{{500}}\maxdeadcycles=2000
 \setlength{{\parindent}}{{0pt}}\setlength{{\parskip}}{{4pt}}
 """
 
