@@ -42,7 +42,7 @@ def test_posts(text, said) -> None:
         (["bob", "u/bob"], "1, such as 'bob' and 'u/bob'"),
         (["None"], "the author 'None' may stand for nobody"),
         (["Anonymous"], "the author 'Anonymous' may stand for nobody"),
-        (["1.23457E+17", "7E5"], "1 authors' names are numbers that a spreadsheet has rounded"),
+        (["1.23457E+17", "7E5"], "as a spreadsheet rounds them, such as 1.23457E+17: 1;"),
         (["ann", "anne", "70", "7", "0"], ""),
     ],
 )

@@ -282,7 +282,7 @@ def test_of_adapters_the_authors_who_have_unseen_texts_are_counted() -> None:
     said = adapters(facts(methods=list(TOP1), likelihood=likelihoods(TOP1, authors=4)))
     assert said == "What adapters know of their authors cannot be shown with 4 authors who have unseen texts."
     nobody = likelihoods(TOP1, authors=0)
-    assert facts(likelihood=nobody).readable == facts(likelihood=nobody.iloc[:0]).readable == 0
+    assert facts(likelihood=nobody).authors_read == facts(likelihood=nobody.iloc[:0]).authors_read == 0
     ten = facts(methods=list(TOP1), likelihood=likelihoods(TOP1, authors=10))
     assert "(10 authors, 1 seed)" in adapters(ten)
     alone = facts(methods=list(TOP1), likelihood=likelihoods(TOP1, authors=10), authors=10)

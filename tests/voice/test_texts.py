@@ -59,7 +59,7 @@ def test_authors_are_seen_in_later_lines_and_rows_without_one_are_said(tmp_path,
     lines = '{"text": "One."}\n{"author": "ann", "text": "Two."}\n'
     write(tmp_path, **{"a.jsonl": lines, "b.jsonl": lines + '{"author": "bo", "text": "Three."}\n'})
     assert read_author(tmp_path / "a.jsonl") == ["One.", "Two."]
-    assert "1 rows name nobody and are taken as those of ann" in capsys.readouterr().err
+    assert "rows that name nobody are taken as those of ann: 1" in capsys.readouterr().err
     with pytest.raises(UserError, match="2 authors"):
         read_author(tmp_path / "b.jsonl")
 
@@ -69,4 +69,4 @@ def test_folders_in_a_folder_of_one_person_are_said(tmp_path, capsys) -> None:
         (tmp_path / name).mkdir()
         write(tmp_path / name, **{"a.txt": "One."})
     assert read_author(tmp_path) == ["One.", "One."]
-    assert "its 2 folders (2019, 2020, ...) are taken as one person's texts" in capsys.readouterr().err
+    assert "its 2 folders (2019, 2020) are taken as one person's texts" in capsys.readouterr().err

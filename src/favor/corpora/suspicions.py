@@ -78,8 +78,8 @@ class Suspicions:
             lines.append(f"{len(missing):,} authors' names may stand for nobody; the log of build_documents names them")
         if rounded:
             lines.append(
-                f"{rounded:,} authors' names are numbers that a spreadsheet has rounded, such as 1.23457E+17, so that "
-                "different people may have one name; export the column as text"
+                f"authors' names that are numbers as a spreadsheet rounds them, such as 1.23457E+17: {rounded:,}; "
+                "several people may have one name; export the column as text"
             )
         if alike:
             first = f", such as {' and '.join(map(ascii, alike[0]))}" if naming else ""

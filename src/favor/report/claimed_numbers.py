@@ -8,7 +8,6 @@ import pandas as pd
 from favor.paper.numbers import entry
 from favor.paper.settings import Entry
 from favor.report.facts import Facts, attributed, compared, gains_of, readings, subject
-from favor.statistics.power import least_authors
 
 _WHERE = "claims of the report"
 
@@ -52,9 +51,8 @@ def _adapters(facts: Facts) -> Iterator[Entry]:
         chance = f"(chance {row['chance']:.3f})"
         what = f"Readings of unseen texts that {facts.name(method)}'s adapters give to the author {chance}"
         gains = {name: [float(end) for end in ends if pd.notna(end)] for name, ends in gains_of(facts, method).items()}
-        enough = facts.readable >= least_authors(1)
-        made = _claim(f"claim_adapters_{method}", what, row, row["p"], enough)
-        yield {**made, "known": bool(row["known"]), "gains": gains if enough else {}}
+        made = _claim(f"claim_adapters_{method}", what, row, row["p"], facts.enough_read)
+        yield {**made, "known": bool(row["known"]), "gains": gains if facts.enough_read else {}}
 
 
 def _measured(facts: Facts) -> str:

@@ -140,13 +140,18 @@ class Facts:
         return means(self.evidence, self.encoder, HEADLINE)
 
     @property
-    def readable(self) -> int:
+    def authors_read(self) -> int:
         """How many authors have unseen texts that adapters read, in the row with the fewest: the clusters there."""
         if self.likelihood is None:
             return 0
         gains = self.likelihood[(self.likelihood["metric"] == "likelihood_gain") & self.likelihood["value"].notna()]
         own = [reader == writer for reader, _, writer in (pair.partition("~") for pair in gains["variant"])]
         return min(gains.loc[own, "method"].value_counts(), default=0)
+
+    @property
+    def enough_read(self) -> bool:
+        """Whether a single test of adapters could show anything."""
+        return self.authors_read >= least_authors(1)
 
     @property
     def enough(self) -> bool:
@@ -228,11 +233,13 @@ def readings(facts: Facts) -> pd.DataFrame:
     """
     found = facts.scores("likelihood_top1", facts.likelihood).reindex(columns=[*ENDS, "chance"])
     rates = found.set_axis(["value", "low", "high", "chance"], axis=1).dropna()
-    claims = rates_above(rates, rates["chance"], facts.readable)
+    claims = rates_above(rates, rates["chance"], facts.authors_read)
     own = facts.scores("likelihood_own_gain", facts.likelihood).reindex(columns=list(ENDS)).reindex(rates.index)
     ends = zip(own[""], own["low"], own["high"], strict=True)
-    p = [p_of_limits(value, low, high, 0.0, facts.readable) for value, low, high in ends]
-    better = settle(pd.Series(p, index=own.index, dtype=float), own[""] * math.nan, own[""], facts.readable)["state"]
+    p = [p_of_limits(value, low, high, 0.0, facts.authors_read) for value, low, high in ends]
+    better = settle(pd.Series(p, index=own.index, dtype=float), own[""] * math.nan, own[""], facts.authors_read)[
+        "state"
+    ]
     return rates.join(claims).assign(known=(claims["state"] == "above") & (better == "above") & (own["low"] > 0))
 
 

@@ -216,10 +216,9 @@ def adapters(facts: Facts) -> str:
     claims, first = readings(facts), subject(facts.methods)
     if first not in claims.index or facts.likelihood is None:
         return ""
-    if facts.readable < least_authors(1):
-        return (
-            f"What adapters know of their authors cannot be shown with {facts.readable} authors who have unseen texts."
-        )
+    if not facts.enough_read:
+        number = facts.authors_read
+        return f"What adapters know of their authors cannot be shown with {number} authors who have unseen texts."
     own: Any = claims.loc[first]
     table = facts.likelihood
     rows = table[(table["metric"] == "likelihood_top1") & (table["method"] == first) & (table["variant"] == "")]
@@ -228,7 +227,7 @@ def adapters(facts: Facts) -> str:
     said = (
         f"Given {texts} unseen texts, {facts.name(first)}'s adapter of the true author fits best in "
         f"{_percent(own['value'])} [{_percent(own['low'])}, {_percent(own['high'])}] of the readings "
-        f"({counted(facts, facts.readable)}); chance is {_percent(own['chance'])}."
+        f"({counted(facts, facts.authors_read)}); chance is {_percent(own['chance'])}."
     )
     return " ".join(filter(None, (said, *_readings(facts, claims), gains(facts, first))))
 

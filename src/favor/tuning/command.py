@@ -40,7 +40,6 @@ def run(arguments: argparse.Namespace, planner_of: Callable[[argparse.Namespace]
     from favor.foundation.parquet import read_parquet
     from favor.tuning.choice import check_output, choose, write_tuned
 
-    check_output(arguments.output)
     planner = planner_of(arguments)
     grid = Grid(
         planner.config,
@@ -52,6 +51,7 @@ def run(arguments: argparse.Namespace, planner_of: Callable[[argparse.Namespace]
     )
     if arguments.plan:
         return print_cost(arguments, planner_of, grid)
+    check_output(arguments.output)
     laid_over = Path(planner.config.results) / "tuning" / f"{grid.name}.yaml"
     chosen: dict[str, float] = {}
     tried: list[Candidate] = []

@@ -54,7 +54,9 @@ def read_author(path: Path) -> list[str]:
                 f"{path}: holds texts of {len(names)} authors; keep the rows of one, or give it as --contrast"
             )
         if names and rows[""]:
-            print(f"{path}: {rows['']} rows name nobody and are taken as those of {printable(*names)}", file=sys.stderr)
+            print(
+                f"{path}: rows that name nobody are taken as those of {printable(*names)}: {rows['']}", file=sys.stderr
+            )
     return list(read_texts(path).values())
 
 
@@ -78,8 +80,8 @@ def own_files(path: Path, author: str = "") -> list[TextFile]:
         print(f"{path}: left out: {listed(counts)}", file=sys.stderr)
     inside = sorted({file.place.parts[0] for file in files if len(file.place.parts) > 1})
     if len(inside) > 1:
-        shown = ", ".join(map(printable, inside[:SHOWN]))
-        print(f"{path}: its {len(inside)} folders ({shown}, ...) are taken as one person's texts", file=sys.stderr)
+        shown = ", ".join(map(printable, inside[:SHOWN])) + (", ..." if len(inside) > SHOWN else "")
+        print(f"{path}: its {len(inside)} folders ({shown}) are taken as one person's texts", file=sys.stderr)
     return [file for file, reason in zip(files, reasons, strict=True) if not reason]
 
 
