@@ -17,6 +17,7 @@ import yaml
 from snakemake.cli import get_argument_parser
 
 from favor import cli
+from favor.tuning.choice import FIRST_LINE
 from tests.lm.test_gguf import written
 from tests.test_extending import put_examples
 from tests.warm_snakemake import run_snakemake
@@ -106,7 +107,7 @@ def project(repository, tmp_path_factory) -> Project:
     # "favor init" writes the path of the posts into posts.yaml.
     (project.folder / "posts.yaml").write_text(tutorial.replace("reader: table", "reader: table\n    path: posts.csv"))
     for tuned in ("tuned", "words_250"):  # what "favor tune" writes
-        (project.folder / f"{tuned}.yaml").write_text("results: results\n")
+        (project.folder / f"{tuned}.yaml").write_text(f"# {FIRST_LINE}\nresults: results\n")
     (project.folder / "mythos.jsonl").write_text("{}\n")
     real_base = project.folder / "resources" / "SmolLM2-135M-Instruct.Q4_1.gguf"
     real_base.parent.mkdir(exist_ok=True)
