@@ -171,10 +171,11 @@ except KeyboardInterrupt as stopped: print(type(stopped).__name__, *stopped.args
 """
 
 
+@pytest.mark.parametrize("send", [os.kill, os.killpg])
 @pytest.mark.parametrize("ignored", [False, True])
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_waits_until_snakemake_has_ended_its_jobs(tmp_path, sent, ignored) -> None:
-    """Ctrl-C reaches all processes, as on a terminal; the others reach one. Those below take a second to end.
+def test_a_signal_waits_until_snakemake_has_ended_its_jobs(tmp_path, sent, ignored, send) -> None:
+    """A signal reaches one process, or its group as on a terminal. Those below take a second to end.
 
     What a script starts in the background ignores Ctrl-C, and ends by the other signals all the same.
     """
@@ -184,7 +185,7 @@ def test_a_signal_waits_until_snakemake_has_ended_its_jobs(tmp_path, sent, ignor
     process = subprocess.Popen([*background, *command], stdout=subprocess.PIPE, text=True, start_new_session=True)
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
-    (os.killpg if sent == signal.SIGINT else os.kill)(process.pid, sent)
+    send(process.pid, sent)
     if ignored and sent == signal.SIGINT:
         time.sleep(0.5)
         assert process.poll() is None

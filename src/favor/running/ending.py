@@ -39,23 +39,21 @@ def end_on_signals() -> None:
 
 
 def start(command: Sequence[str]) -> int:
-    """Run a command and return its status. Raises ``KeyboardInterrupt`` after Ctrl-C, once the command has ended.
+    """Run a command and return its status. Raises ``KeyboardInterrupt`` once the command has ended on a signal.
 
-    A terminal tells Snakemake and its jobs of Ctrl-C, and Snakemake ends when they have and lets go of the results
-    folder. Of another signal (:class:`Ended`) this process alone knows, so it passes it on as Ctrl-C. A script's
-    background processes ignore Ctrl-C: there Snakemake is out of the terminal's reach, so that it can listen.
+    The command has a process group of its own, so that this process alone hears a signal, from the terminal or not,
+    and passes it on as Ctrl-C: Snakemake then ends its jobs and lets go of the results folder. A script's background
+    processes ignore Ctrl-C; Snakemake must not inherit that.
     """
     usual = signal.signal(signal.SIGINT, signal.SIG_DFL)  # a process that is started inherits what is ignored
-    environment, group = os.environ | {STARTED_BY_FAVOR: "1"}, 0 if usual == signal.SIG_IGN else None
-    process, interrupted = subprocess.Popen(command, env=environment, process_group=group), None
+    process, interrupted = subprocess.Popen(command, env=os.environ | {STARTED_BY_FAVOR: "1"}, process_group=0), None
     signal.signal(signal.SIGINT, usual)
     while True:
         try:
             status = process.wait()
         except KeyboardInterrupt as stopped:
             interrupted = stopped
-            if isinstance(stopped, Ended):
-                _interrupt(process.pid)
+            _interrupt(process.pid)
             continue
         if interrupted:
             raise interrupted
