@@ -348,7 +348,7 @@ def test_every_line_says_why(tmp_path, real) -> None:
         (4, 12, 160, True, "4 of 4 authors have 10 posts and 1,500 words, .* but 6 are needed as clients$"),
         (30, 12, 160, False, "30 of 30 authors .* but 40 are needed .*with the base of 'make real-base' 6 are enough"),
         (8, 6, 400, True, "0 of 8 authors have 10 posts"),
-        (8, 40, 60, True, "and 0 of them long posts to test on"),
+        (8, 40, 60, True, "and 0 of them posts of 80 words to test on"),
     ],
 )
 def test_too_little_is_refused_with_what_is_missing(tmp_path, authors, each, words, real, problem) -> None:

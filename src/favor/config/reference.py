@@ -1,5 +1,6 @@
 """The reference of the configuration, made from its models: the JSON schema and the tables of config/README.md."""
 
+import dataclasses
 import json
 import re
 import typing
@@ -13,12 +14,15 @@ from pydantic.fields import FieldInfo
 
 from favor.config.configuration import Configuration
 from favor.config.messages import bare, kind_name, may_be_null
+from favor.federation.method import declared_method
+from favor.foundation.registry import METHODS
 from favor.foundation.section import Section
 
 ROOT = Path(__file__).resolve().parents[3]
 README = ROOT / "config" / "README.md"
 
 TABLE = re.compile(r"(<!-- keys of (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+METHOD_TABLE = "methods"  # in place of a section's name
 _LONG_LIST = 8  # items of a default that a table still prints
 _BOUNDS = ((Ge, "ge", "≥"), (Gt, "gt", ">"), (Le, "le", "≤"), (Lt, "lt", "<"))
 
@@ -61,7 +65,19 @@ def _sections_in(annotation: Any) -> list[type[Section]]:
 def readme_text(text: str) -> str:
     """Return the README ``text`` with the tables between its markers made again."""
     models = {model.__name__: model for model in sections()}
-    return TABLE.sub(lambda found: f"{found[1]}{_table(models[found[2]])}{found[3]}", text)
+    return TABLE.sub(
+        lambda found: f"{found[1]}{_methods() if found[2] == METHOD_TABLE else _table(models[found[2]])}{found[3]}",
+        text,
+    )
+
+
+def _methods() -> str:
+    lines = ["| method | in tables | hyperparameters and their defaults |", "|---|---|---|"]
+    for name in METHODS.names():
+        fields = dataclasses.fields(METHODS.load(name).Hyperparameters)
+        values = ", ".join(f"`{each.name}: {json.dumps(each.default)}`" for each in fields)
+        lines.append(f"| `{name}` | {declared_method(name).title} | {values or 'none'} |")
+    return "\n".join([*lines, ""])
 
 
 def _table(model: type[Section]) -> str:

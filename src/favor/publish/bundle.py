@@ -36,8 +36,8 @@ _SHOWN = 20
 
 README = """# Release
 
-Aggregate results of FAVoR Workflow. No text, no author identifier, no adapter and no generated continuation is part of
-it: every file was searched for them before it was packed.
+Aggregate results of FAVoR Workflow. Every file was searched for texts of clients, author identifiers and generated
+continuations before it was packed; docs/exports.md of the software says what the search cannot find.
 
 | | |
 |---|---|

@@ -6,6 +6,7 @@ import pandas as pd
 
 from favor.foundation.errors import UserError
 
+LONG_POST = 80  # words of a post that gives a prompt of 32 tokens and an own continuation of 48
 REAL_BASE = "resources/SmolLM2-135M-Instruct.Q4_1.gguf"  # of "make real-base"
 FEWEST_CLIENTS = 6
 ENCODER_AUTHORS, BACKGROUND_AUTHORS, PRETRAINED_CLIENTS = 12, 20, 8  # those of the tutorial
@@ -57,7 +58,7 @@ def sizes_of(authors: pd.DataFrame, real: bool, source: str) -> Sizes:
             remedy = "; one author's voice is what 'favor voice' is for"
         raise UserError(
             f"{source}: {len(enough)} of {len(authors)} authors have {posts} posts and {words:,} words, and {writers} "
-            f"of them long posts to test on, but {needed} are needed {why}{remedy}"
+            f"of them posts of {LONG_POST} words to test on, but {needed} are needed {why}{remedy}"
         )
     background = 0 if real else max(BACKGROUND_AUTHORS, len(enough) // 2)
     left = len(enough) - background

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from favor.config.starting.columns import Roles, check_header, look, roles_of
+from favor.config.starting.sizes import LONG_POST
 from favor.corpora.building import build_documents
 from favor.corpora.dates import names_days
 from favor.corpora.delimited import SUFFIXES, delimiter_of
@@ -28,7 +29,6 @@ REMEDIES = {  # for what people have and is no table here
     (".xlsx", ".xls", ".ods"): "save it as CSV in UTF-8, with one line of column names",
     (".json",): "write it as JSON Lines (.jsonl), one object per line",
 }
-LONG_POST = 80  # words of a post that gives a prompt of 32 tokens and an own continuation of 48
 
 
 class Source(NamedTuple):
