@@ -215,7 +215,6 @@ def loss_table() -> pd.DataFrame:
             ("favor", "margin_lost", 0.0),
         )
     ]
-    rows.append((0, "fedavg", "asce_a", "loss_with_distance", "", -0.5, 2, ""))
     return pd.DataFrame(rows, columns=["seed", "method", "encoder", "metric", "variant", "value", "n", "note"])
 
 

@@ -262,6 +262,12 @@ FORGED_ROWS = {
     r"holds outputs of prompts that": lambda rows: rows.assign(
         prompt=rows["prompt"].where(rows["method"] == "gold", "zz" + rows["prompt"])
     ),
+    r"method 'favor' lacks outputs of prompts": lambda rows: rows[
+        (rows["method"] != "favor") | (rows["prompt"] != rows["prompt"].iloc[0])
+    ],
+    r"encoder 'judge' judged other outputs of 'favor' than it has": lambda rows: rows[
+        (rows["method"] != "favor") | (rows["encoder"] != "judge") | (rows["prompt"] != rows["prompt"].iloc[0])
+    ],
     r"\(rows 'gold'\) are not those": lambda rows: rows[rows["method"] != "gold"],
     r"\(rows 'gold'\) are not": lambda rows: rows.iloc[:0],
     r"rows 'gold' of encoder 'style' are missing": lambda rows: rows[

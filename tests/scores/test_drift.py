@@ -63,6 +63,24 @@ def test_authors_without_an_output_are_not_counted(scores) -> None:
             assert by_method(found, metric, "low")["1.0"] == by_method(scores, metric, "low")["1.0"]
 
 
+@pytest.mark.parametrize("writes", [True, False])
+def test_an_author_without_a_reference_is_left_out(writes) -> None:
+    """Outputs that are the authors' own continuations keep all, also where an author has no long training text."""
+    inputs = copied_voices()
+    lost = inputs.clients[0]
+    texts = inputs.client_texts
+    assert texts is not None
+    short = texts.assign(training_text=texts["training_text"].where(texts["client"] != lost, "too short"))
+    gold = inputs.prompts.set_index(["client", "prompt_id"])["gold_text"]
+    made = inputs.generations.assign(
+        text=[gold[key] for key in zip(inputs.generations["client"], inputs.generations["prompt_id"], strict=True)],
+        passed=inputs.generations["passed"] & (writes | (inputs.generations["client"] != lost)),
+    )
+    found = drift.score(replace(inputs, client_texts=short, generations=made, _cache={}), Drift(draws=200))
+    assert by_method(found, "habit_variance_left")["0.5"] == pytest.approx(1.0)
+    assert by_method(found, "habit_variance_left", "low")["0.5"] == pytest.approx(1.0)
+
+
 def test_people_who_do_not_differ_measurably_leave_nothing_to_keep() -> None:
     human = np.array([2.0, *[1.9, 2.1] * 50])
     # 3 / 2 by Fieller with draws that do not vary together: 3 is known, 2 varies by .1 t: 3 / (2 +- .196)

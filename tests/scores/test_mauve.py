@@ -41,3 +41,7 @@ def test_family(inputs_maker, three_authors, score_value) -> None:
     dealt = few["method"] == "shuffled"
     assert set(few.loc[~dealt, "note"]) == {"fewer than 20 outputs passed the filter"}
     assert set(few.loc[dealt, "note"]) == {"the same texts as the own continuations"}
+
+
+def test_buckets_do_not_depend_on_what_the_filter_leaves() -> None:
+    assert mauve_values(rows(0, 0.0, 40), rows(1, 0.0), [1])[1] == 12

@@ -130,3 +130,15 @@ def test_family(three_authors) -> None:
     assert "two topics" in scores.loc[("effect_ratio", ""), "note"]
     missing = source_space.score(three_authors, SourceSpace()).set_index(["metric", "variant"])
     assert missing.loc[("probe_accuracy", ""), "note"] == "no validation or test texts were embedded"
+
+
+def test_a_coordinate_that_is_constant_within_topics_has_no_part() -> None:
+    vectors, authors, topics = labelled(1)
+    of_topic = np.unique(topics, return_inverse=True)[1].astype(float)
+    found = effect_sizes(np.column_stack([np.full(90, 0.1), vectors, of_topic]), authors, topics)
+    alone = effect_sizes(vectors, authors, topics)
+    assert found is not None
+    assert alone is not None
+    assert found.coordinates.tolist() == [1, 2, 3, 4]
+    assert found.ratio == alone.ratio
+    assert effect_sizes(np.ones((90, 2)), authors, topics) is None

@@ -374,3 +374,18 @@ def test_what_chance_gives_has_no_interval_and_no_number_of_outputs() -> None:
     spec = replace(table(column, rows=method_rows("favor")), sources=("common_prompts",))
     found = cell(build_table(spec, scores, context("favor")), "Reference: shuffled authors", "Acc.")
     assert (found["text"], found["reason"]) == ("0.250", "")
+
+
+def test_means_over_different_seeds_are_not_compared(score) -> None:
+    """FAVoR has no value under seed 2: only seed 1 says what lies between the rows."""
+    values = {("fedavg", 1): 0.3, ("fedavg", 2): 0.5, ("favor", 1): 0.4, ("ditto", 2): 0.2}
+    scores = pd.DataFrame(
+        [score(row, "author_accuracy", value, "asce_a", seed) for (row, seed), value in values.items()]
+    )
+    minus = replace(ACCURACY, header="Minus", minus="favor", signed=True, deviation="none")
+    beside = replace(ACCURACY, header="Beside", beside="favor", signed=True, deviation="none")
+    cells = build_table(table(minus, beside), scores, context("fedavg", "ditto", "favor", seeds=(1, 2)))
+    assert cell(cells, "FedAvg", "Minus")["text"] == "-0.100"
+    assert cell(cells, "FedAvg", "Beside")["text"] == "0.300 / 0.400 (−0.100)"
+    assert "mean over 1 of 2 seeds" in cell(cells, "FedAvg", "Minus")["reason"]
+    assert cell(cells, "Ditto", "Minus")["reason"] == "no seed has a value of both"

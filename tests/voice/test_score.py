@@ -259,6 +259,28 @@ def test_too_little_text_is_refused_with_what_is_missing() -> None:
         score_voice({"a": "Only three words."}, AUTHOR, CONTRAST, Trigrams())
 
 
+def test_held_out_halves_without_a_passage_are_named() -> None:
+    """One text of nearly all words falls into one half, of six that are not cut."""
+    short = [
+        "Rain fell all night.",
+        "Nobody came by.",
+        "Tea at five?",
+        "My bicycle broke again!",
+        "Such is life, friends.",
+    ]
+    lopsided = [" ".join(AUTHOR), *short]
+    contrast = CONTRAST | {"one": [" ".join(posts(9, "voice", 12)), *short]}
+    text = {"a": written(0, "scored", 1)}
+    left_out = [
+        any("no passage of" in note for note in score_voice(text, AUTHOR, contrast, Trigrams(), seed).notes)
+        for seed in range(6)
+    ]
+    assert {*left_out} == {True, False}
+    with pytest.raises(UserError, match=r"the author's held-out half has no passage of \d+ words"):
+        for seed in range(6):
+            score_voice(text, lopsided, CONTRAST, Trigrams(), seed)
+
+
 def scored_of(author) -> VoiceScore:
     return score_voice({"a": written(0, "scored", 1)}, author, CONTRAST, Trigrams())
 

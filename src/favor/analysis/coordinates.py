@@ -33,13 +33,9 @@ def coordinate_effects(embeddings: pd.DataFrame, texts: pd.DataFrame, kind: str 
     authors, topics = (joined[name].to_numpy(dtype=object).astype(str) for name in ("client", "topic"))
     tables = [COORDINATE_EFFECTS.empty()]
     for space, (values, names) in spaces.items():
-        varying = np.ptp(values, axis=0) > 0 if len(values) else np.zeros(values.shape[1], dtype=bool)
-        found = effect_sizes(values[:, varying], authors, topics) if varying.any() else None
+        found = effect_sizes(values, authors, topics)
         if found is None:
             continue
-        # A coordinate can still be constant within the topics that are compared.
-        known = np.isfinite(found.author) & np.isfinite(found.topic)
-        columns = {"author_effect": found.author[known], "topic_effect": found.topic[known]}
-        chosen = np.array(names)[varying][known]
-        tables.append(pd.DataFrame({"space": space, "coordinate": chosen, **columns, "texts": found.texts}))
+        columns = {"author_effect": found.author, "topic_effect": found.topic, "texts": found.texts}
+        tables.append(pd.DataFrame({"space": space, "coordinate": np.array(names)[found.coordinates], **columns}))
     return pd.concat(tables, ignore_index=True)

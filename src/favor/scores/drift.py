@@ -86,7 +86,6 @@ def _habits(inputs: ScoreInputs, runs: Mapping[str, list[Run]], words: int, coun
     train = train[_long_enough(train["training_text"], cut, length)]
     features = habits_of([cut.cut(text, length) for text in train["training_text"]])
     reference, sizes = author_means(features, inputs.places(train["client"]), len(inputs.clients))
-    counts = counts * (sizes > 0)  # an author without a training text of the length has no reference
     reference = np.nan_to_num(reference)
     variances, slopes, numbers, present = {}, {}, {}, {}
     for method, own in runs.items():
@@ -95,11 +94,13 @@ def _habits(inputs: ScoreInputs, runs: Mapping[str, list[Run]], words: int, coun
             frame = run.survivors.assign(text=inputs.texts(run))
             parts.append(frame[_long_enough(frame["text"], cut, length)])
         frame = pd.concat(parts)
+        # An author without a training text of the length has no reference, and is left out of the variance too.
+        frame = frame[sizes[inputs.places(frame["client"])] > 0]
         values = habits_of([cut.cut(text, length) for text in frame["text"]])
         by_post = post_means(values, inputs.places(frame["client"]), inputs.posts(frame))
         variances[method] = between_variance(*by_post, counts)
         slopes[method], numbers[method] = mean_slope(*by_post, reference, counts), len(frame)
-        present[method] = (sizes > 0) & np.isin(np.arange(len(sizes)), by_post[1])
+        present[method] = np.isin(np.arange(len(sizes)), by_post[1])
     human, authors = variances["gold"], {method: int(own.sum()) for method, own in present.items()}
     differ = [_positive(human[:, place], authors["gold"]) for place in range(len(HABITS))]
     for method, n in numbers.items():

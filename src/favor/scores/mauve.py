@@ -14,17 +14,21 @@ _REFERENCE = "Pillutla et al. 2021, on the encoder's unit rows"
 METRICS = (
     Metric("mauve", "MAUVE", 0.0, 1.0, "higher", f"{_REFERENCE}; mean over k-means seeds"),
     Metric("mauve_deviation", "MAUVE sd", 0.0, 1.0, "none", f"{_REFERENCE}; sample deviation over k-means seeds"),
-    Metric("mauve_buckets", "Buckets", 2.0, float("inf"), "none", "n / 10, at least 2"),
+    Metric("mauve_buckets", "Buckets", 2.0, float("inf"), "none", "human continuations / 10, at least 2"),
 )
 MINIMUM_TEXTS = 20  # fewer texts than this make two buckets of noise
 
 
 def mauve_values(outputs: np.ndarray, human: np.ndarray, seeds: list[int]) -> tuple[list[float], int]:
-    """(MAUVE for each k-means seed, number of buckets) of two samples of unit rows [n, d] and [m, d]."""
+    """Return (MAUVE for each k-means seed, number of buckets) of two samples of unit rows [n, d] and [m, d].
+
+    There are m / 10 buckets, whatever n is: with fewer buckets the value is higher, and a method must not gain by what
+    the filter takes from it.
+    """
     import faiss
     from mauve import compute_mauve  # GPL-3, and slow to import: nothing else in the package touches it
 
-    buckets = max(2, round(min(len(outputs), len(human)) / 10))
+    buckets = max(2, round(len(human) / 10))
     features = [rows.astype(np.float32) for rows in (outputs, human)]
     kmeans = faiss.Kmeans
     # ten texts per bucket are MAUVE's rule; faiss would print a line about each clustering because they are under 39
@@ -40,8 +44,9 @@ def mauve_values(outputs: np.ndarray, human: np.ndarray, seeds: list[int]) -> tu
 def score(inputs: ScoreInputs, settings: Mauve) -> pd.DataFrame:
     """Compare each run's surviving outputs with the human continuations of all prompts of its seed.
 
-    Settings: ``encoders`` (None: all) and ``kmeans_seeds``. The value depends on encoder, n and buckets: it is
-    comparable within one experiment only. The control ``shuffled`` is the same set of texts as ``gold``: no value.
+    Settings: ``encoders`` (None: all) and ``kmeans_seeds``. The value depends on encoder, n and buckets.
+    Buckets are the same for all methods of a seed; n is not where outputs failed the filter. The control ``shuffled``
+    is the same set of texts as ``gold``: no value.
     """
     scores: list[Score] = []
     for encoder in read_encoders(inputs, settings.encoders):

@@ -116,7 +116,7 @@ def _score_encoder(inputs: ScoreInputs, encoder: str, settings: SourceSpace) -> 
 def _effects(sources: Sources, settings: SourceSpace, row: Any) -> Iterator[Score]:
     authors, topics = (sources.frame[name].to_numpy(dtype=object).astype(str) for name in ("client", "topic"))
     found = effect_sizes(sources.vectors, authors, topics)
-    note = "needs two topics with at least three authors, and more texts than (topic, author) pairs"
+    note = "needs two topics with at least three authors, more texts than (topic, author) pairs, and texts that differ"
     nan = float("nan")
     n = found.texts if found else 0
     yield row("author_effect", float(found.author.mean()) if found else nan, n, note)

@@ -71,7 +71,11 @@ def score(inputs: ScoreInputs, settings: Utility) -> pd.DataFrame:
     for (method, name), seeds in drawn.items():
         ends = np.clip(interval(np.stack([means for means, _ in seeds]), authors[method]), -1, 1)
         for end, value in zip(("low", "high"), ends, strict=True):
-            note = "needs two authors with outputs that passed the filter" if math.isnan(value) else ""
+            note = (
+                "needs two authors with outputs that passed the filter, and some under every seed"
+                if math.isnan(value)
+                else ""
+            )
             scores.append(Score(ALL_SEEDS, method, "", name, end, float(value), sum(n for _, n in seeds), note))
     if "rescaled" in settings.variants:
         scores += _rescaled(scores, inputs.bertscore)

@@ -12,8 +12,9 @@ MINIMUM_AUTHORS = 3  # a topic with fewer authors is not a stratum
 
 @dataclass(frozen=True)
 class EffectSizes:
-    """omega squared of every coordinate: of author within topic, and of topic; [d] each."""
+    """omega squared of author within topic and of topic, [k] each, of the k ``coordinates`` that vary within topics."""
 
+    coordinates: np.ndarray
     author: np.ndarray
     topic: np.ndarray
     texts: int
@@ -54,7 +55,11 @@ def omega_squared(vectors: np.ndarray, groups: np.ndarray, strata: np.ndarray | 
 
 
 def effect_sizes(vectors: np.ndarray, authors: np.ndarray, topics: np.ndarray) -> EffectSizes | None:
-    """Effects over the topics of at least 3 authors, the unknown topic left out; None with fewer than 2 such topics."""
+    """Return the effects over the topics of at least 3 authors, the unknown topic left out.
+
+    A coordinate that is constant within every topic has no effect and is left out. None where fewer than two topics,
+    no second text of an author on a topic, or no coordinate is left.
+    """
     kept = [
         topic
         for topic in np.unique(topics)
@@ -66,7 +71,11 @@ def effect_sizes(vectors: np.ndarray, authors: np.ndarray, topics: np.ndarray) -
     vectors, authors, topics = vectors[use], authors[use], topics[use]
     if len(vectors) <= len(set(zip(topics.tolist(), authors.tolist(), strict=True))):
         return None  # one text for every author of a topic: nothing varies within
-    return EffectSizes(omega_squared(vectors, authors, topics), omega_squared(vectors, topics), len(vectors))
+    author, topic = omega_squared(vectors, authors, topics), omega_squared(vectors, topics)
+    kept_topics = [vectors[topics == name] for name in kept]
+    varying = np.any([np.ptp(rows, axis=0) > 0 for rows in kept_topics], axis=0) & np.isfinite(author + topic)
+    places = np.flatnonzero(varying)
+    return EffectSizes(places, author[places], topic[places], len(vectors)) if len(places) else None
 
 
 def permuted_author_effect(

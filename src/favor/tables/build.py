@@ -224,6 +224,10 @@ class _Index:
             return Cell(derived.value, text=derived.text, reason=derived.reason)
         if metric == SEEDS:
             return self._seed_count(method, row)
+        if rival := column.beside or column.minus:
+            seeds = [self._seeds_of(self._key(row, replace(column, method=each))) for each in (method, rival)]
+            if seeds[0] != seeds[1] and all(seeds):
+                return self._under(seeds[0] & seeds[1]).cell(row, column)
         if column.beside:
             return self._pair(row, column)
         found = self.summary.get((method, self._encoder(role), metric, column.variant))
@@ -264,6 +268,21 @@ class _Index:
         few = 0 < int(found["n"]) < FEW and metric not in _COUNTED  # none stand behind what chance gives
         small = f"n = {int(found['n'])}{' in the smallest seed' if count > 1 else ''}" if few else ""
         return Cell(value, deviation, count, text, "; ".join(filter(None, (same, partial, small))))
+
+    def _key(self, row: Row, column: Column) -> tuple[str, str, str, str]:
+        role = column.encoder or row.encoder
+        return column.method or row.method, self._encoder(role), row.metric or column.metric, column.variant
+
+    def _seeds_of(self, key: tuple[str, str, str, str]) -> set[int]:
+        """Return the seeds in which a score has a value."""
+        own = self.scores[(self.scores[KEYS] == key).all(axis=1)]
+        return {*own.loc[own["value"].notna(), "seed"]}
+
+    def _under(self, seeds: set[int]) -> _Index:
+        """Return the scores under ``seeds``, so that what is compared are means over the same ones."""
+        if not seeds:
+            return _Index(self.scores.assign(value=NAN, note="no seed has a value of both"), self.context)
+        return _Index(self.scores[self.scores["seed"].isin(seeds)], self.context)
 
     def _pair(self, row: Row, column: Column) -> Cell:
         single = replace(column, beside="", signed=False)

@@ -92,8 +92,9 @@ def agreement(scores: Scores, roles: Roles, left: str, right: str) -> Agreement:
             & (scores["variant"] == "")
             & (scores["encoder"] == roles.get(role, role))
         ]
-        means = rows.groupby("method")["value"].mean().dropna()
-        if not {left, right} <= set(means.index):
+        by_seed = rows.pivot(index="seed", columns="method", values="value").reindex(columns=[left, right]).dropna()
+        means = by_seed.mean()
+        if by_seed.empty:
             absent.append(encoder_name(role))
         elif means[left] > means[right]:
             supporting.append(role)

@@ -140,7 +140,20 @@ def score_voice(
     length = passage_length([WORDS.count(text) for text in scored.values()])
 
     unread = encoder.unread
-    halves = [_halves(group, seed, name) for name, group in (("", own), *others.items())]
+    parted = {name: _halves(group, seed, name) for name, group in others.items()}
+    others = {name: group for name, group in others.items() if passages(parted[name][1], length)}
+    if len(others) < len(parted):
+        notes.append(
+            f"{len(parted) - len(others)} contrast authors have no passage of {length} words in their held-out half "
+            "and are left out."
+        )
+    halves = [_halves(own, seed, ""), *(parted[name] for name in others)]
+    if len(others) < FEWEST_AUTHORS or not passages(halves[AUTHOR][1], length):
+        who = "the author's" if len(others) >= FEWEST_AUTHORS else "a contrast author's"
+        raise UserError(
+            f"{who} held-out half has no passage of {length} words, since one text holds most of them; divide that "
+            "text, or add texts"
+        )
     profiles = [profile for profile, _ in halves]
     verifiers = make_verifiers(encoder, profiles, seed)
     if "grammar" not in verifiers:

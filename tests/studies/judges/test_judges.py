@@ -199,3 +199,12 @@ def test_without_a_judge_the_table_prints_dashes_with_the_reason() -> None:
     assert set(cells["text"]) == {"–"}
     others = cells[(cells["row"] != "FAVoR") | (cells["column"] == "Mean quality")]
     assert set(others["reason"]) == {"no judge is configured for this experiment (studies.judges)"}
+
+
+def test_judgements_of_one_author_have_no_interval_and_say_so() -> None:
+    rated = {key: values for key, values in RATED.items() if key[1] == "a"}
+    found = scored(rated=rated, compared={key: votes for key, votes in COMPARED.items() if key[1] == "a"})
+    for method, metric in (("ditto", "judge_difference"), ("favor", "voice_preference")):
+        own = found.sort_index().loc[0, method, metric]
+        assert np.isfinite(own["value"][""])
+        assert own["note"]["low"] == own["note"]["high"] == "needs judgements of two authors"

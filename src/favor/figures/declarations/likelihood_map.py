@@ -84,14 +84,14 @@ def _edges(topics: Sequence[float]) -> list[float]:
 
 
 def _finding(maps: dict[str, np.ndarray], methods: Methods) -> str:
-    """Return a sentence on how many adapters gain most on their own author's texts."""
+    """Return a sentence on how many authors' own adapters have the largest centred gain on their texts."""
     if not maps:
         return ""
     hits = {}
     for method, grid in maps.items():
         known = [place for place in range(len(grid)) if np.isfinite(grid[:, place]).any()]
         hits[method] = sum(int(np.nanargmax(grid[:, place]) == place) for place in known) / max(1, len(known))
-    return methods.span("Share of authors whose own adapter gains most", hits)
+    return methods.span("Share of authors whose own adapter has the largest centred gain", hits)
 
 
 FIGURE = FigureSpec(

@@ -1,5 +1,6 @@
 """Who loses most: every author's loss of voice under two methods, over the author's distance from the group's mean."""
 
+import math
 from pathlib import Path
 
 import pandas as pd
@@ -7,6 +8,7 @@ import pandas as pd
 from favor.figures.drawing import GREY, drawing, save, say
 from favor.figures.identity import Methods
 from favor.figures.specs import FigureSpec
+from favor.statistics.bootstrap import FEWEST
 from favor.tables.cells import printed
 
 
@@ -23,7 +25,6 @@ def draw_voice_by_author(
     own = scores[scores["encoder"] == style_encoder].dropna(subset="value")
     distance = own[own["metric"] == "distance_from_mean"].set_index("variant")["value"]
     lost = own[own["metric"] == "margin_lost"].pivot(index="variant", columns="method", values="value")
-    rising = own[(own["metric"] == "loss_with_distance") & (own["variant"] == "")].set_index("method")["value"]
     both = [method for method in ("fedavg", "favor") if method in lost.columns]
     shown = both if len(both) == 2 else [method for method in methods.rows if method in lost.columns][:2]
     with drawing(5.6, 3.8) as (figure, (axis,)):
@@ -34,7 +35,8 @@ def draw_voice_by_author(
             axis.plot([distance[author]] * 2, pairs.loc[author], color=GREY, linewidth=0.6, zorder=1)
         for method, identity in methods.identities(shown).items():
             known = lost[method].dropna()
-            rank = f" (rank correlation {printed(rising[method], 2)})" if method in rising.index else ""
+            rising = known.corr(distance, method="spearman", min_periods=FEWEST)
+            rank = "" if math.isnan(rising) else f" (rank correlation {printed(rising, 2)})"
             label = f"{methods.name(method)}{rank}".replace("-", "−")
             axis.plot(distance[known.index], known, **identity.points, linestyle="none", label=label, zorder=2)
         axis.axhline(0.0, color=GREY, linestyle=":", linewidth=1)

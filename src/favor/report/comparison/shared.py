@@ -149,6 +149,7 @@ def check_outputs(path: Path, protocol: Protocol, outputs: pd.DataFrame) -> None
     if (outputs["sample"] < 0).any():
         raise refuse("numbers of samples are below 0")
     _check_reference(refuse, protocol, outputs)
+    _check_complete(refuse, protocol, outputs)
 
 
 def _check_reference(refuse: Callable[[str], UserError], protocol: Protocol, outputs: pd.DataFrame) -> None:
@@ -170,4 +171,21 @@ def _check_reference(refuse: Callable[[str], UserError], protocol: Protocol, out
             if not needed.isin(pd.MultiIndex.from_frame(rows[OUTPUT])).all():
                 raise refuse(
                     f"rows 'gold' of encoder '{printable(encoder)}' are missing, by which encoders are compared"
+                )
+
+
+def _check_complete(refuse: Callable[[str], UserError], protocol: Protocol, outputs: pd.DataFrame) -> None:
+    """Check that every method has an output of every prompt, and that every encoder judged every output."""
+    keys = [*OUTPUT, "sample"]
+    prompts = {*outputs.loc[outputs["method"] == REFERENCE, OUTPUT].itertuples(index=False, name=None)}
+    for method, own in outputs[outputs["method"] != REFERENCE].groupby("method"):
+        written = own[(own["metric"] == PASS_RATE) & (own["encoder"] == "")]
+        if {*written[OUTPUT].itertuples(index=False, name=None)} != prompts:
+            raise refuse(f"method '{printable(str(method))}' lacks outputs of prompts of the protocol")
+        wanted = {*written[keys].itertuples(index=False, name=None)}
+        for encoder in protocol.encoders:
+            judged = own[(own["encoder"] == encoder) & (own["metric"] == FAILURES_WRONG)]
+            if {*judged[keys].itertuples(index=False, name=None)} != wanted:
+                raise refuse(
+                    f"encoder '{printable(encoder)}' judged other outputs of '{printable(str(method))}' than it has"
                 )

@@ -5,6 +5,7 @@ from resamples of authors and p from their signs; authors keep all their seeds
 (paper, Reference-Free Quality and Voice-Match Judges).
 """
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -125,7 +126,7 @@ def _differences(outputs: pd.DataFrame, methods: Sequence[str], reference: str, 
             continue
         result, n = entry
         values = {"": result.delta, "low": result.low, "high": result.high, "p": result.p, "p_holm": float(p_holm)}
-        scores += [Score(ALL_SEEDS, method, "", "judge_difference", name, value, n) for name, value in values.items()]
+        scores += [_all_seeds(method, "judge_difference", name, value, n) for name, value in values.items()]
     return scores
 
 
@@ -157,5 +158,10 @@ def _voices(voices: pd.DataFrame, favoured: str, seed: int, draws: int) -> list[
     result = compare(drawn, half, np.bincount(cluster), counts, shares, seed, span=0.5)
     values = {"": result.left, "low": 0.5 + result.low, "high": 0.5 + result.high, "p": result.p}
     return scores + [
-        Score(ALL_SEEDS, favoured, "", "voice_preference", name, value, len(decided)) for name, value in values.items()
+        _all_seeds(favoured, "voice_preference", name, value, len(decided)) for name, value in values.items()
     ]
+
+
+def _all_seeds(method: str, metric: str, variant: str, value: float, n: int) -> Score:
+    note = "needs judgements of two authors" if math.isnan(value) else ""
+    return Score(ALL_SEEDS, method, "", metric, variant, value, n, note)
