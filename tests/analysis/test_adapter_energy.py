@@ -1,7 +1,5 @@
 """Energies of LoRA updates: against the full product, by block and module, and from a pack by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """A claim is shown, ruled out or open; its p agrees with the interval that is printed."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

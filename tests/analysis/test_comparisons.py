@@ -1,7 +1,5 @@
 """Paired comparisons of methods on matched survivors."""
 
-from __future__ import annotations
-
 import dataclasses
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Effects of single coordinates: hand-made features beside embeddings, against the effect sizes of one coordinate."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """All pairs of rows over authors: the values are the families' own, the differences are paired."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Counts by last round, in a space of two dimensions scored by hand."""
 
-from __future__ import annotations
-
 from tests.scores.conftest import make_inputs
 
 from favor.analysis.participation import by_last_round

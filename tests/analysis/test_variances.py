@@ -1,7 +1,5 @@
 """Variance components of differences: planted ones come out, and those of a run give back its authors' scatter."""
 
-from __future__ import annotations
-
 import json
 import sys
 

@@ -1,7 +1,5 @@
 """A tiny experiment in a two-dimensional space, small enough to score by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

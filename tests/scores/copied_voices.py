@@ -3,8 +3,6 @@
 Every method of these experiments is such a chance, so what it keeps of a voice is known before it is measured.
 """
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from functools import cache

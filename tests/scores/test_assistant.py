@@ -1,7 +1,5 @@
 """Assistant score and phrases, by hand."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Author retrieval on human texts: ranks by hand, planted and random vectors, topics."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """BERTScore against the values that the library publishes: a departure stops the run."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Fixed prototypes and margins, by hand in the plane."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

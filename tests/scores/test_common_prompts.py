@@ -1,7 +1,5 @@
 """Common prompts: by hand in two dimensions, and truths that are known without a computation."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

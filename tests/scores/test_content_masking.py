@@ -1,7 +1,5 @@
 """Masked text: what is kept of a sentence, by hand."""
 
-from __future__ import annotations
-
 from favor.scores.content_masking import function_word_share, masked_sentences
 
 

@@ -1,7 +1,5 @@
 """Copied word 5-grams."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pandas as pd

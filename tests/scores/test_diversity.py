@@ -1,7 +1,5 @@
 """Diversity of runs: texts whose variety is known."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pandas as pd

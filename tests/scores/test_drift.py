@@ -1,7 +1,5 @@
 """Drift towards the group's mean: texts that go all, half or none of the way."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

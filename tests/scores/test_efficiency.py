@@ -1,7 +1,5 @@
 """Efficiency scores from a boundary record and logs of a few rows, counted by hand; the paper's own figures."""
 
-from __future__ import annotations
-
 import math
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Silhouette, centroid distance and gaps."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

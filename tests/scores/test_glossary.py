@@ -1,7 +1,5 @@
 """docs/metrics.md is what the metrics declare."""
 
-from __future__ import annotations
-
 from favor.foundation.registry import METRIC_FAMILIES
 from favor.scores.glossary import PAGE, glossary
 from favor.scores.metric import families_of, metrics_of

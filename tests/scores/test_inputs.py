@@ -1,7 +1,5 @@
 """Loading, alignment checks and the control methods."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

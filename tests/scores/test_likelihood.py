@@ -1,7 +1,5 @@
 """Likelihood attribution: chance where adapters are equal, and by hand where they are not."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

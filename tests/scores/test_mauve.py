@@ -1,7 +1,5 @@
 """MAUVE on unit rows."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from favor.scores import mauve

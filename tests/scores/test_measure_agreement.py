@@ -1,7 +1,5 @@
 """Agreement and power of the measures on texts whose order is known."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

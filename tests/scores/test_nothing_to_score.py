@@ -1,7 +1,5 @@
 """Outputs, people or common prompts of which nothing passes the filter: dashes with a reason, never a traceback."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import replace
 from functools import cache

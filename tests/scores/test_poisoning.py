@@ -1,7 +1,5 @@
 """What an attack takes from honest authors, by hand, and what is refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

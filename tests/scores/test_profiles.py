@@ -1,7 +1,5 @@
 """Author profiles: truths of planted voices, copies, and what stands for a text that cannot be read."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 

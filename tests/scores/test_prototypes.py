@@ -1,7 +1,5 @@
 """Nearest-prototype accuracy and macro-F1, by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """The output filter and its family."""
 
-from __future__ import annotations
-
 import pytest
 
 from favor.scores import quality

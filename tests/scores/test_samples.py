@@ -1,7 +1,5 @@
 """Several samples of one prompt: classes by hand, equal samples, and one sample that has no value."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

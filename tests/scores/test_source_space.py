@@ -1,7 +1,5 @@
 """Probe, effect sizes and human-human verification."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Topic counts and same-topic negatives, by hand and against the pairs that verification draws."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pandas as pd

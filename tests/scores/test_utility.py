@@ -1,7 +1,5 @@
 """BERTScore and semantic similarity against the library and by hand."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import bert_score

@@ -1,7 +1,5 @@
 """Validation losses of what clients generate with, from training logs written by hand."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Pairs, AUC and EER: by hand and against scikit-learn and torchmetrics."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

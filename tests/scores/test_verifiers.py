@@ -1,7 +1,5 @@
 """LambdaG against the package of its authors, on the same sentences."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from lambdag.language_models import KneserNeyLanguageModel

@@ -1,7 +1,5 @@
 """Voice kept: its two ends, its agreement with the families it is made of, and texts whose share is known."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

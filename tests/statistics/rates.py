@@ -1,7 +1,5 @@
 """The equal error rate of pairs that come as one block."""
 
-from __future__ import annotations
-
 from favor.statistics.roc import separation
 
 

@@ -1,7 +1,5 @@
 """Guarantees of Gaussian noise, against hand-computed values and two independent accountants."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Fleiss' kappa and pairwise agreement."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from statsmodels.stats.inter_rater import fleiss_kappa as oracle

@@ -1,7 +1,5 @@
 """Statistics of attacks against numbers worked out by hand, and against scikit-learn, SciPy and numerical integrals."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.optimize import brentq

@@ -1,7 +1,5 @@
 """Variance between authors without the noise of few texts, and the slope on a reference."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

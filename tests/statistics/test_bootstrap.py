@@ -1,7 +1,5 @@
 """The closed-form cluster bootstrap against resampling the pairs themselves."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import rankdata, sem, skew

@@ -1,7 +1,5 @@
 """Calibrated ratios: a known answer for Gaussian scores, and the cost of ratios by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

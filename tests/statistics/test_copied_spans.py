@@ -1,7 +1,5 @@
 """Shared word sequences, against a search of every pair of places."""
 
-from __future__ import annotations
-
 from difflib import SequenceMatcher
 
 import numpy as np

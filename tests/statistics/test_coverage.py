@@ -1,7 +1,5 @@
 """Every kind of interval and p that is printed, on planted authors: the simulation behind the table in the docs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

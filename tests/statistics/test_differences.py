@@ -1,7 +1,5 @@
 """Intervals and p of paired differences: by hand, against scipy, and against the sign-flip test."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

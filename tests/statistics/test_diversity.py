@@ -1,7 +1,5 @@
 """Diversity of sets of texts: by hand, and against other people's implementations."""
 
-from __future__ import annotations
-
 import gzip
 from itertools import combinations
 

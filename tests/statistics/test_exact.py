@@ -1,7 +1,5 @@
 """Limits of counts and ranks: published and hand-computed values, and coverage where the distribution is known."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import beta, binom, binomtest

@@ -1,7 +1,5 @@
 """The share between nothing and a ceiling, and the limits of a ratio."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import t as student_t

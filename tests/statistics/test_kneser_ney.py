@@ -1,7 +1,5 @@
 """Kneser-Ney models: by hand on four words, and against the package of the method's authors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from lambdag.language_models import KneserNeyLanguageModel

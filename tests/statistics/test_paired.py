@@ -1,7 +1,5 @@
 """Paired tests against statsmodels, SciPy and hand counts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import wilcoxon

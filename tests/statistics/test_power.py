@@ -1,7 +1,5 @@
 """Power beforehand: against tables of the t-test, by hand, and against the tables' own tests of planted differences."""
 
-from __future__ import annotations
-
 import math
 from functools import cache
 

@@ -1,7 +1,5 @@
 """Rank agreement and power, against SciPy, statsmodels and a simulation."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import spearmanr

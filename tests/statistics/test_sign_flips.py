@@ -1,7 +1,5 @@
 """The sign-flip test: by hand, against scipy's permutation test, and against every pattern of signs."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Means and deviations over seeds."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

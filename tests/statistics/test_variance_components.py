@@ -1,7 +1,5 @@
 """Variance components against hand-computed numbers, the analysis of variance, and simulated known variances."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

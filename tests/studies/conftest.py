@@ -1,7 +1,5 @@
 """A made-up experiment: eight clients of four topics, two seeds, every text told apart by its words."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

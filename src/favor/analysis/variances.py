@@ -205,8 +205,7 @@ def auc_by_output(scores: np.ndarray, positive: np.ndarray) -> np.ndarray:
 
     of_positive = share_below(others, (scores * positive).sum(axis=1))
     of_negatives = np.where(positive, 0.0, 1 - share_below(own, scores)).sum(axis=1) / (scores.shape[1] - 1)
-    found: np.ndarray = of_positive + of_negatives - auc(scores.ravel(), positive.ravel())
-    return found
+    return of_positive + of_negatives - auc(scores.ravel(), positive.ravel())
 
 
 def _outputs(run: Any, kept: np.ndarray, values: np.ndarray) -> pd.DataFrame:

@@ -50,15 +50,13 @@ class Search:
     def found(self) -> np.ndarray:
         """Share of the first place that the own centroid has [n]: 1, 0, or a part where centroids tie."""
         above, level = self._rivals()
-        shares: np.ndarray = np.where(above == 0, 1.0 / (1.0 + level), 0.0)
-        return shares
+        return np.where(above == 0, 1.0 / (1.0 + level), 0.0)
 
     @property
     def reciprocal_rank(self) -> np.ndarray:
         """1 / rank of the own centroid [n], in the middle of those that tie with it."""
         above, level = self._rivals()
-        inverse: np.ndarray = 1.0 / (1.0 + above + level / 2)
-        return inverse
+        return 1.0 / (1.0 + above + level / 2)
 
     def _rivals(self) -> tuple[np.ndarray, np.ndarray]:
         own = self.cosines[np.arange(len(self.own)), self.own][:, None]

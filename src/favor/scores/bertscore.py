@@ -100,8 +100,7 @@ def encode_text(backbone: Backbone, text: str, maximum_tokens: int) -> list[int]
         text = " " + text
     backbone.tokenizer.no_padding()
     backbone.tokenizer.enable_truncation(max_length=maximum_tokens)
-    ids: list[int] = backbone.tokenizer.encode(text).ids
-    return ids
+    return backbone.tokenizer.encode(text).ids
 
 
 def _byte_level(backbone: Backbone) -> bool:

@@ -72,8 +72,7 @@ class Crossed:
         return cls(author[first], author[second], prompt[first] == prompt[second])
 
     def _between(self, same_prompt: bool) -> np.ndarray:
-        chosen: np.ndarray = (self.left != self.right) & (self.same_prompt == same_prompt)
-        return chosen
+        return (self.left != self.right) & (self.same_prompt == same_prompt)
 
     def _compared(self, same_prompt: bool) -> tuple[np.ndarray, np.ndarray]:
         positive = (self.left == self.right) & ~self.same_prompt
@@ -106,8 +105,7 @@ Draws = dict[tuple[str, str, str, str], list[tuple[np.ndarray, int]]]
 
 def cosines(vectors: np.ndarray) -> np.ndarray:
     """Return the cosines of all unordered pairs of unit rows [n, d]."""
-    found: np.ndarray = (vectors @ vectors.T)[np.triu_indices(len(vectors), k=1)]
-    return found
+    return (vectors @ vectors.T)[np.triu_indices(len(vectors), k=1)]
 
 
 def bigram_overlaps(texts: Sequence[str], compared_words: int, words: str = "paper") -> np.ndarray:

@@ -264,8 +264,7 @@ class ScoreInputs:
                 frame = frame[frame["item"].isin(wanted)]
             frame = frame.sort_values(["client", "item"], ignore_index=True)
             self._cache[key] = Sources(frame[["client", "item", "topic"]], unit_embeddings(frame["embedding"]))
-        found: Sources = self._cache[key]
-        return found
+        return self._cache[key]
 
     def vectors(self, encoder: str, run: Run) -> np.ndarray:
         """Unit rows [n, d] of the surviving outputs of ``run``, in the order of ``run.survivors``."""
@@ -277,8 +276,7 @@ class ScoreInputs:
                 self._cache[key] = gold.vectors[[position[item] for item in run.survivors["text_item"]]]
             else:
                 self._cache[key] = self._embedded(self.generation_embeddings[encoder], encoder, run)
-        found: np.ndarray = self._cache[key]
-        return found
+        return self._cache[key]
 
     def texts(self, run: Run) -> list[str]:
         """Texts of the surviving outputs of ``run``, in the order of ``run.survivors``."""
@@ -297,8 +295,7 @@ class ScoreInputs:
         Seeds may draw one post, and a prompt may have several samples.
         """
         known = self.prompts.set_index("prompt_id")["document_id"]
-        found: np.ndarray = known[frame["text_item"].where(frame["text_item"] != "", frame["prompt_id"])].to_numpy()
-        return found
+        return known[frame["text_item"].where(frame["text_item"] != "", frame["prompt_id"])].to_numpy()
 
     def _embedded(self, table: pd.DataFrame, encoder: str, run: Run) -> np.ndarray:
         frame = table[(table["seed"] == run.seed) & (table["method"] == run.method)]

@@ -377,8 +377,7 @@ def _over_seeds(values: np.ndarray) -> np.ndarray:
     """Return the means over seeds [seeds, ...] of those that have a value."""
     known = np.isfinite(values)
     total, number = np.where(known, values, 0.0).sum(axis=0), known.sum(axis=0)
-    found: np.ndarray = np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
-    return found
+    return np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
 
 
 def _drawn(values: np.ndarray, counts: np.ndarray) -> np.ndarray:

@@ -80,8 +80,7 @@ def scores_frame(scores: Iterable[Score]) -> pd.DataFrame:
 
 def metrics_of(family: str) -> Sequence[Metric]:
     """Return the METRICS of a family. Raises ``UserError`` for an unknown one."""
-    metrics: Sequence[Metric] = METRIC_FAMILIES.load(family).METRICS
-    return metrics
+    return METRIC_FAMILIES.load(family).METRICS
 
 
 def aggregates(scores: pd.DataFrame) -> pd.DataFrame:

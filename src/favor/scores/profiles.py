@@ -119,14 +119,12 @@ class Fit:
     @property
     def positive(self) -> np.ndarray:
         """Which of the pairs [kept, authors] are of the output's own author."""
-        pairs: np.ndarray = self.own[:, None] == np.arange(self.scores.shape[1])
-        return pairs
+        return self.own[:, None] == np.arange(self.scores.shape[1])
 
     @property
     def own_ratios(self) -> np.ndarray:
         """The ratio of each output for its own author, [kept]."""
-        found: np.ndarray = self.ratios[np.arange(len(self.own)), self.own]
-        return found
+        return self.ratios[np.arange(len(self.own)), self.own]
 
     @property
     def why_none(self) -> str:

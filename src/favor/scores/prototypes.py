@@ -51,14 +51,12 @@ def prototypes(sources: Sources, clients: Sequence[str], limit: int | None = Non
 
 def predict(vectors: np.ndarray, prototype: np.ndarray, clients: Sequence[str]) -> np.ndarray:
     """The client of highest cosine for each unit row; the first in roster order on a tie."""
-    nearest: np.ndarray = np.asarray(clients, dtype=object)[(vectors @ prototype.T).argmax(axis=1)]
-    return nearest
+    return np.asarray(clients, dtype=object)[(vectors @ prototype.T).argmax(axis=1)]
 
 
 def correct(true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
     """Boolean [n]: outputs attributed to their authors. Its mean is the accuracy, for a score and in every resample."""
-    right: np.ndarray = true == predicted
-    return right
+    return true == predicted
 
 
 def margins(similarity: np.ndarray, own: np.ndarray) -> np.ndarray:
@@ -69,8 +67,7 @@ def margins(similarity: np.ndarray, own: np.ndarray) -> np.ndarray:
     """
     target = similarity[np.arange(len(own)), own]
     others = similarity.shape[1] - 1
-    found: np.ndarray = target - (similarity.sum(axis=1) - target) / others if others else np.full(len(own), np.nan)
-    return found
+    return target - (similarity.sum(axis=1) - target) / others if others else np.full(len(own), np.nan)
 
 
 def predictions(inputs: ScoreInputs, encoder: str, run: Run) -> pd.DataFrame:

@@ -43,8 +43,7 @@ class Pairs:
     @property
     def positive(self) -> np.ndarray:
         """Boolean [n]: same author."""
-        same: np.ndarray = self.left == self.right
-        return same
+        return self.left == self.right
 
     def __len__(self) -> int:
         return len(self.scores)

@@ -13,8 +13,7 @@ def pairwise_agreement(votes: np.ndarray) -> float:
 def agreement_by_item(votes: np.ndarray) -> np.ndarray:
     """Return the share of rater pairs that agree, [items]; ``votes`` [items, categories] counts the raters."""
     raters = _raters(votes)
-    shares: np.ndarray = (votes * (votes - 1)).sum(axis=1) / (raters * (raters - 1))
-    return shares
+    return (votes * (votes - 1)).sum(axis=1) / (raters * (raters - 1))
 
 
 def fleiss_kappa(votes: np.ndarray) -> float:

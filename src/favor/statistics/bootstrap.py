@@ -176,8 +176,7 @@ def influences(draws: np.ndarray, counts: np.ndarray, present: np.ndarray) -> np
     known = np.isfinite(draws)
     design = np.column_stack([np.ones(known.sum()), counts[known]])
     slopes = np.linalg.lstsq(design.T @ design, design.T @ draws[known])[0][1:]
-    found: np.ndarray = np.where(present, present.sum() * (slopes - slopes[present].mean()), 0.0)
-    return found
+    return np.where(present, present.sum() * (slopes - slopes[present].mean()), 0.0)
 
 
 FEWEST = 8  # clusters of whom variances, slopes and thresholds have intervals: with 6 these hold the truth in 98 %
@@ -222,8 +221,7 @@ FEWEST_SEEDS = 3  # from which what a training seed does to all authors alike ha
 
 def mean_over_seeds(draws: np.ndarray) -> np.ndarray:
     """Return the mean over seeds of draws [seeds, 1 + draws]; draws [1 + draws] as they are."""
-    found: np.ndarray = draws.mean(axis=0) if draws.ndim == 2 else draws
-    return found
+    return draws.mean(axis=0) if draws.ndim == 2 else draws
 
 
 def by_seed(left: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -240,8 +238,7 @@ def around(pooled: np.ndarray, each: Iterable[np.ndarray]) -> np.ndarray:
     the pooled one there.
     """
     stacked = np.stack([np.where(np.isfinite(one), one, pooled) for one in each])
-    found: np.ndarray = stacked + (pooled - stacked.mean(axis=0))
-    return found
+    return stacked + (pooled - stacked.mean(axis=0))
 
 
 def seed_draws(values: np.ndarray, cluster: np.ndarray, counts: np.ndarray, seeds: np.ndarray) -> np.ndarray:

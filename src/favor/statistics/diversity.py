@@ -43,8 +43,7 @@ def ngram_kernel(texts: Sequence[Words], lengths: Sequence[int] = (1, 2)) -> np.
         kernel = matrix @ matrix.T
         np.fill_diagonal(kernel, 1.0)
         kernels.append(kernel)
-    mean: np.ndarray = np.mean(kernels, axis=0)
-    return mean
+    return np.mean(kernels, axis=0)
 
 
 def compression_ratio(texts: Sequence[str]) -> float:

@@ -97,5 +97,4 @@ def permuted_author_effect(
 def _means(vectors: np.ndarray, labels: np.ndarray) -> np.ndarray:
     sums = np.zeros((labels.max() + 1, vectors.shape[1]))
     np.add.at(sums, labels, vectors)
-    means: np.ndarray = sums / np.bincount(labels)[:, None]
-    return means
+    return sums / np.bincount(labels)[:, None]

@@ -134,8 +134,7 @@ class Sentences:
             below = (model.count if last else model.both)[length][context]
             shared = discount * model.right[length][context] * found[places]
             found[places] = (np.maximum(0.0, above - discount) + shared) / below
-        logarithms: np.ndarray = np.log10(found)
-        return logarithms
+        return np.log10(found)
 
     def _padded(self, sentences: Sequence[Sequence[str]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the padded tokens' numbers, the sentence of each, and whether a probability is asked of it."""

@@ -47,5 +47,4 @@ def equal_error_threshold(scores: np.ndarray, positive: np.ndarray) -> float:
 
 def answers_of(cosines: np.ndarray, threshold: float) -> np.ndarray:
     """Map cosines to [0, 1] by two straight lines, -1 to 0, ``threshold`` to 0.5 and 1 to 1; the order is kept."""
-    answers: np.ndarray = np.interp(np.clip(cosines, -1.0, 1.0), [-1.0, threshold, 1.0], [0.0, 0.5, 1.0])
-    return answers
+    return np.interp(np.clip(cosines, -1.0, 1.0), [-1.0, threshold, 1.0], [0.0, 0.5, 1.0])

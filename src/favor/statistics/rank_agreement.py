@@ -19,8 +19,7 @@ def correlate(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 def ranks(values: np.ndarray) -> np.ndarray:
     """Return ranks along the last axis, [..., n]. Numbers that are equal but for rounding share theirs."""
     scale = float(np.abs(values[np.isfinite(values)]).max(initial=1.0))
-    found: np.ndarray = rankdata(np.round(values / scale, 10), axis=-1)
-    return found
+    return rankdata(np.round(values / scale, 10), axis=-1)
 
 
 def rank_correlations(

@@ -51,8 +51,7 @@ class Roc:
     @property
     def gap(self) -> np.ndarray:
         """FNR - FPR times positives * negatives, int64 [k]: falls from positives * negatives to its negative."""
-        gap: np.ndarray = self.missed * self.negatives - self.false * self.positives
-        return gap
+        return self.missed * self.negatives - self.false * self.positives
 
     @property
     def nearest(self) -> int:

@@ -67,10 +67,7 @@ def linear_shares(differences: np.ndarray, counts: np.ndarray, outputs: np.ndarr
     known = np.isfinite(differences)
     if not known[0] or known.sum() < 2 or not outputs.any():
         return np.full(counts.shape[1], np.nan)
-    found: np.ndarray = (
-        influences(differences, counts, outputs > 0) + differences[0] * outputs / outputs[outputs > 0].mean()
-    )
-    return found
+    return influences(differences, counts, outputs > 0) + differences[0] * outputs / outputs[outputs > 0].mean()
 
 
 def _sums(values: np.ndarray) -> np.ndarray:

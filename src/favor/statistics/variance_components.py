@@ -69,8 +69,7 @@ def row_share_limits(
 def _explained(design: np.ndarray) -> np.ndarray:
     """Return an orthonormal basis of a design's columns."""
     left, sizes, _ = np.linalg.svd(design, full_matrices=False)
-    basis: np.ndarray = left[:, sizes > 1e-9 * sizes[0]]
-    return basis
+    return left[:, sizes > 1e-9 * sizes[0]]
 
 
 def _independent(values: np.ndarray, freedom: int) -> float:

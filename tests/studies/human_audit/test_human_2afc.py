@@ -1,7 +1,5 @@
 """Scores of the human audit and the tables that print them, against the paper's own counts."""
 
-from __future__ import annotations
-
 import re
 from functools import reduce
 

@@ -1,7 +1,5 @@
 """Items of the human audit: who is drawn, what stands in a profile, which side is right."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

@@ -1,7 +1,5 @@
 """The annotator's page: no identity in it, and a whole annotation in a real browser, by clicks and by keyboard."""
 
-from __future__ import annotations
-
 import json
 import re
 import time

@@ -1,7 +1,5 @@
 """Response files: those a page saves become votes, any other is refused by file and field."""
 
-from __future__ import annotations
-
 import copy
 import json
 import shutil

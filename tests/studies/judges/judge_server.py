@@ -1,7 +1,5 @@
 """A judge's endpoint on loopback that misbehaves as told, and outputs to judge."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time

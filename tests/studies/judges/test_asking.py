@@ -1,7 +1,5 @@
 """What is asked, what is kept, and what is never paid for twice; counted by the server."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """The matched design: one common prompt an author and seed, everything judged twice, blind and in random order."""
 
-from __future__ import annotations
-
 import pytest
 from tests.studies.judges.judge_server import outputs
 

@@ -1,7 +1,5 @@
 """The client against a real server on loopback that misbehaves, and against addresses that cannot be right."""
 
-from __future__ import annotations
-
 import base64
 import json
 import urllib.parse

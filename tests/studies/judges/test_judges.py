@@ -1,7 +1,5 @@
 """Scores of judgements against numbers worked out by hand."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A judge on this machine: greedy, with the model's own chat template where it has one."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What a judge must answer, to the letter; and that a text cannot end its own block."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Reading adapters: a client whose text was trained on for real is found, and one whose upload is noise is not."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

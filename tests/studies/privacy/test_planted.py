@@ -4,8 +4,6 @@ Six clients train a small model over four rounds. Their texts are new in every r
 makes two uploads of one client alike.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

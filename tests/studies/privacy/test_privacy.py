@@ -1,7 +1,5 @@
 """The privacy scores: each attack finds a planted leak, finds nothing where there is none, and is right by hand."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

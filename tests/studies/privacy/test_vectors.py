@@ -1,7 +1,5 @@
 """Cosines of uploads, and canary clients beside uploads that hold them for real."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Prompting baselines: what is retrieved, what is said, what is refused; nothing but a client's own training texts."""
 
-from __future__ import annotations
-
 import json
 import math
 import shutil

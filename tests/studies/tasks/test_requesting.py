@@ -1,7 +1,5 @@
 """What the untouched base makes of clients' passages, and the pieces that are made of it."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 from tests.voice.conftest import chatting, neutral, wide  # noqa: F401 - fixtures

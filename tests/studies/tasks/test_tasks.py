@@ -1,7 +1,5 @@
 """Content kept and voice gained, from angles by hand; requests refused, chosen and cut into pieces."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Encoder transfer by hand: accuracy and AUC of held-out texts, encoders of one size together, no second corpus."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
