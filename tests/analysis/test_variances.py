@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -34,42 +35,42 @@ def effect(rows, keys, deviation, generator) -> np.ndarray:
     return generator.normal(0, deviation, place.max() + 1)[place]
 
 
-def test_planted_components_of_prompts_come_out() -> None:
-    generator, rows = numpy_generator(1, "planted"), table(500, 3, 4, 2)
-    value = sum(
-        effect(rows, keys, deviation, generator)
-        for keys, deviation in (
-            (["client"], 1.0),
-            (["client", "seed"], 2.0),
-            (["client", "seed", "text"], 3.0),
-            (KEYS, 1.5),
-        )
-    )
-    found = components_of(rows.assign(value=value), same_texts=False)
-    assert by_kind(found) == pytest.approx({"authors": 1, "seeds": 4, "prompts": 9, "samples": 2.25}, rel=0.2)
-    assert [part["averaged_over"] for part in found] == [
-        [], ["seeds"], ["seeds", "prompts"], ["seeds", "prompts", "samples"],
-    ]  # fmt: skip
+PLANTED = {
+    False: (
+        (500, 3, 4, 2),
+        {
+            "authors": (["client"], 1.0, []),
+            "seeds": (["client", "seed"], 2.0, ["seeds"]),
+            "prompts": (["client", "seed", "text"], 3.0, ["seeds", "prompts"]),
+            "samples": (KEYS, 1.5, ["seeds", "prompts", "samples"]),
+        },
+    ),
+    True: (
+        (800, 3, 4),
+        {
+            "authors": (["client"], 1.0, []),
+            "seeds": (["client", "seed"], 1.0, ["seeds"]),
+            "texts": (["client", "text"], 2.0, ["texts"]),
+            "texts by seed": (KEYS, 1.5, ["seeds", "texts"]),
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("same_texts", PLANTED)
+def test_planted_components_come_out(same_texts) -> None:
+    """Of prompts, which every seed draws, and of texts that all seeds read."""
+    design, parts = PLANTED[same_texts]
+    generator, rows = numpy_generator(1 + same_texts, "planted"), table(*design)
+    rows = rows.assign(value=sum(effect(rows, keys, deviation, generator) for keys, deviation, _ in parts.values()))
+    found = components_of(rows, same_texts)
+    variances = {kind: deviation**2 for kind, (_, deviation, _) in parts.items()}
+    assert by_kind(found) == pytest.approx(variances, rel=0.2)
+    assert [part["averaged_over"] for part in found] == [averaged for *_, averaged in parts.values()]
     # A half of the outputs is matched: a design that asks for so many prompts has half of them.
-    half = by_kind(components_of(rows.assign(value=value), same_texts=False, kept=0.5))
-    assert half["prompts"] == pytest.approx(2 * by_kind(found)["prompts"], rel=1e-4)
+    half, texts = by_kind(components_of(rows, same_texts, kept=0.5)), "texts" if same_texts else "prompts"
+    assert half[texts] == pytest.approx(2 * by_kind(found)[texts], rel=1e-4)
     assert half["seeds"] == by_kind(found)["seeds"]
-
-
-def test_planted_components_of_texts_that_all_seeds_read_come_out() -> None:
-    generator, rows = numpy_generator(2, "planted"), table(800, 3, 4)
-    value = sum(
-        effect(rows, keys, deviation, generator)
-        for keys, deviation in (
-            (["client"], 1.0),
-            (["client", "seed"], 1.0),
-            (["client", "text"], 2.0),
-            (KEYS, 1.5),
-        )
-    )
-    found = components_of(rows.assign(value=value), same_texts=True)
-    assert by_kind(found) == pytest.approx({"authors": 1, "seeds": 1, "texts": 4, "texts by seed": 2.25}, rel=0.2)
-    assert [part["averaged_over"] for part in found] == [[], ["seeds"], ["texts"], ["seeds", "texts"]]
 
 
 def test_a_run_of_one_seed_and_one_sample_says_nothing_of_either() -> None:
@@ -114,10 +115,8 @@ def test_what_an_output_adds_to_the_area() -> None:
 def test_accuracy_of_a_run_as_the_paper_counts_it() -> None:
     inputs = copied_voices()
     (encoder,) = inputs.encoders
-    renamed = type(inputs)(
-        inputs.generations, inputs.prompts, {STYLE: inputs.generation_embeddings[encoder]},
-        {STYLE: inputs.source_embeddings[encoder]},
-    )  # fmt: skip
+    spaces = {name: {STYLE: getattr(inputs, name)[encoder]} for name in ("generation_embeddings", "source_embeddings")}
+    renamed = replace(inputs, **spaces, _cache={})
     rows = variances._accuracy(renamed)["author_accuracy", STYLE]
     means = rows.groupby("method")["value"].mean()
     assert means["1.0"] > means["0.5"] > means["0.0"]

@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from favor.corpora.schemas import PROMPTS
+from favor.federation.schemas import GENERATIONS
 from favor.scores.inputs import ScoreInputs
 
 GOLD_TEXT = "these are twenty one different words of a human text " + " ".join(f"word{i}" for i in range(12))
@@ -16,13 +18,7 @@ def direction(degrees) -> list[float]:
     return [float(np.cos(np.radians(degrees))), float(np.sin(np.radians(degrees)))]
 
 
-def make_inputs(
-    train,
-    gold,
-    generated,
-    topics=None,
-    method="m",
-) -> ScoreInputs:
+def make_inputs(train, gold, generated, topics=None) -> ScoreInputs:
     """Build inputs from angles in degrees per client; a generated None is an output that failed the filter."""
     topics = topics or dict.fromkeys(train, "Student")
     prompts, sources, generations, embeddings = [], [], [], []
@@ -33,42 +29,15 @@ def make_inputs(
             sources.append((client, prompt, "gold", topics[client], direction(angle)))
             made = generated[client][index - 1]
             generations.append(
-                (1, method, client, prompt, 0, "text", 9, 25 if made is not None else 3, 0.9, made is not None)
+                (1, "m", client, prompt, 0, "text", 9, 25 if made is not None else 3, 0.9, made is not None)
             )
             if made is not None:
-                embeddings.append((1, method, client, prompt, 0, direction(made)))
+                embeddings.append((1, "m", client, prompt, 0, direction(made)))
     for client, angles in train.items():
         sources += [(client, f"{client}-t{i:03d}", "train", topics[client], direction(a)) for i, a in enumerate(angles)]
     return ScoreInputs(
-        pd.DataFrame(
-            generations,
-            columns=[
-                "seed",
-                "method",
-                "client",
-                "prompt_id",
-                "sample",
-                "text",
-                "tokens",
-                "words",
-                "distinct_bigram_ratio",
-                "passed",
-            ],
-        ),
-        pd.DataFrame(
-            prompts,
-            columns=[
-                "seed",
-                "client",
-                "prompt_id",
-                "document_id",
-                "topic",
-                "prompt_text",
-                "prompt_tokens",
-                "gold_text",
-                "gold_tokens",
-            ],
-        ),
+        pd.DataFrame(generations, columns=GENERATIONS.names),
+        pd.DataFrame(prompts, columns=["seed", *PROMPTS.names]),
         {"e": pd.DataFrame(embeddings, columns=["seed", "method", "client", "prompt_id", "sample", "embedding"])},
         {"e": pd.DataFrame(sources, columns=["client", "item", "kind", "topic", "embedding"])},
     )

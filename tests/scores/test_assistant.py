@@ -8,6 +8,7 @@ import pytest
 from favor.foundation.errors import UserError
 from favor.scores import assistant
 from favor.scores.assistant import phrase_matches
+from favor.scores.inputs import RUN_KEYS
 from favor.scores.settings import AssistantScore
 
 
@@ -20,9 +21,8 @@ def test_phrases_match_whole_words_once() -> None:
 
 
 def table(inputs) -> pd.DataFrame:
-    keys = ["seed", "method", "client", "prompt_id", "sample"]
-    made = inputs.generations[keys].assign(assistant_score=[0.1, 0.2, 0.3, 0.4, 0.5, 0.9])
-    gold = inputs.generations[keys].assign(method="gold", assistant_score=[0.0, 0.0, 0.1, 0.1, 0.2, 0.2])
+    made = inputs.generations[RUN_KEYS].assign(assistant_score=[0.1, 0.2, 0.3, 0.4, 0.5, 0.9])
+    gold = inputs.generations[RUN_KEYS].assign(method="gold", assistant_score=[0.0, 0.0, 0.1, 0.1, 0.2, 0.2])
     return pd.concat([made, gold], ignore_index=True)
 
 
@@ -42,9 +42,8 @@ def test_family(three_authors, score_value) -> None:
 
 def test_without_a_classifier_the_score_has_a_reason_and_phrases_are_counted(three_authors) -> None:
     scores = assistant.score(three_authors, AssistantScore()).set_index(["method", "metric", "variant"])
-    assert (
-        scores.loc[("m", "assistant_score", ""), "note"] == "no assistant texts are configured (evaluation.assistant)"
-    )
+    note = scores.loc[("m", "assistant_score", ""), "note"]
+    assert note == "no assistant texts are configured (evaluation.assistant)"
     assert scores.loc[("m", "assistant_phrase_rate", ""), "value"] == 0.0
 
 

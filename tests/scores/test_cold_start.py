@@ -1,33 +1,28 @@
 """Fixed prototypes and margins, by hand in the plane."""
 
-from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+from tests.scores.conftest import direction
 
 from favor.foundation.errors import UserError
 from favor.scores.cold_start import figures, score
 from favor.scores.inputs import ScoreInputs
 from favor.scores.settings import InSpaces
 
-Maker = Callable[..., ScoreInputs]
-
-
-def angle(degrees) -> list[float]:
-    return [float(np.cos(np.radians(degrees))), float(np.sin(np.radians(degrees)))]
-
 
 def with_references(inputs, references) -> ScoreInputs:
     """The inputs with texts set aside, as angles by client."""
     rows = [
-        (client, f"{client}-r{number}", "reference", "Student", angle(degrees))
+        (client, f"{client}-r{number}", "reference", "Student", direction(degrees))
         for client, angles in references.items()
         for number, degrees in enumerate(angles)
     ]
     more = pd.DataFrame(rows, columns=["client", "item", "kind", "topic", "embedding"])
     sources = {"e": pd.concat([inputs.source_embeddings["e"], more], ignore_index=True)}
-    return ScoreInputs(inputs.generations, inputs.prompts, inputs.generation_embeddings, sources)
+    return replace(inputs, source_embeddings=sources, _cache={})
 
 
 @pytest.fixture
@@ -69,7 +64,7 @@ def test_fixed_prototypes_by_hand(inputs, score_value) -> None:
 
 
 def test_an_only_author_has_no_margin() -> None:
-    found = figures(np.array([angle(0)]), np.array(["a"], dtype=object), np.array([angle(60)]), ["a"])
+    found = figures(np.array([direction(0)]), np.array(["a"], dtype=object), np.array([direction(60)]), ["a"])
     assert found["correct"].tolist() == [True]
     assert found["target"].tolist() == pytest.approx([0.5])
     assert np.isnan(found["margin"].iloc[0])

@@ -16,6 +16,8 @@ from favor.scores.text_quality import quality_columns
 from favor.statistics.bootstrap import resample_counts, skewed_limits
 
 CLIENTS = ("a", "b", "c")
+OWN = {client: [f"{client} one two three", f"{client} four five six"] for client in CLIENTS}
+EQUAL = {key: ["one two three four", "five six seven eight", "a b c d"] for key in CLIENTS}
 SHORT = {key: ["one two", "three"] for key in CLIENTS}
 
 
@@ -40,8 +42,7 @@ def values(inputs) -> dict[tuple[str, str], float]:
 
 
 def test_by_hand(three_authors) -> None:
-    texts = {client: [f"{client} one two three", f"{client} four five six"] for client in CLIENTS}
-    inputs = with_common(three_authors, texts, {"a": [0, 10], "b": [90, 100], "c": [180, 170]})
+    inputs = with_common(three_authors, OWN, {"a": [0, 10], "b": [90, 100], "c": [180, 170]})
     found = values(inputs)
     # Prompt 1: 90, 180 and 90 degrees apart; prompt 2: 90, 160 and 70.
     assert found["common_similarity", ""] == pytest.approx(np.mean(np.cos(np.radians([90, 180, 90, 90, 160, 70]))))
@@ -58,8 +59,7 @@ def test_by_hand(three_authors) -> None:
 
 
 def test_shares_of_variance_are_those_of_the_first_sample(three_authors) -> None:
-    texts = {client: [f"{client} one two three", f"{client} four five six"] for client in CLIENTS}
-    once = with_common(three_authors, texts, {"a": [0, 40], "b": [90, 60], "c": [180, 150]})
+    once = with_common(three_authors, OWN, {"a": [0, 40], "b": [90, 60], "c": [180, 150]})
     made, embedded = once.common_generations, once.common_embeddings["e"]
     again = replace(
         once,
@@ -72,8 +72,7 @@ def test_shares_of_variance_are_those_of_the_first_sample(three_authors) -> None
 
 
 def test_one_text_for_all_authors_is_at_chance(three_authors) -> None:
-    texts = {key: ["one two three four", "five six seven eight", "a b c d"] for key in CLIENTS}
-    inputs = with_common(three_authors, texts, {key: [5, 80, 140] for key in CLIENTS})
+    inputs = with_common(three_authors, EQUAL, {key: [5, 80, 140] for key in CLIENTS})
     found = values(inputs)
     assert found["common_similarity", ""] == pytest.approx(1.0)
     assert found["common_overlap", ""] == 1.0
@@ -129,9 +128,8 @@ def test_measures_rise_with_the_chance_of_the_own_voice() -> None:
 
 
 def test_intervals_are_those_of_drawing_authors(three_authors) -> None:
-    texts = {client: [f"{client} one two three", f"{client} four five six"] for client in CLIENTS}
     angles = {"a": [0, 5], "b": [118, 122], "c": [241, 238]}
-    found = values(with_common(three_authors, texts, angles))
+    found = values(with_common(three_authors, OWN, angles))
     for metric in ("common_similarity", "common_auc", "common_accuracy"):
         assert found[metric, "low"] <= found[metric, ""] <= found[metric, "high"]
     # The same draws, counted pair by pair: copies of an author are not compared with one another.
@@ -154,15 +152,13 @@ def test_intervals_are_those_of_drawing_authors(three_authors) -> None:
 
 
 def test_of_three_authors_limits_stay_where_a_cosine_can_be(three_authors) -> None:
-    texts = {client: [f"{client} one two three", f"{client} four five six"] for client in CLIENTS}
-    found = values(with_common(three_authors, texts, {"a": [0, 40], "b": [90, 60], "c": [180, 150]}))
+    found = values(with_common(three_authors, OWN, {"a": [0, 40], "b": [90, 60], "c": [180, 150]}))
     assert (found["common_similarity", "low"], found["common_similarity", "high"]) == (-1.0, 1.0)
     assert 0 <= found["common_auc", "low"] < found["common_auc", "high"] <= 1
 
 
 def test_equal_texts_of_all_authors_have_no_interval_to_speak_of(three_authors) -> None:
-    texts = {key: ["one two three four", "five six seven eight", "a b c d"] for key in CLIENTS}
-    found = values(with_common(three_authors, texts, {key: [5, 80, 140] for key in CLIENTS}))
+    found = values(with_common(three_authors, EQUAL, {key: [5, 80, 140] for key in CLIENTS}))
     for end in ("low", "high"):
         assert found["common_similarity", end] == found["common_overlap", end] == pytest.approx(1.0)
         assert found["common_auc", end] == 0.0
@@ -171,8 +167,7 @@ def test_equal_texts_of_all_authors_have_no_interval_to_speak_of(three_authors) 
 
 def test_of_one_author_no_interval_is_known(three_authors) -> None:
     """All outputs of a alone: one cluster of three, whose draws never differ."""
-    texts = {client: [f"{client} one two three", f"{client} four five six"] for client in CLIENTS}
-    inputs = with_common(three_authors, texts, {"a": [0, 100], "b": [90, 100], "c": [180, 170]})
+    inputs = with_common(three_authors, OWN, {"a": [0, 100], "b": [90, 100], "c": [180, 170]})
     made = inputs.common_generations
     found = values(replace(inputs, common_generations=made.assign(passed=made["client"] == "a"), _cache={}))
     assert found["common_accuracy", ""] == 0.5

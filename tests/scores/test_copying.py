@@ -8,6 +8,7 @@ import pytest
 from favor.foundation.errors import UserError
 from favor.scores import copying
 from favor.scores.copying import word_list
+from favor.scores.inputs import ScoreInputs
 from favor.scores.settings import Draws
 
 
@@ -23,36 +24,21 @@ def test_family(three_authors, score_value) -> None:
     generations = three_authors.generations.assign(
         text=["One two three four five", "nothing here at all to see", "alpha beta", "x", "y", "failed"]
     )
-    inputs = type(three_authors)(
-        generations,
-        three_authors.prompts,
-        three_authors.generation_embeddings,
-        three_authors.source_embeddings,
-        client_texts=texts,
-    )
+    inputs = replace(three_authors, generations=generations, client_texts=texts)
     scores = copying.score(inputs, Draws(draws=200))
     # five survivors; one copies, with its only 5-gram
     assert score_value(scores, "copy5") == pytest.approx(1 / 5)
     assert score_value(scores, "copy5_rate") == pytest.approx(1 / 5)
     assert score_value(scores, "copy5", method="gold") == 0.0
     # the human texts have 22 words and so does no output
-    notes = {
-        "no output has 22 words",
-        "needs outputs of two authors, and some under every seed",
-        "",
-    }  # the second of an interval
+    # the second of an interval
+    notes = {"no output has 22 words", "needs outputs of two authors, and some under every seed", ""}
     assert set(scores.loc[scores["metric"] == "longest_copy", "note"]) == notes
     assert score_value(scores, "longest_copy", method="gold") == 0.0
     with pytest.raises(UserError, match="needs the clients' texts"):
         copying.score(three_authors, Draws(draws=200))
     with pytest.raises(UserError, match="1 of the clients have no row"):
-        type(three_authors)(
-            generations,
-            three_authors.prompts,
-            three_authors.generation_embeddings,
-            three_authors.source_embeddings,
-            client_texts=texts.iloc[:2],
-        )
+        replace(three_authors, client_texts=texts.iloc[:2])
 
 
 def test_copies_of_another_client_are_told_from_own_ones(three_authors, score_value) -> None:
@@ -70,21 +56,22 @@ def test_copies_of_another_client_are_told_from_own_ones(three_authors, score_va
     assert score_value(scores, "longest_copy", "others") == score_value(scores, "longest_copy") == pytest.approx(7 / 5)
 
 
+def copies(inputs, of_c) -> ScoreInputs:
+    """Every output is its author's training text, and some words more."""
+    copied = {"a": "a1 a2 a3 a4 a5 a6 a7 a8", "b": "b1 b2 b3 b4 b5 b6", "c": of_c}
+    ends = {"a": " x y", "b": " x y z w", "c": " x y z"}
+    outputs = [copied[client] + ends[client] for client in inputs.generations["client"]]
+    texts = pd.DataFrame(copied.items(), columns=["client", "training_text"])
+    return replace(inputs, generations=inputs.generations.assign(text=outputs), client_texts=texts, _cache={})
+
+
 def test_intervals_are_over_authors_whose_outputs_go_together(three_authors, score_value) -> None:
     """By hand: 2, 2 and 1 outputs copy 4, 2 and 3 of their six 5-grams, which is 15 of 30.
 
     An author raises the mean of all outputs by (share - .5) outputs / (5 / 3): .2, -.2 and 0. Their standard error is
     sqrt(.08 / 3 / 3 * 3 / 2) = .1155; Student's t of two degrees of freedom is 4.303, and nothing is skewed.
     """
-    copied = {"a": "a1 a2 a3 a4 a5 a6 a7 a8", "b": "b1 b2 b3 b4 b5 b6", "c": "c1 c2 c3 c4 c5 c6 c7"}
-    ends = {"a": " x y", "b": " x y z w", "c": " x y z"}
-    outputs = [copied[client] + ends[client] for client in three_authors.generations["client"]]
-    inputs = replace(
-        three_authors,
-        generations=three_authors.generations.assign(text=outputs),
-        client_texts=pd.DataFrame(copied.items(), columns=["client", "training_text"]),
-        _cache={},
-    )
+    inputs = copies(three_authors, "c1 c2 c3 c4 c5 c6 c7")
     scores = copying.score(inputs, Draws(draws=5000))
     assert score_value(scores, "copy5_rate") == pytest.approx(0.5)
     half = 4.303 * 0.11547
@@ -96,18 +83,9 @@ def test_intervals_are_over_authors_whose_outputs_go_together(three_authors, sco
 
 def test_authors_without_an_output_do_not_narrow_an_interval(three_authors, score_value) -> None:
     """A's outputs copy 4 of their 6 5-grams, b's 2, and c's failed: .5 with an error of .167, and t of one is 12.7."""
-    copied = {"a": "a1 a2 a3 a4 a5 a6 a7 a8", "b": "b1 b2 b3 b4 b5 b6", "c": "c1"}
-    ends = {"a": " x y", "b": " x y z w", "c": ""}
-    made = three_authors.generations
-    inputs = replace(
-        three_authors,
-        generations=made.assign(
-            text=[copied[client] + ends[client] for client in made["client"]],
-            passed=made["passed"] & (made["client"] != "c"),
-        ),
-        client_texts=pd.DataFrame(copied.items(), columns=["client", "training_text"]),
-        _cache={},
-    )
+    inputs = copies(three_authors, "c1")
+    made = inputs.generations
+    inputs = replace(inputs, generations=made.assign(passed=made["passed"] & (made["client"] != "c")), _cache={})
     scores = copying.score(inputs, Draws(draws=5000))
     assert score_value(scores, "copy5_rate") == pytest.approx(0.5)
     assert [score_value(scores, "copy5_rate", end) for end in ("low", "high")] == [0, 1]  # .5 -+ 2.1, within 0 and 1

@@ -35,29 +35,17 @@ def values() -> pd.DataFrame:
 
 
 def test_the_papers_figures_come_out(values) -> None:
-    printed = {
-        name: printed_quantity(values.loc[("favor", name), "value"], unit)
-        for name, unit in (
-            ("adapter_parameters", "count"),
-            ("shared_adapter_bytes", "bytes"),
-            ("upload_client_bytes", "bytes"),
-            ("upload_round_bytes", "bytes"),
-            ("upload_bytes", "bytes"),
-            ("traffic_bytes", "bytes"),
-            ("residual_bytes", "bytes"),
-            ("training_seconds", "seconds"),
-        )
-    }
-    assert printed == {
-        "adapter_parameters": "29.93M",
-        "shared_adapter_bytes": "114.3 MiB",
-        "upload_client_bytes": "114.3 MiB",
-        "upload_round_bytes": "1.34 GiB",
-        "upload_bytes": "8.03 GiB",
-        "traffic_bytes": "16.07 GiB",
-        "residual_bytes": "5.58 GiB",
-        "training_seconds": "4.44 hours",
-    }
+    for name, unit, printed in (
+        ("adapter_parameters", "count", "29.93M"),
+        ("shared_adapter_bytes", "bytes", "114.3 MiB"),
+        ("upload_client_bytes", "bytes", "114.3 MiB"),
+        ("upload_round_bytes", "bytes", "1.34 GiB"),
+        ("upload_bytes", "bytes", "8.03 GiB"),
+        ("traffic_bytes", "bytes", "16.07 GiB"),
+        ("residual_bytes", "bytes", "5.58 GiB"),
+        ("training_seconds", "seconds", "4.44 hours"),
+    ):
+        assert printed_quantity(values.loc[("favor", name), "value"], unit) == printed, name
     assert values.loc[("favor", "rounds"), "value"] == 6
     assert values.loc[("favor", "clients_per_round"), "value"] == 12
     assert values.loc[("favor", "kept_bytes"), "value"] == 100 * ADAPTER
@@ -108,20 +96,16 @@ def test_wall_seconds_are_the_recorded_ones(tmp_path) -> None:
         (tmp_path / f"{name}.tsv").write_text(f"s\th:m:s\n{seconds}\t0:00:12\n")
     files = [tmp_path / "one.tsv", tmp_path / "two.tsv"]
     assert wall_seconds(files) == 15.0
-    missing = wall_seconds([*files, tmp_path / "three.tsv"])
-    assert math.isnan(missing)
+    assert math.isnan(wall_seconds([*files, tmp_path / "three.tsv"]))
 
 
-def test_small_quantities_print() -> None:
-    assert [printed_quantity(value, "bytes") for value in (0, 1023, 2048, 5 * 2**20)] == [
-        "0 B",
-        "1023 B",
-        "2.0 KiB",
-        "5.0 MiB",
-    ]
-    assert [printed_quantity(value, "seconds") for value in (0.5, 90, 7200)] == [
-        "0.5 seconds",
-        "1.5 minutes",
-        "2.00 hours",
-    ]
-    assert [printed_quantity(value, "count") for value in (12, 1500)] == ["12", "1.50k"]
+@pytest.mark.parametrize(
+    ("unit", "values", "printed"),
+    [
+        ("bytes", (0, 1023, 2048, 5 * 2**20), ["0 B", "1023 B", "2.0 KiB", "5.0 MiB"]),
+        ("seconds", (0.5, 90, 7200), ["0.5 seconds", "1.5 minutes", "2.00 hours"]),
+        ("count", (12, 1500), ["12", "1.50k"]),
+    ],
+)
+def test_small_quantities_print(unit, values, printed) -> None:
+    assert [printed_quantity(value, unit) for value in values] == printed

@@ -20,17 +20,12 @@ SETTINGS = ProfileVerification(words=800, minimum_words=200, draws=50, order=4)
 def with_posts(inputs) -> pd.DataFrame:
     """Client texts with 8 posts of every author that nothing was trained on."""
     fresh = [
-        {
-            "client": client,
-            "document_id": f"{client}-fresh-{n}",
-            "kind": "validation",
-            "text": text,
-            "training_text": "",
-        }
+        {"client": client, "document_id": f"{client}-fresh-{n}", "text": text}
         for author, client in enumerate(CLIENTS)
         for n, text in enumerate(written(author, "fresh", n) for n in range(8))
     ]
-    return pd.concat([inputs.client_texts, pd.DataFrame(fresh).assign(topic="Student")], ignore_index=True)
+    table = pd.DataFrame(fresh).assign(kind="validation", training_text="", topic="Student")
+    return pd.concat([inputs.client_texts, table], ignore_index=True)
 
 
 @cache

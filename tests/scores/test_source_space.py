@@ -1,5 +1,7 @@
 """Probe, effect sizes and human-human verification."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,7 +9,7 @@ import statsmodels.api as sm
 from statsmodels.formula.api import ols
 
 from favor.scores import source_space
-from favor.scores.inputs import ScoreInputs, Sources
+from favor.scores.inputs import Sources
 from favor.scores.settings import SourceSpace
 from favor.scores.source_space import human_pairs, probe
 from favor.statistics.effect_sizes import effect_sizes, omega_squared, permuted_author_effect
@@ -116,9 +118,7 @@ def test_family(three_authors) -> None:
     human = three_authors.source_embeddings["e"]
     held = human[human["kind"] == "train"].assign(item=lambda frame: frame["item"] + "h")
     human = pd.concat([human, held.assign(kind="validation"), held.assign(kind="test")])
-    inputs = ScoreInputs(
-        three_authors.generations, three_authors.prompts, three_authors.generation_embeddings, {"e": human}
-    )
+    inputs = replace(three_authors, source_embeddings={"e": human}, _cache={})
     scores = source_space.score(inputs, SourceSpace(permutations=0)).set_index(["metric", "variant"])
     assert set(scores["method"]) == {"source"}
     assert scores.loc[("probe_accuracy", ""), "value"] == 1.0

@@ -15,24 +15,14 @@ from favor.encoders.base import load_encoder
 from favor.foundation.errors import UserError
 from favor.scores import utility as family
 from favor.scores.bertscore import BertScorer, bertscores, encode_text
+from favor.scores.inputs import RUN_KEYS
 from favor.scores.settings import BertScore, BertScoreModel, Utility
 from favor.scores.utility import published_baseline
 from favor.scores.utility_table import utility
 
-CANDIDATES = [
-    "the cat sat on the mat",
-    "A dog barked!  ",
-    "rain again, and again",
-    "word " * 90,
-    "the cat sat on the mat",
-]
-REFERENCES = [
-    "a cat was on the mat",
-    "dogs bark loudly",
-    "rain again, and again",
-    "some other text",
-    "rain again, and again",
-]
+MAT, RAIN = "the cat sat on the mat", "rain again, and again"
+CANDIDATES = [MAT, "A dog barked!  ", RAIN, "word " * 90, MAT]
+REFERENCES = ["a cat was on the mat", "dogs bark loudly", RAIN, "some other text", RAIN]
 
 
 @pytest.fixture(scope="module")
@@ -47,16 +37,9 @@ def roberta(tmp_path_factory) -> str:
     tokenizer = RobertaTokenizer.from_pretrained(str(folder), model_max_length=64)
     tokenizer.save_pretrained(folder)
     torch.manual_seed(0)
-    config = RobertaConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=32,
-        num_hidden_layers=3,
-        num_attention_heads=2,
-        intermediate_size=64,
-        max_position_embeddings=66,
-        pad_token_id=tokenizer.pad_token_id,
-    )
-    RobertaModel(config).save_pretrained(folder)
+    shape = {"hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 2, "intermediate_size": 64}
+    ids = {"vocab_size": len(tokenizer), "pad_token_id": tokenizer.pad_token_id}
+    RobertaModel(RobertaConfig(**shape, **ids, max_position_embeddings=66)).save_pretrained(folder)
     return str(folder)
 
 
@@ -126,7 +109,7 @@ def runs() -> tuple[pd.DataFrame, pd.DataFrame]:
             (1, "m", "b", "b-1-1", 0, ""),
             (1, "n", "a", "a-1-1", 0, "a big dog"),
         ],
-        columns=["seed", "method", "client", "prompt_id", "sample", "text"],
+        columns=[*RUN_KEYS, "text"],
     )
     return generations, prompts
 
@@ -137,20 +120,14 @@ def test_utility_table(roberta, runs) -> None:
     scores = bertscores(generations, prompts, settings)
     encoder = load_encoder({"kind": "sentence"})
     rows = encoder.encode(["a big dog", "the cat sat on a mat", "we drove to the sea in the rain"])
-    keys = ["seed", "method", "client", "prompt_id", "sample"]
-    made = generations[keys].assign(embedding=list(encoder.encode(generations["text"].tolist())))
+    made = generations[RUN_KEYS].assign(embedding=list(encoder.encode(generations["text"].tolist())))
     gold = pd.DataFrame(
         {"client": prompts["client"], "item": prompts["prompt_id"], "kind": "gold", "topic": "t"}
     ).assign(embedding=list(rows[1:]))
     shuffled = scores.sample(frac=1, random_state=0)  # rows meet by their keys
     table = utility(generations, prompts, shuffled, made, gold).set_index(["method", "prompt_id"])
-    assert sorted(table.index) == [
-        ("m", "a-1-1"),
-        ("m", "b-1-1"),
-        ("n", "a-1-1"),
-        ("shuffled", "a-1-1"),
-        ("shuffled", "b-1-1"),
-    ]
+    found = [f"{method} {prompt}" for method, prompt in sorted(table.index)]
+    assert found == ["m a-1-1", "m b-1-1", "n a-1-1", "shuffled a-1-1", "shuffled b-1-1"]
     assert table.loc[("m", "a-1-1"), "bertscore_f1"] == pytest.approx(1.0, abs=1e-5)
     assert table.loc[("m", "a-1-1"), "semantic_similarity"] == pytest.approx(1.0, abs=1e-5)
     assert table.loc[("m", "b-1-1"), ["bertscore_f1", "semantic_similarity"]].tolist() == [0.0, 0.0]
@@ -163,17 +140,11 @@ def test_utility_table(roberta, runs) -> None:
 
 
 def test_family(three_authors, score_value) -> None:
-    keys = ["seed", "method", "client", "prompt_id", "sample"]
-    table = three_authors.generations[keys].assign(bertscore_f1=[0.1, 0.2, 0.3, 0.4, 0.5, 0.0], semantic_similarity=0.5)
-    shuffled = table.assign(method="shuffled", bertscore_f1=0.05)
-    inputs = type(three_authors)(
-        three_authors.generations,
-        three_authors.prompts,
-        three_authors.generation_embeddings,
-        three_authors.source_embeddings,
-        pd.concat([table, shuffled]),
+    table = three_authors.generations[RUN_KEYS].assign(
+        bertscore_f1=[0.1, 0.2, 0.3, 0.4, 0.5, 0.0], semantic_similarity=0.5
     )
-    scores = family.score(inputs, Utility())
+    shuffled = table.assign(method="shuffled", bertscore_f1=0.05)
+    scores = family.score(replace(three_authors, utility=pd.concat([table, shuffled])), Utility())
     assert score_value(scores, "bertscore_f1") == pytest.approx(0.3)  # the five survivors
     assert score_value(scores, "bertscore_f1", "all_outputs") == pytest.approx(0.25)
     assert score_value(scores, "bertscore_f1", method="gold") == 1.0
@@ -193,7 +164,7 @@ def test_rescaled_bertscore_by_hand(three_authors, score_value) -> None:
     assert published_baseline("/models/roberta-large", 17) == 0.83122575
     assert published_baseline("roberta-large", 99) is None
     assert published_baseline("nobody/model", 1) is None
-    rows = three_authors.generations[["seed", "method", "client", "prompt_id", "sample"]]
+    rows = three_authors.generations[RUN_KEYS]
     shuffled = rows.assign(method="shuffled")
     table = pd.concat([rows, shuffled]).assign(bertscore_f1=0.9, semantic_similarity=0.5)
     inputs = replace(three_authors, utility=table)

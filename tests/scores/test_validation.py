@@ -52,10 +52,8 @@ def test_means_over_seeds_and_an_interval_over_authors() -> None:
     assert authors.to_dict() == {"a": 3.0, "b": 3.0, "c": 5.0}
     rest = scores[scores["method"] == "fedavg"]
     assert rest["value"].isna().all()
-    notes = rest.set_index("metric")["note"].to_dict()
-    assert notes == {
-        **{"validation_loss": "no adapter of its own", "worse_authors": "no personal stage read validation texts"}
-    }
+    notes = {"validation_loss": "no adapter of its own", "worse_authors": "no personal stage read validation texts"}
+    assert rest.set_index("metric")["note"].to_dict() == notes
 
 
 def test_one_author_has_no_interval() -> None:

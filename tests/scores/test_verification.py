@@ -115,12 +115,9 @@ def test_against_scikit_learn_and_torchmetrics(seed, decimals) -> None:
 
 def test_extremes() -> None:
     positive = np.array([True, True, False])
-    assert auc(np.array([2.0, 3.0, 1.0]), positive) == 1.0
-    assert equal_error_rate(np.array([2.0, 3.0, 1.0]), positive) == 0.0
-    assert auc(np.array([0.0, 0.0, 1.0]), positive) == 0.0
-    assert equal_error_rate(np.array([0.0, 0.0, 1.0]), positive) == 1.0
-    assert auc(np.ones(3), positive) == 0.5
-    assert equal_error_rate(np.ones(3), positive) == 0.5
+    for scores, area, error in (([2.0, 3.0, 1.0], 1.0, 0.0), ([0.0, 0.0, 1.0], 0.0, 1.0), ([1.0] * 3, 0.5, 0.5)):
+        assert auc(np.array(scores), positive) == area
+        assert equal_error_rate(np.array(scores), positive) == error
     assert np.isnan(auc(np.ones(3), np.ones(3, dtype=bool)))
     assert np.isnan(equal_error_rate(np.ones(3), np.zeros(3, dtype=bool)))
 
@@ -150,11 +147,8 @@ def test_generated_pairs_of_one_topic_by_hand(inputs_maker) -> None:
     np.testing.assert_allclose(np.sort(pairs.scores[~pairs.positive]), np.cos(np.radians([45, 35, 5, 5])), atol=1e-12)
     # positives at 10, 40, 1, 1 degrees against them: 40 beats 45 only, 10 beats 45 and 35, each 1 beats all four
     scores = verification.score(inputs, Verification(variants=["same_topic"]))
-    row = scores[
-        (scores["metric"] == "generated_auc") & (scores["variant"] == "same_topic") & (scores["method"] == "m")
-    ]
-    assert row["value"].tolist() == [pytest.approx(11 / 16)]
-    assert row["n"].tolist() == [8]
+    row = scores.query("metric == 'generated_auc' and variant == 'same_topic' and method == 'm'")
+    assert row[["value", "n"]].to_numpy().tolist() == [[pytest.approx(11 / 16), 8]]
 
 
 def test_source_pairs_by_hand(inputs_maker) -> None:
@@ -271,12 +265,8 @@ def test_family(three_authors, score_value) -> None:
     assert not scores.duplicated(["seed", "method", "encoder", "metric", "variant"]).any()
     variants = set(scores.loc[scores["metric"] == "generated_source_auc", "variant"])
     assert variants == {"", "train_texts", "all_different", "topic_balanced"}
-    assert set(scores.loc[scores["metric"] == "generated_eer", "variant"]) == {
-        "",
-        "same_topic",
-        "sampled5000",
-        "interpolated",
-    }
+    variants = set(scores.loc[scores["metric"] == "generated_eer", "variant"])
+    assert variants == {"", "same_topic", "sampled5000", "interpolated"}
 
 
 def test_missing_class_is_a_dash_with_its_reason(inputs_maker) -> None:

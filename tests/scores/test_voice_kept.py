@@ -268,10 +268,8 @@ def test_failures_are_wrong_and_unseen_encoders_stand_by_their_mean(inputs_maker
         values = own.set_index("metric")["value"]
         assert values["kept_author_accuracy"] == pytest.approx(5 / 6)
         assert values[f"kept_{voice_kept.FAILURES_WRONG}"] == pytest.approx(5 / 8)
-        assert own.set_index("metric")["n"][["kept_author_accuracy", f"kept_{voice_kept.FAILURES_WRONG}"]].tolist() == [
-            6,
-            8,
-        ]
+        counted = own.set_index("metric")["n"]
+        assert (counted["kept_author_accuracy"], counted[f"kept_{voice_kept.FAILURES_WRONG}"]) == (6, 8)
 
 
 def test_intervals_count_the_authors_who_have_outputs(inputs_maker) -> None:

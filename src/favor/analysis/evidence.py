@@ -87,10 +87,8 @@ def _run_draws(inputs: ScoreInputs, run: Run, counts: np.ndarray) -> Iterator[tu
         vectors = inputs.vectors(encoder, run)
         prototype = prototypes.prototypes(inputs.sources(encoder, "train"), inputs.clients)
         predicted = prototypes.predict(vectors, prototype, inputs.clients).astype(str)
-        yield (
-            (encoder, "author_macro_f1"),
-            macro_f1_draws(places, np.searchsorted(inputs.clients, predicted), counts),
-        )
+        guesses = np.searchsorted(inputs.clients, predicted)
+        yield (encoder, "author_macro_f1"), macro_f1_draws(places, guesses, counts)
         source = verification.source_pairs(vectors, run, inputs.sources(encoder, "gold", run.seed))
         left = inputs.places(source.left)
         yield (encoder, "generated_source_eer"), eer_draws(source.scores, source.positive, left, counts)

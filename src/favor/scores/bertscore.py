@@ -7,7 +7,7 @@ GPT-2 tokenizers (which shifts every score), an empty text raises, and an undefi
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -82,9 +82,8 @@ class BertScorer:
         sides = []
         for side in (0, 1):  # reference, candidate
             rows = [states[pair[side]] for pair in chunk]
-            hidden = pad_sequence(
-                [row for row, _ in rows], batch_first=True, padding_value=2.0
-            )  # the library's own padding value
+            # the library's own padding value
+            hidden = pad_sequence([row for row, _ in rows], batch_first=True, padding_value=2.0)
             weights = pad_sequence([weight for _, weight in rows], batch_first=True)
             lengths = torch.tensor([len(row) for row, _ in rows], device=self.device)
             mask = torch.arange(hidden.shape[1], device=self.device)[None, :] < lengths[:, None]
@@ -96,15 +95,11 @@ class BertScorer:
 def encode_text(backbone: Backbone, text: str, maximum_tokens: int) -> list[int]:
     """Token ids of ``text`` as bert-score means them: stripped, a leading space for byte-level tokenizers, cut."""
     text = text.strip()
-    if _byte_level(backbone):
+    if '"ByteLevel"' in json.dumps(json.loads(backbone.tokenizer.to_str())["pre_tokenizer"]):
         text = " " + text
     backbone.tokenizer.no_padding()
     backbone.tokenizer.enable_truncation(max_length=maximum_tokens)
     return backbone.tokenizer.encode(text).ids
-
-
-def _byte_level(backbone: Backbone) -> bool:
-    return '"ByteLevel"' in json.dumps(json.loads(backbone.tokenizer.to_str())["pre_tokenizer"])
 
 
 def _first_layers(model: Any, layer: int, source: str) -> Any:
@@ -150,14 +145,7 @@ _PAIRS = {
 }
 
 
-class Scorer(Protocol):
-    """What scores pairs, as :class:`favor.scores.bertscore.BertScorer` does."""
-
-    def f1(self, candidates: list[str], references: list[str]) -> list[float]:
-        """Return the F1 of every (candidate, reference) pair."""
-
-
-def check_canary(scorer: Scorer, source: str, layer: int) -> bool:
+def check_canary(scorer: BertScorer, source: str, layer: int) -> bool:
     """Compare ``scorer`` with the values published for its model and layer; return whether there are any.
 
     ``source`` is a Hugging Face id, or a folder of that name. Raises ``UserError`` where an F1 departs by more than

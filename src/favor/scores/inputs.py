@@ -126,45 +126,43 @@ class ScoreInputs:
         utility: Path | None = None,
         client_texts: Path | None = None,
         assistant: Path | None = None,
-        filter: OutputFilter | None = None,
-        words: str = "paper",
         common_generations: Sequence[Path] = (),
         common_embeddings: Mapping[str, Path] | None = None,
         scores: Sequence[Path] = (),
-        bertscore: BertScoreModel | None = None,
-        unseen: Sequence[str] = (),
+        **settings: Any,
     ) -> ScoreInputs:
         """Read the Parquet files: generations of every run, prompts by seed, embeddings by encoder, and the rest.
 
-        The human texts of an encoder may stand in several files.
+        The human texts of an encoder may stand in several files. ``settings``: filter, words, bertscore and unseen.
         """
-        sources = {
-            name: pd.concat([read_parquet(path, SOURCE_EMBEDDINGS) for path in paths], ignore_index=True)
-            for name, paths in source_embeddings.items()
-        }
+
+        def embedded(paths: Mapping[str, Path]) -> dict[str, pd.DataFrame]:
+            return {name: read_parquet(path, GENERATION_EMBEDDINGS) for name, path in paths.items()}
+
+        common = [read_parquet(path, GENERATIONS) for path in common_generations]
         return ScoreInputs(
             pd.concat([read_parquet(path, GENERATIONS) for path in generations], ignore_index=True),
             load_prompts(prompts),
-            {name: read_parquet(path, GENERATION_EMBEDDINGS) for name, path in generation_embeddings.items()},
-            sources,
+            embedded(generation_embeddings),
+            {
+                name: pd.concat([read_parquet(path, SOURCE_EMBEDDINGS) for path in paths], ignore_index=True)
+                for name, paths in source_embeddings.items()
+            },
             read_parquet(utility, UTILITY) if utility is not None else None,
             read_parquet(client_texts, CLIENT_TEXTS) if client_texts is not None else None,
             read_parquet(assistant, ASSISTANT) if assistant is not None else None,
-            filter or OutputFilter(),
-            words,
-            pd.concat([GENERATIONS.empty(), *(read_parquet(path, GENERATIONS) for path in common_generations)]),
-            {name: read_parquet(path, GENERATION_EMBEDDINGS) for name, path in (common_embeddings or {}).items()},
-            pd.concat([SCORES.empty(), *(read_parquet(path, SCORES) for path in scores)], ignore_index=True),
-            bertscore,
-            unseen,
+            common_generations=pd.concat([GENERATIONS.empty(), *common]),
+            common_embeddings=embedded(common_embeddings or {}),
+            scores=pd.concat([SCORES.empty(), *(read_parquet(path, SCORES) for path in scores)], ignore_index=True),
+            **settings,
         )
 
     @staticmethod
     def of_job(files: Any, seeds: Sequence[int], encoders: Sequence[str], **settings: Any) -> ScoreInputs:
         """Read the inputs of a job by their names in its rule, as far as the rule has them.
 
-        Prompts stand in the order of ``seeds``; embeddings, sources and golds in that of ``encoders``. ``settings``:
-        filter, words, bertscore and unseen.
+        Prompts stand in the order of ``seeds``; embeddings, sources and golds in that of ``encoders``. ``settings``: as
+        of :meth:`load`.
         """
 
         def paths(name: str) -> list[Path]:
@@ -237,21 +235,12 @@ class ScoreInputs:
             yield Run(seed, method, _items(frame[(frame["seed"] == seed) & (frame["method"] == method)]))
 
     def _controls(self, seed: int) -> Iterator[Run]:
-        gold = self.prompts[self.prompts["seed"] == seed].sort_values(["client", "prompt_id"], ignore_index=True)
-        gold = gold.assign(sample=0, text_item=gold["prompt_id"], passed=self.gold_quality(gold)["passed"])
+        gold = self.prompts[self.prompts["seed"] == seed].assign(sample=0)
+        gold = gold.assign(text_item=gold["prompt_id"], passed=self.gold_quality(gold)["passed"])
         yield Run(seed, "gold", _items(gold))
-        giver = shuffled_attribution(gold["client"].to_numpy(), seed)
-        kept = np.flatnonzero(giver >= 0)
-        given = giver[kept]
-        yield Run(
-            seed,
-            "shuffled",
-            _items(
-                gold.iloc[kept].assign(
-                    text_item=gold["prompt_id"].to_numpy()[given], passed=gold["passed"].to_numpy()[given]
-                )
-            ),
-        )
+        kept, given = shuffled_prompts(gold, seed)
+        taken = {name: given[name].to_numpy() for name in ("text_item", "passed")}
+        yield Run(seed, "shuffled", _items(kept.assign(**taken)))
 
     def sources(self, encoder: str, kind: str, seed: int | None = None) -> Sources:
         """Human texts of ``kind`` (train, validation, test, gold); gold ones of ``seed`` only, if it is given."""
@@ -339,6 +328,13 @@ def shuffled_attribution(clients: np.ndarray, seed: int) -> np.ndarray:
             cycle = numpy_generator(seed, "shuffled control", int(level)).permutation(members)
             giver[cycle] = np.roll(cycle, 1)
     return giver
+
+
+def shuffled_prompts(prompts: pd.DataFrame, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the prompts of ``seed`` that get another client's continuation, and row by row those it is taken from."""
+    ordered = prompts[prompts["seed"] == seed].sort_values(["client", "prompt_id"], ignore_index=True)
+    giver = shuffled_attribution(ordered["client"].to_numpy(), seed)
+    return ordered[giver >= 0], ordered.iloc[giver[giver >= 0]]
 
 
 def unit_embeddings(embeddings: pd.Series) -> np.ndarray:

@@ -12,7 +12,7 @@ method, and what is measured is the method.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -20,7 +20,15 @@ import pandas as pd
 
 from favor.corpora.posts import UNKNOWN_TOPIC
 from favor.scores.metric import ALL_SEEDS, Metric, Score, scores_frame
-from favor.statistics.bootstrap import RATE, around, auc_draws, interval, mean_draws, observed_and_resampled
+from favor.statistics.bootstrap import (
+    RATE,
+    around,
+    auc_draws,
+    interval,
+    mean_draws,
+    mean_of_known,
+    observed_and_resampled,
+)
 from favor.statistics.differences import compare
 
 NEEDS = "evaluation.likelihood"  # key of an experiment without which nothing is scored
@@ -263,10 +271,10 @@ def _method_scores(
     plain = [reading(run, clients) for run in runs]
     if not any(len(one.writers) for one in plain):
         note = "no client has a held-out text that is long enough and gave no prompt"
-        return [Score(ALL_SEEDS, method, "", metric.name, "", np.nan, 0, note) for metric in _SCORED[:-1]] + list(
-            _neutral(method, runs, clients, counts)
-        ), {}
+        missing = [Score(ALL_SEEDS, method, "", metric.name, "", np.nan, 0, note) for metric in _SCORED[:-1]]
+        return [*missing, *_neutral(method, runs, clients, counts)], {}
     shared = all(one.shared for one in plain)
+    in_bits = [reading(run, clients, size="characters") for run in runs]
     variants: dict[str, tuple[list[Reading], bool, str]] = {
         "": (plain, False, ""),
         "same_topic": (plain, True, "no two authors share a topic"),
@@ -275,11 +283,7 @@ def _method_scores(
             False,
             _function_note(runs),
         ),
-        "bits_per_character": (
-            [_in_bits(reading(run, clients, size="characters")) for run in runs],
-            False,
-            "",
-        ),
+        "bits_per_character": ([replace(one, summed=one.summed / np.log(2)) for one in in_bits], False, ""),
     }
     scores: list[Score] = []
     of_authors: dict[str, np.ndarray] = {}
@@ -296,31 +300,23 @@ def _method_scores(
             if variant == "same_topic" and metric.name == "likelihood_own_gain":
                 continue
             drawn, present = _drawn(values[metric.name], counts), _present(values[metric.name])
-            fixed = shared and metric.name not in _GAINS[:2]
-            scores += _with_interval(method, metric.name, variant, drawn, present, n, why, SHARED if fixed else "")
+            fixed = SHARED if shared and metric.name not in _GAINS[:2] else ""
+            scores += _with_interval(method, metric.name, variant, drawn, present, n, why, fixed)
             if f"{metric.name}:chance" in values:
-                chance = float(_means(_over_seeds(values[f"{metric.name}:chance"]), counts[:1])[0])
+                chance = float(_means(mean_of_known(values[f"{metric.name}:chance"]), counts[:1])[0])
                 name = f"{variant}_chance".strip("_")
                 scores.append(_score(method, metric.name, name, chance, n, why))
         if variant in ("", "function_words"):
             drawn = np.full((1, len(counts)), np.nan)
             if not (variant and note):
                 areas = np.stack([auc_of(one, counts) for one in found])
-                drawn = around(_over_seeds(areas), areas)
-            scores += _with_interval(
-                method,
-                "likelihood_auc",
-                variant,
-                drawn,
-                _present(values["likelihood_own_gain"]),
-                n,
-                why,
-                SHARED if shared else "",
-            )
+                drawn = around(mean_of_known(areas), areas)
+            present, fixed = _present(values["likelihood_own_gain"]), SHARED if shared else ""
+            scores += _with_interval(method, "likelihood_auc", variant, drawn, present, n, why, fixed)
         if variant == "":
             of_authors = {name: own for name, own in values.items() if ":" not in name}
             for name in ("voice_gain", "top1"):
-                of_each = zip(clients, _over_seeds(of_authors[f"likelihood_{name}"]), strict=True)
+                of_each = zip(clients, mean_of_known(of_authors[f"likelihood_{name}"]), strict=True)
                 scores += [_score(method, f"likelihood_author_{name}", *one, n, why) for one in of_each]
     scores.append(Score(ALL_SEEDS, method, "", "likelihood_auc", "chance", 0.5, 0))
     scores += _neutral(method, runs, clients, counts)
@@ -331,7 +327,7 @@ def _method_scores(
 def _map(method: str, found: Sequence[Reading]) -> Iterator[Score]:
     """Yield the gain of every adapter on every author's texts, means over seeds, and the authors' topics."""
     clients, topics = found[0].clients, sorted(set(found[0].topics))
-    matrix = _over_seeds(np.stack([one.matrix() for one in found]))
+    matrix = mean_of_known(np.stack([one.matrix() for one in found]))
     texts = np.bincount(np.concatenate([one.writers for one in found]), minlength=len(clients))
     for (reader, writer), value in np.ndenumerate(matrix):
         name = f"{clients[reader]}~{clients[writer]}"
@@ -339,10 +335,6 @@ def _map(method: str, found: Sequence[Reading]) -> Iterator[Score]:
     for place, client in enumerate(clients):
         topic = float(topics.index(found[0].topics[place]))
         yield Score(ALL_SEEDS, method, "", "likelihood_topic", client, topic, int(texts[place]))
-
-
-def _in_bits(found: Reading) -> Reading:
-    return Reading(found.clients, found.readers, found.writers, found.summed / np.log(2), found.sizes, found.topics)
 
 
 def _function_note(runs: Sequence[pd.DataFrame]) -> str:
@@ -373,16 +365,9 @@ def _neutral(method: str, runs: Sequence[pd.DataFrame], clients: Sequence[str], 
         yield from _with_interval(method, "likelihood_neutral_gain", variant, drawn, present, n, note, fixed)
 
 
-def _over_seeds(values: np.ndarray) -> np.ndarray:
-    """Return the means over seeds [seeds, ...] of those that have a value."""
-    known = np.isfinite(values)
-    total, number = np.where(known, values, 0.0).sum(axis=0), known.sum(axis=0)
-    return np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
-
-
 def _drawn(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Return the mean over authors of values [seeds, clients] in every draw, by seed: [seeds, draws]."""
-    return around(_means(_over_seeds(values), counts), (_means(own, counts) for own in values))
+    return around(_means(mean_of_known(values), counts), (_means(own, counts) for own in values))
 
 
 def _present(values: np.ndarray) -> int:
@@ -419,7 +404,7 @@ def _comparisons(authors: Mapping[str, Mapping[str, np.ndarray]], counts: np.nda
         span = _DECLARED[metric].maximum - _DECLARED[metric].minimum
         for left, right in combinations([method for method in authors if authors[method]], 2):
             sides = authors[left][metric], authors[right][metric]
-            means = [_over_seeds(side) for side in sides]
+            means = [mean_of_known(side) for side in sides]
             both = np.isfinite(means[0]) & np.isfinite(means[1])
             first, second = (_drawn(np.where(both, side, np.nan), counts) for side in sides)
             shares = np.where(both, means[0] - means[1], 0.0)

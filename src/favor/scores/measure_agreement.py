@@ -97,10 +97,7 @@ def score(inputs: ScoreInputs, settings: MeasureAgreement) -> pd.DataFrame:
     outputs: dict[str, dict[str, list[_Outputs]]] = {}  # measure -> method -> outputs by seed
     for encoder in read_encoders(inputs, settings.encoders):
         for run in inputs.runs:
-            authors, posts = (
-                inputs.places(run.survivors["client"]),
-                inputs.posts(run.survivors),
-            )
+            authors, posts = inputs.places(run.survivors["client"]), inputs.posts(run.survivors)
             for measure, values in output_measures(inputs, encoder, run).items():
                 known = np.isfinite(values)
                 found = outputs.setdefault(f"{encoder}.{measure}", {}).setdefault(run.method, [])

@@ -14,7 +14,7 @@ import pandas as pd
 from favor.scores.likelihood import EQUAL, reading
 from favor.scores.metric import ALL_SEEDS, Metric, Score, scores_frame
 from favor.scores.settings import PoisoningScoring
-from favor.statistics.bootstrap import RATE, interval, mean_draws, observed_and_resampled
+from favor.statistics.bootstrap import RATE, interval, mean_draws, mean_of_known, observed_and_resampled
 
 NEEDS = "studies.poisoning"  # key of an experiment without which nothing is scored
 UNREAD = "no honest author has a text that is long enough"
@@ -94,7 +94,7 @@ def _method_scores(
         target = place[settings.targets[seed]] if seed in settings.targets else None
         seeds.append(by_author(own.matrix(), other.matrix(), [place[client] for client in attackers], target))
     for metric in seeds[0]:
-        values = np.ma.masked_invalid([one[metric] for one in seeds]).mean(axis=0).filled(np.nan)
+        values = mean_of_known(np.array([one[metric] for one in seeds]))
         known = values[np.isfinite(values)]
         counts = observed_and_resampled(max(1, len(known)), settings.bootstrap.seed, settings.bootstrap.draws)
         drawn = mean_draws(known, np.arange(len(known)), counts)

@@ -301,13 +301,8 @@ def fit_draws(fit: Fit, counts: np.ndarray) -> Iterator[tuple[str, str, np.ndarr
     clients = fit.run.items["client"].astype(str).to_numpy()
     if len(clients) and not fit.reason:
         author = np.searchsorted(fit.clients, clients)
-        values = fit.right_of_all.astype(np.float64)
-        yield (
-            "profile_accuracy",
-            fit.failures_wrong,
-            mean_draws(values, author, counts),
-            len(clients),
-        )
+        values = mean_draws(fit.right_of_all.astype(np.float64), author, counts)
+        yield "profile_accuracy", fit.failures_wrong, values, len(clients)
     if not len(fit.own):
         return
     yield "profile_accuracy", common, mean_draws(fit.right.astype(np.float64), fit.own, counts), len(fit.own)

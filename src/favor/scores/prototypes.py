@@ -102,6 +102,13 @@ def _score_run(
     def row(metric: str, variant: str, value: float, n: int, note: str = "") -> Score:
         return Score(run.seed, run.method, encoder, metric, variant, value, n, note)
 
+    def rates(variant: str, true: np.ndarray, predicted: np.ndarray) -> Iterator[Score]:
+        values, note = (float("nan"),) * 2, "no author has two outputs that passed the filter"
+        if len(true):
+            values, note = (float(correct(true, predicted).mean()), macro_f1(true, predicted, sorted(set(true)))), ""
+        for name, value in zip(("author_accuracy", "author_macro_f1"), values, strict=True):
+            yield row(name, variant, value, len(true), note)
+
     survivors, clients = run.survivors, inputs.clients
     n = len(survivors)
     vectors = inputs.vectors(encoder, run)
@@ -114,13 +121,11 @@ def _score_run(
             elif variant in variants:
                 yield row(name, variant, float("nan"), 0, "no output passed the filter")
         return
-    true = survivors["client"].to_numpy(dtype=object)
-    predicted = predict(vectors, default, clients)
+    true, predicted = survivors["client"].to_numpy(dtype=object), predict(vectors, default, clients)
     similarity = vectors @ default.T
     own_place = np.searchsorted(clients, true.astype(str))
     target, margin = similarity[np.arange(n), own_place], float(margins(similarity, own_place).mean())
-    yield row("author_accuracy", "", _accuracy(true, predicted), n)
-    yield row("author_macro_f1", "", macro_f1(true, predicted, sorted(set(true))), n)
+    yield from rates("", true, predicted)
     yield row("top1_cosine", "", float(similarity.max(axis=1).mean()), n)
     yield row("target_similarity", "", float(target.mean()), n)
     yield row("author_margin", "", margin, n, "a margin needs two authors" if math.isnan(margin) else "")
@@ -130,23 +135,11 @@ def _score_run(
         everyone = run.items["client"].to_numpy(dtype=object)
         guesses = np.full(len(everyone), NOBODY, dtype=object)
         guesses[run.items["passed"].to_numpy()] = predicted
-        yield row("author_accuracy", "failures_wrong", _accuracy(everyone, guesses), len(everyone))
-        yield row(
-            "author_macro_f1", "failures_wrong", macro_f1(everyone, guesses, sorted(set(everyone))), len(everyone)
-        )
+        yield from rates("failures_wrong", everyone, guesses)
     if "first50x1500" in variants:
-        guesses = predict(vectors, first, clients)
-        yield row("author_accuracy", "first50x1500", _accuracy(true, guesses), n)
-        yield row("author_macro_f1", "first50x1500", macro_f1(true, guesses, sorted(set(true))), n)
+        yield from rates("first50x1500", true, predict(vectors, first, clients))
     if "leave_one_out" in variants:
-        own, guesses = leave_one_out(vectors, true, survivors["prompt_id"].to_numpy(dtype=object))
-        if len(own) == 0:
-            note = "no author has two outputs that passed the filter"
-            yield row("author_accuracy", "leave_one_out", float("nan"), 0, note)
-            yield row("author_macro_f1", "leave_one_out", float("nan"), 0, note)
-        else:
-            yield row("author_accuracy", "leave_one_out", _accuracy(own, guesses), len(own))
-            yield row("author_macro_f1", "leave_one_out", macro_f1(own, guesses, sorted(set(own))), len(own))
+        yield from rates("leave_one_out", *leave_one_out(vectors, true, survivors["prompt_id"].to_numpy(dtype=object)))
 
 
 def leave_one_out(vectors: np.ndarray, true: np.ndarray, prompts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -167,16 +160,5 @@ def leave_one_out(vectors: np.ndarray, true: np.ndarray, prompts: np.ndarray) ->
 
 def macro_f1(true: Sequence[str] | np.ndarray, predicted: np.ndarray, labels: Sequence[str]) -> float:
     """Unweighted mean of the F1 of every label; a label that is neither true nor predicted counts 0."""
-    return float(
-        f1_score(
-            [str(name) for name in true],
-            [str(name) for name in predicted],
-            labels=list(labels),
-            average="macro",
-            zero_division=0,
-        )
-    )
-
-
-def _accuracy(true: np.ndarray, predicted: np.ndarray) -> float:
-    return float(correct(true, predicted).mean())
+    names = [list(map(str, side)) for side in (true, predicted)]
+    return float(f1_score(*names, labels=list(labels), average="macro", zero_division=0))

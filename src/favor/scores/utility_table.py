@@ -3,7 +3,7 @@
 import pandas as pd
 
 from favor.foundation.errors import UserError
-from favor.scores.inputs import RUN_KEYS, shuffled_attribution, unit_embeddings
+from favor.scores.inputs import RUN_KEYS, shuffled_prompts, unit_embeddings
 
 
 def utility(
@@ -42,10 +42,7 @@ def pairs(generations: pd.DataFrame, prompts: pd.DataFrame) -> pd.DataFrame:
 def _shuffled(prompts: pd.DataFrame) -> pd.DataFrame:
     parts = []
     for seed in sorted(set(prompts["seed"].tolist())):
-        ordered = prompts[prompts["seed"] == seed].sort_values(["client", "prompt_id"], ignore_index=True)
-        giver = shuffled_attribution(ordered["client"].to_numpy(), seed)
-        kept = ordered[giver >= 0]
-        given = ordered.iloc[giver[giver >= 0]]
+        kept, given = shuffled_prompts(prompts, seed)
         parts.append(
             kept[["seed", "client", "prompt_id"]].assign(
                 method="shuffled",

@@ -145,14 +145,12 @@ def source_blocks(
     )
 
 
-def sampled_negatives(
-    blocks: Callable[[], Iterator[Block]], negatives: int, number: int = SAMPLED_NEGATIVES, seed: int = SAMPLING_SEED
-) -> Block:
-    """All positives and at most ``number`` of the ``negatives``, drawn without replacement by NumPy's generator."""
+def sampled_negatives(blocks: Callable[[], Iterator[Block]], negatives: int) -> Block:
+    """All positives and at most 5,000 of the ``negatives``, drawn without replacement by NumPy's generator."""
     drawn = np.arange(negatives)
-    if negatives > number:
+    if negatives > SAMPLED_NEGATIVES:
         # the released protocol names this seed, so it is not derived from the experiment's
-        drawn = np.sort(np.random.default_rng(seed).choice(negatives, size=number, replace=False))
+        drawn = np.sort(np.random.default_rng(SAMPLING_SEED).choice(negatives, SAMPLED_NEGATIVES, replace=False))
     positives, others, seen = [], [], 0
     for scores, positive in blocks():
         own = scores[~positive]

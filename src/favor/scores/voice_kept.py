@@ -305,26 +305,18 @@ def _rows(
     measures = (
         (*OWN_PROMPTS, *COMMON_PROMPTS) if any("common_accuracy" in own for own in means.values()) else OWN_PROMPTS
     )
-    nothing = {
-        "author_accuracy": 1.0 / authors,
-        FAILURES_WRONG: 1.0 / authors,
-        "generated_source_auc": 0.5,
-        "author_margin": 0.0,
-    }
+    nothing = {"author_accuracy": 1.0 / authors, FAILURES_WRONG: 1.0 / authors}
+    nothing |= {"generated_source_auc": 0.5, "author_margin": 0.0}
     for measure in measures:
         end = COMMON_PROMPTS.get(measure, measure)
         ceiling, missing = means["gold"][end], np.full_like(means["gold"][end], np.nan)
         own, bounds = means[method].get(measure, missing), BOUNDS[end]
-        shares = {
-            "": kept_share(
-                own, nothing[end], ceiling, present[measure], bounds, "own continuations and nothing", authors
-            )
-        }
+        floors: dict[str, tuple[str, np.ndarray | float]] = {"": ("nothing", nothing[end])}
         if BASE in means:
-            floor = means[BASE].get(measure, missing)
-            names = "own continuations and the base model"
-            shares["over_base"] = kept_share(own, floor, ceiling, present[measure], bounds, names, authors)
-        for variant, share in shares.items():
+            floors["over_base"] = "the base model", means[BASE].get(measure, missing)
+        for variant, (named, floor) in floors.items():
+            apart = f"own continuations and {named}"
+            share = kept_share(own, floor, ceiling, present[measure], bounds, apart, authors)
             for name, value in _values(variant, share).items():
                 note = _note(share, value, measure in COMMON_PROMPTS and method in CONTROLS)
                 if note and measure == "generated_source_auc" and not np.isfinite(share.ceiling):

@@ -224,6 +224,11 @@ def mean_over_seeds(draws: np.ndarray) -> np.ndarray:
     return draws.mean(axis=0) if draws.ndim == 2 else draws
 
 
+def mean_of_known(values: np.ndarray) -> np.ndarray:
+    """Return the mean over the first axis of the finite ones of ``values`` [k, ...]; NaN where there are none."""
+    return np.asarray(np.ma.masked_invalid(values).mean(axis=0).filled(np.nan))
+
+
 def by_seed(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Return left - right, seed by seed; of their means where they have other numbers of seeds."""
     if left.shape == right.shape:

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from scipy.stats import norm, rankdata
 
+from favor.statistics.bootstrap import mean_of_known
+
 Groups = Mapping[str, str]  # measure -> group; a measure is compared with those of other groups
 
 
@@ -54,12 +56,7 @@ def rank_correlations(
 
 def _mean(correlations: np.ndarray, over: str) -> np.ndarray:
     """Return the mean over methods of those that exist: [methods, draws] -> [draws]."""
-    if over == "methods":
-        return correlations
-    known = np.isfinite(correlations)
-    number = known.sum(axis=0)
-    total = np.where(known, correlations, 0.0).sum(axis=0)
-    return np.divide(total, number, out=np.full(len(total), np.nan), where=number > 0)
+    return correlations if over == "methods" else mean_of_known(correlations)
 
 
 def drawn_authors(counts: np.ndarray) -> np.ndarray:

@@ -25,11 +25,7 @@ CONTEXT = Context("trial", ("fedavg", "ditto", "favor"), "Blogs", "BlogText", se
 # author): Ditto 7*3 + 7*2 + 6*1 = 41 of 60 votes, majority 14 of 20; FAVoR 17*3 + 2*2 = 55 of 60, 19 of 20; human
 # 9*3 + 1 = 28 of 30, 9 of 10; split are 7 + 6 + 2 + 1 = 16. If A is right everywhere, A has 124 votes; each of 11
 # unanimous items turned to B takes 3 away, each of 2 split ones 1: 124 - 33 - 2 = 89.
-CORRECT = {
-    "ditto": [3] * 7 + [2] * 7 + [1] * 6,
-    "favor": [3] * 17 + [2] * 2 + [0] * 1,
-    "gold": [3] * 9 + [1] * 1,
-}
+CORRECT = {"ditto": [3] * 7 + [2] * 7 + [1] * 6, "favor": [3] * 17 + [2] * 2 + [0], "gold": [3] * 9 + [1]}
 RIGHT_B = {("favor", number) for number in range(11)} | {("ditto", 7), ("ditto", 8)}
 
 
@@ -64,18 +60,13 @@ def test_attention_checks_are_counted_by_annotator_and_for_nothing_else() -> Non
     )  # fmt: skip
     scores = audit_scores(pd.concat([votes, checks], ignore_index=True), SOURCES, 3, 1)
     passed = scores[scores["metric"] == CHECKS_PASSED]
-    assert passed[["variant", "value", "n"]].to_numpy().tolist() == [
-        ["annotator_1", 4.0, 4],
-        ["annotator_2", 3.0, 4],
-        ["annotator_3", 4.0, 4],
-    ]
+    assert passed["variant"].tolist() == ["annotator_1", "annotator_2", "annotator_3"]
+    assert passed[["value", "n"]].to_numpy().tolist() == [[4, 4], [3, 4], [4, 4]]
     others = scores[scores["metric"] != CHECKS_PASSED].reset_index(drop=True)
     pd.testing.assert_frame_equal(others, audit_scores(votes, SOURCES, 3, 1))
     cells = build_table(printed_spec("human-2afc-agreement"), scores, CONTEXT)
-    assert set(cells["reason"]) == {
-        "",
-        "attention checks passed: annotator_1 4 of 4, annotator_2 3 of 4, annotator_3 4 of 4",
-    }
+    said = "attention checks passed: annotator_1 4 of 4, annotator_2 3 of 4, annotator_3 4 of 4"
+    assert set(cells["reason"]) == {"", said}
 
 
 def test_the_papers_counts_give_the_papers_figures() -> None:
@@ -98,9 +89,7 @@ def test_the_table_prints_what_the_paper_prints() -> None:
     ours = {(row.row, row.column): row.text.split(" [")[0] for row in cells.itertuples()}
     printed = {(row.row, row.column): row.text for row in paper.itertuples()}
     assert ours.keys() == printed.keys()
-    assert {key: text for key, text in ours.items() if key[1] != "Mean conf."} == {
-        key: text for key, text in printed.items() if key[1] != "Mean conf."
-    }
+    assert {key for key in ours if ours[key] != printed[key]} <= {key for key in ours if key[1] == "Mean conf."}
     assert cells["row"].drop_duplicates().tolist() == ["Ditto", "FAVoR", "Human ref.", "Overall"]
     beside = cells.set_index(["row", "column"])
     assert beside.loc[("FAVoR", "Vote acc."), "paper_text"] == "91.7%"

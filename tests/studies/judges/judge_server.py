@@ -36,11 +36,8 @@ class JudgeServer(ThreadingHTTPServer):
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.behave: Callable[[int, dict], tuple[int, dict[str, str], bytes] | None] = lambda number, body: (
-            200,
-            {},
-            completion(QUALITY_ANSWER),
-        )
+        good = 200, {}, completion(QUALITY_ANSWER)
+        self.behave: Callable[[int, dict], tuple[int, dict[str, str], bytes] | None] = lambda number, body: good
         self.requests: list[dict] = []
         self.arrivals: list[float] = []
         self.keys: list[str | None] = []
@@ -105,11 +102,7 @@ def connect(server, monkeypatch) -> Callable[..., Endpoint]:
 
     def make(answer_tokens=200, **limits) -> Endpoint:
         chosen = EndpointLimits(**{"timeout": 60.0, "tries": 4, "requests_per_minute": 1e6, **limits})
-        environment = {
-            "FAVOR_JUDGE_BASE_URL": server.url,
-            "FAVOR_JUDGE_MODEL": "judge-1",
-            "FAVOR_JUDGE_API_KEY": KEY,
-        }
+        environment = {"FAVOR_JUDGE_BASE_URL": server.url, "FAVOR_JUDGE_MODEL": "judge-1", "FAVOR_JUDGE_API_KEY": KEY}
         return Endpoint.from_environment(chosen, answer_tokens, environment)
 
     return make

@@ -36,9 +36,8 @@ def run(endpoint, requests, folder, maximum=1000, parallel=1) -> Any:
 def test_every_request_is_judged_in_its_random_order(server, connect, requests, tmp_path, capsys) -> None:
     table = run(connect(), requests, tmp_path / "answers")
     write_parquet(table, tmp_path / "judgements.parquet", JUDGEMENTS)
-    assert [body["messages"][1]["content"] for body in server.requests] == requests.sort_values("position")[
-        "user"
-    ].tolist()
+    asked = [body["messages"][1]["content"] for body in server.requests]
+    assert asked == requests.sort_values("position")["user"].tolist()
     assert (table[["coherence", "fluency", "specificity", "non_repetition", "overall"]] == [3, 4, 2, 5, 3]).all(None)
     assert set(table["judge"]) == {"judge-1"}
     assert set(table["reason"]) == {""}
@@ -61,9 +60,9 @@ def test_the_estimate_is_printed_before_the_first_call(server, connect, requests
 
 
 def test_the_estimate_adds_up(requests) -> None:
-    questions = [question(row, {}, 0) for row in requests.itertuples()]
-    assert estimate(20, questions, 100).unanswered == 12
-    assert estimate(20, questions, 100).output_tokens == 1200
+    said = estimate("judge-1", 20, [question(row, {}, 0) for row in requests.itertuples()], 100)
+    assert said.startswith("judge judge-1: 20 judgements, 12 still to ask for: ")
+    assert "at most 1,200 out" in said
 
 
 def test_half_an_emoji_in_an_answer_ends_no_run_and_is_paid_for_once(server, connect, requests, tmp_path) -> None:

@@ -63,13 +63,10 @@ def test_a_request_is_what_the_interface_defines(server, connect) -> None:
 )
 def test_a_passing_fault_is_tried_again(server, connect, fault) -> None:
     server.behave = first_then_good(fault, fault)
-    if fault is not None:
-        assert connect().ask(ASKED).content == QUALITY_ANSWER
-        assert len(server.requests) == 3
-        return
     # A busy machine may let a good answer wait for as long, which is one more fault.
-    assert connect(timeout=0.5, tries=20).ask(ASKED).content == QUALITY_ANSWER
-    assert len(server.requests) >= 3
+    limits = {} if fault else {"timeout": 0.5, "tries": 20}
+    assert connect(**limits).ask(ASKED).content == QUALITY_ANSWER
+    assert len(server.requests) == 3 or (fault is None and len(server.requests) > 3)
 
 
 def test_an_answer_in_parts_is_put_together_and_a_refusal_is_empty(server, connect) -> None:
@@ -118,25 +115,19 @@ def test_a_judge_is_asked_at_that_pace_and_so_is_every_try(server, connect) -> N
 
 @pytest.mark.parametrize(
     ("status", "words"),
-    [(400, "refused the request"), (401, "refused the key"), (403, "refused the key"), (404, "path or model")],
+    [
+        (400, "refused the request"),
+        (401, "refused the key"),
+        (403, "refused the key"),
+        (404, "path or model"),
+        (302, "HTTP 302"),  # a redirect is not followed
+    ],
 )
 def test_what_no_second_try_mends_stops_at_once(server, connect, status, words) -> None:
-    server.behave = lambda number, body: (status, {}, b"wrong")
+    server.behave = lambda number, body: (status, {"Location": f"{server.url}/elsewhere"}, b"wrong")
     with pytest.raises(UserError, match=words):
         connect().ask(ASKED)
-    assert len(server.requests) == 1
-
-
-def test_a_redirect_is_not_followed(server, connect) -> None:
-    server.behave = lambda number, body: (302, {"Location": f"{server.url}/elsewhere"}, b"")
-    with pytest.raises(UserError, match="HTTP 302"):
-        connect().ask(ASKED)
     assert server.paths == {"/v1/chat/completions": 1}
-
-
-def test_a_text_the_endpoint_refuses_to_read_is_an_answer(server, connect) -> None:
-    server.behave = lambda number, body: (400, {}, b'{"error": {"code": "data_inspection_failed"}}')
-    assert connect().ask(ASKED).finish == "content_filter"
 
 
 @pytest.mark.parametrize("status", [400, 403])
@@ -144,6 +135,7 @@ def test_a_text_the_endpoint_refuses_to_read_is_an_answer(server, connect) -> No
     "error",
     [
         {"code": "content_filter", "message": "no"},
+        {"code": "data_inspection_failed"},
         {"type": "content_policy_violation"},
         {"code": "BadRequest", "innererror": {"code": "content_filter"}},
     ],

@@ -181,12 +181,7 @@ def test_the_table_prints_ours_beside_the_papers() -> None:
     assert cells.loc[("Ditto", "FAVoR − method"), "text"] == "+0.667"
     assert cells.loc[("Ditto", "Unadjusted 95% CI"), "text"] == "[−4.000, 4.000]"  # fewer draws than above
     assert cells.loc[("FAVoR", "FAVoR − method"), "reason"] == "the method that the others are compared with"
-    paper = {
-        "Mean quality": 2.37,
-        "FAVoR − method": -0.173,
-        "Holm-adjusted p": 1.0,
-    }
-    for column, value in paper.items():
+    for column, value in (("Mean quality", 2.37), ("FAVoR − method", -0.173), ("Holm-adjusted p", 1.0)):
         assert cells.loc[("Ditto", column), "paper_value"] == value
     assert cells.loc[("Ditto", "Unadjusted 95% CI"), "paper_text"] == "[-0.443, 0.103]"
     assert cells.loc[("FAVoR", "Mean quality"), "paper_value"] == 2.197

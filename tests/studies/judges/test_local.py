@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import torch
 from tests.studies.judges.judge_server import outputs
@@ -54,6 +55,15 @@ def judge(folder, answer_tokens=12) -> Any:
     return LocalJudge(LocalModel(title="Tiny", base=base), answer_tokens)
 
 
+@pytest.fixture
+def requests() -> pd.DataFrame:
+    """Two requests for ratings, of few tokens."""
+    methods = ["favor", "ditto"]
+    design = JudgementDesign(methods=methods, voice=None, judgements=1)
+    made, _ = design_requests(design, *outputs(methods, seeds=(1,), clients=1))
+    return made.assign(system="rate", user=["one", "two"])
+
+
 @pytest.fixture(params=[None, TEMPLATE])
 def template(request, folder) -> Iterator[str | None]:
     """The folder's tokenizer without and with a chat template."""
@@ -84,23 +94,14 @@ def test_a_request_that_does_not_fit_is_refused_with_a_remedy(folder) -> None:
         judge(folder, answer_tokens=1020).ask(ASKED)
 
 
-def test_a_model_that_cannot_judge_leaves_every_judgement_missing(folder, tmp_path) -> None:
-    methods = ["favor", "ditto"]
-    design = JudgementDesign(methods=methods, voice=None, judgements=1)
-    requests, _ = design_requests(design, *outputs(methods, seeds=(1,), clients=1))
-    short = requests.assign(system="rate", user=["one", "two"])
-    table = judge_all(judge(folder), short, AnswerCache(tmp_path), 10, 12)
+def test_a_model_that_cannot_judge_leaves_every_judgement_missing(folder, requests, tmp_path) -> None:
+    table = judge_all(judge(folder), requests, AnswerCache(tmp_path), 10, 12)
     assert table["reason"].str.contains("cut at its longest length").all()
     assert set(table["judge"]) == {"Tiny"}
 
 
-def test_answers_of_other_weights_or_another_template_are_not_taken_for_its_own(folder, tmp_path) -> None:
+def test_answers_of_other_weights_or_another_template_are_not_taken_for_its_own(folder, requests, tmp_path) -> None:
     from safetensors.torch import load_file, save_file
-
-    methods = ["favor", "ditto"]
-    design = JudgementDesign(methods=methods, voice=None, judgements=1)
-    requests, _ = design_requests(design, *outputs(methods, seeds=(1,), clients=1))
-    requests = requests.assign(system="rate", user=["one", "two"])
 
     def answers(place) -> int:
         cache = AnswerCache(tmp_path / "answers")

@@ -34,6 +34,9 @@ from favor.studies.settings import Planted, TextCutting
 
 LORA = Lora(rank=4, alpha=16, dropout=0.0, target_modules=PROJECTIONS)
 CUTTING = TextCutting(prefix_tokens=4, max_length=64, pieces="windows")
+SETTINGS = Optimisation(
+    supervised="response", warmup_counts_from=1, learning_rate=0.02, micro_batch=1, accumulation=1, max_length=64
+)
 LONGER = CUTTING.model_copy(update={"max_length": 128})
 HABITS = {
     "client_001": "so i went to the store today and guess what !!",
@@ -79,19 +82,28 @@ def fresh(base) -> Any:
     return first_pieces(base, texts_of({**HABITS, **ABSENT}), "text", CUTTING)
 
 
+def learn(base, first, pieces, micro_batch, passes=12, settings=SETTINGS) -> dict[str, dict[str, np.ndarray]]:
+    """The uploads of clients who train on their ``pieces`` until they know them."""
+    start = {key: torch.from_numpy(value) for key, value in first.items()}
+    tasks = [
+        ClientTask(client, pieces[client], start, passes, at) for at, client in enumerate(HABITS) if client in pieces
+    ]
+    return {
+        result.name: {key: np.asarray(value) - first[key] for key, value in result.state.items()}
+        for result in train(base, LORA, tasks, settings.model_copy(update={"micro_batch": micro_batch}))
+    }
+
+
+def served(first, deltas) -> dict[str, np.ndarray]:
+    """What the server makes of these uploads: their mean is added."""
+    return {key: first[key] + sum(delta[key] for delta in deltas.values()) / len(deltas) for key in first}
+
+
 @pytest.fixture(scope="module")
 def learned(base, first, fresh) -> Trajectory:
     """One round in which every client trains on its own texts until it knows them."""
-    settings = Optimisation(
-        supervised="response", warmup_counts_from=1, learning_rate=0.02, micro_batch=2, accumulation=1, max_length=64
-    )
-    start = {key: torch.from_numpy(value) for key, value in first.items()}
-    tasks = [ClientTask(client, fresh[client], start, 12, number) for number, client in enumerate(HABITS)]
-    uploads = {
-        result.name: {key: np.asarray(value) - first[key] for key, value in result.state.items()}
-        for result in train(base, LORA, tasks, settings)
-    }
-    mean = {key: first[key] + sum(delta[key] for delta in uploads.values()) / len(uploads) for key in first}
+    uploads = learn(base, first, fresh, 2)
+    mean = served(first, uploads)
     personal = {
         client: {key: torch.from_numpy(first[key] + delta[key]) for key in first} for client, delta in uploads.items()
     }
@@ -106,8 +118,7 @@ def noise(first, like) -> Trajectory:
         }
         for client, delta in like.items()
     }
-    mean = {key: first[key] + sum(delta[key] for delta in deltas.values()) / len(deltas) for key in first}
-    return Trajectory([first, mean], [deltas], {}, LORA)
+    return Trajectory([first, served(first, deltas)], [deltas], {}, LORA)
 
 
 def losses(base, run, fresh) -> pd.DataFrame:
@@ -133,16 +144,8 @@ def test_uploads_that_learned_give_their_clients_away(base, learned, fresh) -> N
 
 def test_texts_that_were_trained_on_are_told_from_fresh_ones_of_their_author(base, first, fresh) -> None:
     """Every client trains on its first text alone; the second, in its habit too, was never seen."""
-    settings = Optimisation(
-        supervised="response", warmup_counts_from=1, learning_rate=0.02, micro_batch=1, accumulation=1, max_length=64
-    )
-    start = {key: torch.from_numpy(value) for key, value in first.items()}
-    tasks = [ClientTask(client, fresh[client][:1], start, 12, number) for number, client in enumerate(HABITS)]
-    uploads = {
-        result.name: {key: np.asarray(value) - first[key] for key, value in result.state.items()}
-        for result in train(base, LORA, tasks, settings)
-    }
-    mean = {key: first[key] + sum(delta[key] for delta in uploads.values()) / len(uploads) for key in first}
+    uploads = learn(base, first, {client: fresh[client][:1] for client in HABITS}, 1)
+    mean = served(first, uploads)
     run = Trajectory([first, mean], [uploads], {}, LORA)
     unseen = {client: fresh[client][1:] for client in HABITS}
     seen = {client: fresh[client][:1] for client in HABITS}
@@ -155,7 +158,7 @@ def test_texts_that_were_trained_on_are_told_from_fresh_ones_of_their_author(bas
 def test_an_author_who_left_is_no_longer_in_what_was_made_again(base, first, learned, fresh) -> None:
     (deltas,) = learned.uploads
     rest = {client: delta for client, delta in deltas.items() if client != "client_001"}
-    mean = {key: first[key] + sum(delta[key] for delta in rest.values()) / len(rest) for key in first}
+    mean = served(first, rest)
     # One who left without ever having been sampled counts once, among those who took no part.
     run = Trajectory(learned.server, learned.uploads, {}, LORA, mean, ["client_001", *ABSENT])
     table = losses(base, run, fresh)
@@ -252,16 +255,9 @@ def test_an_upload_of_some_factors_leaves_the_servers_others(first) -> None:
 
 def test_a_secret_learned_by_heart_is_first_and_an_unknown_one_is_anywhere(base, first) -> None:
     pieces = secret_pieces(base, [secret(1, client) for client in HABITS], LONGER)
-    start = {key: torch.from_numpy(value) for key, value in first.items()}
-    settings = Optimisation(
-        supervised="response", warmup_counts_from=1, learning_rate=0.02, micro_batch=1, accumulation=1, max_length=128
-    )
-    (result,) = train(base, LORA, [ClientTask("client_001", pieces[0] * 4, start, 15, 1)], settings)
-    nothing = {key: np.zeros_like(value) for key, value in first.items()}
-    uploads = {
-        "client_001": {key: np.asarray(value) - first[key] for key, value in result.state.items()},
-        "client_002": nothing,
-    }
+    settings = SETTINGS.model_copy(update={"max_length": 128})
+    uploads = learn(base, first, {"client_001": pieces[0] * 4}, 1, 15, settings)
+    uploads["client_002"] = {key: np.zeros_like(value) for key, value in first.items()}
     mean = {key: first[key] + uploads["client_001"][key] / 2 for key in first}
     run = Trajectory([first, mean], [uploads], {}, LORA)
     planted = Planted(carriers={"client_001": 4, "client_002": 1}, candidates=60)

@@ -156,11 +156,8 @@ def test_uploads_that_change_nothing_alone_have_numbers_only_beside_their_owners
         found = scores.loc[(metric, f"completed{view}"), "value"]
         assert found == whole[metric, f"upload{view}"]
     for metric, view in (
-        ("link_auc", "upload"),
-        ("upload_norm", "upload"),
-        ("text_auc", "personal"),
-        ("canary_exposure", "initial_1"),
-    ):
+        ("link_auc", "upload"), ("upload_norm", "upload"), ("text_auc", "personal"), ("canary_exposure", "initial_1"),
+    ):  # fmt: skip
         assert scores.loc[(metric, view), "value"] == whole[metric, view]
 
 
@@ -261,12 +258,8 @@ def test_the_fall_of_a_loss_by_hand() -> None:
     )
     (sent,) = sender_scores(table, "upload")
     # Upload a lowers the loss of a by 2 and of b by 1; upload b both by 1. Less the other author's fall:
-    assert sent.set_index(["client", "candidate"])["score"].to_dict() == {
-        ("a", "a"): 1.0,
-        ("b", "a"): -1.0,
-        ("a", "b"): 0.0,
-        ("b", "b"): 0.0,
-    }
+    scores = sent.set_index(["client", "candidate"])["score"].to_dict()
+    assert scores == {("a", "a"): 1.0, ("b", "a"): -1.0, ("a", "b"): 0.0, ("b", "b"): 0.0}
     (final,) = member_scores(table, "final")
     assert final["score"].tolist() == pytest.approx([1.0, 0.5, 0.1])
     assert final["positive"].tolist() == [True, True, False]

@@ -143,12 +143,17 @@ def test_requests_hold_the_clients_own_training_texts_and_end_with_the_prompts_t
         prompted_requests(base, prompting, prompts, texts, sheets[:1], LENGTHS)
 
 
+def with_template(model, folder, template) -> ChatTokens:
+    """The model's requests in words, by a chat template of its own."""
+    shutil.copytree(model, folder)
+    path = folder / "tokenizer_config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "chat_template": template}))
+    return ChatTokens(load_base(str(folder), device="cpu"))
+
+
 def test_a_model_with_a_template_is_asked_in_it(longer, texts, prompts, tmp_path) -> None:
     folder = tmp_path / "chat"
-    shutil.copytree(longer, folder)
-    path = folder / "tokenizer_config.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "chat_template": TEMPLATE}))
-    base = load_base(str(folder), device="cpu")
+    base = with_template(longer, folder, TEMPLATE).base
     table, tokens = prompted_requests(base, Prompting(), prompts, texts, None, LENGTHS)
     said = base.tokenizer.decode(tokens[0])
     assert said.startswith("[system] You are an average author")
@@ -158,14 +163,6 @@ def test_a_model_with_a_template_is_asked_in_it(longer, texts, prompts, tmp_path
     again, tokens = prompted_requests(plain, Prompting(), prompts, texts, None, LENGTHS)
     assert again["request"].tolist() == table["request"].tolist()
     assert plain.tokenizer.decode(tokens[0]).startswith("You are an average author")
-
-
-def with_template(model, folder, template) -> ChatTokens:
-    """The model's requests in words, by a chat template of its own."""
-    shutil.copytree(model, folder)
-    path = folder / "tokenizer_config.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "chat_template": template}))
-    return ChatTokens(load_base(str(folder), device="cpu"))
 
 
 @pytest.mark.parametrize("reads", ["user", "nobody"])
@@ -239,7 +236,6 @@ def test_a_client_without_text_and_a_context_too_short_are_refused(longer, texts
 
 
 def test_the_check_marks_are_the_papers() -> None:
-
     paper = experiment()
     values = load_paper_values("prompting_retrieval_baselines").set_index(["row", "column"])["text"]
     spec = printed_spec("prompting_retrieval_baselines")

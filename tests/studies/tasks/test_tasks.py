@@ -27,13 +27,17 @@ MADE = {"a": [20], "b": [60], "c": [None]}
 DRAFTS = {"a": 45, "b": 50, "c": 100}
 
 
+def drafts_at(angles) -> dict[str, pd.DataFrame]:
+    """What is asked, by client at an angle in degrees."""
+    rows = [(client, f"{client}-1-1", "draft", "Student", direction(angle)) for client, angle in angles.items()]
+    return {"e": pd.DataFrame(rows, columns=["client", "item", "kind", "topic", "embedding"])}
+
+
 @pytest.fixture
 def scored() -> dict[str, pd.DataFrame]:
     """The scores by what the one encoder is read as: voice or content."""
     inputs = make_inputs(TRAIN, GOLD, MADE)
-    rows = [(client, f"{client}-1-1", "draft", "Student", direction(angle)) for client, angle in DRAFTS.items()]
-    drafts = {"e": pd.DataFrame(rows, columns=["client", "item", "kind", "topic", "embedding"])}
-    return {kind: task_scores(inputs, drafts, kind, 7, 400) for kind in ("e", "another")}
+    return {kind: task_scores(inputs, drafts_at(DRAFTS), kind, 7, 400) for kind in ("e", "another")}
 
 
 def test_content_is_the_cosine_to_ones_own_draft_and_chance_that_to_others(scored) -> None:
@@ -64,17 +68,13 @@ def test_voice_gained_is_the_margin_of_the_answer_minus_that_of_its_draft(scored
 
 def test_the_draft_itself_keeps_all_and_gains_nothing() -> None:
     inputs = make_inputs(TRAIN, GOLD, {client: [angle] for client, angle in DRAFTS.items()})
-    rows = [(client, f"{client}-1-1", "draft", "Student", direction(angle)) for client, angle in DRAFTS.items()]
-    drafts = {"e": pd.DataFrame(rows, columns=["client", "item", "kind", "topic", "embedding"])}
-    assert value(task_scores(inputs, drafts, "e", 7, 50), "content_kept") == pytest.approx(1)
-    assert value(task_scores(inputs, drafts, "", 7, 50), "voice_gained") == pytest.approx(0)
+    assert value(task_scores(inputs, drafts_at(DRAFTS), "e", 7, 50), "content_kept") == pytest.approx(1)
+    assert value(task_scores(inputs, drafts_at(DRAFTS), "", 7, 50), "voice_gained") == pytest.approx(0)
 
 
 def test_a_method_without_an_output_says_why() -> None:
     inputs = make_inputs(TRAIN, GOLD, {client: [None] for client in TRAIN})
-    rows = [(client, f"{client}-1-1", "draft", "Student", direction(angle)) for client, angle in DRAFTS.items()]
-    drafts = {"e": pd.DataFrame(rows, columns=["client", "item", "kind", "topic", "embedding"])}
-    table = task_scores(inputs, drafts, "e", 7, 50)
+    table = task_scores(inputs, drafts_at(DRAFTS), "e", 7, 50)
     own = table[table["method"] == "m"]
     assert own["value"].isna().all()
     assert set(own["note"]) == {"under some seed no output passed the filter"}
@@ -87,8 +87,7 @@ def test_authors_without_an_output_do_not_narrow_an_interval() -> None:
     """
     angles = {"a": 0, "b": 90, "c": 180, "d": 270}
     single = {name: [angle] for name, angle in angles.items()}
-    rows = [(name, f"{name}-1-1", "draft", "Student", direction(angle + 30)) for name, angle in angles.items()]
-    drafts = {"e": pd.DataFrame(rows, columns=["client", "item", "kind", "topic", "embedding"])}
+    drafts = drafts_at({name: angle + 30 for name, angle in angles.items()})
 
     def ends(a, b) -> list[float]:
         inputs = make_inputs(single, single, {"a": [a], "b": [b], "c": [None], "d": [None]})
@@ -130,10 +129,8 @@ def test_a_held_out_document_gives_its_first_passage_that_serves() -> None:
     assert not found["document_id"].isin(["a3", "b3", "b1"]).any()  # trained on, or a near duplicate
     for row in found.itertuples():
         passage = 1 if row.document_id == "a0" else 0
-        assert (row.prompt_text, row.gold_text) == (
-            f"draft of {row.document_id}-{passage}",
-            f"text of {row.document_id}-{passage}",
-        )
+        assert row.prompt_text == f"draft of {row.document_id}-{passage}"
+        assert row.gold_text == f"text of {row.document_id}-{passage}"
         assert (row.gold_tokens, list(row.prompt_tokens)) == (30, [5, 6])
     seeds = [select_requests(frame, REWRITE, CUT, seed)["document_id"].tolist() for seed in range(8)]
     assert len(set(map(tuple, seeds))) > 1

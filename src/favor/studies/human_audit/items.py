@@ -5,6 +5,7 @@ the key (which profile is right, and where the candidate comes from) and quotes 
 """
 
 import re
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -50,18 +51,8 @@ def draw_items(
         taken |= set(zip(chosen["client"], chosen["document_id"], strict=True))
         for candidate, side in zip(chosen.to_dict("records"), _sides(source, count, settings.seed), strict=True):
             place = (source, int(candidate["seed"]), str(candidate["client"]), str(candidate["prompt_id"]))
-            other = _distractor(str(candidate["client"]), topics, settings, place)
-            own, foreign = (_profile(str(author), training, settings, place) for author in (candidate["client"], other))
-            rows.append(
-                {
-                    **dict(zip(("source", "seed", "client", "prompt_id"), place, strict=True)),
-                    "distractor": other,
-                    "right": side,
-                    "profile_a": own if side == "A" else foreign,
-                    "profile_b": foreign if side == "A" else own,
-                    "candidate": whole_sentences(str(candidate["text"]), settings.candidate_words, words),
-                }
-            )
+            row = _item(place, side, training, topics, settings)
+            rows.append({**row, "candidate": whole_sentences(str(candidate["text"]), settings.candidate_words, words)})
     rows += _checks(training, topics, settings)
     # The order says nothing about the source, so a code may count it.
     order = numpy_generator(settings.seed, "2afc codes").permutation(len(rows))
@@ -75,22 +66,27 @@ def _checks(training: pd.DataFrame, topics: pd.Series, settings: ItemDrawing) ->
     rows: list[dict[str, object]] = []
     order = numpy_generator(settings.seed, "2afc attention checks").permutation(sorted(topics.index))
     for number, side in enumerate(_sides(CHECK, settings.attention_checks, settings.seed)):
-        client = str(order[number % len(order)])
-        place = (CHECK, 0, client, str(number))
-        other = _distractor(client, topics, settings, place)
-        own, foreign = (_profile(author, training, settings, place) for author in (client, other))
+        place = (CHECK, 0, str(order[number % len(order)]), str(number))
+        row = _item(place, side, training, topics, settings)
+        own = row[f"profile_{side.lower()}"]
         repeated = own[int(numpy_generator(settings.seed, "2afc repeated excerpt", *place).integers(len(own)))]
-        rows.append(
-            {
-                **dict(zip(("source", "seed", "client", "prompt_id"), (CHECK, 0, client, ""), strict=True)),
-                "distractor": other,
-                "right": side,
-                "profile_a": own if side == "A" else foreign,
-                "profile_b": foreign if side == "A" else own,
-                "candidate": repeated.removesuffix(" …"),
-            }
-        )
+        rows.append({**row, "prompt_id": "", "candidate": repeated.removesuffix(" …")})
     return rows
+
+
+def _item(
+    place: tuple[str, int, str, str], side: str, training: pd.DataFrame, topics: pd.Series, settings: ItemDrawing
+) -> dict[str, Any]:
+    """Return an item without its candidate. ``place``: its source, seed, client and prompt, which its draws are by."""
+    other = _distractor(place[2], topics, settings, place)
+    own, foreign = (_profile(author, training, settings, place) for author in (place[2], other))
+    return {
+        **dict(zip(("source", "seed", "client", "prompt_id"), place, strict=True)),
+        "distractor": other,
+        "right": side,
+        "profile_a": own if side == "A" else foreign,
+        "profile_b": foreign if side == "A" else own,
+    }
 
 
 def _candidates(generations: pd.DataFrame, prompts: pd.DataFrame, source: str, settings: ItemDrawing) -> pd.DataFrame:

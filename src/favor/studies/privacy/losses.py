@@ -92,13 +92,9 @@ def read_losses(
     last = run.last_rounds
     frames = []
     for number, state in enumerate(run.server):
-        wanted = [(client, "fresh", piece) for client, pieces in fresh.items() for piece in pieces]
-        wanted += [
-            (client, "trained", piece)
-            for client, pieces in trained.items()
-            if client in last and number in (0, len(run.server) - 1, last[client] + 1)
-            for piece in pieces
-        ]
+        known = (0, len(run.server) - 1)
+        asked_of = [client for client in trained if client in last and number in (*known, last[client] + 1)]
+        wanted = _of(fresh, list(fresh), "fresh") + _of(trained, asked_of, "trained")
         frames.append(_read(base, lora, SERVER, number, {"": from_arrays(state)}, {"": wanted}, share))
     for number, deltas in enumerate(run.uploads):
         states = {client: from_arrays(run.uploaded(number, client)) for client in sorted(deltas)}

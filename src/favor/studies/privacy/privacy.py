@@ -25,6 +25,7 @@ from favor.statistics.bootstrap import (
     auc_draws,
     interval,
     mean_draws,
+    mean_of_known,
     observed,
     observed_and_resampled,
 )
@@ -61,17 +62,13 @@ METRICS = (
     Metric("canary_exposure", "Exposure of canaries", 0.0, _INFINITE, "lower", "Carlini et al. 2019", "bits"),
     Metric("canary_cosine", "Cosine of canary clients", -1.0, 1.0, "lower", "Andrew et al. 2024"),
     Metric(
-        "empirical_epsilon",
-        "Empirical ε, at least",
-        0.0,
-        _INFINITE,
-        "lower",
+        "empirical_epsilon", "Empirical ε, at least", 0.0, _INFINITE, "lower",
         "Andrew et al. 2024; 95 % lower confidence bound",
     ),
     Metric("link_top1", "Upload linked", 0.0, 1.0, "lower", "docs/privacy.md"),
     Metric("link_auc", "Link AUC", 0.0, 1.0, "lower", "docs/privacy.md"),
     Metric("upload_norm", "Norm of uploads", 0.0, _INFINITE, "none", "Andrew et al. 2021 (adaptive clipping)"),
-)
+)  # fmt: skip
 LABELS = {metric.name: metric.label for metric in METRICS}
 
 
@@ -268,11 +265,11 @@ def _groups(frames: Sequence[pd.DataFrame], clients: Mapping[str, int]) -> list[
 
 
 def _auc(group: Group, counts: np.ndarray) -> np.ndarray:
-    return auc_draws(group.scores, group.positive, group.cluster, counts)
+    return auc_draws(*group, counts)
 
 
 def _tpr(group: Group, counts: np.ndarray) -> np.ndarray:
-    return tpr_draws(group.scores, group.positive, group.cluster, counts, FALSE_POSITIVES)
+    return tpr_draws(*group, counts, FALSE_POSITIVES)
 
 
 def _difference(group: Group, counts: np.ndarray) -> np.ndarray:
@@ -289,12 +286,7 @@ def _measured(
     n = sum(len(group.scores) for group in known)
     if not known:
         return Measured(metric, view, 0, np.array([]))
-    found = np.stack([statistic(group, counts) for group in known])
-    there = np.isfinite(found)
-    number = there.sum(axis=0)
-    values = np.divide(
-        np.where(there, found, 0.0).sum(axis=0), number, out=np.full(len(number), np.nan), where=number > 0
-    )
+    values = mean_of_known(np.stack([statistic(group, counts) for group in known]))
     bounds = None if statistic is _difference else RATE
     generator = numpy_generator(seed, "shuffled labels", metric, view)
     one = observed(1)
