@@ -6,8 +6,13 @@ from scipy.optimize import brentq
 from scipy.stats import norm, spearmanr
 from sklearn.metrics import roc_curve
 
-from favor.statistics.attacks import exposure, privacy_loss, privacy_loss_bound, rank_correlation_draws, tpr, tpr_draws
+from favor.statistics.attacks import exposure, privacy_loss, privacy_loss_bound, rank_correlation_draws, tpr_draws
 from favor.statistics.bootstrap import observed, resample_counts
+
+
+def tpr(scores, positive, rate) -> float:
+    """The rate of the data itself."""
+    return tpr_draws(scores, positive, np.zeros(len(scores), dtype=np.int64), observed(1), rate)[0]
 
 
 def test_exposure_counts_the_bits_that_a_rank_saves() -> None:

@@ -151,8 +151,8 @@ def _likelihood(readings: pd.DataFrame) -> Values:
             continue
         hits = likelihood.attributed(read)
         gains = read.gains[:, asked]
-        others = (gains.sum(axis=0) - gains[own[:, asked].argmax(axis=0), range(gains.shape[1])]) / (len(gains) - 1)
-        gain = gains[own[:, asked].argmax(axis=0), range(gains.shape[1])] - others
+        of_own = gains[own[:, asked].argmax(axis=0), range(gains.shape[1])]
+        gain = of_own - (gains.sum(axis=0) - of_own) / (len(gains) - 1)
         if read.shared:
             gain = np.zeros_like(gain)  # but for rounding
         for metric, value in (("likelihood_voice_gain", gain), ("likelihood_top1", hits["top1"].to_numpy())):

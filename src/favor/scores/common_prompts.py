@@ -149,7 +149,10 @@ def score(inputs: ScoreInputs, settings: CommonPrompts) -> pd.DataFrame:
     for run in inputs.runs:
         scores += _own_overlap(inputs, run, settings.compared_words)
     for run in inputs.common_runs:
-        scores += _common_overlap(inputs, run, settings.compared_words, counts, draws)
+        overlaps = bigram_overlaps(inputs.common_texts(run), settings.compared_words, inputs.words)
+        crossed = Crossed.of(run.survivors, inputs.clients)
+        for variant in ("", OTHER_PROMPT):
+            scores.append(_compared(run, "", "common_overlap", variant, crossed, overlaps, counts, draws))
     for encoder in read_encoders(inputs, settings.encoders):
         prototype = prototypes(inputs.sources(encoder, "train"), inputs.clients)
         for run in inputs.runs:
@@ -195,16 +198,22 @@ def _own_overlap(inputs: ScoreInputs, run: Run, compared_words: int) -> Iterator
             yield _row(run, "", "common_overlap", variant, float("nan"), 0, _NOBODY)
 
 
-def _common_overlap(
-    inputs: ScoreInputs, run: Run, compared_words: int, counts: np.ndarray, draws: Draws
-) -> Iterator[Score]:
-    overlaps = bigram_overlaps(inputs.common_texts(run), compared_words, inputs.words)
-    crossed = Crossed.of(run.survivors, inputs.clients)
-    for variant in ("", OTHER_PROMPT):
-        value, n = crossed.between(overlaps, same_prompt=not variant)
-        drawn = crossed.between_draws(overlaps, not variant, counts)
-        draws.setdefault((run.method, "", "common_overlap", variant), []).append((drawn, n))
-        yield _row(run, "", "common_overlap", variant, value, n)
+def _compared(
+    run: Run,
+    encoder: str,
+    metric: str,
+    variant: str,
+    crossed: Crossed,
+    values: np.ndarray,
+    counts: np.ndarray,
+    draws: Draws,
+) -> Score:
+    """Return a measure of pairs of texts, on one common prompt or, as ``variant``, on two, and keep its draws."""
+    apart = metric == "common_auc"
+    value, n = (crossed.told_apart if apart else crossed.between)(values, same_prompt=not variant)
+    drawn = (crossed.told_apart_draws if apart else crossed.between_draws)(values, not variant, counts)
+    draws.setdefault((run.method, encoder, metric, variant), []).append((drawn, n))
+    return _row(run, encoder, metric, variant, value, n)
 
 
 def _controls(inputs: ScoreInputs, run: Run, encoder: str) -> Iterator[Score]:
@@ -222,30 +231,14 @@ def _score_run(
 ) -> Iterator[Score]:
     survivors, vectors = run.survivors, inputs.common_vectors(encoder, run)
     similarity, crossed = cosines(vectors), Crossed.of(survivors, inputs.clients)
-
-    def keep(metric: str, variant: str, drawn: np.ndarray, n: int) -> None:
-        draws.setdefault((run.method, encoder, metric, variant), []).append((drawn, n))
-
     for variant in ("", OTHER_PROMPT):
-        for metric, found, drawn in (
-            (
-                "common_similarity",
-                crossed.between(similarity, same_prompt=not variant),
-                crossed.between_draws(similarity, not variant, counts),
-            ),
-            (
-                "common_auc",
-                crossed.told_apart(similarity, same_prompt=not variant),
-                crossed.told_apart_draws(similarity, not variant, counts),
-            ),
-        ):
-            keep(metric, variant, drawn, found[1])
-            yield _row(run, encoder, metric, variant, *found)
+        for metric in ("common_similarity", "common_auc"):
+            yield _compared(run, encoder, metric, variant, crossed, similarity, counts, draws)
     true = survivors["client"].to_numpy(dtype=object)
     right = correct(true, predict(vectors, prototype, inputs.clients))
     accuracy = float(right.mean()) if len(right) else float("nan")
-    places = inputs.places(true)
-    keep("common_accuracy", "", mean_draws(right.astype(np.float64), places, counts), len(right))
+    drawn = mean_draws(right.astype(np.float64), inputs.places(true), counts)
+    draws.setdefault((run.method, encoder, "common_accuracy", ""), []).append((drawn, len(right)))
     yield _row(run, encoder, "common_accuracy", "", accuracy, len(right), "no output passed the filter")
 
 

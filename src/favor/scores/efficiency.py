@@ -14,9 +14,8 @@ from favor.federation.factors import Factors
 from favor.scores.metric import Metric, Score, scores_frame
 
 _REFERENCE = "paper, Hyperparameters, Efficiency, and Communication Cost"
-_INFINITE = float("inf")
 METRICS = tuple(
-    Metric(name, label, 0.0, _INFINITE, "none", _REFERENCE, unit)
+    Metric(name, label, 0.0, math.inf, "none", _REFERENCE, unit)
     for name, label, unit in (
         ("adapter_parameters", "Trainable PEFT params", "parameters"),
         ("shared_adapter_bytes", "Serialized shared adapter", "bytes"),

@@ -21,7 +21,6 @@ from favor.statistics.between_authors import post_means
 from favor.statistics.bootstrap import CORRELATION, interval, observed_and_resampled
 from favor.statistics.rank_agreement import detectable_difference, drawn_authors, rank_correlations, split_half_error
 
-_INFINITE = float("inf")
 READS = "likelihood profiles"  # families whose scores this one reads, where the experiment has them
 _RANKS = "Spearman's rank correlation with the mean rank by the paper's measures of all other encoders, over"
 METRICS = (
@@ -31,11 +30,11 @@ METRICS = (
     Metric("human_own", "Own text", -1.0, 1.0, "none", "the measure of the authors' own continuations"),
     Metric("human_shuffled", "Others' text", -1.0, 1.0, "none", "the measure of shuffled continuations"),
     Metric(
-        "detectable_difference", "Detectable difference", 0.0, _INFINITE, "none",
+        "detectable_difference", "Detectable difference", 0.0, math.inf, "none",
         "smallest difference of two methods found with power .8 at level .05; error from split halves of human text",
     ),
     Metric(
-        "detectable_share", "Detectable share", -_INFINITE, _INFINITE, "none",
+        "detectable_share", "Detectable share", -math.inf, math.inf, "none",
         "detectable difference over that of own and shuffled text",
     ),
 )  # fmt: skip

@@ -33,7 +33,6 @@ from favor.statistics.differences import compare
 from favor.statistics.sign_flips import linear_shares
 
 USES = "prompts.common"  # key of an experiment with which there is more to score
-_INFINITE = float("inf")
 _PROFILE = "against profiles of all authors"
 METRICS = (
     Metric(
@@ -46,12 +45,12 @@ METRICS = (
         "pairs of an output and a profile: the own author's against the others'",
     ),
     Metric(
-        "profile_ratio", "Profile ratio", -_INFINITE, _INFINITE, "higher",
+        "profile_ratio", "Profile ratio", -math.inf, math.inf, "higher",
         "log10 likelihood ratio of own against other author, calibrated on human text (Morrison 2013)", "log10",
         per_output="real",
     ),
     Metric(
-        "profile_cost", "Cllr", 0.0, _INFINITE, "lower",
+        "profile_cost", "Cllr", 0.0, math.inf, "lower",
         "cost of the ratios of all pairs (Brümmer and du Preez 2006); 1 where they say nothing", "bits",
     ),
     Metric(
@@ -60,10 +59,10 @@ METRICS = (
         per_client=True,
     ),
     Metric(
-        "profile_author_ratio", "Profile ratio by author", -_INFINITE, _INFINITE, "higher",
+        "profile_author_ratio", "Profile ratio by author", -math.inf, math.inf, "higher",
         "mean ratio of one author's outputs; the variant is the client", "log10", per_client=True,
     ),
-    Metric("profile_words", "Profile words", 0.0, _INFINITE, "none", "mean words of a profile", "words"),
+    Metric("profile_words", "Profile words", 0.0, math.inf, "none", "mean words of a profile", "words"),
     Metric(
         "profile_trained", "Profile trained on", 0.0, 1.0, "none",
         "share of the profiles' words that stand in posts the authors' clients trained on",

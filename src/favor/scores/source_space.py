@@ -22,15 +22,14 @@ from favor.statistics.effect_sizes import effect_sizes, permuted_author_effect
 from favor.statistics.roc import Block, separation
 
 _REFERENCE = "paper, Source-Space Controls"
-_INFINITE = float("inf")
 METRICS = (
-    Metric("dimension", "Dim.", 0.0, _INFINITE, "none", _REFERENCE),
+    Metric("dimension", "Dim.", 0.0, math.inf, "none", _REFERENCE),
     Metric("probe_accuracy", "Author Acc.", 0.0, 1.0, "higher", f"{_REFERENCE}; multinomial logistic regression"),
     Metric("probe_macro_f1", "Macro-F1", 0.0, 1.0, "higher", f"{_REFERENCE}; multinomial logistic regression"),
     Metric("author_effect", "Author-in-topic ω²", -1.0, 1.0, "higher", _REFERENCE),
     Metric("topic_effect", "Topic ω²", -1.0, 1.0, "lower", _REFERENCE),
-    Metric("effect_ratio", "A/T ratio", -_INFINITE, _INFINITE, "higher", _REFERENCE),
-    Metric("origin_slope", "Topic-author slope", -_INFINITE, _INFINITE, "lower", _REFERENCE),
+    Metric("effect_ratio", "A/T ratio", -math.inf, math.inf, "higher", _REFERENCE),
+    Metric("origin_slope", "Topic-author slope", -math.inf, math.inf, "lower", _REFERENCE),
     Metric("source_auc", "Source AUC", 0.0, 1.0, "higher", f"{_REFERENCE}; human-human pairs, same-topic negatives"),
     Metric("source_eer", "Source EER", 0.0, 1.0, "lower", f"{_REFERENCE}; human-human pairs, same-topic negatives"),
 )

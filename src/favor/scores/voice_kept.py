@@ -33,31 +33,30 @@ from favor.statistics.bootstrap import (
 from favor.statistics.kept_share import KeptShare, kept_share
 from favor.statistics.rank_agreement import correlate, drawn_authors, ranks
 
-_INFINITE = float("inf")
 _SHARE = "(score − nothing) / (own continuations − nothing) of"
 METRICS = (
     Metric(
-        "kept_author_accuracy", "Accuracy kept", -_INFINITE, _INFINITE, "higher",
+        "kept_author_accuracy", "Accuracy kept", -math.inf, math.inf, "higher",
         f"{_SHARE} the author accuracy; nothing: 1 / authors",
     ),
     Metric(
-        "kept_author_accuracy_failures_wrong", "Accuracy kept, failures wrong", -_INFINITE, _INFINITE, "higher",
+        "kept_author_accuracy_failures_wrong", "Accuracy kept, failures wrong", -math.inf, math.inf, "higher",
         f"{_SHARE} the author accuracy over all outputs, where those that failed the filter are wrong",
     ),
     Metric(
-        "kept_generated_source_auc", "Gen→Src AUC kept", -_INFINITE, _INFINITE, "higher",
+        "kept_generated_source_auc", "Gen→Src AUC kept", -math.inf, math.inf, "higher",
         f"{_SHARE} the generated-source AUC; nothing: 0.5",
     ),
     Metric(
-        "kept_author_margin", "Margin kept", -_INFINITE, _INFINITE, "higher",
+        "kept_author_margin", "Margin kept", -math.inf, math.inf, "higher",
         f"{_SHARE} the similarity to the intended author minus the mean similarity to the others; nothing: 0",
     ),
     Metric(
-        "kept_common_accuracy", "Accuracy kept, common prompts", -_INFINITE, _INFINITE, "higher",
+        "kept_common_accuracy", "Accuracy kept, common prompts", -math.inf, math.inf, "higher",
         f"{_SHARE} the author accuracy on common prompts; own continuations are those of own prompts",
     ),
     Metric(
-        "kept_common_margin", "Margin kept, common prompts", -_INFINITE, _INFINITE, "higher",
+        "kept_common_margin", "Margin kept, common prompts", -math.inf, math.inf, "higher",
         f"{_SHARE} the margin on common prompts; own continuations are those of own prompts",
     ),
     Metric(

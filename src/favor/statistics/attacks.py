@@ -5,7 +5,6 @@ from scipy.special import log_ndtr
 from scipy.stats import chi2
 from scipy.stats import t as student_t
 
-from favor.statistics.bootstrap import observed
 from favor.statistics.rank_agreement import correlate, drawn_authors, ranks
 
 _BISECTIONS = 100
@@ -18,11 +17,6 @@ def exposure(rank: np.ndarray, candidates: int) -> np.ndarray:
     model that never saw it gives every rank alike: 1.44 bits on average.
     """
     return np.asarray(np.log2(candidates + 1) - np.log2(rank))
-
-
-def tpr(scores: np.ndarray, positive: np.ndarray, rate: float) -> float:
-    """Return the largest share of positives accepted with at most ``rate`` of the negatives; see :func:`tpr_draws`."""
-    return float(tpr_draws(scores, positive, np.zeros(len(scores), dtype=np.int64), observed(1), rate)[0])
 
 
 def tpr_draws(

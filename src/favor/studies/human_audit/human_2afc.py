@@ -17,22 +17,21 @@ from favor.statistics.exact import rate_limits
 from favor.studies.human_audit.items import CHECK, SIDES
 
 _REFERENCE = "paper, Human 2AFC Audit"
-INFINITY = float("inf")
 Value = tuple[str, str, float, int, str]  # metric, variant, value, n, why the value is missing
 CHECKS_PASSED = "attention_checks_passed"  # by annotator, and only where an audit has attention checks
 NEEDS = "studies.human_2afc"  # key of an experiment without which nothing is scored
 METRICS = (
-    Metric("audit_annotators", "Annotators", 0.0, INFINITY, "none", _REFERENCE),
-    Metric("audit_items", "Items", 0.0, INFINITY, "none", _REFERENCE),
-    Metric("audit_votes", "Votes", 0.0, INFINITY, "none", _REFERENCE),
+    Metric("audit_annotators", "Annotators", 0.0, math.inf, "none", _REFERENCE),
+    Metric("audit_items", "Items", 0.0, math.inf, "none", _REFERENCE),
+    Metric("audit_votes", "Votes", 0.0, math.inf, "none", _REFERENCE),
     Metric("vote_accuracy", "Vote acc.", 0.0, 1.0, "higher", _REFERENCE),
     Metric("majority_accuracy", "Maj. acc.", 0.0, 1.0, "higher", _REFERENCE),
     Metric("mean_confidence", "Mean conf.", 1.0, 5.0, "none", _REFERENCE),
-    Metric("unanimous_items", "Unanimous", 0.0, INFINITY, "none", _REFERENCE),
-    Metric("tied_items", "Ties", 0.0, INFINITY, "none", _REFERENCE),
-    Metric("first_profile_votes", "Votes for A", 0.0, INFINITY, "none", _REFERENCE),
+    Metric("unanimous_items", "Unanimous", 0.0, math.inf, "none", _REFERENCE),
+    Metric("tied_items", "Ties", 0.0, math.inf, "none", _REFERENCE),
+    Metric("first_profile_votes", "Votes for A", 0.0, math.inf, "none", _REFERENCE),
     Metric("pairwise_agreement", "Agreement", 0.0, 1.0, "higher", _REFERENCE),
-    Metric(CHECKS_PASSED, "Checks passed", 0.0, INFINITY, "none", "items whose candidate is one of the excerpts"),
+    Metric(CHECKS_PASSED, "Checks passed", 0.0, math.inf, "none", "items whose candidate is one of the excerpts"),
     Metric("fleiss_kappa", "Fleiss' kappa", -1.0, 1.0, "higher", "Fleiss 1971; categories: profile A, profile B"),
 )
 NO_RESPONSES = (

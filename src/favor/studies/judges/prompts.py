@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 
 QUALITY = "quality"
 VOICE = "voice"
-KINDS = (QUALITY, VOICE)
 RATINGS = ("coherence", "fluency", "specificity", "non_repetition", "overall")
 CHOICES = ("A", "B", "tie")
 

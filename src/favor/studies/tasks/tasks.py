@@ -48,9 +48,9 @@ def task_scores(
         measure = _content if encoder == semantic else _voice
         found: dict[str, list[dict[str, np.ndarray]]] = {}
         for run in inputs.runs:
-            values = measure(inputs, drafts[encoder], encoder, run)
+            values = measure(inputs, drafts[encoder], encoder, run) if len(run.survivors) else {}
             index = inputs.places(run.survivors["client"])
-            own = {name: mean_draws(value, index, counts) for name, value in values.items()} if len(index) else {}
+            own = {name: mean_draws(value, index, counts) for name, value in values.items()}
             found.setdefault(run.method, []).append(own)
         for method, seeds in found.items():
             texts = sum(len(run.survivors) for run in inputs.runs if run.method == method)
@@ -61,12 +61,10 @@ def task_scores(
 def _asked(drafts: pd.DataFrame, run: Run) -> np.ndarray:
     """Unit rows [n, d] of what each surviving output answers."""
     vectors = drafts.set_index("item")["embedding"].loc[run.survivors["prompt_id"]]
-    return unit_rows(np.stack(vectors.to_list()).astype(np.float64)) if len(vectors) else np.empty((0, 0))
+    return unit_rows(np.stack(vectors.to_list()).astype(np.float64))
 
 
 def _content(inputs: ScoreInputs, drafts: pd.DataFrame, encoder: str, run: Run) -> dict[str, np.ndarray]:
-    if not len(run.survivors):
-        return {}
     vectors = inputs.vectors(encoder, run)
     asked = inputs.prompts.loc[inputs.prompts["seed"] == run.seed, "prompt_id"]
     others = drafts[drafts["item"].isin(asked)]
@@ -78,8 +76,6 @@ def _content(inputs: ScoreInputs, drafts: pd.DataFrame, encoder: str, run: Run) 
 
 
 def _voice(inputs: ScoreInputs, drafts: pd.DataFrame, encoder: str, run: Run) -> dict[str, np.ndarray]:
-    if not len(run.survivors):
-        return {}
     authors = prototypes(inputs.sources(encoder, "train"), inputs.clients)
     index = inputs.places(run.survivors["client"])
     after, before = inputs.vectors(encoder, run) @ authors.T, _asked(drafts, run) @ authors.T
