@@ -45,7 +45,6 @@ def make_inputs(train, gold, generated, topics=None) -> ScoreInputs:
 
 @pytest.fixture
 def inputs_maker() -> Callable[..., ScoreInputs]:
-    """See :func:`make_inputs`."""
     return make_inputs
 
 
@@ -68,5 +67,4 @@ def value(scores, metric, variant="", method="m") -> float:
 
 @pytest.fixture
 def score_value() -> Callable[..., float]:
-    """See :func:`value`."""
     return value

@@ -1,5 +1,7 @@
 """Loading, alignment checks and the control methods."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +12,7 @@ from favor.federation.schemas import GENERATIONS
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import write_parquet
 from favor.foundation.registry import METRIC_FAMILIES
-from favor.scores.inputs import ScoreInputs, shuffled_attribution
+from favor.scores.inputs import RUN_KEYS, ScoreInputs, shuffled_attribution
 from favor.scores.metric import Metric, Score, metrics_of, scores_frame
 
 
@@ -43,30 +45,24 @@ def test_row_order_does_not_matter(three_authors) -> None:
 
 
 def test_missing_rows_are_named(three_authors) -> None:
-    parts = {
-        "generations": three_authors.generations,
-        "prompts": three_authors.prompts,
-        "generation_embeddings": three_authors.generation_embeddings,
-        "source_embeddings": three_authors.source_embeddings,
-    }
-    made, human = parts["generation_embeddings"]["e"], parts["source_embeddings"]["e"]
-    with pytest.raises(UserError, match=r"encoder 'e': 1 of the generations have no row.*prompt_id a-1-1"):
-        ScoreInputs(**{**parts, "generation_embeddings": {"e": made.iloc[1:]}})
-    with pytest.raises(UserError, match="1 of the gold continuations have no row"):
-        ScoreInputs(**{**parts, "source_embeddings": {"e": human[human["item"] != "b-1-2"]}})
-    with pytest.raises(UserError, match="clients' training texts have no row, first client c"):
-        ScoreInputs(
-            **{**parts, "source_embeddings": {"e": human[(human["kind"] != "train") | (human["client"] != "c")]}}
-        )
-    with pytest.raises(UserError, match="6 of the generations have no row, first seed 2"):
-        ScoreInputs(**{**parts, "generations": three_authors.generations.assign(seed=2)})
-    with pytest.raises(UserError, match="embed both with the same encoders"):
-        ScoreInputs(**{**parts, "source_embeddings": {"other": human}})
-    with pytest.raises(UserError, match="the utility table: 5 of the generations"):
-        ScoreInputs(
-            **parts,
-            utility=pd.DataFrame(columns=["seed", "method", "client", "prompt_id", "sample"]).astype({"seed": int}),
-        )
+    made, human = three_authors.generation_embeddings["e"], three_authors.source_embeddings["e"]
+    missing = pd.DataFrame(columns=RUN_KEYS).astype({"seed": int})
+    for changed, words in (
+        ({"generation_embeddings": {"e": made.iloc[1:]}}, r"encoder 'e': 1 of the generations have no row.*id a-1-1"),
+        (
+            {"source_embeddings": {"e": human[human["item"] != "b-1-2"]}},
+            "1 of the gold continuations have no row",
+        ),
+        (
+            {"source_embeddings": {"e": human[(human["kind"] != "train") | (human["client"] != "c")]}},
+            "clients' training texts have no row, first client c",
+        ),
+        ({"generations": three_authors.generations.assign(seed=2)}, "6 of the generations have no row, first seed 2"),
+        ({"source_embeddings": {"other": human}}, "embed both with the same encoders"),
+        ({"utility": missing}, "the utility table: 5 of the generations"),
+    ):
+        with pytest.raises(UserError, match=words):
+            replace(three_authors, **changed)
 
 
 def test_shuffled_attribution_is_a_derangement_of_authors() -> None:

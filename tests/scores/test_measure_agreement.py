@@ -17,6 +17,7 @@ from favor.tables.completion import printed_spec
 from favor.tables.specs import Context
 
 CHANCES = (0.0, 0.3, 0.6, 1.0)
+CONTEXT = Context("demo", ("favor",), encoders={"style": "e"}, seeds=(1,))
 
 
 def two_spaces(noise) -> ScoreInputs:
@@ -76,22 +77,22 @@ def test_human_text_scores_as_in_the_other_families(scores) -> None:
     assert cell(scores, "human_shuffled", "e", "author_accuracy") == pytest.approx(accuracy["shuffled"])
 
 
-def test_the_auc_of_an_output_by_hand(inputs_maker) -> None:
+def measures(inputs_maker, generated) -> dict[str, np.ndarray]:
     human = {"a": [0.0, 40.0], "b": [30.0, 90.0]}
-    inputs = inputs_maker(train=human, gold=human, generated={"a": [0.0, 0.0], "b": [90.0, 90.0]})
-    run = next(run for run in inputs.runs if run.method == "m")
-    found = measure_agreement.output_measures(inputs, "e", run)["output_auc"]
+    inputs = inputs_maker(train=human, gold=human, generated=generated)
+    return measure_agreement.output_measures(inputs, "e", next(run for run in inputs.runs if run.method == "m"))
+
+
+def test_the_auc_of_an_output_by_hand(inputs_maker) -> None:
+    found = measures(inputs_maker, {"a": [0.0, 0.0], "b": [90.0, 90.0]})["output_auc"]
     # a's first output (at 0): own other text at 40, b's at 30 and 90: nearer than one of two. Its second: own at 0.
     # b's first (at 90): own other at 90, a's at 0 and 40. Its second: own at 30, a's at 40 is nearer, at 0 is not.
     assert found.tolist() == [0.5, 1.0, 1.0, 0.5]
 
 
 def test_the_margin_of_an_output_by_hand(inputs_maker) -> None:
-    human = {"a": [0.0, 40.0], "b": [30.0, 90.0]}
-    inputs = inputs_maker(train=human, gold=human, generated={"a": [0.0, 40.0], "b": [90.0, 40.0]})
-    run = next(run for run in inputs.runs if run.method == "m")
     # Prototypes at 20 and 60 degrees. At 0: cos 20 - cos 60; at 40, between both: 0; at 90: cos 30 - cos 70.
-    found = measure_agreement.output_measures(inputs, "e", run)
+    found = measures(inputs_maker, {"a": [0.0, 40.0], "b": [90.0, 40.0]})
     assert found["author_margin"] == pytest.approx([0.439693, 0.0, 0.524005, 0.0], abs=1e-6)
     assert found["target_similarity"][1] == pytest.approx(0.939693, abs=1e-6)  # of a voice that is both authors'
 
@@ -116,8 +117,7 @@ def test_one_space_and_two_methods_agree_with_nobody() -> None:
     assert set(rows["note"]) == {"no measure of another encoder, or ranks that do not differ"}
     few = measure_agreement.score(copied_voices((0.0, 1.0)), MeasureAgreement(draws=100))
     assert set(few.loc[few["metric"] == "agreement_over_methods", "note"]) == {"needs three methods and three authors"}
-    context = Context("demo", ("favor",), encoders={"style": "e"}, seeds=(1,))
-    cells = build_table(printed_spec("measure-agreement"), few, context)
+    cells = build_table(printed_spec("measure-agreement"), few, CONTEXT)
     assert cells.loc[cells["column"] == "Agreement over methods", "reason"].str.startswith("needs three").all()
     assert (cells.loc[cells["column"] == "Own text", "text"].str.len() == 5).all()
 
@@ -171,8 +171,7 @@ def test_the_table_and_the_figure_name_them(tmp_path) -> None:
     found = measure_agreement.score(
         with_scores({("likelihood_author_voice_gain", ""): truth}), MeasureAgreement(draws=50)
     )
-    context = Context("demo", ("favor",), encoders={"style": "e"}, seeds=(1,))
-    cells = build_table(printed_spec("measure-agreement"), found, context)
+    cells = build_table(printed_spec("measure-agreement"), found, CONTEXT)
     last = cells[cells["row"] == cells["row"].iloc[-1]]
     assert "Adapters" in last["row"].iloc[0]
     assert last["text"].iloc[0].startswith("1.00 [")

@@ -13,6 +13,9 @@ from favor.scores import prototypes, verification, voice_kept
 from favor.scores.settings import Prototypes, Resampled, Verification
 
 FEW = Resampled(draws=200)
+FOUR = {"a": [0.0, 0.0], "b": [10.0, 10.0], "c": [60.0, 60.0], "d": [150.0, 150.0]}
+DIRECTIONS = [np.exp(1j * np.radians(angles[0])) for angles in FOUR.values()]
+MEAN = float(np.degrees(np.angle(np.mean(DIRECTIONS))))
 
 
 @pytest.fixture(scope="module")
@@ -196,14 +199,11 @@ def test_what_authors_lose_by_hand(three_authors) -> None:
 
 
 def test_writing_like_the_mean_costs_the_distant_authors_most(inputs_maker) -> None:
-    human = {"a": [0.0, 0.0], "b": [10.0, 10.0], "c": [60.0, 60.0], "d": [150.0, 150.0]}
-    directions = [np.exp(1j * np.radians(angles[0])) for angles in human.values()]
-    mean = float(np.degrees(np.angle(np.mean(directions))))
-    inputs = inputs_maker(train=human, gold=human, generated={client: [mean, mean] for client in human})
+    inputs = inputs_maker(train=FOUR, gold=FOUR, generated={key: [MEAN, MEAN] for key in FOUR})
     losses = voice_kept.author_losses(inputs, "e")
     # S, the sum of the four prototypes, points to the mean. Of an author at cos x = 1 - distance to it, a text at the
     # mean has the margin cos x - (|S| - cos x) / 3, an own one 1 - (|S| cos x - 1) / 3: (1 - cos x)(4 + |S|) / 3 more.
-    scale = (4 + abs(sum(directions))) / 3
+    scale = (4 + abs(sum(DIRECTIONS))) / 3
     assert losses["m"].tolist() == pytest.approx((scale * losses["distance"]).tolist())
     # and yet no author loses more than the same share of the voice: all of it.
     assert voice_kept.unequal_losses(inputs, "e")["m"].to_numpy() == pytest.approx(0.0, abs=1e-12)
@@ -217,12 +217,10 @@ def test_half_of_every_voice_is_no_more_lost_by_the_distant(inputs_maker) -> Non
     Then an author at 150 degrees, the most distant, loses its own output as well, and the correlation is that of the
     ranks of who loses more than k h.
     """
-    human = {"a": [0.0, 0.0], "b": [10.0, 10.0], "c": [60.0, 60.0], "d": [150.0, 150.0]}
-    mean = float(np.degrees(np.angle(np.mean([np.exp(1j * np.radians(own[0])) for own in human.values()]))))
-    half = {client: [own[0], mean] for client, own in human.items()}
-    inputs = inputs_maker(train=human, gold=human, generated=half)
+    half = {client: [own[0], MEAN] for client, own in FOUR.items()}
+    inputs = inputs_maker(train=FOUR, gold=FOUR, generated=half)
     assert voice_kept.unequal_losses(inputs, "e")["m"].to_numpy() == pytest.approx(0.0, abs=1e-12)
-    inputs = inputs_maker(train=human, gold=human, generated=half | {"d": [mean, mean]})
+    inputs = inputs_maker(train=FOUR, gold=FOUR, generated=half | {"d": [MEAN, MEAN]})
     found = voice_kept.unequal_losses(inputs, "e")["m"]
     # By hand, from the matrix of mean cosines: v = (own - others) - mean of the others' same, k = sum v / sum h.
     at = np.radians([0.0, 10.0, 60.0, 150.0])
@@ -232,7 +230,7 @@ def test_half_of_every_voice_is_no_more_lost_by_the_distant(inputs_maker) -> Non
         margin = [[row[a] - np.delete(row, a).mean() for a in range(4)] for row in cosines]
         return np.array([margin[a][a] - np.mean([margin[c][a] for c in range(4) if c != a]) for a in range(4)])
 
-    v = voice([[0.0, mean], [10.0, mean], [60.0, mean], [mean, mean]])
+    v = voice([[0.0, MEAN], [10.0, MEAN], [60.0, MEAN], [MEAN, MEAN]])
     h = voice([[angle, angle] for angle in np.degrees(at)])
     assert found.tolist() == pytest.approx((v.sum() / h.sum() * h - v).tolist())
     assert found.argmax() == 3

@@ -23,7 +23,6 @@ def test_two_by_two_by_hand() -> None:
     # 1 1 / 3 7: row means 1 and 5, column means 2 and 4, mean 3; squares 16 between rows, 4 between columns, 4 left.
     values = np.array([[1.0], [1.0], [3.0], [7.0]])
     found = variance_components(values, *labels(2, 2))
-    assert found is not None
     assert (found.rows, found.columns, found.remainder) == pytest.approx(((16 - 4) / 2, (4 - 4) / 2, 4.0))
     assert found.shares == pytest.approx((0.6, 0.0, 0.4))
 
@@ -38,7 +37,6 @@ def test_a_full_table_is_the_analysis_of_variance() -> None:
     of_columns = rows * ((by_column - mean) ** 2).sum() / (columns - 1)
     rest = ((table - by_row[:, None] - by_column[None] + mean) ** 2).sum() / ((rows - 1) * (columns - 1))
     found = variance_components(table.reshape(-1, size), *labels(rows, columns))
-    assert found is not None
     expected = ((of_rows - rest) / columns, (of_columns - rest) / rows, rest)
     assert (found.rows, found.columns, found.remainder) == pytest.approx(expected)
 
@@ -51,7 +49,6 @@ def test_known_variances_come_out_of_a_table_with_holes_and_repeats() -> None:
     author, prompt = generator.normal(size=(60, 2)) * 2, generator.normal(size=(50, 2))
     values = author[rows] + prompt[columns] + generator.normal(size=(len(rows), 2)) * 3
     found = variance_components(values, rows, columns)
-    assert found is not None
     assert found.rows == pytest.approx(author.var(axis=0, ddof=1).sum(), rel=0.1)
     assert found.columns == pytest.approx(prompt.var(axis=0, ddof=1).sum(), rel=0.2)
     assert found.remainder == pytest.approx(2 * 9, rel=0.05)
@@ -61,7 +58,6 @@ def test_equal_rows_have_no_share_and_too_little_has_none() -> None:
     generator = np.random.default_rng(3)
     rows, columns = labels(5, 4)
     same = variance_components(generator.normal(size=(4, 3))[columns], rows, columns)
-    assert same is not None
     assert same.shares == pytest.approx((0.0, 1.0, 0.0))
     assert variance_components(np.ones((3, 1)), np.array([0, 1, 2]), np.array([0, 0, 0])) is None
     assert variance_components(np.eye(3), np.array([0, 0, 1]), np.array([0, 1, 0])) is None

@@ -58,22 +58,9 @@ def made_generations(prompts) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-@pytest.fixture(scope="session")
-def texts() -> pd.DataFrame:
-    """Table ``client_texts``."""
-    return made_texts()
-
-
-@pytest.fixture(scope="session")
-def prompts() -> pd.DataFrame:
-    """Table ``prompts`` of both seeds with a column seed."""
-    return made_prompts()
-
-
-@pytest.fixture(scope="session")
-def generations(prompts) -> pd.DataFrame:
-    """Table ``generations``."""
-    return made_generations(prompts)
+texts = pytest.fixture(scope="session", name="texts")(made_texts)
+prompts = pytest.fixture(scope="session", name="prompts")(made_prompts)
+generations = pytest.fixture(scope="session", name="generations")(made_generations)
 
 
 @pytest.fixture(scope="session")
