@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from tests.scores.copied_voices import by_method, copied_voices, repeated
 
-from favor.foundation.errors import UserError
 from favor.scores import drift
 from favor.scores.readable_habits import HABITS, habits_of, readable_habits
 from favor.scores.settings import Drift
@@ -116,8 +115,3 @@ def test_habits_by_hand() -> None:
     assert found["exclamations"] == found["ellipses"] == pytest.approx(1 / 35)
     assert habits_of([]).shape == (0, len(HABITS))
     assert not np.isnan(readable_habits("")).any()
-
-
-def test_needs_the_clients_texts(three_authors) -> None:
-    with pytest.raises(UserError, match="family 'drift' needs the clients' texts"):
-        drift.score(three_authors, Drift())

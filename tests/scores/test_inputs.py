@@ -14,6 +14,7 @@ from favor.foundation.parquet import write_parquet
 from favor.foundation.registry import METRIC_FAMILIES
 from favor.scores.inputs import RUN_KEYS, ScoreInputs, shuffled_attribution
 from favor.scores.metric import Metric, Score, metrics_of, scores_frame
+from favor.scores.settings import Scores
 
 
 def test_files_round_trip(three_authors, tmp_path) -> None:
@@ -88,6 +89,12 @@ def test_families_are_found_by_file() -> None:
         assert all(isinstance(metric, Metric) and metric.label and metric.reference for metric in metrics)
     with pytest.raises(UserError, match="family 'prototype' is unknown"):
         metrics_of("prototype")
+
+
+@pytest.mark.parametrize("family", ["copying", "drift", "profiles", "topics"])
+def test_families_that_read_the_clients_texts_ask_for_them(three_authors, family) -> None:
+    with pytest.raises(UserError, match=r"^scores: .* the clients' texts; give the client_texts table$"):
+        METRIC_FAMILIES.load(family).score(three_authors, *Scores().of(family))
 
 
 def test_metric_names_are_unique() -> None:

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from tests.scores.copied_voices import CLIENTS, by_method, copied_voices, written
 
-from favor.foundation.errors import UserError
 from favor.scores.author_profiles import make_profiles
 from favor.scores.inputs import ScoreInputs
 from favor.scores.profiles import score
@@ -147,11 +146,6 @@ def test_another_language_has_a_note_and_no_value() -> None:
     rows = rows[(rows["encoder"] == "lambdag") & (rows["metric"] != "profile_words")]
     assert rows["value"].isna().all()
     assert rows["note"].str.contains("English").any()
-
-
-def test_it_needs_the_clients_texts() -> None:
-    with pytest.raises(UserError, match="clients' texts"):
-        score(replace(voices(), client_texts=None, _cache={}), SETTINGS)
 
 
 def test_rows_are_compared_over_the_same_draws_of_authors() -> None:

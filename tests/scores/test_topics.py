@@ -5,7 +5,6 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from favor.foundation.errors import UserError
 from favor.scores import topics
 from favor.scores.inputs import ScoreInputs
 from favor.scores.verification import source_pairs
@@ -46,8 +45,3 @@ def test_protocol_a_counts_the_negatives_of_verification(four_authors, score_val
     run = next(run for run in four_authors.runs if run.method == "m")
     pairs = source_pairs(four_authors.vectors("e", run), run, four_authors.sources("e", "gold", 1))
     assert score_value(topics.score(four_authors), "source_negatives") == (~pairs.positive).sum()
-
-
-def test_it_needs_the_texts(three_authors) -> None:
-    with pytest.raises(UserError, match="needs the clients' texts"):
-        topics.score(three_authors)

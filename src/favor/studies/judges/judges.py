@@ -103,11 +103,10 @@ def _differences(outputs: pd.DataFrame, methods: Sequence[str], reference: str, 
     """Differences in overall quality on the outputs judged for both methods, matched by seed and author."""
     table = outputs.pivot(index=["seed", "client"], columns="first", values="overall")
     rivals = [method for method in methods if method != reference]
-    found: list[tuple[Comparison, int] | None] = []
+    found: dict[str, tuple[Comparison, int]] = {}
     for method in rivals:
         both = table.reindex(columns=[reference, method]).dropna()
         if both.empty:
-            found.append(None)
             continue
         names, cluster = np.unique(both.index.get_level_values("client"), return_inverse=True)
         counts = observed_and_resampled(len(names), seed, draws)
@@ -115,16 +114,15 @@ def _differences(outputs: pd.DataFrame, methods: Sequence[str], reference: str, 
         runs = both.index.get_level_values("seed").to_numpy()
         first, second = (seed_draws(side, cluster, counts, runs) for side in (left, right))
         shares = author_sums(left - right, cluster, len(names))
-        result = compare(first, second, np.bincount(cluster), counts, shares, seed, span=_SPAN)
-        found.append((result, len(both)))
-    adjusted = holm([np.nan if entry is None else entry[0].p for entry in found])
+        found[method] = compare(first, second, np.bincount(cluster), counts, shares, seed, span=_SPAN), len(both)
+    adjusted = holm([found[method][0].p if method in found else np.nan for method in rivals])
     scores = []
-    for method, entry, p_holm in zip(rivals, found, adjusted, strict=True):
-        if entry is None:
+    for method, p_holm in zip(rivals, adjusted, strict=True):
+        if method not in found:
             why = f"no author and seed with a judged output of both {reference} and {method}"
             scores.append(Score(ALL_SEEDS, method, "", "judge_difference", "", np.nan, 0, why))
             continue
-        result, n = entry
+        result, n = found[method]
         values = {"": result.delta, "low": result.low, "high": result.high, "p": result.p, "p_holm": float(p_holm)}
         scores += [_all_seeds(method, "judge_difference", name, value, n) for name, value in values.items()]
     return scores
