@@ -119,7 +119,6 @@ def _habits(inputs: ScoreInputs, runs: Mapping[str, list[Run]], words: int, coun
 
 
 def _long_enough(texts: pd.Series, cut: Words, length: int) -> np.ndarray:
-    """Return whether each of ``texts`` has ``length`` words."""
     return np.array([cut.count(text) >= length for text in texts], dtype=bool)
 
 
@@ -141,7 +140,6 @@ def _left(variance: np.ndarray, human: np.ndarray, authors: int, people: int) ->
 
 
 def _value(slope: np.ndarray, authors: int, counts: np.ndarray) -> tuple[float, float, float]:
-    """Return the slope with its limits."""
     return float(slope[0]), *(interval(slope, authors, counts=counts) if authors >= FEWEST else NOT_KNOWN)
 
 

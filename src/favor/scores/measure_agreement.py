@@ -63,7 +63,7 @@ def output_measures(inputs: ScoreInputs, encoder: str, run: Run) -> dict[str, np
     prototype = prototypes(inputs.sources(encoder, "train"), inputs.clients)
     gold = inputs.sources(encoder, "gold", run.seed)
     owner, item = gold.frame["client"].to_numpy(dtype=object), gold.frame["item"].to_numpy(dtype=object)
-    cosines = vectors @ gold.vectors.T if len(vectors) else np.zeros((0, len(owner)))
+    cosines = vectors @ gold.vectors.T
     own_auc = np.full(len(authors), np.nan)
     for place, (author, prompt, text) in enumerate(run.survivors[["client", "prompt_id", "text_item"]].to_numpy()):
         allowed = (item != prompt) & (item != text)
@@ -71,12 +71,9 @@ def output_measures(inputs: ScoreInputs, encoder: str, run: Run) -> dict[str, np
         if len(own) and len(other):
             beaten = np.searchsorted(other, own, "left") + np.searchsorted(other, own, "right")
             own_auc[place] = beaten.mean() / 2 / len(other)
-    similarity = vectors @ prototype.T if len(vectors) else np.zeros((0, len(prototype)))
-    own_place = inputs.places(authors)
+    similarity, own_place = vectors @ prototype.T, inputs.places(authors)
     return {
-        "author_accuracy": correct(authors, predict(vectors, prototype, inputs.clients)).astype(np.float64)
-        if len(authors)
-        else np.zeros(0),
+        "author_accuracy": correct(authors, predict(vectors, prototype, inputs.clients)).astype(np.float64),
         "output_auc": own_auc,
         "target_similarity": similarity[np.arange(len(authors)), own_place],
         MARGIN: margins(similarity, own_place),

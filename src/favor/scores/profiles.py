@@ -106,7 +106,7 @@ class Fit:
     @property
     def right(self) -> np.ndarray:
         """Whether each output that is read fits its author best; the first author in roster order on a tie."""
-        return correct(self.own, self.scores.argmax(axis=1)) if len(self.own) else np.zeros(0, dtype=bool)
+        return correct(self.own, self.scores.argmax(axis=1))
 
     @property
     def right_of_all(self) -> np.ndarray:
@@ -238,19 +238,19 @@ def fits(inputs: ScoreInputs, profiles: Profiles, settings: ProfileVerification)
     runs += [(run, True, cutter.of(run, inputs.common_texts(run))) for run in inputs.common_runs]
     grammar = LambdaG(profiles, settings.order, settings.references, settings.seed)
     for verifier in (LAMBDAG, *read_encoders(inputs, settings.encoders)):
+        reason = _unread(grammar, len(inputs.clients)) if verifier == LAMBDAG else ""
+        centres = None if verifier == LAMBDAG else centroids(inputs, verifier, profiles)
         found: list[Fit] = []
-        if verifier == LAMBDAG:
-            reason = _unread(grammar, len(inputs.clients))
-            for run, common, own in runs:
-                scores = np.full((len(own), len(inputs.clients)), np.nan) if reason else grammar.scores(own)
-                found.append(_fit(inputs, verifier, run, common, scores, reason))
-        else:
-            centres = centroids(inputs, verifier, profiles)
-            for run, common, own in runs:
+        for run, common, own in runs:
+            if centres is not None:
                 vectors = inputs.common_vectors(verifier, run) if common else inputs.vectors(verifier, run)
-                scores = vectors @ centres.T if len(vectors) else np.zeros((0, len(centres)))
+                scores = vectors @ centres.T
                 scores[[each.copied_share > settings.copied_share for each in own]] = np.nan
-                found.append(_fit(inputs, verifier, run, common, scores, ""))
+            else:
+                scores = np.full((len(own), len(inputs.clients)), np.nan) if reason else grammar.scores(own)
+            kept = np.isfinite(scores).all(axis=1)
+            authors, unknown = inputs.places(run.survivors["client"])[kept], np.full(scores[kept].shape, np.nan)
+            found.append(Fit(inputs.clients, verifier, run, common, kept, scores[kept], authors, unknown, reason))
         yield from _calibrated(inputs, found)
 
 
@@ -259,14 +259,6 @@ def _unread(grammar: LambdaG, authors: int) -> str:
         share = f"{100 * grammar.function_words:.0f} % of the profiles' words are on LambdaG's list of function words"
         return f"{share}, which is English"
     return "LambdaG needs other authors to compare with" if authors < 2 else ""
-
-
-def _fit(inputs: ScoreInputs, verifier: str, run: Run, common: bool, scores: np.ndarray, reason: str) -> Fit:
-    kept = np.isfinite(scores).all(axis=1)
-    own = inputs.places(run.survivors["client"])[kept]
-    return Fit(
-        inputs.clients, verifier, run, common, kept, scores[kept], own, np.full(scores[kept].shape, np.nan), reason
-    )
 
 
 def _calibrated(inputs: ScoreInputs, found: Sequence[Fit]) -> Iterator[Fit]:

@@ -154,8 +154,6 @@ def measure_draws(inputs: ScoreInputs, encoder: str, run: Run, counts: np.ndarra
     vectors, authors = inputs.vectors(encoder, run), run.survivors["client"].to_numpy(dtype=object)
     found = prototype_draws(inputs, encoder, vectors, authors, counts)
     found[FAILURES_WRONG] = _failures_wrong(inputs, encoder, run, counts)
-    if not len(authors):
-        return dict.fromkeys(("generated_source_auc", "generated_auc"), np.full(len(counts), np.nan)) | found
     generated = generated_pairs(vectors, run)
     source = source_pairs(vectors, run, inputs.sources(encoder, "gold", run.seed))
     left, other = inputs.places(generated.left), inputs.places(generated.right)
@@ -171,9 +169,8 @@ def _failures_wrong(inputs: ScoreInputs, encoder: str, run: Run, counts: np.ndar
     prototype = prototypes(inputs.sources(encoder, "train"), inputs.clients)
     right = np.zeros(len(run.items))
     survivors = run.survivors["client"].to_numpy(dtype=object)
-    if len(survivors):
-        guesses = predict(inputs.vectors(encoder, run), prototype, inputs.clients)
-        right[run.items["passed"].to_numpy()] = correct(survivors, guesses)
+    guesses = predict(inputs.vectors(encoder, run), prototype, inputs.clients)
+    right[run.items["passed"].to_numpy()] = correct(survivors, guesses)
     return mean_draws(right, inputs.places(run.items["client"]), counts)
 
 
@@ -184,9 +181,6 @@ def prototype_draws(
 
     NaN where there are no rows.
     """
-    if not len(authors):
-        names = ("author_accuracy", "target_similarity", "author_margin")
-        return dict.fromkeys(names, np.full(len(counts), np.nan))
     index, prototype = inputs.places(authors), prototypes(inputs.sources(encoder, "train"), inputs.clients)
     right, similarity = correct(authors, predict(vectors, prototype, inputs.clients)), vectors @ prototype.T
     return {

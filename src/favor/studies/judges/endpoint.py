@@ -109,7 +109,6 @@ class Endpoint:
         )
 
     def _strip(self, request: Any) -> None:
-        """Take every header away that is not needed."""
         kept = {*_HEADERS, "authorization"} if self.key else _HEADERS
         for name in [name for name in request.headers if name.lower() not in kept]:
             del request.headers[name]

@@ -273,7 +273,6 @@ def _tpr(group: Group, counts: np.ndarray) -> np.ndarray:
 
 
 def _difference(group: Group, counts: np.ndarray) -> np.ndarray:
-    """Return the mean score of positives minus that of negatives."""
     means = [mean_draws(group.scores[mask], group.cluster[mask], counts) for mask in (group.positive, ~group.positive)]
     return np.asarray(means[0] - means[1])
 

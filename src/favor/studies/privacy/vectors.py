@@ -101,5 +101,4 @@ def canary_cosines(server: Sequence[State], uploads: Uploads, canaries: CanaryCl
 
 
 def _keys(uploads: Uploads) -> list[str]:
-    """Return the names of the tensors that are uploaded."""
     return sorted(next(iter(uploads[0].values())))
