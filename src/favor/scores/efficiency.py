@@ -50,8 +50,14 @@ def efficiency_scores(
     scores: list[Score] = []
     for (seed, method), log in sorted(logs.items()):
         rows = boundary[(boundary["seed"] == seed) & (boundary["method"] == method)]
-        values = {**_traffic(rows), **_training(log, parameters[seed, method])}
-        values["training_seconds"] = (seconds[seed, method], len(log), "no wall time was recorded for every job")
+        steps = len(log)
+        values = {
+            **_traffic(rows),
+            "adapter_parameters": (float(parameters[seed, method] if steps else 0), steps, ""),
+            "optimiser_steps": (float(steps), steps, ""),
+            "supervised_tokens": (float(log["supervised_tokens"].sum()), steps, ""),
+            "training_seconds": (seconds[seed, method], steps, "no wall time was recorded for every job"),
+        }
         for metric in METRICS:
             value, n, note = values[metric.name]
             scores.append(Score(seed, method, "", metric.name, "", value, n, note if math.isnan(value) else ""))
@@ -100,12 +106,4 @@ def _traffic(rows: pd.DataFrame) -> dict[str, tuple[float, int, str]]:
         "final_broadcast_bytes": summed(rows[rows["content"] == "final adapter"]),
         "residual_bytes": summed(rows[rows["content"] == "residual"]),
         "kept_bytes": summed(rows[rows["direction"] == "stays_on_client"]),
-    }
-
-
-def _training(log: pd.DataFrame, parameters: float) -> dict[str, tuple[float, int, str]]:
-    return {
-        "adapter_parameters": (float(parameters if len(log) else 0), len(log), ""),
-        "optimiser_steps": (float(len(log)), len(log), ""),
-        "supervised_tokens": (float(log["supervised_tokens"].sum()), len(log), ""),
     }

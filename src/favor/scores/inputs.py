@@ -88,8 +88,6 @@ class ScoreInputs:
     _cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if "seed" not in self.prompts.columns:
-            raise ValueError("prompts need a column 'seed'")
         known = self.prompts[["seed", "client", "prompt_id"]]
         _require(self.generations[["seed", "client", "prompt_id"]], known, "generations", "the prompts")
         if set(self.generation_embeddings) != set(self.source_embeddings):

@@ -1,7 +1,5 @@
 """Requests of an experiment's clients: what the untouched base makes of their passages."""
 
-from collections.abc import Collection
-
 import pandas as pd
 
 from favor.federation.schemas import REQUESTS
@@ -45,17 +43,14 @@ def make_requests(base: BaseModel, texts: pd.DataFrame, request: Request, longes
         begin = len(opening) if tuple(tokens[: len(opening)]) == opening else 0
         rows.append((*passage, draft, reason, tokens[begin:start], tokens[start:]))
     table = pd.DataFrame(rows, columns=REQUESTS.names).astype({"passage": "int32"})
+    train = table[table["split"] == "train"]
     trained = texts.loc[texts["training_text"] != "", "client"]
-    _refuse_none(table[table["split"] == "train"], trained, request, "to train on")
-    return table
-
-
-def _refuse_none(table: pd.DataFrame, clients: Collection[str], request: Request, what: str) -> None:
-    without = sorted(set(clients) - set(table.loc[table["refused"] == "", "client"]))
+    without = sorted(set(trained) - set(train.loc[train["refused"] == "", "client"]))
     if without:
-        own = table[table["client"] == without[0]]
-        reasons = refusals(own["refused"]) or "none; its texts have no passage that is long enough"
+        own = train.loc[train["client"] == without[0], "refused"]
+        reasons = refusals(own) or "none; its texts have no passage that is long enough"
         raise UserError(
-            f"task: {without[0]} (of {len(without)} such clients) has no {request.given} {what} (refused: {reasons}); "
-            "take a base model that follows instructions, or give its clients more text"
+            f"task: {without[0]} (of {len(without)} such clients) has no {request.given} to train on (refused: "
+            f"{reasons}); take a base model that follows instructions, or give its clients more text"
         )
+    return table
