@@ -60,9 +60,8 @@ def test_the_estimate_is_printed_before_the_first_call(server, connect, requests
 
 
 def test_the_estimate_adds_up(requests) -> None:
-    said = estimate("judge-1", 20, [question(row, {}, 0) for row in requests.itertuples()], 100)
-    assert said.startswith("judge judge-1: 20 judgements, 12 still to ask for: ")
-    assert "at most 1,200 out" in said
+    found = estimate(20, [question(row, {}, 0) for row in requests.itertuples()], 100)
+    assert (found.unanswered, found.output_tokens) == (12, 1200)
 
 
 def test_half_an_emoji_in_an_answer_ends_no_run_and_is_paid_for_once(server, connect, requests, tmp_path) -> None:

@@ -93,6 +93,24 @@ class AnswerCache:
             self._part, self._rows = self._part + 1, []
 
 
+@dataclass(frozen=True)
+class Estimate:
+    """What judging costs: all questions, those whose answer is not in the cache, and the tokens of these."""
+
+    questions: int
+    unanswered: int
+    input_tokens: int
+    output_tokens: int
+
+    def line(self, judge: str) -> str:
+        """The estimate as one line."""
+        return (
+            f"judge {judge}: {self.questions:,} judgements, {self.unanswered:,} still to ask for: about "
+            f"{self.input_tokens:,} tokens in (at {CHARACTERS_PER_TOKEN} characters each), at most "
+            f"{self.output_tokens:,} out, before repeats of unreadable answers"
+        )
+
+
 def question(row: Any, settings: Mapping[str, object], repeat: int) -> Question:
     """Return the question of a row of ``judge_requests`` (a named tuple) to the judge of these settings."""
     content = [settings, row.system, row.user, int(row.judgement), repeat]
@@ -100,15 +118,11 @@ def question(row: Any, settings: Mapping[str, object], repeat: int) -> Question:
     return Question(row.kind, row.item, int(row.judgement), row.system, row.user, repeat, digest)
 
 
-def estimate(judge: str, total: int, unanswered: Sequence[Question], answer_tokens: int) -> str:
-    """Return what ``total`` judgements cost of which these are still to be asked for, as one line."""
+def estimate(total: int, unanswered: Sequence[Question], answer_tokens: int) -> Estimate:
+    """Return the cost of ``total`` judgements of which these are still to be asked for."""
     characters = sum(len(entry.system) + len(entry.user) for entry in unanswered)
     tokens = math.ceil(characters / CHARACTERS_PER_TOKEN)
-    return (
-        f"judge {judge}: {total:,} judgements, {len(unanswered):,} still to ask for: about "
-        f"{tokens:,} tokens in (at {CHARACTERS_PER_TOKEN} characters each), at most "
-        f"{answer_tokens * len(unanswered):,} out, before repeats of unreadable answers"
-    )
+    return Estimate(total, len(unanswered), tokens, answer_tokens * len(unanswered))
 
 
 def judge_all(
@@ -129,7 +143,7 @@ def judge_all(
     # Two methods may have written the same text: it is asked about once for both.
     unanswered = [entry for row in rows if (entry := _unanswered(row, settings, cache)) is not None]
     waiting = list({entry.digest: entry for entry in unanswered}.values())
-    print(estimate(judge.name, len(rows), waiting, answer_tokens), file=sys.stderr, flush=True)
+    print(estimate(len(rows), waiting, answer_tokens).line(judge.name), file=sys.stderr, flush=True)
     if len(waiting) > maximum_requests:
         raise UserError(
             f"judges: {len(waiting):,} requests are more than studies.judges.maximum_requests ({maximum_requests:,}); "
