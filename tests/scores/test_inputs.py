@@ -49,7 +49,7 @@ def test_missing_rows_are_named(three_authors) -> None:
     made, human = three_authors.generation_embeddings["e"], three_authors.source_embeddings["e"]
     missing = pd.DataFrame(columns=RUN_KEYS).astype({"seed": int})
     for changed, words in (
-        ({"generation_embeddings": {"e": made.iloc[1:]}}, r"encoder 'e': 1 of the generations have no row.*id a-1-1"),
+        ({"generation_embeddings": {"e": made.iloc[1:]}}, r"'e': 1 of the generations have no row.*prompt_id a-1-1"),
         (
             {"source_embeddings": {"e": human[human["item"] != "b-1-2"]}},
             "1 of the gold continuations have no row",
