@@ -25,7 +25,7 @@ matplotlib.use("Agg")
 
 # Okabe and Ito (2008): distinguishable under the common colour-vision deficiencies and by lightness in print.
 BLUE, ORANGE, GREEN, VERMILION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
-PURPLE, SKY, YELLOW, BLACK, GREY = "#CC79A7", "#56B4E9", "#F0E442", "#1b1f24", "#5f6873"
+PURPLE, SKY, BLACK, GREY = "#CC79A7", "#56B4E9", "#1b1f24", "#5f6873"
 # Names are written in a darker shade of a point's colour: 4.5:1 on white is the least that WCAG lets be read.
 _INK = {ORANGE: "#8a5f00", GREEN: "#00775a", VERMILION: "#b04e00", PURPLE: "#a2507d", SKY: "#1f76a8"}
 # Shares from none to all, and signed numbers; black numbers are read on every shade.
@@ -81,13 +81,14 @@ def say(axis: Any, message: str) -> None:
     axis.text(0.5, 0.5, message, transform=axis.transAxes, ha="center", va="center", size=8.5)
 
 
-def label_beside(axis: Any, labels: Sequence[tuple[float, float, str, str]], size: float = 7.5) -> None:
+def label_beside(axis: Any, labels: Sequence[tuple[float, float, str, str]]) -> None:
     """Write names to the right of ``axis`` at the heights of their points, moved apart, each joined to its point.
 
     labels: (x, y, name, colour) in data units. Call it when the limits are final.
     """
     if not labels:
         return
+    size = 7.5
     line = 1.25 * size / 72 / (axis.figure.get_figheight() * axis.get_position().height)
     ordered = sorted(labels, key=lambda entry: entry[1])
     halves = [0.5 * line * (1 + name.count("\n")) for _, _, name, _ in ordered]
@@ -141,22 +142,17 @@ def save(
                 raise UserError(f"{path}: the figure does not say what it draws; give save() its numbers as data=")
             write_text(data.map(_as_text).to_csv(index=False, float_format="%.6g", lineterminator="\n"), path)
             continue
+        said = {"Title": finding or None, "Description": ONE_VALUE if one_value else None}
         metadata = {
-            "svg": {
-                "Date": None,
-                "Creator": None,
-                **({"Title": finding} if finding else {}),
-                **({"Description": ONE_VALUE} if one_value else {}),
-            },
+            "svg": {"Date": None, "Creator": None, **{key: text for key, text in said.items() if text}},
             "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
             "png": {"Software": None},
         }[suffix]
         with atomic_path(path) as temporary:
             figure.savefig(temporary, format=suffix, metadata=metadata, dpi=200)
             if suffix == "svg":
-                Path(temporary).write_text(
-                    _titled(Path(temporary).read_text(encoding="utf-8"), points), encoding="utf-8"
-                )
+                drawn = Path(temporary)
+                drawn.write_text(_titled(drawn.read_text(encoding="utf-8"), points), encoding="utf-8")
 
 
 def _points(figure: Figure) -> Iterator[tuple[str, tuple[str, str]]]:

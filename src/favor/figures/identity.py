@@ -27,15 +27,8 @@ class Identity:
     @property
     def points(self) -> dict[str, Any]:
         """Matplotlib's keywords for points."""
-        face = "white" if self.hollow else self.color
-        size = 9 if self.prominent else 6
-        return {
-            "color": self.color,
-            "marker": self.marker,
-            "markerfacecolor": face,
-            "markersize": size,
-            "gid": self.name,
-        }
+        look = {"markerfacecolor": "white" if self.hollow else self.color, "markersize": 9 if self.prominent else 6}
+        return {"color": self.color, "marker": self.marker, "gid": self.name, **look}
 
     @property
     def line(self) -> dict[str, Any]:
@@ -141,6 +134,10 @@ class Methods:
         ends = [minus(printed(end, 2)) for end in (min(known), max(known))]
         rows = "one method" if len(known) == 1 else f"{len(known)} methods"
         return f"{what}: {rows}, {ends[0] if ends[0] == ends[1] else f'from {ends[0]} to {ends[1]}'}."
+
+    def spans(self, values: Mapping[str, Any]) -> str:
+        """Return the sentence of :meth:`span` on each of ``values``, by what is drawn."""
+        return " ".join(filter(None, (self.span(what, dict(drawn)) for what, drawn in values.items())))
 
     def named(self, values: pd.DataFrame) -> pd.DataFrame:
         """Return ``values`` with the printed name of each row beside its key, the column or index level ``method``."""

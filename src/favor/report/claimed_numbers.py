@@ -31,23 +31,22 @@ def with_claims(entries: Sequence[Entry], facts: Facts) -> list[Entry]:
 
 def _differences(facts: Facts) -> Iterator[tuple[str, Entry]]:
     first = subject(facts.methods)
-    table = compared(facts).rename(columns={"p_holm": "p_of_family"})
-    for method, row in table.iterrows():
+    for method, row in compared(facts).rename(columns={"delta": "value"}).iterrows():
         what = f"{_measured(facts)}: {facts.name(first)} minus {facts.name(str(method))}"
-        claim = row.rename({"delta": "value"})
-        made = _claim(f"claim_difference_{method}", what, claim, claim["p_of_family"], facts.enough)
+        made = _claim(f"claim_difference_{method}", what, row, row["p_holm"], facts.enough)
         yield str(method), {**made, "by_seed": [float(each) for each in row["by_seed"]]}
 
 
 def _shares(facts: Facts) -> Iterator[Entry]:
-    for method, row in _indexed(attributed(facts)):
-        what = f"{_measured(facts)}: {facts.name(method)} (chance {facts.chance:.3f})"
+    for method, row in attributed(facts).iterrows():
+        what = f"{_measured(facts)}: {facts.name(str(method))} (chance {facts.chance:.3f})"
         made = _claim(f"claim_voice_{method}", what, row, row["p"], facts.enough)
         yield {**made, "voice": bool(row["voice"])}
 
 
 def _adapters(facts: Facts) -> Iterator[Entry]:
-    for method, row in _indexed(readings(facts)):
+    for key, row in readings(facts).iterrows():
+        method = str(key)
         chance = f"(chance {row['chance']:.3f})"
         what = f"Readings of unseen texts that {facts.name(method)}'s adapters give to the author {chance}"
         gains = {name: [float(end) for end in ends if pd.notna(end)] for name, ends in gains_of(facts, method).items()}
@@ -56,15 +55,8 @@ def _adapters(facts: Facts) -> Iterator[Entry]:
 
 
 def _measured(facts: Facts) -> str:
-    return f"Share of all outputs, failures wrong, that {facts.judge} attribute{_ending(facts)} to the author"
-
-
-def _ending(facts: Facts) -> str:
-    return "s" if facts.one_judge else ""
-
-
-def _indexed(table: pd.DataFrame) -> Iterator[tuple[str, Any]]:
-    yield from ((str(name), row) for name, row in table.iterrows())
+    attribute = "attributes" if facts.one_judge else "attribute"
+    return f"Share of all outputs, failures wrong, that {facts.judge} {attribute} to the author"
 
 
 def _claim(key: str, what: str, row: Any, p: float, enough: bool) -> Entry:

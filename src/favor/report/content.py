@@ -199,11 +199,6 @@ def setting_text(value: object) -> str:
     return str(value)
 
 
-def statement(experiment: ExperimentReport) -> str:
-    """Return the sentence that says whose numbers these are, where they are a demo's; "" elsewhere."""
-    return DEMO_STATEMENT if experiment.is_demo else ""
-
-
 def nothing_to_show(table: ReportTable) -> str:
     """Return a line that stands in the place of a table of dashes alone, and says why; "" for any other table."""
     if len(table.cells) and not (table.cells["text"] == DASH).all():
@@ -216,10 +211,7 @@ def table_note(experiment: ExperimentReport, table: ReportTable) -> str:
     """Return the caption's sentence that says what made the numbers."""
     if not table.made_from:
         return f"{experiment.kind} {experiment.name}."
-    seeds = ", ".join(str(seed) for seed in experiment.seeds)
     count = len(experiment.seeds)
-    origin, who = f" from {table.made_from}", f"{experiment.kind} {experiment.name}"
-    if table.spec.comparisons is not None:
-        span = "one seed" if count == 1 else f"{count} seeds"
-        return f"{who}, matched outputs of {span} ({seeds}){origin}."
-    return f"{who}, {'one seed' if count == 1 else f'mean over {count} seeds'} ({seeds}){origin}."
+    seeds = f"{'one seed' if count == 1 else f'{count} seeds'} ({', '.join(map(str, experiment.seeds))})"
+    what = "matched outputs of " if table.spec.comparisons is not None else "mean over " if count != 1 else ""
+    return f"{experiment.kind} {experiment.name}, {what}{seeds} from {table.made_from}."

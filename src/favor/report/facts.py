@@ -24,16 +24,12 @@ HEADLINE = FAILURES_WRONG
 SHARE = f"kept_{HEADLINE}"
 COMMON = "kept_common_accuracy"
 ENDS = ("", "low", "high")
+_GAINS = ("own", "others", "voice", "neutral")
 
 
 def subject(methods: Sequence[str]) -> str:
     """Return the row that is compared with all others: FAVoR, or else the first."""
     return "favor" if "favor" in methods else methods[0]
-
-
-def judges(evidence: pd.DataFrame, style: str) -> str:
-    """Return the encoder of the headline: the mean of those that no method has seen, or else ``style``."""
-    return UNSEEN if (evidence["encoder"] == UNSEEN).any() else style
 
 
 def differences(evidence: pd.DataFrame, encoder: str, metric: str, left: str) -> pd.DataFrame:
@@ -115,7 +111,7 @@ class Facts:
     @property
     def encoder(self) -> str:
         """The encoder that judges: the mean of the unseen ones, or else the methods' own."""
-        return judges(self.evidence, self.style)
+        return UNSEEN if (self.evidence["encoder"] == UNSEEN).any() else self.style
 
     @property
     def judge(self) -> str:
@@ -216,7 +212,8 @@ def attributed(facts: Facts) -> pd.DataFrame:
 
 def beyond_prompts(facts: Facts, methods: pd.Index) -> pd.Series:
     """Return by method whether more is shown than the prompts may carry (:func:`attributed`)."""
-    common = facts.scores(COMMON, facts.kept).reindex(columns=["score", "score_low", "score_high"]).reindex(methods)
+    columns = ["score", "score_low", "score_high"]
+    common = facts.scores(COMMON, facts.kept).reindex(index=methods, columns=columns)
     if common["score"].notna().any():
         rates = common.set_axis(["value", "low", "high"], axis=1)
         return rates_above(rates, facts.chance, facts.authors)["state"] == "above"
@@ -234,13 +231,12 @@ def readings(facts: Facts) -> pd.DataFrame:
     found = facts.scores("likelihood_top1", facts.likelihood).reindex(columns=[*ENDS, "chance"])
     rates = found.set_axis(["value", "low", "high", "chance"], axis=1).dropna()
     claims = rates_above(rates, rates["chance"], facts.authors_read)
-    own = facts.scores("likelihood_own_gain", facts.likelihood).reindex(columns=list(ENDS)).reindex(rates.index)
+    own = facts.scores("likelihood_own_gain", facts.likelihood).reindex(index=rates.index, columns=list(ENDS))
     ends = zip(own[""], own["low"], own["high"], strict=True)
     p = [p_of_limits(value, low, high, 0.0, facts.authors_read) for value, low, high in ends]
-    better = settle(pd.Series(p, index=own.index, dtype=float), own[""] * math.nan, own[""], facts.authors_read)[
-        "state"
-    ]
-    return rates.join(claims).assign(known=(claims["state"] == "above") & (better == "above") & (own["low"] > 0))
+    better = settle(pd.Series(p, index=own.index, dtype=float), own[""] * math.nan, own[""], facts.authors_read)
+    known = (claims["state"] == "above") & (better["state"] == "above") & (own["low"] > 0)
+    return rates.join(claims).assign(known=known)
 
 
 def gains_of(facts: Facts, method: str) -> dict[str, pd.Series]:
@@ -248,10 +244,5 @@ def gains_of(facts: Facts, method: str) -> dict[str, pd.Series]:
 
     A voice gain is own less others', so that it rises where others' texts are forgotten: all four are said together.
     """
-    return {
-        name: facts.scores(f"likelihood_{name}_gain", facts.likelihood)
-        .reindex(columns=list(ENDS))
-        .reindex([method])
-        .iloc[0]
-        for name in ("own", "others", "voice", "neutral")
-    }
+    gains = {name: facts.scores(f"likelihood_{name}_gain", facts.likelihood) for name in _GAINS}
+    return {name: found.reindex(index=[method], columns=list(ENDS)).iloc[0] for name, found in gains.items()}

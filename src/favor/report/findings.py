@@ -58,10 +58,9 @@ def level(facts: Facts) -> str:
         f"author{_one_by_one(facts, first)}; chance is {_percent(facts.chance)}{human}."
     )
     if failed := texts - passed:
-        said += (
-            f" {failed} {'text' if failed == 1 else 'texts'} failed the quality filter and {_count(failed)} as wrong"
-        )
-        said += f"{_whose(facts, first, failed, texts)}."
+        what, count = ("text", "counts") if failed == 1 else ("texts", "count")
+        whose = _whose(facts, first, failed, texts)
+        said += f" {failed} {what} failed the quality filter and {count} as wrong{whose}."
     return said
 
 
@@ -112,16 +111,14 @@ def rival(facts: Facts) -> str:
     )
     if len(row["by_seed"]) >= FEWEST_SEEDS:
         numbers += f"; by seed {_listed([_points(each) for each in row['by_seed']])}"
+    power = ""
     if row["state"] in ("above", "below"):
-        verdict = f"{name} is significantly {row['state']} it ({numbers})."
-        return f"{lead}: {verdict} {_others(facts, tested)}".rstrip()
-    if row["state"] == "ruled out":
-        verdict = (
-            f"they are within {margin_text(facts.margin)} the way from chance to the authors' own texts ({numbers})."
-        )
-        return f"{lead}: {verdict} {_others(facts, tested)}".rstrip()
-    power = smallest(row, facts.authors, len(tested))
-    return f"{lead}: which of them is better is open ({numbers}). {power} {_others(facts, tested)}".rstrip()
+        verdict = f"{name} is significantly {row['state']} it"
+    elif row["state"] == "ruled out":
+        verdict = f"they are within {margin_text(facts.margin)} the way from chance to the authors' own texts"
+    else:
+        verdict, power = "which of them is better is open", smallest(row, facts.authors, len(tested))
+    return " ".join(filter(None, (f"{lead}: {verdict} ({numbers}).", power, _others(facts, tested))))
 
 
 def trainings(facts: Facts) -> str:
@@ -157,8 +154,8 @@ def _others(facts: Facts, tested: pd.DataFrame) -> str:
     if not below and not above:
         return f"For none of the {len(tested)} other methods is a difference from {first} shown."
     return (
-        f"Of {len(tested)} other methods, {below or 'none'} {_be(below)} significantly below {first} and "
-        f"{above or 'none'} above."
+        f"Of {len(tested)} other methods, {below or 'none'} {'are' if below > 1 else 'is'} significantly below {first} "
+        f"and {above or 'none'} above."
     )
 
 
@@ -281,14 +278,6 @@ def _names(facts: Facts, methods: Sequence[str]) -> str:
 
 def _listed(texts: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(texts[:-1]), texts[-1]]))
-
-
-def _count(number: int) -> str:
-    return "counts" if number == 1 else "count"
-
-
-def _be(count: int) -> str:
-    return "are" if count > 1 else "is"
 
 
 def _capital(text: str) -> str:

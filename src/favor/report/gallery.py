@@ -156,7 +156,9 @@ def _shown(exhibit: Exhibit, names: Mapping[str, str], written: Mapping[str, Cou
     for row, one in exhibit.continuations.items():
         similarity = "did not pass the filter"
         if one.similarity is not None:
-            similarity = f"similarity {_number(one.similarity)}, nearest to {'the author' if one.right else 'another'}"
+            similarity = (
+                f"similarity {minus(printed(one.similarity, 2))}, nearest to {'the author' if one.right else 'another'}"
+            )
         text, habits = with_habits(one.text, common(one.text, written[row]))
         lines.append(
             {"row": row, "name": names[row], "text": text, "said": "; ".join(filter(None, (similarity, habits)))}
@@ -205,7 +207,3 @@ def _marked(text: str, counts: Counter[str]) -> Markup:
         parts += [html_text(text[at:start]), Markup('<mark title="{}">{}</mark>').format(name, text[start:end])]
         at = end
     return Markup("").join([*parts, html_text(text[at:])])
-
-
-def _number(value: float) -> str:
-    return minus(printed(value, 2))

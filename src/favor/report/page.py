@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
@@ -11,6 +10,7 @@ from favor.foundation.files import write_text
 from favor.foundation.html import render
 from favor.paper.names import method_name, unmarked
 from favor.report.content import (
+    DEMO_STATEMENT,
     NEXT,
     QUESTION,
     ExperimentReport,
@@ -22,7 +22,6 @@ from favor.report.content import (
     flat_settings,
     nothing_to_show,
     said,
-    statement,
     table_file,
     table_note,
 )
@@ -36,29 +35,6 @@ from favor.tables.html import html_table, page
 OPENING = ("Base model",)  # facts of the first screen
 OPEN_FIGURES = 5  # after that of the card
 OPEN_TABLES = ("main_federated_results", "distinct-faithful")  # after that of all methods
-
-
-@dataclass(frozen=True)
-class Grid:
-    """A table of texts.
-
-    name: of its caption within the page.
-    text: whether its cells are sentences.
-    controls: rows whose first cell begins with it, if it is any, are set apart.
-    """
-
-    name: str
-    caption: str
-    columns: list[str]
-    rows: list[list[str]]
-    text: bool = False
-    controls: str = ""
-
-    @classmethod
-    def of(cls, frame: pd.DataFrame, caption: str, name: str, text: bool = False, controls: str = "") -> "Grid":
-        """Return the rows of ``frame`` as texts."""
-        rows = [[str(value) for value in values] for values in frame.itertuples(index=False)]
-        return cls(name, caption, [str(column) for column in frame.columns], rows, text, controls)
 
 
 def write_html_report(path: str | Path, report: Report) -> None:
@@ -114,12 +90,12 @@ def _experiment(experiment: ExperimentReport) -> dict[str, object]:
     """What the page says of an experiment: what ran, what came out, and how sure it is, before all else."""
     name, board = experiment.name, None
     if experiment.leaderboard is not None and len(experiment.leaderboard):
-        board = Grid.of(experiment.leaderboard, LEADERBOARD, f"leaderboard-{name}", controls="Reference: ")
+        board = _grid(experiment.leaderboard, LEADERBOARD, f"leaderboard-{name}", controls="Reference: ")
     names = [method_name(key, experiment.display) for key in experiment.methods]
     facts = [(key, value) for key, value in experiment.facts.items() if key not in OPENING and value]
     shown, absent = number_rows(experiment.numbers) if experiment.numbers else (pd.DataFrame(), "")
     prepared = [
-        Grid.of(frame, caption, f"preparation-{name}-{number}")
+        _grid(frame, caption, f"preparation-{name}-{number}")
         for number, (caption, frame) in enumerate(blocks(experiment.preparation))
     ]
     drawn = [_figure(figure, f"{name}-{number}") for number, figure in enumerate(experiment.figures)]
@@ -128,7 +104,7 @@ def _experiment(experiment: ExperimentReport) -> dict[str, object]:
         "name": name,
         "title": experiment.title,
         "question": QUESTION if experiment.findings else "",
-        "statement": statement(experiment),
+        "statement": DEMO_STATEMENT if experiment.is_demo else "",
         "opening": [
             (experiment.kind, name),
             ("Corpus", experiment.dataset),
@@ -155,12 +131,24 @@ def _experiment(experiment: ExperimentReport) -> dict[str, object]:
                 [table for table in experiment.tables if table.spec.label not in OPEN_TABLES]
             )
         ],
-        "numbers": Grid.of(shown, NUMBERS_CAPTION, f"numbers-{name}") if experiment.numbers else None,
+        "numbers": _grid(shown, NUMBERS_CAPTION, f"numbers-{name}") if experiment.numbers else None,
         "absent": absent,
         "prepared": prepared or remarks(experiment.preparation),
         "remarks": remarks(experiment.preparation),
         "preparation": prepared,
-        "settings": Grid.of(settings, "Resolved values of every choice", f"settings-{name}", text=True),
+        "settings": _grid(settings, "Resolved values of every choice", f"settings-{name}", text=True),
+    }
+
+
+def _grid(frame: pd.DataFrame, caption: str, name: str, text: bool = False, controls: str = "") -> dict[str, object]:
+    """A table of texts; ``name``: of its caption within the page, ``text``: whether its cells are sentences.
+
+    controls: rows whose first cell begins with it, if it is any, are set apart.
+    """
+    rows = frame.astype(str).to_numpy().tolist()
+    return {
+        **{"name": name, "caption": caption, "columns": list(map(str, frame.columns)), "rows": rows},
+        **{"text": text, "controls": controls},
     }
 
 
@@ -197,7 +185,7 @@ def _table(experiment: ExperimentReport, table: ReportTable) -> dict[str, object
         "shown": html_table(table.spec, table.cells, table_note(experiment, table), passed),
         "files": [(kind, table_file(experiment, table, kind)) for kind in ("parquet", "tex", "html")],
         "paper": table.spec.paper,
-        "agreement": Grid.of(
+        "agreement": _grid(
             agreement_rows(agreements), f"{table.spec.title}: order of the methods, ours against the paper's", name
         )
         if len(agreements)

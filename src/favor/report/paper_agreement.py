@@ -19,11 +19,6 @@ NUMBERS_TITLE = "Numbers of the running text"
 NUMBERS_CAPTION = "The same formula on our tables and on the paper's; the difference is ours minus the paper's."
 
 
-def differences(cells: pd.DataFrame) -> pd.Series:
-    """Return ours minus the paper's for each of ``table_cells``; NaN where either is missing."""
-    return cells["value"] - cells["paper_value"]
-
-
 def agreement(spec: TableSpec, cells: pd.DataFrame) -> pd.DataFrame:
     """Return, for each column of ``spec``'s cells, how far the order of its rows agrees with the paper's.
 

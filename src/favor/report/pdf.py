@@ -14,6 +14,7 @@ from pathlib import Path
 from favor.foundation.errors import UserError
 from favor.foundation.files import atomic_path
 from favor.report.content import (
+    DEMO_STATEMENT,
     QUESTION,
     ExperimentReport,
     Figure,
@@ -21,7 +22,6 @@ from favor.report.content import (
     by_section,
     nothing_to_show,
     said,
-    statement,
     table_file,
 )
 from favor.running.jobs.environment import latex_available
@@ -70,7 +70,11 @@ def latex_source(report: Report, folder: Path = Path(), card: bool = False) -> t
 
 def _card(experiment: ExperimentReport, files: dict[str, Path]) -> list[str]:
     """The first screen without the texts that it quotes: what came out, and the figure of it."""
-    first = (QUESTION if experiment.findings else "", statement(experiment), *experiment.cautions)
+    first = (
+        QUESTION if experiment.findings else "",
+        DEMO_STATEMENT if experiment.is_demo else "",
+        *experiment.cautions,
+    )
     parts = [rf"\section{{{escape(experiment.title)}}}", *(escape(text) + r"\par" for text in first if text)]
     if experiment.findings:
         parts += [r"\begin{enumerate}", *(rf"\item {escape(text)}" for text in experiment.findings), r"\end{enumerate}"]

@@ -1,6 +1,6 @@
 """Data preparation in numbers: what was kept and why not, who took which role, how much each client may learn from."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,24 +33,20 @@ _MEASURES = (
 
 def blocks(preparation: Preparation) -> list[tuple[str, pd.DataFrame]]:
     """Return the preparation's tables as (caption, printable frame of strings); absent ones are left out."""
-    parts: list[tuple[str, pd.DataFrame]] = []
-    if preparation.dropped is not None:
-        parts.append(("Rows of the raw corpus, by what became of them", _dropped(preparation.dropped)))
-    if preparation.scripts is not None:
-        parts.append(("Scripts of the posts, and posts dropped for too few words", _scripts(preparation.scripts)))
-    if preparation.roster is not None:
-        parts.append(("Authors by role; no author has two", _roles(preparation.roster)))
-    if preparation.author_measures is not None and preparation.roster is not None:
-        parts.append((_MEASURES, _measures(preparation.author_measures, preparation.roster, preparation.filters)))
-    if preparation.splits is not None:
-        parts.append(("Documents of all authors by split", _splits(preparation.splits)))
-    if preparation.near_duplicates is not None:
-        parts.append((_NEAR_DUPLICATES, _near_duplicates(preparation.near_duplicates, preparation)))
-    if preparation.allocation is not None:
-        parts.append(("Word units that clients train on", _allocation(preparation.allocation)))
-    if preparation.tuned is not None:
-        parts.append(_tuned(preparation.tuned, preparation.display))
-    return parts
+    roster = preparation.roster
+    clients = None if roster is None else list(roster.loc[roster["role"] == "client", "author"])
+    measures = None if roster is None else preparation.author_measures
+    parts: tuple[tuple[str, pd.DataFrame | None, Callable[[pd.DataFrame], pd.DataFrame]], ...] = (
+        ("Rows of the raw corpus, by what became of them", preparation.dropped, _dropped),
+        ("Scripts of the posts, and posts dropped for too few words", preparation.scripts, _scripts),
+        ("Authors by role; no author has two", roster, _roles),
+        (_MEASURES, measures, lambda found: _measures(found, clients or [], preparation.filters)),
+        ("Documents of all authors by split", preparation.splits, _splits),
+        (_NEAR_DUPLICATES, preparation.near_duplicates, lambda found: _near_duplicates(found, clients)),
+        ("Word units that clients train on", preparation.allocation, _allocation),
+    )
+    blocks = [(caption, printable(table)) for caption, table, printable in parts if table is not None]
+    return blocks if preparation.tuned is None else [*blocks, _tuned(preparation.tuned, preparation.display)]
 
 
 def _tuned(tuned: Tuned, display: Mapping[str, str]) -> tuple[str, pd.DataFrame]:
@@ -141,7 +137,7 @@ _LIMITS = (
 )
 
 
-def _measures(measures: pd.DataFrame, roster: pd.DataFrame, filters: Mapping[str, Any]) -> pd.DataFrame:
+def _measures(measures: pd.DataFrame, clients: Sequence[str], filters: Mapping[str, Any]) -> pd.DataFrame:
     """One row per measure: how many authors, and clients, are beyond the limit of its filter, or a usual one."""
     languages = list(filters.get("languages") or [])
     main, share = languages or measures["language"].mode().head(1).tolist(), filters.get("language_share", 0.8)
@@ -153,9 +149,9 @@ def _measures(measures: pd.DataFrame, roster: pd.DataFrame, filters: Mapping[str
         rows.append((f"{name} {limit:g}", filters.get(key) is not None, beyond))
     several = measures["style_change"] > STYLE_CHANGE
     rows.append((f"Style that changes (several hands?): silhouette over {STYLE_CHANGE:g}", False, several))
-    clients = measures["author"].isin(roster.loc[roster["role"] == "client", "author"])
+    own = measures["author"].isin(clients)
     return pd.DataFrame(
-        [(n, "yes" if left else "no", f"{b.sum():,}", f"{(b & clients).sum():,}") for n, left, b in rows],
+        [(n, "yes" if left else "no", f"{b.sum():,}", f"{(b & own).sum():,}") for n, left, b in rows],
         columns=["Measure", "Left out", "Authors", "Clients"],
     )
 
@@ -166,12 +162,10 @@ def _splits(splits: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"Split": order, "Documents": [f"{counts[name]:,}" for name in order]})
 
 
-def _near_duplicates(found: pd.DataFrame, preparation: Preparation) -> pd.DataFrame:
+def _near_duplicates(found: pd.DataFrame, clients: Sequence[str] | None) -> pd.DataFrame:
     """Rows: training, validation and test posts, then the clients' test posts."""
     parts = [(name.capitalize(), found[found["split"] == name]) for name in ("train", "validation", "test")]
-    if preparation.roster is not None:
-        roster = preparation.roster
-        clients = roster.loc[roster["role"] == "client", "author"]
+    if clients is not None:
         parts.append(("Test, clients", found[(found["split"] == "test") & found["author"].isin(clients)]))
     kinds = {"Own training": "own_training", "Own held-out": "own_held_out", "Other authors": "others"}
     return pd.DataFrame(
@@ -184,16 +178,10 @@ def _near_duplicates(found: pd.DataFrame, preparation: Preparation) -> pd.DataFr
 
 def _allocation(allocation: pd.DataFrame) -> pd.DataFrame:
     rows = []
-    for name, column in (
-        ("Available", "available_words"),
-        ("Target", "target_words"),
-        ("Allocated", "allocated_words"),
-    ):
-        amounts = allocation[column].to_numpy()
-        rows.append(
-            (name, f"{amounts.sum():,}", f"{amounts.min():,}", f"{int(np.median(amounts)):,}", f"{amounts.max():,}",
-             f"{gini(amounts):.3f}", f"{len(allocation):,}")
-        )  # fmt: skip
+    for name in ("available", "target", "allocated"):
+        words = allocation[f"{name}_words"].to_numpy()
+        amounts = (f"{number:,}" for number in (words.sum(), words.min(), int(np.median(words)), words.max()))
+        rows.append((name.capitalize(), *amounts, f"{gini(words):.3f}", f"{len(allocation):,}"))
     capped = int((allocation["available_words"] < allocation["target_words"]).sum())
     rows[-1] = (*rows[-1][:-1], f"{len(allocation):,}, of whom {capped:,} have less text than their target")
     return pd.DataFrame(rows, columns=["Word units", "Total", "Smallest", "Median", "Largest", "Gini", "Clients"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -13,7 +13,7 @@ from favor.paper.names import CONTROLS, METHODS, SEPARATOR, encoder_name, method
 from favor.paper.values import paper_cell, paper_text
 from favor.scores.efficiency import METRICS as COUNTS
 from favor.scores.metric import ALL_SEEDS, SOURCE
-from favor.tables.cell_table import TABLE_CELLS
+from favor.tables.cell_table import TABLE_CELLS, PrintedCell, rows_of_cells
 from favor.tables.cells import (
     DASH,
     NAN,
@@ -39,17 +39,18 @@ _COUNTED = {metric.name for metric in COUNTS}  # what a run sends and takes rest
 
 
 class CellSource(Protocol):
-    """The source of the cells of one experiment's rows; ``evidence``: which of them differ."""
+    """The source of the cells of one experiment's rows.
+
+    evidence: which of them differ.
+    cell: unmarked.
+    scored: whether any column of a panel has a score of a row, be it a missing one with its note.
+    """
 
     evidence: Evidence | None
 
-    def cell(self, row: Row, column: Column) -> Cell:
-        """Return the unmarked cell of ``row`` and ``column``."""
-        ...
+    def cell(self, row: Row, column: Column) -> Cell: ...
 
-    def scored(self, row: Row, panel: Panel) -> bool:
-        """Whether any column of ``panel`` has a score of ``row``, be it a missing one with its note."""
-        ...
+    def scored(self, row: Row, panel: Panel) -> bool: ...
 
 
 def build_table(
@@ -121,6 +122,22 @@ def is_control(row: str) -> bool:
     return row.split(SEPARATOR)[0] in CONTROLS.values()
 
 
+def ruled_rows(spec: TableSpec, cells: pd.DataFrame) -> Iterator[tuple[str, str, list[PrintedCell], bool]]:
+    """Yield section, label and cells of every row of one panel, and whether another group than the last begins."""
+    groups = {row.label: row.group for row in spec.rows}
+    previous: tuple[str, str, bool] | None = None
+    for section, row, line in rows_of_cells(cells):
+        current = (section, groups.get(row, ""), is_control(row))
+        yield section, row, line, previous not in (None, current)
+        previous = current
+
+
+def stub_cells(row: str, count: int) -> list[str]:
+    """Return the ``count`` leading cells of the row of this label."""
+    parts = row.split(SEPARATOR, count - 1) if count > 1 else [row]
+    return parts + [""] * (count - len(parts))
+
+
 def _rows(spec: TableSpec, context: Context, index: _Index | ComparisonIndex) -> list[Row]:
     if isinstance(index, ComparisonIndex):
         return list(spec.rows)
@@ -129,7 +146,7 @@ def _rows(spec: TableSpec, context: Context, index: _Index | ComparisonIndex) ->
     else:
         declared = spec.rows if spec.row_source is None else spec.row_source(index.scores)
     rows = [row for row in declared if not row.method or row.method in _UNSEEDED or row.method in context.methods]
-    rows = [row for row in rows if not row.optional or index.has_scores(row)]
+    rows = [row for row in rows if not row.optional or index.encoder(row.encoder) in index.encoders]
     if spec.open_rows and spec.lists_methods:
         declared_methods = {row.method for row in rows}
         last = max((place for place, row in enumerate(rows) if row.method in METHODS), default=len(rows) - 1)
@@ -141,7 +158,7 @@ def _rows(spec: TableSpec, context: Context, index: _Index | ComparisonIndex) ->
             and not (spec.collaborative and key in context.references)
         ]
     if spec.scored_only:
-        rows = [row for row in rows if not row.method or index.has_method(row)]
+        rows = [row for row in rows if not row.method or row.method in index.seeds.index]
     if spec.with_controls and spec.lists_methods:
         rows += [
             Row((name, *stub), method=key, encoder=role, ranked=False, group="controls", encoder_place=place)
@@ -193,17 +210,11 @@ class _Index:
         self.encoders = set(scores["encoder"])
         self.metrics = set(zip(scores["encoder"], scores["metric"], strict=True))
 
-    def has_scores(self, row: Row) -> bool:
-        return self._encoder(row.encoder) in self.encoders
-
     def scored(self, row: Row, panel: Panel) -> bool:
         return any(
-            (row.method, self._encoder(column.encoder or row.encoder), column.metric, column.variant) in self.summary
+            (row.method, self.encoder(column.encoder or row.encoder), column.metric, column.variant) in self.summary
             for column in panel.columns
         )
-
-    def has_method(self, row: Row) -> bool:
-        return row.method in self.seeds.index
 
     def cell(self, row: Row, column: Column) -> Cell:
         method = column.method or row.method
@@ -223,14 +234,17 @@ class _Index:
             derived = column.derive(row, self.scores, self.context.encoders)
             return Cell(derived.value, text=derived.text, reason=derived.reason)
         if metric == SEEDS:
-            return self._seed_count(method, row)
+            count = int(self.seeds.get(method, 0))
+            if not count:
+                return Cell(reason=f"nothing was scored for {row.label}")
+            return Cell(float(count), NAN, count, str(count))
         if rival := column.beside or column.minus:
             seeds = [self._seeds_of(self._key(row, replace(column, method=each))) for each in (method, rival)]
             if seeds[0] != seeds[1] and all(seeds):
                 return self._under(seeds[0] & seeds[1]).cell(row, column)
         if column.beside:
             return self._pair(row, column)
-        found = self.summary.get((method, self._encoder(role), metric, column.variant))
+        found = self.summary.get((method, self.encoder(role), metric, column.variant))
         if found is None:
             return Cell(reason=self._why(method, role, metric, row))
         value, deviation, count = float(found["mean"]), float(found["deviation"]), int(found["seeds"])
@@ -251,7 +265,7 @@ class _Index:
         same = ""
         if column.interval:
             keys = [f"{column.variant}_{end}".removeprefix("_") for end in ("low", "high")]
-            ends = [self.summary.get((method, self._encoder(role), metric, key)) for key in keys]
+            ends = [self.summary.get((method, self.encoder(role), metric, key)) for key in keys]
             limits = [end["mean"] for end in ends if end is not None]
             if limits == [value, value]:
                 text, same = minus(text), SAME
@@ -262,7 +276,7 @@ class _Index:
                 if metric.startswith("kept_") and limits[1] - limits[0] > WIDEST:
                     return Cell(text=DASH, reason=f"the interval, [{low}, {high}], is too wide to say anything")
                 text = minus(f"{text} [{low}, {high}]")
-        pooled = (method, self._encoder(role), metric, column.variant) in self.pooled
+        pooled = (method, self.encoder(role), metric, column.variant) in self.pooled
         expected = 0 if method in _UNSEEDED or pooled else len(self.context.seeds)
         partial = f"mean over {count} of {expected} seeds" if count < expected else ""
         few = 0 < int(found["n"]) < FEW and metric not in _COUNTED  # none stand behind what chance gives
@@ -271,7 +285,7 @@ class _Index:
 
     def _key(self, row: Row, column: Column) -> tuple[str, str, str, str]:
         role = column.encoder or row.encoder
-        return column.method or row.method, self._encoder(role), row.metric or column.metric, column.variant
+        return column.method or row.method, self.encoder(role), row.metric or column.metric, column.variant
 
     def _seeds_of(self, key: tuple[str, str, str, str]) -> set[int]:
         """Return the seeds in which a score has a value."""
@@ -305,17 +319,11 @@ class _Index:
             return Cell(text=value)
         return Cell(text=f"{value:g}" if float(value).is_integer() else f"{value:.3g}")
 
-    def _seed_count(self, method: str, row: Row) -> Cell:
-        count = int(self.seeds.get(method, 0))
-        if not count:
-            return Cell(reason=f"nothing was scored for {row.label}")
-        return Cell(float(count), NAN, count, str(count))
-
-    def _encoder(self, role: str) -> str:
+    def encoder(self, role: str) -> str:
         return self.context.encoders.get(role, role)
 
     def _why(self, method: str, role: str, metric: str, row: Row) -> str:
-        encoder = self._encoder(role)
+        encoder = self.encoder(role)
         for key in (encoder, role, metric, method):
             if key and key in self.context.absences:
                 return self.context.absences[key]

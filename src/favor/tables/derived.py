@@ -21,7 +21,6 @@ class Agreement:
 
 
 def missing(reason: str) -> Derived:
-    """Return a dash with its reason."""
     return Derived(DASH, reason=reason)
 
 
@@ -39,7 +38,6 @@ def score_of(scores: Scores, metric: str, variant: str = "", absent: str = "", *
 
 
 def row_values(scores: Scores, metric: str, variant: str = "") -> list[float]:
-    """Return every value of a metric, over seeds and methods."""
     rows = scores[(scores["metric"] == metric) & (scores["variant"] == variant)]
     return [float(value) for value in rows["value"]]
 

@@ -12,12 +12,11 @@ from favor.tables.derived import missing
 from favor.tables.specs import Derive, Derived, Roles, Row, Scores
 
 
-def signed(value: float, decimals: int) -> str:
-    """Return a number with a minus sign instead of a hyphen."""
-    return printed(value, decimals).replace("-", "−")
+def signed(value: float) -> str:
+    return printed(value, 3).replace("-", "−")
 
 
-def difference(metric: str, rival: str, encoder: str = "", variant: str = "", decimals: int = 3) -> Derive:
+def difference(metric: str, rival: str, encoder: str = "", variant: str = "") -> Derive:
     """Return what computes a column: the row's value minus that of the row ``rival``, p over what the column prints.
 
     encoder: role or key, "" for a metric of none.
@@ -38,12 +37,12 @@ def difference(metric: str, rival: str, encoder: str = "", variant: str = "", de
             return missing(note)
         low, high = sorted(sign * found[key[0], f"{key[1]}_{end}"][0] for end in ("low", "high"))
         if low == high == value == 0:
-            return Derived(signed(0.0, decimals), 0.0, SAME)
+            return Derived(signed(0.0), 0.0, SAME)
         p = _adjusted(found, rival, prefix)[row.method]
         told = "< .001" if p < 0.001 else f"= {p:.3f}".replace("0.", ".", 1)
         # Authors who all differ by the same show no spread, of which a measure without bounds has no interval.
-        ends = "" if math.isnan(low) else f" [{signed(low, decimals)}, {signed(high, decimals)}]"
-        return Derived(f"{signed(sign * value, decimals)}{ends}, p {told}", sign * value)
+        ends = "" if math.isnan(low) else f" [{signed(low)}, {signed(high)}]"
+        return Derived(f"{signed(sign * value)}{ends}, p {told}", sign * value)
 
     return derive
 

@@ -13,8 +13,8 @@ from markupsafe import Markup
 
 from favor.foundation.html import content_policy, render
 from favor.paper.names import SEPARATOR, unmarked
-from favor.tables.build import is_control
-from favor.tables.cell_table import PrintedCell, rows_of_cells
+from favor.tables.build import is_control, ruled_rows, stub_cells
+from favor.tables.cell_table import PrintedCell
 from favor.tables.cells import printed_paper
 from favor.tables.escape import minus
 from favor.tables.footnotes import dash_reasons, letter, mark_notes, row_notes
@@ -71,7 +71,6 @@ def html_table(
 
 
 def html_document(spec: TableSpec, cells: pd.DataFrame) -> str:
-    """Return a self-contained HTML document with this one table."""
     return page(spec.title, Markup("<h1>{}</h1>\n{}").format(spec.title, html_table(spec, cells).rstrip("\n")))
 
 
@@ -79,27 +78,18 @@ def _rows(
     spec: TableSpec, panel: Panel, cells: pd.DataFrame, reasons: dict[str, int], passed: Mapping[str, str]
 ) -> Iterator[dict[str, object]]:
     """Yield the rows of a section; groups and controls are set apart by a rule."""
-    groups = {row.label: row.group for row in spec.rows}
     columns = {column.label: column for column in panel.columns}
-    previous: tuple[str, bool] | None = None
-    for _, row, line in rows_of_cells(cells):
-        current = (groups.get(row, ""), is_control(row))
-        kinds = (["rule"] if previous not in (None, current) else []) + (["control"] if current[1] else [])
-        previous = current
+    for _, row, line, ruled in ruled_rows(spec, cells):
+        kinds = (["rule"] if ruled else []) + (["control"] if is_control(row) else [])
         shown = [_cell(cell, spec.column_in(row, columns[cell["column"]]), reasons) for cell in line]
         if not spec.sectioned and all(cell["why"] for cell in shown) and any(cell["beside"] for cell in shown):
             kinds.append("beside")  # nothing but the paper's values; a section's first row holds its name
         yield {
             "kind": " ".join(kinds),
-            "names": (names := _stub(row, len(spec.stub_headers))),
+            "names": (names := stub_cells(row, len(spec.stub_headers))),
             "passed": passed.get(unmarked(names[0]), ""),
             "cells": shown,
         }
-
-
-def _stub(row: str, count: int) -> list[str]:
-    parts = row.split(SEPARATOR, count - 1) if count > 1 else [row]
-    return parts + [""] * (count - len(parts))
 
 
 def _cell(cell: PrintedCell, column: Column, reasons: dict[str, int]) -> dict[str, object]:

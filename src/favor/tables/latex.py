@@ -11,9 +11,8 @@ from dataclasses import replace
 
 import pandas as pd
 
-from favor.paper.names import SEPARATOR
-from favor.tables.build import is_control
-from favor.tables.cell_table import PrintedCell, rows_of_cells
+from favor.tables.build import is_control, ruled_rows, stub_cells
+from favor.tables.cell_table import PrintedCell
 from favor.tables.escape import latex as escape
 from favor.tables.escape import minus
 from favor.tables.footnotes import dash_reasons, letter, mark_notes, row_notes
@@ -61,7 +60,7 @@ def latex_table(spec: TableSpec, cells: pd.DataFrame) -> str:
     notes += [rf"({letter(number)}): {escape(reason)}." for reason, number in reasons.items()]
     numbers = cells[cells["value"].notna()].groupby(["panel", "column"])["text"].agg(list)
     widest = {
-        place: (max(map(_digits, texts)), any(map(_negative, texts)))
+        place: (max(map(_digits, texts)), any(text.startswith("-") for text in texts))
         for place, texts in numbers.items()
         if all(map(_NUMBER.fullmatch, texts))  # amounts with units are not in line anyway
     }
@@ -174,15 +173,12 @@ def _lines(
     headers = [escape(stub) for stub in stubs] + [_header(column, column.label in signed) for column in panel.columns]
     lines: list[tuple[str, float]] = []
     columns = {column.label: column for column in panel.columns}
-    groups = {row.label: row.group for row in spec.rows}
-    previous: tuple[str, str, bool] | None = None
-    for section, row, line in rows_of_cells(cells):
-        current = (section, groups.get(row, ""), is_control(row))
-        if previous is not None and current != previous:
+    last = None
+    for section, row, line, ruled in ruled_rows(spec, cells):
+        if ruled:
             lines.append((r"\midrule", 0.5))
-        first = previous is None or previous[0] != current[0]
-        previous = current
-        texts = [escape(section) if first else ""] if spec.sectioned else []
+        texts = [escape(section) if section != last else ""] if spec.sectioned else []
+        last = section
         texts += _stub(row, len(spec.stub_headers))
         texts += [cell_text(cell, columns[cell["column"]], cell["column"] in signed) for cell in line]
         wrapped = max((math.ceil(len(cell["text"]) / 80) for cell in line if columns[cell["column"]].wide), default=1)
@@ -199,11 +195,10 @@ def tabular_line(texts: Sequence[str]) -> str:
 
 
 def _stub(row: str, count: int) -> list[str]:
-    parts = row.split(SEPARATOR, count - 1) if count > 1 else [row]
-    padded = parts + [""] * (count - len(parts))
+    parts = stub_cells(row, count)
     if not is_control(row):
-        return [escape(part) for part in padded[:count]]
-    return [rf"\textit{{{escape(part.removeprefix('Reference: '))}}}" if part else "" for part in padded[:count]]
+        return [escape(part) for part in parts]
+    return [rf"\textit{{{escape(part.removeprefix('Reference: '))}}}" if part else "" for part in parts]
 
 
 def _alignment(column: Column, signed: bool) -> str:
@@ -229,10 +224,6 @@ def _digits(text: str) -> int:
     """Return how many digits a number has before its point."""
     found = re.match(r"[+-]?(\d*)", text)
     return len(found[1]) if found else 0
-
-
-def _negative(text: str) -> bool:
-    return text.startswith("-")
 
 
 def _lead(text: str, digits: int, negative: bool) -> str:

@@ -9,9 +9,13 @@ from favor.tables.escape import minus
 from favor.tables.specs import Derive, Derived, Roles, Row, Scores
 
 NO_STATISTIC = "this attack has no such statistic"
-UPLOADS, MEAN, FINAL, STOLEN = "each upload", "mean of the round", "final shared adapter", "stolen personal adapter"
-COMPLETED = "each upload, beside its owner's other half (upper bound)"
-VIEWS = {"upload": UPLOADS, "completed": COMPLETED, "mean": MEAN, "final": FINAL, "personal": STOLEN}
+VIEWS = {
+    "upload": "each upload",
+    "completed": "each upload, beside its owner's other half (upper bound)",
+    "mean": "mean of the round",
+    "final": "final shared adapter",
+    "personal": "stolen personal adapter",
+}
 # Printed attack, metrics, and the views that it has.
 ATTACKS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("Whose is it?", "sender", ("upload", "completed", "personal")),

@@ -61,21 +61,15 @@ def build_excerpts(
         rows = [(Row(("none", "none")), DASH)]
     cells = pd.DataFrame(
         {
+            **dict.fromkeys(("section", "mark", "marking", "paper_text"), ""),
+            **dict.fromkeys(("value", "deviation", "paper_value", "paper_deviation"), np.nan),
             "panel": panel.title,
-            "section": "",
             "row": [row.label for row, _ in rows],
             "column": panel.columns[0].label,
             "order": np.arange(len(rows)),
-            "value": np.nan,
-            "deviation": np.nan,
             "n": len(common),
-            "mark": "",
-            "marking": "",
             "text": [text for _, text in rows],
             "reason": reason,
-            "paper_value": np.nan,
-            "paper_deviation": np.nan,
-            "paper_text": "",
         }
     )[TABLE_CELLS.names]
     caption = f"{spec.caption} {len(common)} prompts pass in all {len(order)} methods."

@@ -239,8 +239,8 @@ class TableSpec:
 
     @property
     def lists_methods(self) -> bool:
-        """Whether rows are methods, which others and the controls can follow: not quantities, encoders or tests."""
-        made = self.row_source is not None or self.comparisons is not None
+        """Whether rows are methods, which others and the controls can follow: nothing else and at no point."""
+        made = self.row_source is not None or self.comparisons is not None or self.over_points
         return not made and not any(row.metric or row.setting or row.method == SOURCE for row in self.rows)
 
     @property

@@ -58,13 +58,11 @@ def draw_copying(scores: pd.DataFrame, methods: Methods, *paths: str | Path) -> 
         if shown:
             methods.label_rows(axes[0], shown)
             axes[0].legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2, frameon=False, fontsize=7.5)
-        said = (
-            methods.span(
-                f"{PANELS['copy5_rate']} in the {text}", {row: value("copy5_rate", variant, row) for row in shown}
-            )
+        said = {
+            f"{PANELS['copy5_rate']} in the {text}": {row: value("copy5_rate", variant, row) for row in shown}
             for variant, (_, text, _) in TEXTS.items()
-        )
-        save(figure, *paths, finding=" ".join(filter(None, said)), data=methods.named(data))
+        }
+        save(figure, *paths, finding=methods.spans(said), data=methods.named(data))
 
 
 FIGURE = FigureSpec(

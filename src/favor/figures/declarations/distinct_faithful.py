@@ -81,18 +81,14 @@ def draw_distinct_faithful(scores: pd.DataFrame, style_encoder: str, methods: Me
             figure.legend(handles=_legend(list(found), people), loc="outside upper center", ncols=5, fontsize=7.5)
         else:
             say(axes[0], "No method has both values:\nno output passed the filter.")
-        said = (
-            methods.span(what, values.loc[order, side].to_dict())
-            for what, side in (("Verification AUC among outputs", "x"), ("Right author", "y"))
-        )
+        drawn_values = values.loc[order]
+        said = {"Verification AUC among outputs": drawn_values["x"], "Right author": drawn_values["y"]}
         data = [
-            judged.loc[[row for row in (*order, *people) if row in judged.index]]
-            .rename_axis(index="method")
-            .assign(encoder=encoder)
+            judged.reindex([row for row in (*order, *people) if row in judged.index]).assign(encoder=encoder)
             for encoder, judged in found.items()
         ]
-        named = pd.concat([methods.named(each) for each in data], ignore_index=True)
-        save(figure, *paths, finding=" ".join(filter(None, said)), data=named)
+        named = pd.concat([methods.named(each.rename_axis(index="method")) for each in data], ignore_index=True)
+        save(figure, *paths, finding=methods.spans(said), data=named)
 
 
 def _legend(judges: Sequence[str], people: Sequence[str]) -> list[Line2D]:

@@ -1,8 +1,8 @@
 """Authors' generations against their own texts in the plane where these texts vary most."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -47,82 +47,63 @@ def draw_generation_map(
     """
     train = sources[sources["kind"] == "train"]
     mean, plane, share = principal_plane(_rows(train))
-    home = _centres(train)
-    own = _centres(golds[golds["kind"] == "gold"])
-    panels = [(OWN, golds[golds["kind"] == "gold"])]
-    panels += [(name, generations[generations["method"] == name]) for name in methods.rows]
+
+    def flat(vectors: Iterable[np.ndarray]) -> np.ndarray:
+        return (np.stack(list(vectors)) - mean) @ plane.T
+
+    panels = {OWN: golds[golds["kind"] == "gold"]}
+    panels |= {name: generations[generations["method"] == name] for name in methods.rows}
+    home, centres = _centres(train), {name: _centres(outputs) for name, outputs in panels.items() if len(outputs)}
     columns = min(COLUMNS, len(panels))
     rows = -(-len(panels) // columns)
     with drawing(1.9 * columns + 0.6, 2.1 * rows + 0.6, rows=rows, columns=columns) as (figure, axes):
-        places = (np.stack(list(home.values())) - mean) @ plane.T
         spreads: dict[str, float] = {}
-        for axis, (name, outputs) in zip(axes, panels, strict=False):
+        for axis, (name, outputs) in zip(axes, panels.items(), strict=False):
             title = "Authors' own" if name == OWN else methods.name(name)
             axis.set_title(title, size=9)
             axis.set(xticks=[], yticks=[])
-            axis.plot(*places.T, "o", color=GREY, fillstyle="none", markersize=5, markeredgewidth=0.9, zorder=2)
+            axis.plot(
+                *flat(home.values()).T, "o", color=GREY, fillstyle="none", markersize=5, markeredgewidth=0.9, zorder=2
+            )
             if outputs.empty:
                 say(axis, "no output passed the filter")
                 continue
-            spreads[name] = _panel(axis, outputs, home, own, mean, plane, VERMILION if name == OWN else BLUE)
+            color, own = VERMILION if name == OWN else BLUE, centres[name]
+            axis.plot(*flat(_rows(outputs)).T, ".", color=color, alpha=0.18, markersize=3, markeredgewidth=0, zorder=1)
+            for client, centre in own.items():
+                axis.plot(*flat([home[client], centre]).T, color=color, linewidth=0.7, alpha=0.7, zorder=3)
+            axis.plot(*flat(own.values()).T, "o", color=color, markersize=3.6, markeredgewidth=0, zorder=4)
+            spreads[name] = _spread_left(own, centres[OWN])
+            if not math.isnan(spreads[name]):
+                axis.text(0.03, 0.03, f"spread {spreads[name]:.2f}", transform=axis.transAxes, size=7.5)
         for axis in axes[len(panels) :]:
             axis.axis("off")
         for axis in axes[1 : len(panels)]:
             axis.sharex(axes[0])
             axis.sharey(axes[0])
         # Centres fill the panels; single outputs far from all of them would squeeze these into the middle.
-        shown = [own, home, *(_centres(outputs) for _, outputs in panels if not outputs.empty)]
-        centres = (np.concatenate([np.stack(list(each.values())) for each in shown]) - mean) @ plane.T
-        low, high = centres.min(axis=0), centres.max(axis=0)
+        shown = np.concatenate([flat(each.values()) for each in (home, *centres.values())])
+        low, high = shown.min(axis=0), shown.max(axis=0)
         room = 0.15 * np.maximum(high - low, 1e-6)
         axes[0].set(xlim=(low[0] - room[0], high[0] + room[0]), ylim=(low[1] - room[1], high[1] + room[1]))
         figure.supxlabel(f"The two directions hold {share:.0%} of the variance of the authors' training texts.", size=8)
         methods_alone = {name: value for name, value in spreads.items() if name != OWN}
         finding = methods.span("Spread of the authors' centres", methods_alone)
-        save(figure, *paths, finding=finding, data=methods.named(_data(panels, home, mean, plane, spreads)))
+        records = [
+            (name, *((home[client] - mean) @ plane.T), *((centre - mean) @ plane.T), spreads[name])
+            for name, own in centres.items()
+            for client, centre in own.items()
+        ]
+        columns_drawn = ["method", "texts_x", "texts_y", "outputs_x", "outputs_y", "spread"]
+        save(figure, *paths, finding=finding, data=methods.named(pd.DataFrame(records, columns=columns_drawn)))
 
 
-def _panel(
-    axis: Any,
-    outputs: pd.DataFrame,
-    home: Mapping[str, np.ndarray],
-    own: Mapping[str, np.ndarray],
-    mean: np.ndarray,
-    plane: np.ndarray,
-    color: str,
-) -> float:
-    """Draw a panel; return the spread that it prints, or NaN where fewer than two authors have outputs."""
-    points = (_rows(outputs) - mean) @ plane.T
-    axis.plot(*points.T, ".", color=color, alpha=0.18, markersize=3, markeredgewidth=0, zorder=1)
-    centres = _centres(outputs)
-    for client, centre in centres.items():
-        ends = np.stack([home[client] - mean, centre - mean]) @ plane.T
-        axis.plot(*ends.T, color=color, linewidth=0.7, alpha=0.7, zorder=3)
-    places = (np.stack(list(centres.values())) - mean) @ plane.T
-    axis.plot(*places.T, "o", color=color, markersize=3.6, markeredgewidth=0, zorder=4)
+def _spread_left(centres: Mapping[str, np.ndarray], own: Mapping[str, np.ndarray]) -> float:
+    """Return the spread of centres over that of the same authors' own, or NaN where fewer than two have outputs."""
     both = [client for client in centres if client in own]
     if len(both) < 2:
-        return float("nan")
-    ratio = spread(np.stack([centres[name] for name in both])) / spread(np.stack([own[name] for name in both]))
-    axis.text(0.03, 0.03, f"spread {ratio:.2f}", transform=axis.transAxes, size=7.5)
-    return ratio
-
-
-def _data(
-    panels: Sequence[tuple[str, pd.DataFrame]],
-    home: Mapping[str, np.ndarray],
-    mean: np.ndarray,
-    plane: np.ndarray,
-    spreads: Mapping[str, float],
-) -> pd.DataFrame:
-    """Return the centres of every panel, author by author (unnamed), and its spread."""
-    records = [
-        (name, *((home[client] - mean) @ plane.T), *((centre - mean) @ plane.T), spreads[name])
-        for name, outputs in panels
-        if not outputs.empty
-        for client, centre in _centres(outputs).items()
-    ]
-    return pd.DataFrame(records, columns=["method", "texts_x", "texts_y", "outputs_x", "outputs_y", "spread"])
+        return math.nan
+    return spread(np.stack([centres[name] for name in both])) / spread(np.stack([own[name] for name in both]))
 
 
 def _rows(frame: pd.DataFrame) -> np.ndarray:

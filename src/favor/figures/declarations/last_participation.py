@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.lines import Line2D
 
 from favor.figures.drawing import drawing, save, say
-from favor.figures.identity import Methods
+from favor.figures.identity import Methods, point
 from favor.figures.specs import FigureSpec
 from favor.statistics.bootstrap import observed_and_resampled
 from favor.statistics.exact import rate_limits
@@ -39,9 +39,8 @@ def draw_last_participation(
                 bars_at.append((len(rounds), "all", own))
             for place, last, rows in bars_at:
                 outputs, share, low, high = _accuracy(rows)
-                error = [[max(0.0, share - low)], [max(0.0, high - share)]]
-                style = {"linestyle": "none", "elinewidth": 0.7, "capsize": 1.5}
-                axis.errorbar(place + offset, share, yerr=error, **style, **identity.points)
+                at = {"x": place + offset, "y": share, "y_low": low, "y_high": high}
+                point(axis, at, elinewidth=0.7, capsize=1.5, **identity.points)
                 bars.append((name, last, outputs, share, low, high))
         handles = [Line2D([], [], linestyle="none", **identity.points) for identity in drawn.values()]
         clients = participation[participation["method"].isin(shown[:1])].groupby("last_round").size()

@@ -37,18 +37,18 @@ def draw_privacy(scores: pd.DataFrame, methods: Methods, *paths: str | Path) -> 
         drawn = _draw_secrets(secrets, scores, audited[0]) if audited else pd.DataFrame()
         if drawn.empty:
             say(secrets, "No secrets were planted.")
-        said = []
+        said = ""
         if found:
             values = [value for _, value, _, _ in found]
             what = "one attack" if len(found) == 1 else f"{len(found)} attacks"
             ends = f"{min(values):.2f}" if len(found) == 1 else f"from {min(values):.2f} to {max(values):.2f}"
-            said.append(f"AUC of {what} on {methods.name(audited[0])}: {ends}.")
+            said = f"AUC of {what} on {methods.name(audited[0])}: {ends}."
         rows = [("auc", audited[0], *label.split("\n", 1), *ends) for label, *ends in found]
         attacked = pd.DataFrame(rows, columns=AUC_COLUMNS)
         planted = drawn.assign(panel="exposure", method=audited[0] if audited else "")
         parts = [part for part in (attacked, planted) if len(part)]
         data = pd.concat(parts, ignore_index=True) if parts else attacked
-        save(figure, *paths, finding=" ".join(said), data=methods.named(data))
+        save(figure, *paths, finding=said, data=methods.named(data))
 
 
 def _aucs(scores: pd.DataFrame, method: str) -> list[tuple[str, float, float, float]]:
@@ -72,9 +72,8 @@ def _draw_secrets(axis: Any, scores: pd.DataFrame, method: str) -> pd.DataFrame:
     shown = []
     for view, color in _COLORS.items():
         table = own[own["view"] == view].pivot_table(index="repeats", columns="end", values="value")
-        shown.append(
-            table.rename(columns={"": "value"}).rename_axis(columns=None).reset_index().assign(view=VIEWS[view])
-        )
+        named = table.rename(columns={"": "value"}).rename_axis(columns=None)
+        shown.append(named.reset_index().assign(view=VIEWS[view]))
         if "" in table:
             axis.plot(table.index, table[""], "o-", color=color, label=VIEWS[view])
             if {"low", "high"} <= set(table):
@@ -86,12 +85,10 @@ def _draw_secrets(axis: Any, scores: pd.DataFrame, method: str) -> pd.DataFrame:
     if not math.isnan(most):
         axis.axhline(most, color=GREY, linewidth=0.8)
     axis.set_xscale("log", base=2)
-    axis.set_xticks(sorted(set(own["repeats"])), [f"{number:g}" for number in sorted(set(own["repeats"]))])
-    axis.set(
-        xlabel="Documents that carry the secret",
-        ylabel="Exposure (bits)",
-        ylim=(0, 1.35 * most if not math.isnan(most) else None),
-    )
+    repeats = sorted(set(own["repeats"]))
+    axis.set_xticks(repeats, [f"{number:g}" for number in repeats])
+    axis.set(xlabel="Documents that carry the secret", ylabel="Exposure (bits)")
+    axis.set_ylim(0, None if math.isnan(most) else 1.35 * most)
     axis.legend(loc="upper left")
     return pd.concat(shown, ignore_index=True)
 

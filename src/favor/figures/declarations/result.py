@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from favor.figures.drawing import BLACK, TAB, drawing, save, say
-from favor.figures.identity import Methods
+from favor.figures.identity import Methods, point
 from favor.figures.specs import FigureSpec
 from favor.paper.names import CONTROLS
 from favor.scores.metric import UNSEEN
@@ -124,20 +124,17 @@ def _points(axis: Any, measure: Measure, own: pd.DataFrame, places: Mapping[str,
     looks = methods.identities(list(places))
     face = "white" if measure.hollow else BLACK
     axis.plot([], [], measure.marker, color=BLACK, markerfacecolor=face, markersize=4.5, label=measure.label)
-    for row in own.reset_index().to_dict("records"):
-        name, value, low, high = (row[key] for key in ("method", "value", "low", "high"))
-        axis.errorbar(
-            value,
-            places[name] + measure.lift,
-            xerr=[[max(0.0, value - low)], [max(0.0, high - value)]],
-            linestyle="none",
+    for name, row in own.rename(columns={"value": "x", "low": "x_low", "high": "x_high"}).iterrows():
+        point(
+            axis,
+            {**row, "y": places[str(name)] + measure.lift},
             marker=measure.marker,
             markersize=4.5 if main else 3.5,
-            color=looks[name].color,
-            markerfacecolor="white" if measure.hollow else looks[name].color,
+            color=looks[str(name)].color,
+            markerfacecolor="white" if measure.hollow else looks[str(name)].color,
             elinewidth=1.2 if main else 0.6,
             zorder=4 if main else 3,
-            gid=f"{measure.encoder}{TAB}{methods.name(name)}",
+            gid=f"{measure.encoder}{TAB}{methods.name(str(name))}",
         )
 
 

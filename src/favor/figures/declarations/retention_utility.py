@@ -1,5 +1,6 @@
 """Style retention against utility: how much of the voice is left, and how near the text is to what the author meant."""
 
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -32,14 +33,9 @@ def draw_retention_utility(scores: pd.DataFrame, style_encoder: str, methods: Me
         axis.margins(0.12)
         methods.scatter(axis, values.loc[shown])
         found = values.loc[shown]
-        said = (
-            methods.span("Right author", found["y"].to_dict()),
-            methods.span("Semantic similarity", found["x"].to_dict()),
-        )
-        names = {"x": "semantic_similarity", "y": "right"}
-        columns = [f"{names[place[0]]}{place[1:]}" if place[0] in names else place for place in found.columns]
-        data = found.set_axis(columns, axis=1)
-        save(figure, *paths, finding=" ".join(filter(None, said)), data=methods.named(data.rename_axis(index="method")))
+        said = {"Right author": found["y"], "Semantic similarity": found["x"]}
+        data = found.rename(columns=lambda place: re.sub("^x", "semantic_similarity", re.sub("^y", "right", place)))
+        save(figure, *paths, finding=methods.spans(said), data=methods.named(data.rename_axis(index="method")))
 
 
 FIGURE = FigureSpec(

@@ -1,6 +1,6 @@
 """Scores over the temperature of sampling: a line per method, from its rows that differ in generation alone."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -44,7 +44,7 @@ def draw_temperature(
     for base, row in zip(rows["base"], rows["method"], strict=True):
         named[base] = base if base == row else named.get(base, row)
     found = methods.identities(list(named.values()))
-    said: list[str] = []
+    said: dict[str, dict[Hashable, float]] = {}
     drawn: list[pd.DataFrame] = []
     with drawing(7.4, 5.4, rows=2, columns=2) as (figure, axes):
         for panel, (metric, label, spaced) in zip(axes, PANELS, strict=True):
@@ -60,21 +60,17 @@ def draw_temperature(
                 say(panel, f"No row has a value of {label}.")
             for base, row in named.items():
                 for nucleus, part in values[values["base"] == base].sort_values("temperature").groupby("nucleus"):
-                    look = (
-                        {**found[row].points, "linestyle": "none"}
-                        if nucleus
-                        else {**found[row].line, **found[row].points}
-                    )
+                    line = {"linestyle": "none"} if nucleus else found[row].line
                     panel.errorbar(
                         part["temperature"],
                         part["mean"],
                         yerr=part["std"].fillna(0.0),
-                        **{**look, "markerfacecolor": "white" if nucleus else found[row].color},
+                        **{**line, **found[row].points, "markerfacecolor": "white" if nucleus else found[row].color},
                         elinewidth=1,
                         capsize=2,
                         label=methods.name(row) if panel is axes[0] and not nucleus else None,
                     )
-            said.append(methods.span(label, values.set_index("method")["mean"].to_dict()))
+            said[label] = values.set_index("method")["mean"].to_dict()
             panel.set(xlabel="Temperature (0: greedy)", ylabel=label)
             panel.margins(x=0.08)
             panel.grid(axis="y")
@@ -82,7 +78,7 @@ def draw_temperature(
             figure.legend(loc="outside upper center", ncols=len(named))
         columns = ["method", "metric", "temperature", "nucleus", "mean", "std"]
         data = pd.concat(drawn, ignore_index=True)[columns]
-        save(figure, *paths, finding=" ".join(filter(None, said)), data=methods.named(data))
+        save(figure, *paths, finding=methods.spans(said), data=methods.named(data))
 
 
 FIGURE = FigureSpec(

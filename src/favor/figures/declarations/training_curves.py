@@ -54,10 +54,13 @@ def draw_training_curves(
             axis.axis("off")
         figure.draw_without_rendering()
         for axis, panel in zip(shown, drawn, strict=True):
-            label_beside(axis, panel.names, size=7.5)
+            label_beside(axis, panel.names)
         finding = " ".join(panel.finding for panel in drawn if panel.finding)
         data = pd.DataFrame([point for panel in drawn for point in panel.points], columns=COLUMNS)
         save(figure, *paths, finding=finding, data=methods.named(data))
+
+
+Curve = tuple[tuple[float, ...], tuple[float, ...]]  # places and means
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,7 @@ class Panel:
 
 def _draw_stage(axis: Any, stage: Stage, logs: Mapping[str, pd.DataFrame], methods: Methods) -> Panel:
     drawn = methods.identities(list(logs))
-    curves: dict[tuple[float, ...], list[str]] = {}
+    curves: dict[Curve, list[str]] = {}
     for key in drawn:
         own = logs[key][(logs[key]["stage"] == stage.stage) & logs[key][stage.value].notna()]
         if len(own):
@@ -99,12 +102,12 @@ def _draw_stage(axis: Any, stage: Stage, logs: Mapping[str, pd.DataFrame], metho
         (key, stage.title, place, mean)
         for curve, keys in curves.items()
         for key in keys
-        for place, mean in zip(*_halves(curve), strict=True)
+        for place, mean in zip(*curve, strict=True)
     ]
     axis.set(title=stage.title, xlabel={"round": "Round", "step": "Optimiser step"}[stage.by], ylabel=stage.label)
     if not curves:
         say(axis, "no values")
-    last = {key: curve[-1] for curve, keys in curves.items() for key in keys}
+    last = {key: curve[1][-1] for curve, keys in curves.items() for key in keys}
     return Panel(points, names, methods.span(f"{stage.title}, last mean {stage.value.replace('_', ' ')}", last))
 
 
@@ -130,15 +133,11 @@ def _draw_encoders(axis: Any, encoders: Mapping[str, Sequence[float]]) -> Panel:
 _DASHES = ("-", "--", ":", "-.")
 
 
-def _mean_curve(rows: pd.DataFrame, by: str, value: str) -> tuple[float, ...]:
-    """Return places and means over clients, one after another; equal trajectories are equal tuples."""
+def _mean_curve(rows: pd.DataFrame, by: str, value: str) -> Curve:
+    """Return places and means over clients; equal trajectories are equal tuples."""
     mean = rows.groupby([by, "client"])[value].mean().groupby(level=0).mean()
     # Rounds and steps count from 0 in the log, from 1 for a reader.
-    return (*(mean.index + 1.0), *mean)
-
-
-def _halves(curve: tuple[float, ...]) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    return curve[: len(curve) // 2], curve[len(curve) // 2 :]
+    return tuple(mean.index + 1.0), tuple(mean)
 
 
 def _averaged(losses: pd.DataFrame) -> pd.DataFrame:
@@ -148,9 +147,9 @@ def _averaged(losses: pd.DataFrame) -> pd.DataFrame:
 
 
 def _draw(
-    axis: Any, curve: tuple[float, ...], keys: Sequence[str], identity: Identity, methods: Methods
+    axis: Any, curve: Curve, keys: Sequence[str], identity: Identity, methods: Methods
 ) -> tuple[float, float, str, str]:
-    places, means = _halves(curve)
+    places, means = curve
     marker = identity.marker if len(means) == 1 else ""
     axis.plot(places, means, **identity.line, marker=marker)
     names = [methods.name(key) for key in keys]

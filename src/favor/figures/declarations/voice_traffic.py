@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from favor.figures.drawing import GREY, drawing, save, say
-from favor.figures.identity import Methods
+from favor.figures.identity import Methods, point
 from favor.figures.specs import FigureSpec
 
 MEBIBYTE = 2**20
@@ -36,17 +36,11 @@ def draw_voice_traffic(
         identities = methods.identities(rows)
         for place, method in enumerate(rows):
             identity = identities[method]
-            mean, low, high, sent_by = values.loc[[method], ["", "low", "high", "sent"]].to_numpy(dtype=float)[0]
-            left.errorbar(
-                mean,
-                place,
-                xerr=[[max(0.0, mean - low)], [max(0.0, high - mean)]],
-                **identity.points,
-                linestyle="none",
-                elinewidth=0.9,
-            )
-            right.plot([0.0, sent_by], [place, place], color=identity.color, linewidth=0.9)
-            right.plot(sent_by, place, **identity.points, linestyle="none", clip_on=False)
+            row = values.loc[method]
+            at = {"x": row[""], "x_low": row["low"], "x_high": row["high"], "y": place}
+            point(left, at, **identity.points, elinewidth=0.9)
+            right.plot([0.0, row["sent"]], [place, place], color=identity.color, linewidth=0.9)
+            right.plot(row["sent"], place, **identity.points, linestyle="none", clip_on=False)
         if rows:
             left.axvline(0.0, color=GREY, linestyle=":", linewidth=1)
             left.set_xlabel("Voice kept (author accuracy)")

@@ -37,7 +37,7 @@ def findings(merged: Merged) -> list[str]:
             "which is better."
         ]
     names = _names(merged)
-    said = {"A is above B": [], "B is above A": [], "no difference was found": []}  # type: dict[str, list[str]]
+    said: dict[str, list[str]] = {"A is above B": [], "B is above A": [], "no difference was found": []}
     for row in tested.to_dict("records"):
         said[_verdict(row)].append(names[row["method"]])
     found = [
@@ -108,10 +108,6 @@ def _names(merged: Merged) -> dict[str, str]:
     return found
 
 
-def _label(encoder: str, metric: str) -> str:
-    return f"{_LABELS[metric]}, {encoder_name(encoder)}" if encoder else _LABELS[metric]
-
-
 def _measures(merged: Merged) -> list[tuple[str, str]]:
     """Return the columns of the merged table: the judge, every other encoder, and what needs none."""
     encoders = [merged.judge, *(each for each in merged.groups[0].protocol["encoders"] if each != merged.judge)]
@@ -131,15 +127,8 @@ def _tested_rows(merged: Merged) -> Iterator[list[str]]:
     names = _names(merged)
     for row in _tested(merged).to_dict("records"):
         verdict = "n. s." if row["p_holm"] >= LEVEL else _verdict(row)
-        values = (printed(row[side], 3) for side in ("a", "b"))
-        yield [
-            names[row["method"]],
-            *values,
-            _interval(row, "delta", 3, True),
-            p_text(row["p_holm"]).removeprefix("= "),
-            verdict,
-            str(row["n"]),
-        ]
+        values = (*(printed(row[side], 3) for side in ("a", "b")), _interval(row, "delta", 3, True))
+        yield [names[row["method"]], *values, p_text(row["p_holm"]).removeprefix("= "), verdict, str(row["n"])]
 
 
 def _merged_rows(merged: Merged) -> Iterator[list[str]]:
@@ -169,5 +158,5 @@ def _other_rows(merged: Merged) -> Iterator[list[str]]:
     names = _names(merged)
     for row in merged.differences[merged.differences["p_holm"].isna()].to_dict("records"):
         values = (minus(printed(row[side], 3)) for side in ("a", "b"))
-        measure = _label(row["encoder"], row["metric"])
+        measure = _LABELS[row["metric"]] + (f", {encoder_name(row['encoder'])}" if row["encoder"] else "")
         yield [names[row["method"]], measure, *values, _interval(row, "delta", 3, True), str(row["n"])]

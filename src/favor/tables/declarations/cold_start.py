@@ -51,8 +51,6 @@ COLD_START_FULL = TableSpec(
     sources=("prototypes", "copying", "utility", "mauve"),
     section="Cold-start details",
     paper="Table 13",
-    open_rows=False,
-    with_controls=False,
     ranked_within="point",
     over_points=True,
 )

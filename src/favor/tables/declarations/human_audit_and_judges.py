@@ -1,21 +1,26 @@
 """What people and a language model say of the outputs."""
 
+import math
+from collections.abc import Callable
+
 from favor.paper.names import METHODS
 from favor.tables.cells import printed
 from favor.tables.derived import audit_column, missing, score_of
-from favor.tables.specs import Column, Derived, Roles, Row, Scores, TableSpec, method_rows, one_panel
+from favor.tables.escape import minus
+from favor.tables.specs import Column, Derive, Derived, Roles, Row, Scores, TableSpec, method_rows, one_panel
 
+_SOURCES = (
+    *method_rows(*METHODS),
+    Row(("Human ref.",), method="gold", group="human"),
+    Row(("Overall",), group="overall"),
+)
 HUMAN_2AFC_AUDIT = TableSpec(
     label="human_2afc_audit",
     title="Human 2AFC audit",
     caption="Human audit: annotators choose which of two authors a candidate matches in style. Vote accuracy is over "
     "single votes, majority accuracy over items, where a tie counts as wrong; confidence runs from 1 to 5. Outputs of "
     "all training seeds are pooled. In brackets 95 % intervals over authors, for these annotators.",
-    rows=(
-        *method_rows(*METHODS),
-        Row(("Human ref.",), method="gold", group="human"),
-        Row(("Overall",), group="overall"),
-    ),
+    rows=_SOURCES,
     panels=one_panel(
         Column("Items", derive=audit_column("audit_items", 0), decimals=0),
         Column("Votes", derive=audit_column("audit_votes", 0), decimals=0),
@@ -39,11 +44,7 @@ HUMAN_2AFC_AGREEMENT = TableSpec(
     "A, mean share of agreeing pairs of annotators, and Fleiss' κ with categories profile A and profile B. The "
     "paper reports 34 unanimous items of 50, no tie, pairwise agreement 0.787 and κ 0.558. In brackets 95 % limits "
     "over authors, for these annotators.",
-    rows=(
-        *method_rows(*METHODS),
-        Row(("Human ref.",), method="gold", group="human"),
-        Row(("Overall",), group="overall"),
-    ),
+    rows=_SOURCES,
     panels=one_panel(
         Column("Annotators", derive=audit_column("audit_annotators", 0), decimals=0),
         Column("Items", derive=audit_column("audit_items", 0), decimals=0),
@@ -62,40 +63,39 @@ HUMAN_2AFC_AGREEMENT = TableSpec(
 REFERENCE = "favor"
 
 
-def _score(row: Row, scores: Scores, metric: str, variant: str = "") -> tuple[float, str]:
-    """Return a value over all seeds and, where it is missing, why."""
-    value, _, note = score_of(scores, metric, variant, f"{row.label} was not judged", method=row.method)
-    return value, note
-
-
 def _quality(row: Row, scores: Scores, roles: Roles) -> Derived:
-    value, why = _score(row, scores, "judge_overall", "pooled")
+    value, _, why = score_of(scores, "judge_overall", "pooled", f"{row.label} was not judged", method=row.method)
     return missing(why) if why else Derived(printed(value, 3), value)
 
 
-def _difference(row: Row, scores: Scores, roles: Roles) -> Derived:
-    value, why = _compared(row, scores, "")
-    return missing(why) if why else Derived(printed(value, 3, signed=True), value)
+def _compared(show: Callable[..., str], *variants: str) -> Derive:
+    """Return what computes a column: what ``show`` makes of variants of the difference from ``REFERENCE``."""
+
+    def derive(row: Row, scores: Scores, _roles: Roles) -> Derived:
+        if row.method == REFERENCE:
+            return missing("the method that the others are compared with")
+        absent = f"{row.label} was not judged"
+        difference, *found = (
+            score_of(scores, "judge_difference", variant, absent, method=row.method) for variant in ("", *variants)
+        )
+        if difference[2] and found[0][2]:  # where the difference itself is missing, its note says why
+            return missing(difference[2])
+        values = [value for value, *_ in found]
+        return Derived(show(*values), values[0] if len(values) == 1 else math.nan)
+
+    return derive
 
 
-def _interval(row: Row, scores: Scores, roles: Roles) -> Derived:
-    (low, why), (high, _) = (_compared(row, scores, end) for end in ("low", "high"))
-    if why:
-        return missing(why)
-    return Derived(f"[{printed(low, 3)}, {printed(high, 3)}]".replace("-", "−"))
+def _signed(difference: float) -> str:
+    return printed(difference, 3, signed=True)
 
 
-def _holm(row: Row, scores: Scores, roles: Roles) -> Derived:
-    value, why = _compared(row, scores, "p_holm")
-    return missing(why) if why else Derived("<.001" if value < 0.001 else printed(value, 3), value)
+def _interval(low: float, high: float) -> str:
+    return minus(f"[{printed(low, 3)}, {printed(high, 3)}]")
 
 
-def _compared(row: Row, scores: Scores, variant: str) -> tuple[float, str]:
-    if row.method == REFERENCE:
-        return float("nan"), "the method that the others are compared with"
-    found = _score(row, scores, "judge_difference", variant)
-    # Where the difference itself is missing, its note says why.
-    return found if variant == "" or not found[1] else (found[0], _score(row, scores, "judge_difference")[1])
+def _p(value: float) -> str:
+    return "<.001" if value < 0.001 else printed(value, 3)
 
 
 QWEN_GENERIC_QUALITY = TableSpec(
@@ -107,9 +107,9 @@ QWEN_GENERIC_QUALITY = TableSpec(
     rows=method_rows("fedavg", "fedprox", "pfedme", "ditto", "feddpa", "favor"),
     panels=one_panel(
         Column("Mean quality", derive=_quality),
-        Column("FAVoR −\nmethod", derive=_difference, paper="FAVoR - method"),
-        Column("Unadjusted\n95% CI", derive=_interval),
-        Column("Holm-adjusted\np", derive=_holm, compared=False),
+        Column("FAVoR −\nmethod", derive=_compared(_signed, ""), paper="FAVoR - method"),
+        Column("Unadjusted\n95% CI", derive=_compared(_interval, "low", "high")),
+        Column("Holm-adjusted\np", derive=_compared(_p, "p_holm"), compared=False),
     ),
     sources=("judges",),
     section="Human audit and judges",

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from favor.paper.names import METHODS, method_name
 from favor.tables.derived import missing, score_of
 from favor.tables.privacy import ATTACKS, NO_STATISTIC, VIEWS, attack_column, methods_of, views_of
-from favor.tables.specs import POINT, Column, Derived, Roles, Row, Scores, TableSpec, one_panel, panel
+from favor.tables.specs import POINT, Column, Derive, Derived, Roles, Row, Scores, TableSpec, one_panel, panel
 
 
 def audit_rows(scores: Scores) -> tuple[Row, ...]:
@@ -18,27 +18,29 @@ def audit_rows(scores: Scores) -> tuple[Row, ...]:
     )
 
 
-def _statistic(kind: str) -> Callable[[Row], tuple[str, str] | None]:
+_METRICS = {attack: name for attack, name, _ in ATTACKS}
+_VIEWS = {label: view for view, label in VIEWS.items()}
+
+
+def _statistic(kind: str) -> Callable[[Row], tuple[str, str]]:
     """Return what names the metric of ``kind`` (top1, auc or tpr) and the view of a row."""
-    metrics = {attack: name for attack, name, _ in ATTACKS}
-    views = {label: view for view, label in VIEWS.items()}
-
-    def name(row: Row) -> tuple[str, str] | None:
-        return f"{metrics[row.stub[1]]}_{kind}", views[row.stub[2]]
-
-    return name
+    return lambda row: (f"{_METRICS[row.stub[1]]}_{kind}", _VIEWS[row.stub[2]])
 
 
 def _distinctive(row: Row) -> tuple[str, str] | None:
     """Name the correlation with how distinctive the authors are, which the final adapter's member scores have."""
-    metric, view = _statistic("distinctive")(row) or ("", "")
-    return (metric, view) if (metric, view) == ("member_distinctive", "final") else None
+    found = _statistic("distinctive")(row)
+    return found if found == ("member_distinctive", "final") else None
 
 
-def _decisions(row: Row, scores: Scores, roles: Roles) -> Derived:
-    metric, view = _statistic("auc")(row) or ("", "")
-    _, n, note = score_of(scores, metric, view, NO_STATISTIC, method=row.method)
-    return missing(note) if note else Derived(f"{n:,}", float(n))
+def _counted(name: Callable[[Row], tuple[str, str]]) -> Derive:
+    """Return what computes a column: how many decisions stand behind the score that ``name`` gives."""
+
+    def derive(row: Row, scores: Scores, _roles: Roles) -> Derived:
+        _, n, note = score_of(scores, *name(row), NO_STATISTIC, method=row.method)
+        return missing(note) if note else Derived(f"{n:,}", float(n))
+
+    return derive
 
 
 PRIVACY_AUDIT = TableSpec(
@@ -62,7 +64,7 @@ PRIVACY_AUDIT = TableSpec(
         Column("TPR at\n1 % FPR", derive=attack_column(_statistic("tpr"), interval=True)),
         Column("TPR,\nshuffled", derive=attack_column(_statistic("tpr"), "_shuffled")),
         Column("With\ndistinctiveness", derive=attack_column(_distinctive, interval=True)),
-        Column("n", derive=_decisions),
+        Column("n", derive=_counted(_statistic("auc"))),
     ),
     sources=("privacy",),
     section="Privacy",
@@ -87,13 +89,12 @@ def canary_rows(scores: Scores) -> tuple[Row, ...]:
 
 def _exposure(initial: bool = False) -> Callable[[Row], tuple[str, str] | None]:
     """Return what names the exposure of a row's secret, or its exposure before any training."""
-    views = {label: view for view, label in VIEWS.items()}
 
     def name(row: Row) -> tuple[str, str] | None:
         if row.stub[2] == _CLIENT:
             return None
         repeats = row.stub[2].split()[2]
-        return "canary_exposure", f"{'initial' if initial else views[row.stub[1]]}_{repeats}"
+        return "canary_exposure", f"{'initial' if initial else _VIEWS[row.stub[1]]}_{repeats}"
 
     return name
 
@@ -167,8 +168,6 @@ PRIVACY_DEFENCES = TableSpec(
     ),
     sources=("voice_kept", "privacy"),
     section="Privacy",
-    open_rows=False,
-    with_controls=False,
     over_points=True,
 )
 
@@ -188,11 +187,6 @@ def _of_leavers(metric: str) -> Callable[[Row], tuple[str, str]]:
     return lambda row: (metric, WHEN[row.stub[1]])
 
 
-def _authors(row: Row, scores: Scores, roles: Roles) -> Derived:
-    _, n, note = score_of(scores, *_of_leavers("leaver_auc")(row), NO_STATISTIC, method=row.method)
-    return missing(note) if note else Derived(f"{n:,}", float(n))
-
-
 PRIVACY_LEAVING = TableSpec(
     label="privacy-leaving",
     title="Before and after authors leave",
@@ -209,7 +203,7 @@ PRIVACY_LEAVING = TableSpec(
         Column(
             "Difference\n(nats per token)", derive=attack_column(_of_leavers("leaver_fall"), interval=True, decimals=3)
         ),
-        Column("n", derive=_authors),
+        Column("n", derive=_counted(_of_leavers("leaver_auc"))),
     ),
     sources=("privacy",),
     section="Privacy",
@@ -240,7 +234,5 @@ POISONING = TableSpec(
     ),
     sources=("poisoning",),
     section="Privacy",
-    open_rows=False,
-    with_controls=False,
     over_points=True,
 )

@@ -69,8 +69,6 @@ TEXT_VOLUME_SWEEP = TableSpec(
     sources=("verification", "utility"),
     section="Data scale and imbalance",
     paper="Table 11",
-    open_rows=False,
-    with_controls=False,
     over_points=True,
 )
 
@@ -89,8 +87,6 @@ IMBALANCE_SWEEP = TableSpec(
     sources=("verification", "utility"),
     section="Data scale and imbalance",
     paper="Table 12",
-    open_rows=False,
-    with_controls=False,
     over_points=True,
 )
 
@@ -152,8 +148,6 @@ SETTING_SWEEP = TableSpec(
         Column("BERTScore", "bertscore_f1", decimals=4),
     ),
     sources=("prototypes", "verification", "utility"),
-    open_rows=False,
-    with_controls=False,
     ranked_within="point",
     over_points=True,
 )
@@ -182,8 +176,6 @@ CORPUS_SEEDS = TableSpec(
         ),
     ),
     sources=("prototypes", "verification"),
-    open_rows=False,
-    with_controls=False,
     over_points=True,
     spread="Mean ± SD",
 )

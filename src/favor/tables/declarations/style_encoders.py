@@ -1,6 +1,7 @@
 """What style encoders know of human text, and scores in the space of the author-disjoint one."""
 
 import math
+from collections.abc import Callable
 
 from favor.paper.names import encoder_name
 from favor.scores.metric import SOURCE
@@ -175,17 +176,6 @@ def checkpoint_rows(scores: Scores) -> tuple[Row, ...]:
     return tuple(Row((f"{number:.0f}",)) for number in sorted(set(numbers)))
 
 
-def _together(row: Row, scores: Scores, metric: str, variant: str = "") -> tuple[float, str]:
-    """Return a value of all encoders of a row together and, where it is missing, why."""
-    value, _, note = score_of(scores, metric, variant, method=SOURCE, encoder=f"authors={row.label}")
-    return value, note
-
-
-def _examples(row: Row, scores: Scores, roles: Roles) -> Derived:
-    value, why = _together(row, scores, "encoder_examples")
-    return missing(why) if why else Derived(f"{value:,.0f}", value)
-
-
 def _methods(metric: str) -> Derive:
     """The mean over encoders and training seeds of a metric of every method."""
 
@@ -212,15 +202,20 @@ def _methods(metric: str) -> Derive:
     return derive
 
 
-def _interval(metric: str) -> Derive:
+def _together(show: Callable[..., str], metric: str, *variants: str) -> Derive:
+    """Return what computes a column: ``show`` of a metric of all encoders of a row together, and of its variants."""
+
     def derive(row: Row, scores: Scores, roles: Roles) -> Derived:
-        value, why = _together(row, scores, metric)
-        if why:
-            return missing(why)
-        low, high = (printed(_together(row, scores, metric, end)[0], 3) for end in ("low", "high"))
-        return Derived(f"{printed(value, 3)} [{low}, {high}]", value)
+        keys = {"method": SOURCE, "encoder": f"authors={row.label}"}
+        found = [score_of(scores, metric, variant, **keys) for variant in ("", *variants)]
+        value, _, why = found[0]
+        return missing(why) if why else Derived(show(*(each for each, *_ in found)), value)
 
     return derive
+
+
+def _with_interval(value: float, low: float, high: float) -> str:
+    return f"{printed(value, 3)} [{printed(low, 3)}, {printed(high, 3)}]"
 
 
 ASCE_SCALE_TRANSFER = TableSpec(
@@ -233,7 +228,7 @@ ASCE_SCALE_TRANSFER = TableSpec(
     stub_headers=("ASCE training\nauthors",),
     row_source=checkpoint_rows,
     panels=one_panel(
-        Column("Examples", derive=_examples),
+        Column("Examples", derive=_together("{:,.0f}".format, "encoder_examples")),
         Column(
             "Own corpus Proto-\nAcc. FAVoR / Ditto / FedAvg",
             derive=_methods("author_accuracy"),
@@ -246,10 +241,14 @@ ASCE_SCALE_TRANSFER = TableSpec(
         ),
         Column(
             "Second corpus Proto-\nAcc. [95% CI]",
-            derive=_interval("transfer_accuracy"),
+            derive=_together(_with_interval, "transfer_accuracy", "low", "high"),
             paper="Mythos Proto-Acc. [95% CI]",
         ),
-        Column("Second corpus AUC\n[95% CI]", derive=_interval("transfer_auc"), paper="Mythos AUC [95% CI]"),
+        Column(
+            "Second corpus AUC\n[95% CI]",
+            derive=_together(_with_interval, "transfer_auc", "low", "high"),
+            paper="Mythos AUC [95% CI]",
+        ),
     ),
     sources=("prototypes", "verification", "transfer"),
     section="Author-disjoint style encoder",

@@ -73,7 +73,7 @@ AUTHOR_PROFILES = TableSpec(
 BY_CONSTRUCTION = "one model for all"  # what the note of an interval begins with where a row has one model
 
 
-def _cell(metric: str, variant: str = "", decimals: int = 3, forgetting: bool = False, chance: bool = False) -> Derive:
+def _cell(metric: str, variant: str = "", forgetting: bool = False, chance: bool = False) -> Derive:
     """Return what computes a column: the score with its interval.
 
     forgetting: a negative value is marked. chance: the column is followed by what chance gives.
@@ -87,9 +87,9 @@ def _cell(metric: str, variant: str = "", decimals: int = 3, forgetting: bool = 
         (low, _, fixed), (high, _, _) = (score_of(scores, metric, end, method=row.method) for end in ends)
         if low == high == value:
             fixed = fixed or SAME
-        text = signed(value, decimals)
+        text = signed(value)
         if not fixed:
-            text += f" [{signed(low, decimals)}, {signed(high, decimals)}]"
+            text += f" [{signed(low)}, {signed(high)}]"
         elif chance and fixed.startswith(BY_CONSTRUCTION):
             text += " (chance)"
         if forgetting and value < 0:
@@ -102,7 +102,7 @@ def _cell(metric: str, variant: str = "", decimals: int = 3, forgetting: bool = 
 def _chance(metric: str, variant: str = "chance") -> Derive:
     def derive(row: Row, scores: Scores, _roles: Roles) -> Derived:
         value, _, _ = score_of(scores, metric, variant, method=row.method)
-        return missing(f"{metric} was not scored") if math.isnan(value) else Derived(signed(value, 3), value)
+        return missing(f"{metric} was not scored") if math.isnan(value) else Derived(signed(value), value)
 
     return derive
 
@@ -174,8 +174,6 @@ LIKELIHOOD_SWEEP = TableSpec(
     ),
     sources=("likelihood",),
     section="Voice kept, diversity and copying",
-    open_rows=False,
-    with_controls=False,
     over_points=True,
 )
 
