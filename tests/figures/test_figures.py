@@ -1,38 +1,23 @@
 """Figures: the same data give the same bytes, nothing names a date, and missing data are named."""
 
-from __future__ import annotations
-
 import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
 from html import unescape
+from itertools import product
+from types import SimpleNamespace
 from typing import get_args
 
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib import pyplot
+from matplotlib.axes import Axes
 
 from favor.corpora.schemas import ALLOCATION
 from favor.figures.data import TABLES, FigureData
 from favor.figures.declarations.allocation import draw_allocation
-from favor.figures.declarations.common_prompts import draw_common_prompts
-from favor.figures.declarations.copying import draw_copying
-from favor.figures.declarations.distinct_faithful import draw_distinct_faithful
-from favor.figures.declarations.diversity_growth import draw_diversity_growth
-from favor.figures.declarations.favor_lora_allocation import draw_adapter_allocation
-from favor.figures.declarations.generation_map import draw_generation_map, principal_plane, spread
-from favor.figures.declarations.homogenisation import draw_homogenisation
-from favor.figures.declarations.last_participation import draw_last_participation
-from favor.figures.declarations.measure_agreement import draw_measure_agreement
-from favor.figures.declarations.privacy import draw_privacy
-from favor.figures.declarations.retention_utility import draw_retention_utility
-from favor.figures.declarations.signature_space_discriminability import draw_discriminability
-from favor.figures.declarations.temperature import draw_temperature
-from favor.figures.declarations.training_curves import draw_training_curves
-from favor.figures.declarations.tuning import draw_tuning
-from favor.figures.declarations.voice_by_author import draw_voice_by_author
-from favor.figures.declarations.voice_traffic import draw_voice_traffic
+from favor.figures.declarations.generation_map import principal_plane, spread
 from favor.figures.drawing import DIVERGING, RISING, drawing, save
 from favor.figures.identity import Methods
 from favor.figures.pipeline import draw_pipeline
@@ -47,16 +32,22 @@ from favor.running.jobs.losses import LOSSES
 from favor.scores.schemas import SCORES
 
 
+def scored(rows) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=["seed", "method", "encoder", "metric", "variant", "value", "n", "note"])
+
+
+def draw(name, *paths, scores=None, shown=("favor", "fedavg"), **given) -> None:
+    """Draw a figure of scores, or of what ``given`` holds of its tables and logs."""
+    methods = shown if isinstance(shown, Methods) else Methods(list(shown))
+    data = {"scores": lambda: scores, "shown": methods, "style_encoder": "asce_a", "table": lambda name: given[name]}
+    load_figure(name).draw(SimpleNamespace(**data, **given), *paths)
+
+
 def training_log(rounds=2) -> pd.DataFrame:
-    rows = []
-    for stage in ("shared", "personal"):
-        for number in range(rounds):
-            for client in ("client_001", "client_002"):
-                for step in range(3):
-                    keys = {"stage": stage, "round": number, "client": client, "step": step}
-                    cosine = 0.1 * step if stage == "personal" else float("nan")
-                    rows.append({**keys, "task_loss": 4.0 - 0.1 * step - 0.2 * number, "cosine": cosine})
-    return pd.DataFrame(rows)
+    places = product(("shared", "personal"), range(rounds), ("client_001", "client_002"), range(3))
+    log = pd.DataFrame(places, columns=["stage", "round", "client", "step"])
+    cosine = (0.1 * log["step"]).where(log["stage"] == "personal")
+    return log.assign(task_loss=4.0 - 0.1 * log["step"] - 0.2 * log["round"], cosine=cosine)
 
 
 def embedded(centres, method="", kind="") -> pd.DataFrame:
@@ -69,12 +60,21 @@ def embedded(centres, method="", kind="") -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def generation_map(*paths) -> None:
+def mapped() -> dict:
+    """Three authors, whose centres FAVoR keeps, and FedAvg draws together."""
     centres = {"client_001": (1.0, 0.0), "client_002": (-1.0, 0.0), "client_003": (0.0, 1.0)}
     near = {client: (x / 4, y / 4) for client, (x, y) in centres.items()}
     outputs = pd.concat([embedded(centres, "favor"), embedded(near, "fedavg")], ignore_index=True)
-    golds = embedded(centres, kind="gold")
-    draw_generation_map(embedded(centres, kind="train"), golds, outputs, Methods(["fedavg", "favor", "ditto"]), *paths)
+    human = {
+        f"{table}_embeddings": embedded(centres, kind=kind) for table, kind in (("source", "train"), ("gold", "gold"))
+    }
+    return {**human, "surviving_embeddings": lambda: outputs, "shown": ("fedavg", "favor", "ditto")}
+
+
+def trained(logs, base=None, encoders=None) -> dict:
+    losses = LOSSES.empty() if base is None else base
+    given = {"training_logs": logs, "pretraining_losses": losses, "encoder_losses": encoders or {}}
+    return {name: lambda value=value: value for name, value in given.items()}
 
 
 def coordinate_table() -> pd.DataFrame:
@@ -113,7 +113,7 @@ def voice_table(method="favor") -> pd.DataFrame:
     rows += [(0, name, "asce_a", "kept_author_accuracy_failures_wrong", "floor", 0.25, 48, "") for name in names]
     alike = {"": 0.7, "low": 0.65, "high": 0.75}
     rows += [(1, name, "", "semantic_similarity", end, value, 48, "") for name in names for end, value in alike.items()]
-    return pd.DataFrame(rows, columns=["seed", "method", "encoder", "metric", "variant", "value", "n", "note"])
+    return scored(rows)
 
 
 def drift_table() -> pd.DataFrame:
@@ -126,7 +126,7 @@ def drift_table() -> pd.DataFrame:
         )
         for variant, shift in ends.items()
     ]
-    return pd.DataFrame(rows, columns=["seed", "method", "encoder", "metric", "variant", "value", "n", "note"])
+    return scored(rows)
 
 
 SAMPLING = {"favor": (0.0, 1.0), "favor_05": (0.5, 1.0), "hot": (1.0, 1.0), "nucleus": (1.0, 0.9), "ditto": (0.0, 1.0)}
@@ -138,7 +138,10 @@ TUNED = [
     for row in ("fedavg", "favor")
     for rate, loss in ((0.001, 3.0), (0.002, 2.0), (0.004, 2.5))
 ]
-SAMPLED = Methods(list(SAMPLING), bases=dict.fromkeys(("favor_05", "hot", "nucleus"), "favor"))
+SAMPLED = {
+    "shown": Methods(list(SAMPLING), bases=dict.fromkeys(("favor_05", "hot", "nucleus"), "favor")),
+    "sampling": SAMPLING,
+}
 
 
 def sampled_table() -> pd.DataFrame:
@@ -153,7 +156,7 @@ def sampled_table() -> pd.DataFrame:
             rows.append((seed, row, "asce_a", "generated_auc", "", float("nan"), 0, "no pairs"))
             distinct = 1 + temperature if temperature else float("nan")
             rows.append((seed, row, "", "distinct_samples", "", distinct, 10, ""))
-    return pd.DataFrame(rows, columns=["seed", "method", "encoder", "metric", "variant", "value", "n", "note"])
+    return scored(rows)
 
 
 def privacy_table() -> pd.DataFrame:
@@ -168,7 +171,7 @@ def privacy_table() -> pd.DataFrame:
         for end, shift in ends.items()
     ]
     rows.append((0, "favor", "", "canary_exposure", "final_1_most", 9.97, 48, ""))
-    return pd.DataFrame(rows, columns=["seed", "method", "encoder", "metric", "variant", "value", "n", "note"])
+    return scored(rows)
 
 
 def agreement_table() -> pd.DataFrame:
@@ -177,22 +180,17 @@ def agreement_table() -> pd.DataFrame:
         for measure, value in (("output_auc", 0.84), ("target_similarity", -0.26))
         for end in ("", "_low", "_high")
     ]
-    return pd.DataFrame(rows, columns=["seed", "method", "encoder", "metric", "variant", "value", "n", "note"])
+    return scored(rows)
 
 
-def traffic_table() -> pd.DataFrame:
-    rows = [
-        row
-        for name, sent in (("fedavg", 4e6), ("favor", 2e6))
-        for row in (
-            *((0, name, "asce_a", "kept_author_accuracy", end, value, 48, "") for end, value in _ENDS.items()),
-            (1, name, "", "upload_bytes", "", sent, 4, ""),
-        )
-    ]
-    return pd.DataFrame(rows, columns=voice_table().columns)
-
-
-_ENDS = {"": 0.6, "low": 0.5, "high": 0.65}
+def traffic_table(**values) -> pd.DataFrame:
+    """What every method sends in bytes, and the voice that it keeps."""
+    ends = {"": 0.0, "low": -0.1, "high": 0.05}
+    rows = []
+    for name, (sent, kept) in (values or {"fedavg": (4e6, 0.6), "favor": (2e6, 0.6)}).items():
+        rows += [(0, name, "asce_a", "kept_author_accuracy", end, kept + way, 48, "") for end, way in ends.items()]
+        rows.append((1, name, "", "upload_bytes", "", sent, 4, ""))
+    return scored(rows)
 
 
 def growth_table() -> pd.DataFrame:
@@ -202,7 +200,7 @@ def growth_table() -> pd.DataFrame:
         for name, factor in (("favor", 0.6), ("gold", 0.9))
         for authors in (1, 2, last)
     ]
-    return pd.DataFrame(rows, columns=["seed", "method", "encoder", "metric", "variant", "value", "n", "note"])
+    return scored(rows)
 
 
 def loss_table() -> pd.DataFrame:
@@ -215,74 +213,57 @@ def loss_table() -> pd.DataFrame:
             ("favor", "margin_lost", 0.0),
         )
     ]
-    return pd.DataFrame(rows, columns=["seed", "method", "encoder", "metric", "variant", "value", "n", "note"])
+    return scored(rows)
 
 
 # What figures may ask for that is no table of every experiment: settings, manifests, a log.
 NO_TABLES = ("tuned", "sampling", "encoder_manifests", "pretraining")
-Draw = Callable[..., None]
-# Every drawing, with a sentence that it says of its data.
+# Every drawing of made-up data: what it is given, and a sentence that it says of them.
 DRAWN = {
-    "agreement": "Rank correlation of two measures: ",
-    "privacy": "AUC of 2 attacks on FAVoR: from ",
-    "temperature": "Author accuracy: 4 methods, from 0.33 to 0.83.",
-    "tuning": "",
-    "authors": "",
-    "growth": "",
-    "faithful": "",
-    "traffic": "",
-    "workflow": "",
-    "pipeline": "",
-    "allocation": "word units each, 1 of them fewer than their target.",
-    "curves": "Shared stage, last mean task loss: ",
-    "retention": "",
-    "map": "Spread of the authors' centres: 2 methods, from 0.",
-    "homogenisation": "",
-    "coordinates": "Hand-made stylometric features: slope 0.75; Style encoder: slope 0.50.",
-    "energy": "up_proj (75%), and it is the same in every block to two points.",
-    "participation": "All methods together, by the last round: never 0.10, round 1 0.20, round 3 0.40.",
-}
-
-
-@pytest.fixture(params=DRAWN)
-def draw(request, context, allocation) -> tuple[str, Draw]:
-    """The name of each figure, and a function of its output paths."""
-    two = Methods(["fedavg", "favor"])
-    drawings: dict[str, Draw] = {
-        "workflow": draw_workflow,
-        "pipeline": draw_pipeline,
-        "allocation": lambda *paths: draw_allocation(allocation, *paths),
-        "curves": lambda *paths: draw_training_curves(
+    "measure_agreement": ({"scores": agreement_table()}, "Rank correlation of two measures: "),
+    "privacy": ({"scores": privacy_table()}, "AUC of 2 attacks on FAVoR: from "),
+    "temperature": ({"scores": sampled_table(), **SAMPLED}, "Author accuracy: 4 methods, from 0.33 to 0.83."),
+    "tuning": ({"tuned": TUNED}, ""),
+    "voice_by_author": ({"scores": loss_table()}, ""),
+    "diversity_growth": ({"scores": growth_table()}, ""),
+    "distinct_faithful": ({"scores": voice_table()}, ""),
+    "voice_traffic": ({"scores": traffic_table()}, ""),
+    "allocation": ({}, "word units each, 1 of them fewer than their target."),
+    "training_curves": (
+        trained(
             {"favor": training_log(), "fedavg": training_log(1)},
-            two,
-            *paths,
-            pretraining=pd.DataFrame({"done": range(1, 251), "loss": 1.0}),
-            encoders={"ASCE-A": [3.0, 2.0]},
+            pd.DataFrame({"done": range(1, 251), "loss": 1.0}),
+            {"ASCE-A": [3.0, 2.0]},
         ),
-        "retention": lambda *paths: draw_retention_utility(voice_table(), "asce_a", two, *paths),
-        "map": generation_map,
-        "homogenisation": lambda *paths: draw_homogenisation(drift_table(), "asce_a", Methods(context.methods), *paths),
-        "growth": lambda *paths: draw_diversity_growth(growth_table(), "asce_a", Methods(context.methods), *paths),
-        "authors": lambda *paths: draw_voice_by_author(loss_table(), "asce_a", Methods(context.methods), *paths),
-        "agreement": lambda *paths: draw_measure_agreement(agreement_table(), *paths),
-        "faithful": lambda *paths: draw_distinct_faithful(voice_table(), "asce_a", Methods(context.methods), *paths),
-        "traffic": lambda *paths: draw_voice_traffic(traffic_table(), "asce_a", Methods(context.methods), *paths),
-        "privacy": lambda *paths: draw_privacy(privacy_table(), Methods(["favor"]), *paths),
-        "temperature": lambda *paths: draw_temperature(sampled_table(), "asce_a", SAMPLING, SAMPLED, *paths),
-        "tuning": lambda *paths: draw_tuning(TUNED, two, *paths),
-        "coordinates": lambda *paths: draw_discriminability(coordinate_table(), *paths),
-        "energy": lambda *paths: draw_adapter_allocation(energy_table(), *paths),
-        "participation": lambda *paths: draw_last_participation(participation_table(), two, *paths),
-    }
-    return request.param, drawings[request.param]
+        "Shared stage, last mean task loss: ",
+    ),
+    "retention_utility": ({"scores": voice_table()}, ""),
+    "generation_map": (mapped(), "Spread of the authors' centres: 2 methods, from 0."),
+    "homogenisation": ({"scores": drift_table()}, ""),
+    "signature_space_discriminability": (
+        {"coordinate_effects": coordinate_table()},
+        "Hand-made stylometric features: slope 0.75; Style encoder: slope 0.50.",
+    ),
+    "favor_lora_allocation": (
+        {"adapter_energy": energy_table()},
+        "up_proj (75%), and it is the same in every block to two points.",
+    ),
+    "last_participation": (
+        {"participation": participation_table()},
+        "All methods together, by the last round: never 0.10, round 1 0.20, round 3 0.40.",
+    ),
+}
+OVERVIEW = {"workflow": draw_workflow, "pipeline": draw_pipeline}
 
 
 @pytest.mark.slow(14)
-def test_same_data_same_bytes_and_a_sentence_of_them(tmp_path, draw) -> None:
-    name, drawing = draw
-    kinds = ("svg", "pdf") if name in ("workflow", "pipeline") else ("svg", "pdf", "csv")
+@pytest.mark.parametrize("name", [*DRAWN, *OVERVIEW])
+def test_same_data_same_bytes_and_a_sentence_of_them(tmp_path, allocation, name) -> None:
+    given, sentence = DRAWN.get(name, ({}, ""))
+    kinds = ("svg", "pdf") if name in OVERVIEW else ("svg", "pdf", "csv")
     for copy in ("one", "two"):
-        drawing(*(tmp_path / f"{copy}.{kind}" for kind in kinds))
+        paths = [tmp_path / f"{copy}.{kind}" for kind in kinds]
+        OVERVIEW[name](*paths) if name in OVERVIEW else draw(name, *paths, **given, allocation=allocation)
     for kind in kinds:
         assert (tmp_path / f"one.{kind}").read_bytes() == (tmp_path / f"two.{kind}").read_bytes()
     assert "csv" not in kinds or len(pd.read_csv(tmp_path / "one.csv"))
@@ -290,7 +271,18 @@ def test_same_data_same_bytes_and_a_sentence_of_them(tmp_path, draw) -> None:
     assert ElementTree.fromstring(text).tag.endswith("svg")
     assert not re.search(r"20\d\d-\d\d-\d\d", text)
     assert b"CreationDate" not in (tmp_path / "one.pdf").read_bytes()
-    assert DRAWN[name] in unescape(inline_svg(tmp_path / "one.svg", "a", "Title"))
+    assert sentence in unescape(inline_svg(tmp_path / "one.svg", "a", "Title"))
+
+
+@pytest.fixture
+def drawn(tmp_path) -> Callable[..., tuple[str, pd.DataFrame]]:
+    """A function of a figure's name and data, which returns the SVG and the numbers."""
+
+    def drawn(name, **given) -> tuple[str, pd.DataFrame]:
+        draw(name, tmp_path / "drawn.svg", tmp_path / "drawn.csv", **given)
+        return (tmp_path / "drawn.svg").read_text(encoding="utf-8"), pd.read_csv(tmp_path / "drawn.csv")
+
+    return drawn
 
 
 def csv_of(path) -> pd.DataFrame:
@@ -300,19 +292,19 @@ def csv_of(path) -> pd.DataFrame:
 def test_the_numbers_drawn_stand_beside_the_drawing(tmp_path) -> None:
     """The CSV has what the test's tables say, under the names that the drawing prints."""
     path = tmp_path / "drawn.csv"
-    draw_temperature(sampled_table(), "asce_a", SAMPLING, SAMPLED, path)
+    draw("temperature", path, scores=sampled_table(), **SAMPLED)
     rows = csv_of(path).query("metric == 'author_accuracy' and method == 'hot'")
     # 0.8 - 1.0 / 2 on two seeds, 0.02 and 0.04 above it: mean 0.33, deviation 0.02 / sqrt(2)
     assert rows[["temperature", "nucleus", "mean", "std"]].to_numpy().tolist() == [[1.0, False, 0.33, 0.0141421]]
-    draw_last_participation(participation_table(), Methods(["fedavg", "favor"]), path)
+    draw("last_participation", path, participation=participation_table())
     drawn = csv_of(path)
     assert list(drawn["last_round"]) == ["never", "1", "3", "all"]
     assert list(drawn["accuracy"]) == [0.1, 0.2, 0.4, 0.233333]  # 2, 4 and 8 of 20, 14 of 60
     assert set(drawn["name"]) == {"FAVoR"}
-    draw_voice_by_author(loss_table(), "asce_a", Methods(["favor", "fedavg"]), path)
+    draw("voice_by_author", path, scores=loss_table())
     assert list(csv_of(path)["margin_lost"]) == [0.05, 0.2, 0.0, 0.0]
     assert "client" not in path.read_text()
-    generation_map(path)
+    draw("generation_map", path, **mapped())
     assert csv_of(path).groupby("method")["spread"].first().round(2).to_dict() == {
         "favor": 1.0,
         "fedavg": pytest.approx(0.25, abs=0.1),
@@ -328,7 +320,7 @@ def test_a_figure_that_does_not_say_what_it_draws_is_refused(tmp_path) -> None:
 def test_a_name_with_a_formula_is_drawn_as_text(tmp_path) -> None:
     name = r"A $\frac$ b ($5 vs $10)"
     shown = Methods(["own"], {"own": name})
-    draw_training_curves({"own": training_log()}, shown, tmp_path / "a.svg", tmp_path / "a.pdf")
+    draw("training_curves", tmp_path / "a.svg", tmp_path / "a.pdf", shown=shown, **trained({"own": training_log()}))
     assert (tmp_path / "a.svg").stat().st_size > 1000
     with drawing(2, 2) as (_, (axis,)):
         assert not axis.set_title(name).get_parse_math()
@@ -336,11 +328,11 @@ def test_a_name_with_a_formula_is_drawn_as_text(tmp_path) -> None:
 
 
 def test_what_was_trained_before_is_drawn_where_it_is_known(tmp_path) -> None:
-    logs, shown, path = {"favor": training_log()}, Methods(["favor"]), tmp_path / "curves.csv"
-    draw_training_curves(logs, shown, path)
+    logs, path = {"favor": training_log()}, tmp_path / "curves.csv"
+    draw("training_curves", path, **trained(logs))
     assert set(csv_of(path)["panel"]) == {"Shared stage", "Personal stage", "Style alignment"}
     steps = pd.DataFrame({"done": [10 * step for step in range(1, 251)], "loss": [float(step) for step in range(250)]})
-    draw_training_curves(logs, shown, path, tmp_path / "a.svg", pretraining=steps, encoders={"ASCE-A": [3.0, 2.0]})
+    draw("training_curves", path, tmp_path / "a.svg", **trained(logs, steps, {"ASCE-A": [3.0, 2.0]}))
     drawn = csv_of(path).groupby("panel")
     # 250 steps make 84 points of three, the last of one: 0, 1, 2 end at the third step, 249 stands alone.
     base = drawn.get_group("Base model")
@@ -351,37 +343,57 @@ def test_what_was_trained_before_is_drawn_where_it_is_known(tmp_path) -> None:
 
 def test_empty_logs_are_named(tmp_path) -> None:
     with pytest.raises(UserError, match="every training log is empty"):
-        draw_training_curves({"favor": training_log().iloc[:0]}, Methods(["favor"]), tmp_path / "curves.svg")
+        draw("training_curves", tmp_path / "curves.svg", **trained({"favor": training_log().iloc[:0]}))
 
 
-def test_a_figure_without_points_says_so(tmp_path, scores) -> None:
-    draw_retention_utility(scores, "no_such_encoder", Methods(["favor"]), tmp_path / "retention.svg")
-    assert "no output passed the filter" in (tmp_path / "retention.svg").read_text(encoding="utf-8")
+@pytest.mark.parametrize(
+    ("name", "given", "said"),
+    [
+        ("retention_utility", {"scores": voice_table().assign(encoder="another")}, ["No method has both values"]),
+        ("common_prompts", {"scores": SCORES.empty()}, ["No two authors have outputs"] * 2),
+        ("copying", {"scores": SCORES.empty()}, ["No output passed the filter."] * 2),
+        ("voice_traffic", {"scores": traffic_table().query("metric != 'upload_bytes'")}, ["No method has both values"]),
+        ("distinct_faithful", {"scores": voice_table().assign(value=np.nan)}, ["No method has both values"]),
+        ("voice_by_author", {"scores": loss_table().assign(value=np.nan)}, ["No method has an output"]),
+        ("measure_agreement", {"scores": agreement_table().assign(value=np.nan)}, ["Nothing to correlate"]),
+        (
+            "homogenisation",
+            {"scores": drift_table().assign(value=np.nan)},
+            ["Authors' own continuations do not", "No habit in which the authors' own"],
+        ),
+        (
+            "signature_space_discriminability",
+            {"coordinate_effects": coordinate_table().iloc[:0]},
+            ["Needs at least two topics"] * 2,
+        ),
+        ("favor_lora_allocation", {"adapter_energy": energy_table().iloc[:0]}, ["No private residual"] * 2),
+        (
+            "last_participation",
+            {"participation": participation_table().iloc[:0]},
+            ["No method of this experiment federates."],
+        ),
+        ("privacy", {"scores": privacy_table().iloc[:0]}, ["No attack was measured.", "No secrets were planted."]),
+    ],
+)
+def test_a_figure_without_data_says_so(tmp_path, written, name, given, said) -> None:
+    draw(name, tmp_path / "none.svg", **given)
+    assert [text.startswith(begin) for text, begin in zip(written, said, strict=True)] == [True] * len(said)
 
 
-def test_common_prompts_draw_every_method_that_has_them(tmp_path, written) -> None:
+def test_common_prompts_draw_every_method_that_has_them(drawn) -> None:
     values = {"common_similarity": 0.8, "author_share": 0.2, "prompt_share": 0.5, "remainder_share": 0.3}
     rows = [("", method, metric, value) for method in ("favor", "fedavg") for metric, value in values.items()]
     rows += [("other_prompt", method, "common_similarity", 0.4) for method in ("favor", "fedavg")]
     rows += [("", "gold", "own_prompt_similarity", 0.3), ("", "sora", "common_similarity", 0.6)]
     rows += [("low", "sora", "common_similarity", 0.5), ("high", "sora", "common_similarity", 0.75)]
     table = pd.DataFrame(rows, columns=["variant", "method", "metric", "value"]).assign(encoder="asce_a")
-    draw_common_prompts(
-        table,
-        "asce_a",
-        Methods(["favor", "fedavg", "ditto", "sora"]),
-        *(tmp_path / f"both.{kind}" for kind in ("svg", "csv")),
-    )
-    drawing = (tmp_path / "both.svg").read_text(encoding="utf-8")
-    first = pd.read_csv(tmp_path / "both.csv").iloc[0]
-    assert first[["one_prompt", "low", "high"]].tolist() == [0.6, 0.5, 0.75]
+    drawing, numbers = drawn("common_prompts", scores=table, shown=("favor", "fedavg", "ditto", "sora"))
+    assert numbers.loc[0, ["one_prompt", "low", "high"]].tolist() == [0.6, 0.5, 0.75]
     assert all(f">{word}</text>" in drawing for word in ("FAVoR", "FedAvg", "one prompt", "remainder"))
     assert ">Ditto</text>" not in drawing
-    draw_common_prompts(table.assign(value=np.nan), "asce_a", Methods(["favor"]), tmp_path / "nobody.svg")
-    assert written[-1].startswith("No two authors have outputs")
 
 
-def test_copying_draws_every_method_with_outputs(tmp_path, written) -> None:
+def test_copying_draws_every_method_with_outputs(drawn) -> None:
     rows = [
         (method, metric, variant, value + (variant == "others") * more)
         for method, more in (("favor", 0.1), ("fedavg", 0.3), ("gold", 0.0))
@@ -390,62 +402,35 @@ def test_copying_draws_every_method_with_outputs(tmp_path, written) -> None:
     ]
     rows += [("favor", "copy5_rate", "others_low", 0.1), ("favor", "copy5_rate", "others_high", 0.15)]
     table = pd.DataFrame(rows, columns=["method", "metric", "variant", "value"])
-    draw_copying(table, Methods(["favor", "fedavg", "ditto"]), *(tmp_path / f"both.{kind}" for kind in ("svg", "csv")))
-    drawing = (tmp_path / "both.svg").read_text(encoding="utf-8")
+    drawing, numbers = drawn("copying", scores=table, shown=("favor", "fedavg", "ditto"))
     assert all(f">{word}</text>" in drawing for word in ("FAVoR", "FedAvg", "own text", "other clients' texts"))
     assert ">Ditto</text>" not in drawing
-    assert "Share of an output's 5-grams in the own text: 2 methods, 0.02." in unescape(
-        inline_svg(tmp_path / "both.svg", "a", "Copying")
-    )
-    drawn = pd.read_csv(tmp_path / "both.csv")
-    assert drawn["method"].iloc[0] == "fedavg"
-    ends = drawn.set_index(["metric", "method"]).loc[("copy5_rate", "favor")]
+    assert "Share of an output's 5-grams in the own text: 2 methods, 0.02." in finding_of(drawing)
+    assert numbers["method"].iloc[0] == "fedavg"
+    ends = numbers.set_index(["metric", "method"]).loc[("copy5_rate", "favor")]
     assert ends[["other_clients_texts_low", "other_clients_texts_high"]].tolist() == [0.1, 0.15]
-    draw_copying(table.assign(value=np.nan), Methods(["favor"]), tmp_path / "nobody.svg")
-    assert written[-1] == "No output passed the filter."
 
 
-def test_voice_against_traffic_draws_who_has_both(tmp_path, written) -> None:
-    silent = traffic_table().query("metric != 'upload_bytes'")
-    draw_voice_traffic(silent, "asce_a", Methods(["favor"]), tmp_path / "nobody.svg")
-    assert written[-1].startswith("No method has both values")
-    draw_voice_traffic(traffic_table(), "asce_a", Methods(["favor", "fedavg"]), tmp_path / "both.svg")
-    assert ONE_VALUE not in (tmp_path / "both.svg").read_text(encoding="utf-8")
-    drawing = (tmp_path / "both.svg").read_text(encoding="utf-8")
+def test_voice_against_traffic_draws_who_has_both(drawn) -> None:
+    drawing, _ = drawn("voice_traffic", scores=traffic_table())
+    assert ONE_VALUE not in drawing
     assert all(f">{word}</text>" in drawing for word in ("FAVoR", "FedAvg", "Uploaded per seed, MiB"))
 
 
 def test_a_drawing_of_one_value_is_a_sentence(tmp_path, allocation) -> None:
-    table = traffic_table()
-    table.loc[table["metric"] == "upload_bytes", "value"] = 3.0 * 2**20
+    table = traffic_table(fedavg=(3.0 * 2**20, 0.6), favor=(3.0 * 2**20, 0.6))
     one, two = tmp_path / "one.svg", tmp_path / "two.svg"
-    draw_voice_traffic(table, "asce_a", Methods(["favor", "fedavg"]), one)
+    draw("voice_traffic", one, scores=table)
     draw_allocation(allocation.assign(allocated_words=allocation["target_words"]), two)
     assert said(Figure("Traffic", "", one, one)) == ("Every federated method uploads 3.0 MiB per seed.", True)
-    assert said(Figure("Words", "", two, two)) == (
-        "4 clients learn from 100 to 400 word units each, all as many as their target.",
-        True,
-    )
+    words = "4 clients learn from 100 to 400 word units each, all as many as their target."
+    assert said(Figure("Words", "", two, two)) == (words, True)
     draw_allocation(allocation, two)
     assert not said(Figure("Words", "", two, two))[1]
 
 
-def test_voice_against_traffic_gives_every_row_its_own_height(tmp_path, monkeypatch) -> None:
-    from matplotlib.axes import Axes
-
-    rows = [
-        row
-        for name, sent, kept in (
-            ("favor", 4e6, 0.6),
-            ("fedavg", 4e6, 0.2),
-            ("ditto", 4e6, 0.4),
-            ("local_only", 0.0, 0.1),
-        )
-        for row in (
-            *((0, name, "asce_a", "kept_author_accuracy", end, kept + ends, 48, "") for end, ends in _AROUND.items()),
-            (1, name, "", "upload_bytes", "", sent, 4, ""),
-        )
-    ]
+def test_voice_against_traffic_gives_every_row_its_own_height(drawn, monkeypatch) -> None:
+    table = traffic_table(favor=(4e6, 0.6), fedavg=(4e6, 0.2), ditto=(4e6, 0.4), local_only=(0.0, 0.1))
     labelled: list[list[str]] = []
     monkeypatch.setattr(Methods, "label_rows", lambda methods, axis, shown: labelled.append(list(shown)))
     heights: list[tuple[float, float]] = []
@@ -453,42 +438,32 @@ def test_voice_against_traffic_gives_every_row_its_own_height(tmp_path, monkeypa
     monkeypatch.setattr(
         Axes, "errorbar", lambda axis, x, y, **style: heights.append((x, y)) or original(axis, x, y, **style)
     )
-    table = pd.DataFrame(rows, columns=voice_table().columns)
-    shown = Methods(["fedavg", "local_only", "favor", "ditto"])
-    draw_voice_traffic(table, "asce_a", shown, tmp_path / "a.svg", tmp_path / "a.csv")
+    _, numbers = drawn("voice_traffic", scores=table, shown=("fedavg", "local_only", "favor", "ditto"))
     # From below: the most bytes first, and the least voice first among equals.
     assert labelled == [["fedavg", "ditto", "favor", "local_only"]]
     assert heights == [(0.2, 0), (0.4, 1), (0.6, 2), (0.1, 3)]
-    assert list(pd.read_csv(tmp_path / "a.csv")["method"]) == ["fedavg", "local_only", "favor", "ditto"]
+    assert list(numbers["method"]) == ["fedavg", "local_only", "favor", "ditto"]
 
 
-_AROUND = {"": 0.0, "low": -0.1, "high": 0.1}
-
-
-def test_distinct_against_faithful_draws_who_has_both(tmp_path, written) -> None:
+def test_distinct_against_faithful_draws_who_has_both(drawn) -> None:
     lost = voice_table()
     lost.loc[lost["method"] == "favor", "value"] = np.nan
-    draw_distinct_faithful(lost[lost["method"] == "favor"], "asce_a", Methods(["favor"]), tmp_path / "nobody.svg")
-    assert written[-1].startswith("No method has both values")
-    for name, scores in (("all", voice_table()), ("human", lost)):
-        draw_distinct_faithful(scores, "asce_a", Methods(["favor"]), tmp_path / f"{name}.svg")
-    assert (tmp_path / "all.svg").stat().st_size > (tmp_path / "human.svg").stat().st_size
+    whole, human = (drawn("distinct_faithful", scores=scores)[0] for scores in (voice_table(), lost))
+    assert len(whole) > len(human)
     # Where unseen encoders judge too they decide: by them the accuracy's interval holds chance, 0.25.
     other = voice_table().assign(encoder="unseen")
     right = other["metric"].eq("kept_author_accuracy_failures_wrong") & other["variant"].eq("score_low")
     judged = pd.concat([voice_table(), other.assign(value=other["value"].mask(right, 0.2))], ignore_index=True)
-    draw_distinct_faithful(judged, "asce_a", Methods(["favor"]), tmp_path / "both.svg", tmp_path / "both.csv")
-    finding = finding_of((tmp_path / "both.svg").read_text(encoding="utf-8"))
+    drawing, numbers = drawn("distinct_faithful", scores=judged)
+    finding = finding_of(drawing)
     assert finding.startswith("Verification AUC among outputs: one method, ")
     assert " Right author: one method, " in finding
-    assert pd.read_csv(tmp_path / "both.csv")["encoder"].tolist() == ["unseen"] * 3 + ["asce_a"] * 3
+    assert numbers["encoder"].tolist() == ["unseen"] * 3 + ["asce_a"] * 3
 
 
 @pytest.fixture
 def written(monkeypatch) -> list[str]:
     """Every text that a figure's axes are given (the files hold letters as outlines)."""
-    from matplotlib.axes import Axes
-
     texts: list[str] = []
     original = Axes.text
 
@@ -500,82 +475,65 @@ def written(monkeypatch) -> list[str]:
     return texts
 
 
-def test_a_spread_without_an_interval_is_drawn(tmp_path) -> None:
+def test_a_spread_without_an_interval_is_drawn(drawn) -> None:
     """With six or seven authors."""
     table = drift_table()
     few = table.assign(value=table["value"].mask(table["variant"].isin(["low", "high"])))
-    draw_homogenisation(few, "asce_a", Methods(["favor", "fedavg"]), tmp_path / "ladder.svg", tmp_path / "ladder.csv")
-    drawn = pd.read_csv(tmp_path / "ladder.csv")
-    assert drawn["spread_left"].notna().all()
-    assert drawn["spread_low"].isna().all()
-
-
-def test_the_ladder_of_homogenisation_prints_habits_that_differ(tmp_path, written) -> None:
-    draw_homogenisation(drift_table(), "asce_a", Methods(["favor", "fedavg"]), tmp_path / "ladder.svg")
-    # shuffled, FedAvg, FAVoR upwards; contractions before digits
-    assert written == ["0.1", "0.0", "0.4", "0.3", "0.7", "0.6"]
-    silent = drift_table().assign(value=np.nan)
-    draw_homogenisation(silent, "asce_a", Methods(["favor"]), tmp_path / "silent.svg")
-    assert [text.split("\n")[0] for text in written[6:]] == [
-        "Authors' own continuations do not",
-        "No habit in which the authors' own",
-    ]
+    _, numbers = drawn("homogenisation", scores=few)
+    assert numbers["spread_left"].notna().all()
+    assert numbers["spread_low"].isna().all()
 
 
 def test_growth_ends_where_every_seed_has_the_authors(tmp_path, monkeypatch) -> None:
-    from matplotlib.axes import Axes
-
     drawn: list[list[int]] = []
     original = Axes.plot
     monkeypatch.setattr(
         Axes, "plot", lambda axis, x, *rest, **style: drawn.append(list(x)) or original(axis, x, *rest, **style)
     )
-    draw_diversity_growth(growth_table(), "asce_a", Methods(["favor"]), tmp_path / "growth.svg")
+    draw("diversity_growth", tmp_path / "growth.svg", scores=growth_table())
     assert drawn == [[1, 2], [1, 2]]
 
 
-def test_authors_who_lose_are_not_named(tmp_path, written) -> None:
-    draw_voice_by_author(loss_table(), "asce_a", Methods(["favor", "fedavg"]), tmp_path / "authors.svg")
-    assert "client_00" not in (tmp_path / "authors.svg").read_text()
-    draw_voice_by_author(loss_table().assign(value=np.nan), "asce_a", Methods(["favor"]), tmp_path / "none.svg")
-    assert written[-1].startswith("No method has an output")
+def test_authors_who_lose_are_not_named(drawn) -> None:
+    assert "client_00" not in drawn("voice_by_author", scores=loss_table())[0]
 
 
-def test_correlations_stand_on_both_sides_of_the_diagonal(tmp_path, written) -> None:
-    draw_measure_agreement(agreement_table(), tmp_path / "agreement.svg")
-    assert sorted(written) == ["0.8", "0.8", "−0.3", "−0.3"]
-    draw_measure_agreement(agreement_table().assign(value=np.nan), tmp_path / "none.svg")
-    assert written[-1].startswith("Nothing to correlate")
-
-
-def test_a_reference_of_your_own_is_drawn_as_a_reference(tmp_path) -> None:
+def test_a_reference_of_your_own_is_drawn_as_a_reference(drawn) -> None:
     mine = pd.concat([voice_table(), voice_table("mine")], ignore_index=True).drop_duplicates()
-    for name, references in (("federated", ()), ("reference", ("mine",))):
-        path = tmp_path / f"{name}.svg"
-        draw_retention_utility(mine, "asce_a", Methods(["favor", "mine"], references=references), path)
-    assert (tmp_path / "federated.svg").read_text() != (tmp_path / "reference.svg").read_text()
+    shown = (Methods(["favor", "mine"], references=references) for references in ((), ("mine",)))
+    federated, reference = (drawn("retention_utility", scores=mine, shown=methods)[0] for methods in shown)
+    assert federated != reference
 
 
-def test_slopes_are_fitted_through_the_origin(tmp_path, written) -> None:
-    draw_discriminability(coordinate_table(), tmp_path / "figure.svg")
-    assert [text.split("\n")[0] for text in written] == ["slope 0.75", "slope 0.50"]
-    assert "1,234 texts" in written[0]
+@pytest.mark.parametrize(
+    ("name", "texts"),
+    [
+        # Shuffled, FedAvg, FAVoR upwards; contractions before digits.
+        ("homogenisation", ["0.1", "0.0", "0.4", "0.3", "0.7", "0.6"]),
+        # On both sides of the diagonal, a row at a time.
+        ("measure_agreement", ["0.8", "−0.3", "0.8", "−0.3"]),
+        # Lines through the origin.
+        (
+            "signature_space_discriminability",
+            [f"slope {slope}\n3 coordinates\n1,234 texts" for slope in ("0.75", "0.50")],
+        ),
+        # Percentages; attention stands before the other modules.
+        ("favor_lora_allocation", ["25", "75", "25", "75", "No private residual\nin this experiment."]),
+        ("privacy", []),
+    ],
+)
+def test_a_figure_prints_its_numbers(drawn, written, name, texts) -> None:
+    drawn(name, **DRAWN[name][0])
+    assert written == texts
 
 
-def test_the_heat_map_prints_percentages(tmp_path, written) -> None:
-    draw_adapter_allocation(energy_table(), tmp_path / "figure.svg")
-    assert written[:4] == ["25", "75", "25", "75"]  # attention stands before the other modules
-    assert "No private residual" in written[4]
-
-
-def test_the_map_shows_how_far_authors_move_together(tmp_path, written) -> None:
-    generation_map(tmp_path / "figure.svg")
+def test_the_map_shows_how_far_authors_move_together(drawn, written) -> None:
+    drawing, _ = drawn("generation_map", **mapped())
     numbers = [float(text.removeprefix("spread ")) for text in written if text.startswith("spread")]
     assert numbers[0] == 1.0  # the authors' own
     assert 0 < numbers[1] < 0.5 < numbers[2] == 1.0  # FedAvg's centres lie together, FAVoR's where the authors' lie
     assert written[-1] == "no output passed the filter"  # Ditto has none
-    plain = (tmp_path / "figure.svg").read_text(encoding="utf-8")
-    assert "client_00" not in plain
+    assert "client_00" not in drawing
 
 
 def test_the_principal_plane_by_hand() -> None:
@@ -589,24 +547,11 @@ def test_the_principal_plane_by_hand() -> None:
     assert spread(rows) == pytest.approx(np.sqrt(2.5))
 
 
-def test_figures_without_data_say_so(tmp_path, written) -> None:
-    draw_discriminability(coordinate_table().iloc[:0], tmp_path / "a.svg")
-    draw_adapter_allocation(energy_table().iloc[:0], tmp_path / "b.svg")
-    draw_last_participation(participation_table().iloc[:0], Methods(["local_only"]), tmp_path / "c.svg")
-    assert sum("two topics" in text for text in written) == 2
-    assert sum("No private residual" in text for text in written) == 2
-    assert written[-1] == "No method of this experiment federates."
-    draw_privacy(privacy_table().iloc[:0], Methods(["favor"]), tmp_path / "d.svg")
-    assert {"No attack was measured.", "No secrets were planted."} <= set(written)
-
-
-def test_attacks_and_secrets_are_drawn_where_they_were_measured(tmp_path, written) -> None:
-    draw_privacy(privacy_table(), Methods(["fedavg", "favor"]), tmp_path / "both.svg")
-    drawing = (tmp_path / "both.svg").read_text(encoding="utf-8")
+def test_attacks_and_secrets_are_drawn_where_they_were_measured(drawn) -> None:
+    drawing, _ = drawn("privacy", scores=privacy_table())
     for word in ("FAVoR", "Did the author take part?", "final shared adapter", "each upload", "Exposure (bits)", "16"):
         assert f">{word}" in drawing, word
     assert "stolen personal adapter" not in drawing
-    assert written == []
 
 
 def test_what_a_figure_asks_for_is_read_off_its_file() -> None:
@@ -646,7 +591,7 @@ def test_losses_that_no_run_kept_are_none(tmp_path) -> None:
     assert data.pretraining_losses()["loss"].tolist() == [3.0]
 
 
-@pytest.mark.parametrize(("name", "drawing"), [("workflow", draw_workflow), ("pipeline", draw_pipeline)])
+@pytest.mark.parametrize(("name", "drawing"), OVERVIEW.items())
 def test_the_documentation_shows_the_drawings_as_they_are(repository, tmp_path, name, drawing) -> None:
     drawing(tmp_path / "drawn.svg", tmp_path / "drawn.pdf")
     assert (tmp_path / "drawn.svg").read_bytes() == (repository / "docs" / "figures" / f"{name}.svg").read_bytes()
@@ -654,12 +599,12 @@ def test_the_documentation_shows_the_drawings_as_they_are(repository, tmp_path, 
 
 def test_a_figure_says_what_it_shows(tmp_path) -> None:
     shown = Methods(["favor", "fedavg"])
-    draw_homogenisation(drift_table(), "asce_a", shown, tmp_path / "ladder.svg")
+    draw("homogenisation", tmp_path / "ladder.svg", scores=drift_table())
     element = inline_svg(tmp_path / "ladder.svg", "a", "Homogenisation")
     said = "Spread between authors, relative to their real texts: 3 methods, from 0.00 to 0.60."
     assert f'aria-label="Homogenisation {said}"' in element
     assert "dc:title" not in element
-    draw_homogenisation(drift_table().assign(value=np.nan), "asce_a", shown, tmp_path / "silent.svg")
+    draw("homogenisation", tmp_path / "silent.svg", scores=drift_table().assign(value=np.nan))
     assert 'aria-label="Homogenisation"' in inline_svg(tmp_path / "silent.svg", "a", "Homogenisation")
     # What is drawn is said, and no method is called the best: that takes a test.
     assert shown.span("Loss", {"favor": 1.0, "fedavg": float("nan")}) == "Loss: one method, 1.00."
@@ -675,7 +620,7 @@ def test_scores_over_temperature_are_lines_of_methods_with_several(tmp_path) -> 
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("favor.figures.declarations.temperature.save", keep)
-        draw_temperature(sampled_table(), "asce_a", SAMPLING, SAMPLED, tmp_path / "t.svg")
+        draw("temperature", tmp_path / "t.svg", scores=sampled_table(), **SAMPLED)
     accuracy, similarity, auc, distinct = drawn["panels"]
     line, nucleus = (container.lines[0].get_xydata() for container in accuracy.containers)
     # Seeds 1 and 2 add 0.03 on average. Ditto has one temperature, and no line.

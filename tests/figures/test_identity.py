@@ -1,7 +1,5 @@
 """A method looks the same in every figure, whichever other methods are shown."""
 
-from __future__ import annotations
-
 from favor.federation.method import declared_method
 from favor.figures.drawing import GREY
 from favor.figures.identity import Methods, identities

@@ -1,7 +1,5 @@
 """What the report gathers beside tables and figures."""
 
-from __future__ import annotations
-
 import pytest
 
 from favor.report.assembly import _cautions

@@ -1,7 +1,5 @@
 """Certificates on the terminal, from the tables of two encoders."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """numbers.json has the claims of the report, and beside survivors' gains what the strict measure says of the pair."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,12 +1,12 @@
 """Two groups' results: differences computed by hand, and every way in which they may not be compared."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil
 import sys
 from collections.abc import Callable
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 
 import numpy as np
@@ -89,10 +89,8 @@ def results(folder, wrong, failed=(), change=lambda found: None, names="client_{
                     made.append((seed, method, client, item, 0, TEXT, 25, 25, 1.0, passed))
                     vectors.append((seed, method, client, item, 0, voice))
     frame = pd.DataFrame(prompts, columns=["seed", *PROMPTS.names])
-    for seed in SEEDS:
-        write_parquet(
-            frame[frame["seed"] == seed].drop(columns="seed"), folder / f"seed{seed}/prompts.parquet", PROMPTS
-        )
+    for seed, own in frame.groupby("seed"):
+        write_parquet(own.drop(columns="seed"), folder / f"seed{seed}/prompts.parquet", PROMPTS)
     generations = pd.DataFrame(made, columns=GENERATIONS.names)
     for (seed, method), own in generations.groupby(["seed", "method"]):
         write_parquet(own, folder / f"seed{seed}/{method}/generations.parquet", GENERATIONS)
@@ -247,15 +245,9 @@ FORGED_ROWS = {
     r"missing or not finite": of_rows("others", value=np.nan),
     r"holds values that are missing or not finite": of_rows("others", value=np.inf),
     r"values that are missing": of_rows("gold", value=np.nan),
-    r"two rows share seed 1, method favor, ": lambda rows: pd.concat(
-        [rows, rows[rows["method"] != "gold"].assign(value=1.0)]
-    ),
-    r"metric 'nobody_knows' of encoder ''": lambda rows: rows.assign(
-        metric=rows["metric"].replace("bertscore_f1", "nobody_knows")
-    ),
-    r"of encoder '<img src=x>' is not of": lambda rows: rows.assign(
-        encoder=rows["encoder"].replace("judge", "<img src=x>")
-    ),
+    r"two rows share seed 1, method favor, ": lambda rows: pd.concat([rows, rows[rows["method"] != "gold"]]),
+    r"metric 'nobody_knows' of encoder ''": lambda rows: rows.replace("bertscore_f1", "nobody_knows"),
+    r"of encoder '<img src=x>' is not of": lambda rows: rows.replace("judge", "<img src=x>"),
     r"columns seed, .*, more are not": lambda rows: rows.assign(more="x"),
     r"are not those of the protocol's prompts": lambda rows: rows.assign(prompt="zz" + rows["prompt"]),
     r"its authors are not those of the protocol": lambda rows: rows.assign(author="zz" + rows["author"]),
@@ -270,12 +262,10 @@ FORGED_ROWS = {
     ],
     r"\(rows 'gold'\) are not those": lambda rows: rows[rows["method"] != "gold"],
     r"\(rows 'gold'\) are not": lambda rows: rows.iloc[:0],
-    r"rows 'gold' of encoder 'style' are missing": lambda rows: rows[
-        (rows["method"] != "gold") | (rows["encoder"] != "style")
-    ],
-    r"rows 'gold' of encoder 'judge' are missing": lambda rows: rows[
-        (rows["method"] != "gold") | (rows["metric"] != "target_similarity")
-    ],
+    r"rows 'gold' of encoder 'style' are missing": lambda rows: rows.query("method != 'gold' or encoder != 'style'"),
+    r"rows 'gold' of encoder 'judge' are missing": lambda rows: rows.query(
+        "method != 'gold' or metric != 'target_similarity'"
+    ),
 }
 
 
@@ -323,22 +313,31 @@ def test_a_record_that_is_no_json_or_no_file_is_refused(theirs, tmp_path) -> Non
         read_group(theirs)
 
 
-CHANGES = {
-    r"generation\.temperature: 0 in A, 0\.8 in B$": lambda s: s["experiment"]["generation"].update(temperature=0.8),
-    r"allocation\.total_words: 9 in A, 10 in B$": lambda s: s["experiment"]["allocation"].update(total_words=10),
-    r"words: paper in A, unicode in B$": lambda s: s.update(words="unicode"),
-    r"evaluation\.bertscore\.layer: 5 in A, 9 in B$": lambda s: s["experiment"]["evaluation"]["bertscore"].update(
-        layer=9
-    ),
-    r"encoders: judge, style in A, style in B; '--encoders' compares by those that both have$": lambda s: s[
-        "experiment"
-    ]["evaluation"].update(encoders=[]),
-}
+def setting(section, **values) -> Callable[[dict], None]:
+    """A change of a section of the experiment, by its dotted name, or of what stands beside the experiment."""
+
+    def change(found) -> None:
+        reduce(getitem, ["experiment", *section.split(".")] if section else [], found).update(values)
+
+    return change
 
 
-@pytest.mark.parametrize("line", CHANGES)
-def test_another_protocol_is_refused_by_key_and_values(groups, tmp_path, line) -> None:
-    other = results(tmp_path / "b", B, change=CHANGES[line])
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        (setting("generation", temperature=0.8), r"generation\.temperature: 0 in A, 0\.8 in B$"),
+        (setting("allocation", total_words=10), r"allocation\.total_words: 9 in A, 10 in B$"),
+        (setting("", words="unicode"), r"words: paper in A, unicode in B$"),
+        (setting("evaluation.bertscore", layer=9), r"evaluation\.bertscore\.layer: 5 in A, 9 in B$"),
+        (
+            setting("evaluation", encoders=[]),
+            r"encoders: judge, style in A, style in B; '--encoders' compares by those "
+            "that both have$",
+        ),
+    ],
+)
+def test_another_protocol_is_refused_by_key_and_values(groups, tmp_path, change, line) -> None:
+    other = results(tmp_path / "b", B, change=change)
     with pytest.raises(UserError, match=rf"cannot be compared: {line}"):
         merge(groups[0], read_group(other))
 
@@ -382,8 +381,7 @@ def test_an_encoder_of_other_weights_is_refused(groups, tmp_path) -> None:
 
 
 def test_only_the_named_encoders_are_compared(groups, tmp_path) -> None:
-    path = results(tmp_path / "b", B, change=lambda found: found["experiment"]["evaluation"].update(encoders=[]))
-    poorer = read_group(path)
+    poorer = read_group(results(tmp_path / "b", B, change=setting("evaluation", encoders=[])))
     found = merge(*(group.within(["style"]) for group in (groups[0], poorer)))
     assert set(found.differences["encoder"]) == {"", "style"}
     assert found.judge == "style"
@@ -394,12 +392,8 @@ def test_only_the_named_encoders_are_compared(groups, tmp_path) -> None:
 
 def test_semantic_similarity_goes_with_its_encoder(tmp_path) -> None:
     """Whoever leaves out an encoder, whose weights may differ, leaves out what it says of likeness."""
-    sides = [
-        read_group(
-            results(tmp_path / name, B, change=lambda s: s["experiment"]["evaluation"].update(semantic_encoder="judge"))
-        )
-        for name in ("a", "b")
-    ]
+    change = setting("evaluation", semantic_encoder="judge")
+    sides = [read_group(results(tmp_path / name, B, change=change)) for name in ("a", "b")]
     for encoders, expected in ((["style"], False), (["judge", "style"], True)):
         found = merge(*(side.within(encoders) for side in sides))
         assert ("semantic_similarity" in set(found.differences["metric"])) is expected
@@ -420,21 +414,22 @@ def test_a_row_is_named_by_what_runs_in_it(groups, tmp_path) -> None:
     assert "FAVoR in A, FedAvg (favor) in B" in " ".join(findings(found))
 
 
+def keep(folder, which) -> None:
+    for file in folder.glob("seed*/favor/generations.parquet"):
+        write_parquet(read_parquet(file, GENERATIONS).query(which), file, GENERATIONS)
+
+
 def test_outputs_that_one_run_lacks_are_counted_out(folders, groups, tmp_path) -> None:
     """In B an author got no outputs, as one that no round sampled and that is dropped: 20 of 24 are paired."""
     fewer = tmp_path / "b"
     shutil.copytree(folders[1], fewer)
-    for file in fewer.glob("seed*/favor/generations.parquet"):
-        frame = read_parquet(file, GENERATIONS)
-        write_parquet(frame[frame["client"] != "client_005"], file, GENERATIONS)
+    keep(fewer, "client != 'client_005'")
     found = merge(groups[0], read_group(fewer))
     row = of(found, "favor", JUDGED)
     assert (row["n"], row["authors"]) == (20, AUTHORS - 1)
     assert row["b"] == pytest.approx(2 / 20)
     assert "<td>20</td>" in comparison_page(found)
-    for file in fewer.glob("seed*/favor/generations.parquet"):
-        frame = read_parquet(file, GENERATIONS)
-        write_parquet(frame[frame["client"] == "client_000"], file, GENERATIONS)
+    keep(fewer, "client == 'client_000'")
     assert "nan" not in comparison_page(merge(groups[0], read_group(fewer)))
 
 
@@ -463,7 +458,7 @@ def test_the_command_writes_a_page_and_two_tables(folders, tmp_path, monkeypatch
         monkeypatch.setattr(sys, "argv", ["favor", "compare", *map(str, arguments)])
         cli.main()
 
-    slower = results(tmp_path / "c", B, change=lambda found: found["experiment"]["training"].update(learning_rate=1))
+    slower = results(tmp_path / "c", B, change=setting("training", learning_rate=1))
     favor(folders[0].parent, slower, "--output", tmp_path / "out")
     printed = capsys.readouterr().out
     assert "By unseen encoders, no difference was found for FAVoR, Local-only." in printed

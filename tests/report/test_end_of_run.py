@@ -1,7 +1,5 @@
 """The last lines of a run: headline with its uncertainty, what is missing and why, what to open."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 

@@ -1,13 +1,13 @@
 """Every sentence of the first screen says what its numbers say, and no more: shown, ruled out, or open."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
+from itertools import combinations
 
 import pandas as pd
 import pytest
 
+from favor.analysis.schemas import EVIDENCE
 from favor.report.facts import Facts, readings
 from favor.report.findings import adapters, findings, level, rival, smallest, voices
 from favor.statistics.power import detectable
@@ -19,40 +19,26 @@ AUTHORS = 20
 
 def evidence(p=None, encoder="unseen", values=None, half=0.05) -> pd.DataFrame:
     """Every pair of ``values`` once, ± ``half`` with the error .024, p = .9 unless ``p`` has it."""
-    values = VALUES if values is None else values
-    names = list(values)
     rows = []
-    for place, left in enumerate(names):
-        for right in names[place + 1 :]:
-            delta = values[left] - values[right]
-            certain = (p or {}).get(frozenset((left, right)), 0.9)
-            ends = (delta - half, delta + half)
-            row = (encoder, "author_accuracy_failures_wrong", left, right, values[left], values[right], delta, *ends)
-            rows.append((*row, certain, 100, 0.024, [delta]))
-    names = ["encoder", "metric", "left_method", "right_method", "left", "right", "delta", "low", "high", "p", "draws"]
-    names += ["error", "by_seed"]
-    return pd.DataFrame(rows, columns=names)
+    for (left, one), (right, other) in combinations((VALUES if values is None else values).items(), 2):
+        delta, certain = one - other, (p or {}).get(frozenset((left, right)), 0.9)
+        row = (encoder, "author_accuracy_failures_wrong", left, right, one, other, delta, delta - half, delta + half)
+        rows.append((*row, certain, 100, 0.024, [delta]))
+    return pd.DataFrame(rows, columns=EVIDENCE.names)
 
 
 def kept(scores, shares=None, common=None, passed=90, encoder="unseen") -> pd.DataFrame:
     """Scores of voice_kept: by method (value, low, high) of the attribution, of the share, and on common prompts."""
-    rows = []
+    rows, limits, places = [], ("score", "score_low", "score_high"), ("", "low", "high")
     for method, ends in scores.items():
         rows.append((method, "kept_author_accuracy", "score", ends[0], passed))
-        for name, value in zip(("score", "score_low", "score_high"), ends, strict=True):
-            rows.append((method, "kept_author_accuracy_failures_wrong", name, value, 100))
-            if common:
-                rows.append(
-                    (
-                        method,
-                        "kept_common_accuracy",
-                        name,
-                        common[method][("score", "score_low", "score_high").index(name)],
-                        100,
-                    )
-                )
-        for name, value in zip(("", "low", "high"), (shares or {}).get(method, (0.5, 0.1, 0.9)), strict=True):
-            rows.append((method, "kept_author_accuracy_failures_wrong", name, value, 100))
+        share = (shares or {}).get(method, (0.5, 0.1, 0.9))
+        for metric, names, values in (
+            ("kept_author_accuracy_failures_wrong", limits, ends),
+            ("kept_common_accuracy", limits, common[method] if common else ()),
+            ("kept_author_accuracy_failures_wrong", places, share),
+        ):
+            rows += [(method, metric, name, value, 100) for name, value in zip(names, values, strict=False)]
     made = pd.DataFrame(rows, columns=["method", "metric", "variant", "value", "n"])
     return made.assign(encoder=encoder, seed=0, note="")
 
@@ -76,18 +62,10 @@ def test_the_level_names_chance_the_authors_and_what_failed() -> None:
 
 
 def test_encoders_that_disagree_are_said_one_by_one() -> None:
-    table = pd.concat(
-        [
-            evidence(),
-            *(
-                evidence(encoder=name, values={**VALUES, "favor": of})
-                for name, of in (("asce_b", 0.08), ("luar", 0.52))
-            ),
-        ]
-    )
-    assert "to the right author (8% and 52% by ASCE-B and LUAR-MUD); chance" in level(
-        facts(table, unseen=["asce_b", "luar"])
-    )
+    single = [evidence(encoder=name, values={**VALUES, "favor": of}) for name, of in (("asce_b", 0.08), ("luar", 0.52))]
+    table = pd.concat([evidence(), *single])
+    said = level(facts(table, unseen=["asce_b", "luar"]))
+    assert "to the right author (8% and 52% by ASCE-B and LUAR-MUD); chance" in said
     assert level(facts(table, unseen=["asce_b"])).startswith("A style encoder that no method has seen attributes 30%")
 
 

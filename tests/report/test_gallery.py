@@ -1,7 +1,5 @@
 """The gallery: whose text is how near to whom, by hand; its order in a browser; what no release may hold."""
 
-from __future__ import annotations
-
 import json
 import re
 from html import unescape
@@ -121,10 +119,6 @@ def test_the_first_screen_quotes_the_author_who_loses_most() -> None:
 
     # 0.7 - 0.1 is more than 0.9 - 0.5; the third author's own text is taken for another's.
     exhibits_ = [shown("less", 0.9, 0.5), shown("most", 0.7, 0.1), shown("wrong", 1.0, 0.0, right=False)]
-    assert sample(exhibits_, ["fedavg", "favor"], {}) == [
-        ("Prompt", "most"),
-        ("The author", "own"),
-        ("FedAvg", "shared"),
-        ("FAVoR", "personal"),
-    ]
+    found = dict(sample(exhibits_, ["fedavg", "favor"], {}))
+    assert found == {"Prompt": "most", "The author": "own", "FedAvg": "shared", "FAVoR": "personal"}
     assert sample([pair(0.75, 0.5)], ["fedavg", "favor"], {}) == []

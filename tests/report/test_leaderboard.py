@@ -1,9 +1,8 @@
 """All methods in one order, and one verdict each against FAVoR."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
+from tests.report.test_findings import evidence as every_pair
 
 from favor.report.facts import HEADLINE, Facts, differences
 from favor.report.leaderboard import leaderboard
@@ -16,32 +15,7 @@ VALUES = {
 
 
 def evidence(p) -> pd.DataFrame:
-    """Every pair once, in the order of VALUES; an interval of ± 0.05 around the difference, p = 0.9 unless given."""
-    names = list(VALUES)
-    rows = [
-        (
-            "asce_a",
-            "author_accuracy_failures_wrong",
-            left,
-            right,
-            VALUES[left],
-            VALUES[right],
-            VALUES[left] - VALUES[right],
-        )
-        for place, left in enumerate(names)
-        for right in names[place + 1 :]
-    ]
-    columns = ["encoder", "metric", "left_method", "right_method", "left", "right", "delta"]
-    made = pd.DataFrame(rows, columns=columns)
-    pairs = [frozenset(pair) for pair in zip(made["left_method"], made["right_method"], strict=True)]
-    return made.assign(
-        low=made["delta"] - 0.05,
-        high=made["delta"] + 0.05,
-        p=[p.get(pair, 0.9) for pair in pairs],
-        draws=100,
-        error=0.024,
-        by_seed=[[delta] for delta in made["delta"]],
-    )
+    return every_pair(p, "asce_a", VALUES)
 
 
 def test_differences_favour_the_left_row_and_are_corrected() -> None:
@@ -105,15 +79,10 @@ def test_quality_and_cost_stand_beside_the_voice() -> None:
     own = evidence({})
     quality = own.assign(encoder="", metric="bertscore_f1", left=0.85, right=0.8)
     kept = kept_of({"score": (0.4, 0.45)})
-    sent = pd.DataFrame(
-        {"method": ["favor", "favor"], "metric": "upload_bytes", "variant": "", "value": [2**20, 2**21]}
-    )
+    sent = pd.DataFrame({"method": "favor", "metric": "upload_bytes", "variant": "", "value": [2**20, 2**21]})
     found = board(pd.concat([own, quality]), kept, traffic=sent).set_index("Method")
-    assert found.loc["FAVoR", ["BERTScore", "Passed the filter", "Uploaded, MiB"]].tolist() == [
-        "0.850",
-        "80 of 96",
-        "1.5",
-    ]
+    beside = found.loc["FAVoR", ["BERTScore", "Passed the filter", "Uploaded, MiB"]]
+    assert beside.tolist() == ["0.850", "80 of 96", "1.5"]
     assert found.loc["Reference: own continuations", "BERTScore"] == "–"
 
 
@@ -130,9 +99,7 @@ def test_no_rows_are_a_board_with_chance_alone() -> None:
 
 
 def test_what_is_so_by_definition_has_no_interval() -> None:
-    found = board(
-        evidence({}), kept_of({"": (0.11, 1.0), "low": (-0.05, 1.0), "high": (0.39, 1.0), "score": (0.1, 0.5)})
-    )
-    shares = found.set_index("Method")["Voice kept"]
+    kept = kept_of({"": (0.11, 1.0), "low": (-0.05, 1.0), "high": (0.39, 1.0), "score": (0.1, 0.5)})
+    shares = board(evidence({}), kept).set_index("Method")["Voice kept"]
     assert shares["FAVoR"] == "0.11 [−0.05, 0.39]"
     assert shares["Reference: own continuations"] == "1.00"

@@ -1,7 +1,5 @@
 """Agreement with the paper on hand-computed ranks."""
 
-from __future__ import annotations
-
 import math
 
 import pandas as pd

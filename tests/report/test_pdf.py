@@ -1,7 +1,5 @@
 """The PDF: it inputs every table and figure, its bytes repeat, and LaTeX's own error reaches the user."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 import shutil
@@ -32,15 +30,17 @@ def made(tmp_path, report) -> Report:
     return report
 
 
+def output(*command) -> str:
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
 @needs("pdflatex", "pdftotext", "pdfinfo")
 def test_the_card_is_one_page(tmp_path, made) -> None:
     (experiment,) = made.experiments
     said = dataclasses.replace(experiment, findings=["One finding."])
     write_pdf_report(tmp_path / "report.card.pdf", dataclasses.replace(made, experiments=[said]), card=True)
-    text = subprocess.run(
-        ["pdftotext", tmp_path / "report.card.pdf", "-"], capture_output=True, text=True, check=True
-    ).stdout
-    pages = subprocess.run(["pdfinfo", tmp_path / "report.card.pdf"], capture_output=True, text=True, check=True).stdout
+    text = output("pdftotext", tmp_path / "report.card.pdf", "-")
+    pages = output("pdfinfo", tmp_path / "report.card.pdf")
     assert "One finding." in text
     assert "Figure 1:" in text
     assert "Table" not in text
@@ -62,18 +62,15 @@ def test_every_table_and_figure_is_in_it(tmp_path, made) -> None:
     (experiment,) = made.experiments
     said = dataclasses.replace(experiment, findings=["One finding."])
     write_pdf_report(tmp_path / "report.pdf", dataclasses.replace(made, experiments=[said]))
-    command = ["pdftotext", "-layout", tmp_path / "report.pdf", "-"]
-    text = " ".join(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
+    text = " ".join(output("pdftotext", "-layout", tmp_path / "report.pdf", "-").split())
     assert set(re.findall(r"Table (\d+):", text)) == {str(n + 1) for n in range(len(experiment.tables))} == set("1234")
     assert set(re.findall(r"Figure (\d+):", text)) == {"1", "2"}  # the experiment's, and how it works
-    for expected in (
-        *("List of Tables", "Panel B: ASCE-independent external verification", "FAVoR vs. Ditto", "[−0.050, 0.250]"),
-        "This is the demo",
-    ):
+    panel = "Panel B: ASCE-independent external verification"
+    for expected in ("List of Tables", panel, "FAVoR vs. Ditto", "[−0.050, 0.250]", "This is the demo"):
         assert expected in text, expected
     assert "secret-author" not in text
     # The first page is the card: what was asked and found, and its figure, before any list.
-    first = subprocess.run([*command[:2], "-l", "1", *command[2:]], capture_output=True, text=True, check=True).stdout
+    first = output("pdftotext", "-layout", "-l", "1", tmp_path / "report.pdf", "-")
     assert "1. One finding." in first
     assert "Figure 1:" in first
     assert "List of" not in first
@@ -94,14 +91,12 @@ def test_nothing_is_wider_than_the_page(tmp_path, made) -> None:
 @needs("pdflatex", "dpkg")
 def test_only_recommended_packages_and_no_bitmap_fonts(tmp_path, report) -> None:
     bare = dataclasses.replace(report.experiments[0], figures=(), tables=())
-    (tmp_path / "report.tex").write_text(
-        latex_source(dataclasses.replace(report, figures=(), experiments=[bare]))[0], encoding="utf-8"
-    )
+    source, _ = latex_source(dataclasses.replace(report, figures=(), experiments=[bare]))
+    (tmp_path / "report.tex").write_text(source, encoding="utf-8")
     compile_latex(tmp_path / "report.tex")
     assert not re.search(r"\d+pk>", (tmp_path / "report.log").read_text(errors="replace"))
-    inputs = set(
-        re.findall(r"^INPUT (/usr/share/\S+\.(?:sty|cls|pfb|tfm|def))$", (tmp_path / "report.fls").read_text(), re.M)
-    )
+    record = (tmp_path / "report.fls").read_text()
+    inputs = set(re.findall(r"^INPUT (/usr/share/\S+\.(?:sty|cls|pfb|tfm|def))$", record, re.M))
     assert inputs
     owners = subprocess.run(["dpkg", "-S", *sorted(inputs)], capture_output=True, text=True, check=False).stdout
     found = {line.partition(":")[0] for line in owners.splitlines()}

@@ -1,7 +1,5 @@
 """The provenance beside the report: runs are added, files of others stay, no release takes it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 

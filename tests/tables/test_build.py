@@ -1,22 +1,23 @@
 """Table cells from hand-made scores: means, deviations, marks, ties, directions, reasons, controls."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 
 import pandas as pd
 import pytest
+from tests.reports import make_score
 
 from favor.analysis.schemas import COMPARISONS
 from favor.paper.values import load_paper_values
 from favor.scores.metric import Score, scores_frame
 from favor.tables.build import build_table, is_control
+from favor.tables.cells import SAME
 from favor.tables.completion import printed_spec
 from favor.tables.html import html_table
 from favor.tables.latex import latex_table
 from favor.tables.specs import Column, Context, Panel, Row, TableSpec, method_rows
 
+WIDE = "the interval, [-6.28, 1.26], is too wide to say anything"
 ACCURACY = Column("Author\nAcc.", "author_accuracy", "style", direction="up", deviation="inline")
 ERROR = Column("EER", "generated_eer", "style", direction="down")
 
@@ -38,66 +39,55 @@ def cell(cells, row, column) -> pd.Series:
     return found.iloc[0]
 
 
-def test_mean_and_sample_deviation_over_seeds(score) -> None:
-    # mean (0.1 + 0.2 + 0.6) / 3 = 0.3; squared differences 0.04 + 0.01 + 0.09 = 0.14; sqrt(0.14 / 2) = 0.26458
-    values = enumerate((0.1, 0.2, 0.6))
-    scores = pd.DataFrame([score("favor", "author_accuracy", value, "asce_a", seed) for seed, value in values])
-    found = cell(build_table(table(ACCURACY), scores, context("favor")), "FAVoR", "Author Acc.")
-    assert found["value"] == pytest.approx(0.3)
-    assert found["deviation"] == pytest.approx(0.2645751311)
-    assert (found["n"], found["text"], found["reason"]) == (3, "0.300 ± 0.265", "")
-    # Of two seeds it is kept, and not printed: it would look like a certainty.
-    found = cell(build_table(table(ACCURACY), scores[:2], context("favor")), "FAVoR", "Author Acc.")
-    assert found["deviation"] == pytest.approx(0.05 * 2**0.5)
-    assert (found["n"], found["text"].partition(" ± ")[0]) == (2, found["text"])
+def scored(levels, metric="author_accuracy") -> pd.DataFrame:
+    return pd.DataFrame([make_score(method, metric, value, "asce_a") for method, value in levels.items()])
 
 
-def test_one_seed_has_no_deviation(score) -> None:
-    scores = pd.DataFrame([score("favor", "author_accuracy", 0.25, "asce_a")])
-    found = cell(build_table(table(ACCURACY), scores, context("favor")), "FAVoR", "Author Acc.")
-    assert math.isnan(found["deviation"])
-    assert found["text"] == "0.250"
+@pytest.mark.parametrize(
+    ("values", "deviation", "text", "reason"),
+    [
+        # mean (0.1 + 0.2 + 0.6) / 3 = 0.3; squared differences 0.04 + 0.01 + 0.09 = 0.14; sqrt(0.14 / 2) = 0.26458
+        ((0.1, 0.2, 0.6), 0.2645751311, "0.300 ± 0.265", ""),
+        # Of two seeds it is kept, and not printed: it would look like a certainty.
+        ((0.1, 0.2), 0.05 * 2**0.5, "0.150", ""),
+        ((0.25,), math.nan, "0.250", ""),
+        ((-0.0001,), math.nan, "0.000", ""),
+        ((0.4, math.nan), math.nan, "0.400", "mean over 1 of 2 seeds"),
+    ],
+)
+def test_mean_and_sample_deviation_over_seeds(values, deviation, text, reason) -> None:
+    notes = ["nothing generated" if math.isnan(value) else "" for value in values]
+    runs = enumerate(zip(values, notes, strict=True), start=1)
+    scores = [make_score("favor", "author_accuracy", value, "asce_a", seed, note) for seed, (value, note) in runs]
+    scores.append(make_score("favor", "author_accuracy", 0.9, "asce_a", variant="released"))  # variants do not mix
+    about = context("favor", seeds=range(1, len(values) + 1))
+    found = cell(build_table(table(ACCURACY), pd.DataFrame(scores), about), "FAVoR", "Author Acc.")
+    known = [value for value in values if not math.isnan(value)]
+    assert (found["value"], found["deviation"]) == pytest.approx((sum(known) / len(known), deviation), nan_ok=True)
+    assert (found["n"], found["text"], found["reason"]) == (len(known), text, reason)
 
 
-def test_marks_follow_the_direction(score) -> None:
-    scores = pd.DataFrame(
-        [
-            score(method, "author_accuracy", value, "asce_a")
-            for method, value in (("fedavg", 0.1), ("ditto", 0.2), ("favor", 0.3))
-        ]
-        + [
-            score(method, "generated_eer", value, "asce_a")
-            for method, value in (("fedavg", 0.1), ("ditto", 0.2), ("favor", 0.3))
-        ]
-    )
-    cells = build_table(table(ACCURACY, ERROR), scores, context("fedavg", "ditto", "favor"))
-    assert [cell(cells, row, "Author Acc.")["mark"] for row in ("FedAvg", "Ditto", "FAVoR")] == ["", "second", "best"]
-    assert [cell(cells, row, "EER")["mark"] for row in ("FedAvg", "Ditto", "FAVoR")] == ["best", "second", ""]
+@pytest.mark.parametrize(
+    ("column", "values", "marks"),
+    [
+        (ACCURACY, (0.1, 0.2, 0.3), ["", "second", "best"]),
+        (ERROR, (0.1, 0.2, 0.3), ["best", "second", ""]),
+        # 0.8246 and 0.8254 both print 0.825: both best. 0.8239 prints 0.824: second.
+        (ACCURACY, (0.8239, 0.8246, 0.8254), ["second", "best", "best"]),
+        (ACCURACY, (0.5, 0.5), ["", ""]),
+        (ACCURACY, (0.5,), [""]),
+    ],
+)
+def test_marks_follow_the_direction_and_what_is_printed(column, values, marks) -> None:
+    levels = dict(zip(("fedavg", "ditto", "favor"), values, strict=False))
+    cells = build_table(table(column, with_controls=False), scored(levels, column.metric), context(*levels))
+    assert cells["mark"].tolist() == marks
 
 
-def test_equal_printed_numbers_share_a_mark(score) -> None:
-    # 0.8246 and 0.8254 both print 0.825: both best. 0.8239 prints 0.824: second.
-    pairs = (("fedavg", 0.8239), ("ditto", 0.8246), ("favor", 0.8254))
-    scores = pd.DataFrame([score(method, "author_accuracy", value, "asce_a") for method, value in pairs])
-    cells = build_table(table(ACCURACY), scores, context("fedavg", "ditto", "favor"))
-    assert [cell(cells, row, "Author Acc.")["mark"] for row in ("FedAvg", "Ditto", "FAVoR")] == [
-        "second",
-        "best",
-        "best",
-    ]
-
-
-@pytest.mark.parametrize("methods", [("favor",), ("fedavg", "favor")])
-def test_no_mark_without_a_difference(score, methods) -> None:
-    scores = pd.DataFrame([score(method, "author_accuracy", 0.5, "asce_a") for method in methods])
-    cells = build_table(table(ACCURACY), scores, context(*methods))
-    assert set(cells["mark"]) == {""}
-
-
-def test_controls_and_unranked_rows_take_no_mark(score) -> None:
+def test_controls_and_unranked_rows_take_no_mark() -> None:
     rows = (*method_rows("fedavg", "favor"), Row(("Local-only (ref.)",), method="local_only", ranked=False))
     levels = {"gold": 0.9, "local_only": 0.8, "favor": 0.5, "fedavg": 0.4, "shuffled": 0.02}
-    scores = pd.DataFrame([score(method, "author_accuracy", value, "asce_a") for method, value in levels.items()])
+    scores = scored(levels)
     cells = build_table(table(ACCURACY, rows=rows), scores, context("fedavg", "favor", "local_only"))
     assert dict(zip(cells["row"], cells["mark"], strict=True)) == {
         "FedAvg": "second",
@@ -109,8 +99,8 @@ def test_controls_and_unranked_rows_take_no_mark(score) -> None:
     assert cell(cells, "Reference: own continuations", "Author Acc.")["value"] == 0.9
 
 
-def test_a_row_of_the_paper_prints_the_name_that_the_configuration_gives_it(score) -> None:
-    scores = pd.DataFrame([score(method, "author_accuracy", 0.5, "asce_a") for method in ("favor", "ditto")])
+def test_a_row_of_the_paper_prints_the_name_that_the_configuration_gives_it() -> None:
+    scores = scored({"favor": 0.5, "ditto": 0.5})
     renamed = context("favor", "ditto", display={"ditto": "FAVoR (ditto)"})
     cells = build_table(table(ACCURACY, with_controls=False), scores, renamed, load_paper_values("phase1-main-results"))
     assert cells["row"].tolist() == ["FAVoR (ditto)", "FAVoR"]
@@ -119,9 +109,9 @@ def test_a_row_of_the_paper_prints_the_name_that_the_configuration_gives_it(scor
     assert "FAVoR vs. FAVoR (ditto)" in {row.split(" · ")[0] for row in pairs["row"]}
 
 
-def test_two_rows_of_one_name_keep_their_own_numbers_and_marks(score) -> None:
+def test_two_rows_of_one_name_keep_their_own_numbers_and_marks() -> None:
     levels = {"favor": 0.9, "again": 0.1, "fedavg": 0.5}
-    scores = pd.DataFrame([score(method, "author_accuracy", value, "asce_a") for method, value in levels.items()])
+    scores = scored(levels)
     rows = (Row(("FAVoR",), method="favor"), Row(("FAVoR",), method="again"), Row(("FedAvg",), method="fedavg"))
     spec = table(ACCURACY, rows=rows, with_controls=False)
     cells = build_table(spec, scores, context("favor", "again", "fedavg"))
@@ -133,8 +123,8 @@ def test_two_rows_of_one_name_keep_their_own_numbers_and_marks(score) -> None:
     assert latex_table(spec, cells).count("FAVoR") == 2
 
 
-def test_rows_are_the_methods_that_run_in_the_papers_order_and_then_the_users(score) -> None:
-    scores = pd.DataFrame([score("favor", "author_accuracy", 0.5, "asce_a")])
+def test_rows_are_the_methods_that_run_in_the_papers_order_and_then_the_users() -> None:
+    scores = scored({"favor": 0.5})
     others = context("my_method", "favor", "fedavg", display={"my_method": "Mine"})
     cells = build_table(table(ACCURACY, with_controls=False), scores, others)
     assert list(cells["row"]) == ["FedAvg", "FAVoR", "Mine"]
@@ -144,8 +134,8 @@ def test_rows_are_the_methods_that_run_in_the_papers_order_and_then_the_users(sc
     assert list(build_table(named, scores, others)["row"]) == ["Mine", "FedAvg", "FAVoR"]
 
 
-def test_a_collaborative_table_leaves_out_the_users_references(score) -> None:
-    scores = pd.DataFrame([score("favor", "author_accuracy", 0.5, "asce_a")])
+def test_a_collaborative_table_leaves_out_the_users_references() -> None:
+    scores = scored({"favor": 0.5})
     display = {"mine": "Mine", "alone": "Alone"}
     others = context("favor", "mine", "alone", display=display, references=("alone",))
     spec = table(ACCURACY, with_controls=False)
@@ -153,12 +143,11 @@ def test_a_collaborative_table_leaves_out_the_users_references(score) -> None:
     assert list(build_table(replace(spec, collaborative=True), scores, others)["row"]) == ["FAVoR", "Mine"]
 
 
-def test_every_dash_has_a_reason(score) -> None:
-    nan = float("nan")
+def test_every_dash_has_a_reason() -> None:
     scores = pd.DataFrame(
         [
-            score("favor", "author_accuracy", nan, "asce_a", note="no output passed the filter"),
-            score("favor", "generated_eer", 0.2, "asce_a"),
+            make_score("favor", "author_accuracy", math.nan, "asce_a", note="no output passed the filter"),
+            make_score("favor", "generated_eer", 0.2, "asce_a"),
         ]
     )
     columns = (
@@ -187,31 +176,7 @@ def test_every_dash_has_a_reason(score) -> None:
     assert (dashes["reason"] != "").all()
 
 
-def test_a_mean_over_fewer_seeds_says_so(score) -> None:
-    values = [score("favor", "author_accuracy", 0.4, "asce_a", 1)]
-    values.append(score("favor", "author_accuracy", float("nan"), "asce_a", 2, note="nothing generated"))
-    found = cell(
-        build_table(table(ACCURACY), pd.DataFrame(values), context("favor", seeds=(1, 2))), "FAVoR", "Author Acc."
-    )
-    assert (found["value"], found["n"], found["reason"]) == (0.4, 1, "mean over 1 of 2 seeds")
-
-
-def test_minus_zero_prints_as_zero(score) -> None:
-    scores = pd.DataFrame([score("favor", "author_accuracy", -0.0001, "asce_a")])
-    assert cell(build_table(table(ACCURACY), scores, context("favor")), "FAVoR", "Author Acc.")["text"] == "0.000"
-
-
-def test_variants_do_not_mix(score) -> None:
-    scores = pd.DataFrame(
-        [
-            score("favor", "author_accuracy", 0.4, "asce_a"),
-            score("favor", "author_accuracy", 0.9, "asce_a", variant="released"),
-        ]
-    )
-    assert cell(build_table(table(ACCURACY), scores, context("favor")), "FAVoR", "Author Acc.")["value"] == 0.4
-
-
-def test_marks_within_an_encoder(score) -> None:
+def test_marks_within_an_encoder() -> None:
     rows = tuple(
         Row((name, encoder), method=method, encoder=encoder)
         for name, method in (("FedAvg", "fedavg"), ("FAVoR", "favor"))
@@ -219,7 +184,7 @@ def test_marks_within_an_encoder(score) -> None:
     )
     spec = table(Column("AUC", "auc", direction="up"), rows=rows, ranked_within="encoder", with_controls=False)
     values = {("fedavg", "near"): 0.9, ("fedavg", "far"): 0.2, ("favor", "near"): 0.8, ("favor", "far"): 0.3}
-    scores = pd.DataFrame([score(method, "auc", value, encoder) for (method, encoder), value in values.items()])
+    scores = pd.DataFrame([make_score(method, "auc", value, encoder) for (method, encoder), value in values.items()])
     cells = build_table(spec, scores, context("fedavg", "favor"))
     assert dict(zip(cells["row"], cells["mark"], strict=True)) == {
         "FedAvg · near": "best",
@@ -243,9 +208,9 @@ def test_the_papers_values_stand_beside_ours(scores, context) -> None:
     assert build_table(spec, scores, nothing, load_paper_values(spec.label))["paper_value"].isna().all()
 
 
-def test_a_table_of_human_texts_reads_the_source_rows_and_asks_for_no_further_seeds(score) -> None:
+def test_a_table_of_human_texts_reads_the_source_rows_and_asks_for_no_further_seeds() -> None:
     values = (("asce_a", 0.5), ("minilm", 0.4))
-    scores = pd.DataFrame([score("source", "probe_accuracy", value, encoder, 0) for encoder, value in values])
+    scores = pd.DataFrame([make_score("source", "probe_accuracy", value, encoder, 0) for encoder, value in values])
     about = context("favor", seeds=[1, 2], absences={"luar": "not here"})
     cells = build_table(printed_spec("signature-space-main"), scores, about)
     own = cell(cells, "ASCE", "Acc.")
@@ -255,9 +220,9 @@ def test_a_table_of_human_texts_reads_the_source_rows_and_asks_for_no_further_se
     assert "Stylometry" not in set(cells["row"])
 
 
-def test_the_evaluator_table_bounds_every_evaluator_by_both_controls(score) -> None:
+def test_the_evaluator_table_bounds_every_evaluator_by_both_controls() -> None:
     made = ("favor", "gold", "shuffled")
-    scores = pd.DataFrame([score(method, "generated_auc", 0.1, "minilm", variant="same_topic") for method in made])
+    scores = pd.DataFrame([make_score(method, "generated_auc", 0.1, "minilm", variant="same_topic") for method in made])
     cells = build_table(printed_spec("phase1-external-evaluator-details"), scores, context("favor"))
     rows = cells[cells["column"] == "Gen→Gen AUC"]
     assert len(rows) == 3 * 3  # FAVoR and two controls in three spaces
@@ -281,8 +246,8 @@ def test_a_table_of_configuration_needs_no_scores() -> None:
     assert set(cells["row"]) == {"Global ASCE", "FAVoR"}
 
 
-def test_components_are_those_the_row_ran_with(score) -> None:
-    scores = pd.DataFrame([score(method, "author_accuracy", 0.5, "asce_a") for method in ("favor", "gold")])
+def test_components_are_those_the_row_ran_with() -> None:
+    scores = scored({"favor": 0.5, "gold": 0.5})
     settings = {"favor": {"alignment": False, "private_residual": True}}
     cells = build_table(printed_spec("phase1-ablation-full-meanstd"), scores, context("favor", settings=settings))
     assert cell(cells, "FAVoR", "ASCE align.")["text"] == "✗"
@@ -291,69 +256,29 @@ def test_components_are_those_the_row_ran_with(score) -> None:
     assert cell(cells, "Reference: own continuations", "ASCE align.")["reason"] == "a reference has no configuration"
 
 
-def test_an_interval_stands_behind_a_score_of_all_seeds_together() -> None:
-    column = Column("Kept", "kept_author_accuracy", "style", decimals=2, interval=True)
-    spec = replace(table(column), sources=("voice_kept",))
-    ends = {"": 0.4, "low": -0.06, "high": 0.75}
+@pytest.mark.parametrize(
+    ("metric", "ends", "note", "text", "reason"),
+    [
+        ("kept_author_accuracy", (0.4, -0.06, 0.75), "", "0.40 [−0.06, 0.75]", ""),
+        ("kept_author_accuracy", (math.nan, math.nan, math.nan), "not apart", "–", "not apart"),
+        ("kept_author_accuracy", (0.4, -0.7, 1.26), "", "0.40 [−0.70, 1.26]", ""),
+        ("kept_author_accuracy", (0.4, -6.28, 1.26), "", "–", WIDE),
+        ("copy5_rate", (0.25, math.nan, math.nan), "one author", "0.250", "no interval: one author"),
+        # The limits are the value; they are so after rounding only; on one side only.
+        ("common_auc", (-0.25, -0.25, -0.25), "", "−0.250", SAME),
+        ("common_auc", (0.0, -0.0001, 0.0001), "", "0.000 [0.000, 0.000]", ""),
+        ("common_auc", (0.0, 0.0, 0.2), "", "0.000 [0.000, 0.200]", ""),
+    ],
+)
+def test_an_interval_stands_behind_a_score_of_all_seeds_together(metric, ends, note, text, reason) -> None:
+    column = Column("Kept", metric, "style", decimals=2 if metric.startswith("kept") else 3, interval=True)
     scores = scores_frame(
-        [Score(0, "favor", "asce_a", "kept_author_accuracy", end, value, 96) for end, value in ends.items()]
-        + [Score(0, "ditto", "asce_a", "kept_author_accuracy", end, float("nan"), 96, "not apart") for end in ends]
+        Score(0, "favor", "asce_a", metric, variant, value, 96, note if math.isnan(value) else "")
+        for variant, value in zip(("", "low", "high"), ends, strict=True)
     )
-    context = Context("demo", ("ditto", "favor"), encoders={"style": "asce_a"}, seeds=(1, 2))
-    cells = build_table(spec, scores, context).set_index("row")
-    assert cells.loc["FAVoR", ["text", "value", "reason"]].tolist() == ["0.40 [−0.06, 0.75]", 0.4, ""]
-    assert cells.loc["Ditto", ["text", "reason"]].tolist() == ["–", "not apart"]
-
-
-def test_a_share_whose_interval_says_nothing_is_a_dash() -> None:
-    column = Column("Kept", "kept_author_accuracy", "style", decimals=2, interval=True)
-    spec = replace(table(column), sources=("voice_kept",))
-    scores = scores_frame(
-        [
-            Score(0, method, "asce_a", "kept_author_accuracy", end, value, 96)
-            for method, low in (("ditto", -6.28), ("favor", -0.7))
-            for end, value in (("", 0.4), ("low", low), ("high", 1.26))
-        ]
-    )
-    context = Context("demo", ("ditto", "favor"), encoders={"style": "asce_a"}, seeds=(1, 2))
-    cells = build_table(spec, scores, context).set_index("row")
-    assert cells.loc["FAVoR", "text"] == "0.40 [−0.70, 1.26]"
-    assert cells.loc["Ditto", ["text", "reason"]].tolist() == [
-        "–",
-        "the interval, [-6.28, 1.26], is too wide to say anything",
-    ]
-
-
-def test_a_score_whose_interval_is_not_known_says_why() -> None:
-    column = Column("Share", "copy5_rate", interval=True)
-    spec = replace(table(column), sources=("copying",))
-    values = {"": 0.25, "low": float("nan"), "high": float("nan")}
-    scores = scores_frame(
-        Score(0, "favor", "", "copy5_rate", end, value, 96, "" if end == "" else "needs outputs of two authors")
-        for end, value in values.items()
-    )
-    cells = build_table(spec, scores, context("favor")).set_index("row")
-    assert cells.loc["FAVoR", ["text", "reason"]].tolist() == ["0.250", "no interval: needs outputs of two authors"]
-
-
-def test_a_score_that_every_draw_of_authors_gives_has_no_interval() -> None:
-    column = Column("AUC", "common_auc", "style", interval=True)
-    spec = replace(table(column), sources=("common_prompts",))
-    # FAVoR's limits are its value; Ditto's are so after rounding only, FedAvg's on one side only.
-    values = {"favor": (-0.25, -0.25, -0.25), "ditto": (0.0, -0.0001, 0.0001), "fedavg": (0.0, 0.0, 0.2)}
-    scores = scores_frame(
-        Score(0, method, "asce_a", "common_auc", end, value, 96)
-        for method, ends in values.items()
-        for end, value in zip(("", "low", "high"), ends, strict=True)
-    )
-    cells = build_table(spec, scores, context("fedavg", "ditto", "favor")).set_index("row").iloc[:3]
-    assert cells["text"].to_dict() == {
-        "FedAvg": "0.000 [0.000, 0.200]",
-        "Ditto": "0.000 [0.000, 0.000]",
-        "FAVoR": "−0.250",
-    }
-    assert cells["reason"].tolist() == ["", "", "every resampling of authors gives this value, so it has no interval"]
-    assert cells["value"].tolist() == [0.0, 0.0, -0.25]
+    found = cell(build_table(table(column), scores, context("favor", seeds=(1, 2))), "FAVoR", "Kept")
+    assert (found["text"], found["reason"]) == (text, reason)
+    assert found["value"] == pytest.approx(math.nan if text == "–" else ends[0], nan_ok=True)
 
 
 def test_the_method_that_a_scale_begins_with_has_a_dash() -> None:

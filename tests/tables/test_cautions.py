@@ -1,7 +1,5 @@
 """An encoder that does not separate the writers' own texts is named before its scores."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

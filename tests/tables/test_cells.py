@@ -1,7 +1,5 @@
 """What a cell prints: deviations in the scale of their mean, differences only where they mean something."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

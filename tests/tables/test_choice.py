@@ -1,7 +1,5 @@
 """The point of a sweep that validation losses choose, from hand-made scores."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 from tests.reports import make_score
@@ -38,13 +36,9 @@ def sweep_scores(losses=LOSSES, best="64") -> pd.DataFrame:
 
 
 def contexts() -> dict[str, Context]:
-    roles = {"style": "asce_a"}
-    return {
-        point.experiment: Context(
-            point.experiment, ("base_only", "favor", "ditto"), "Blogs", "", roles, seeds=(1,), marks="paper"
-        )
-        for point in POINTS
-    }
+    methods, roles = ("base_only", "favor", "ditto"), {"style": "asce_a"}
+    names = [point.experiment for point in POINTS]
+    return {name: Context(name, methods, "Blogs", "", roles, seeds=(1,), marks="paper") for name in names}
 
 
 def test_the_lowest_mean_loss_is_chosen_and_the_first_of_equal_ones() -> None:

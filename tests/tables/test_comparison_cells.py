@@ -1,7 +1,5 @@
 """Cells of tables of comparisons, from hand-made rows: statistics, signs, small p, reasons of dashes, agreement."""
 
-from __future__ import annotations
-
 import re
 
 import pandas as pd
@@ -83,9 +81,8 @@ def test_dashes_say_why(cells) -> None:
 def test_an_encoder_that_is_not_there_is_named() -> None:
     rows = [comparison("ditto", "generated_source_auc", encoder="minilm")]
     spec = printed_spec("phase1-external-paired-auc")
-    context = Context(
-        "trial", ["favor", "ditto"], encoders={"style": "asce_a"}, absences={"styledistance": "no weights"}
-    )
+    absences = {"styledistance": "no weights"}
+    context = Context("trial", ["favor", "ditto"], encoders={"style": "asce_a"}, absences=absences)
     found = build_table(spec, SCORES, context, None, pd.DataFrame(rows))
     assert cell(found, "FAVoR vs. Ditto · MiniLM · AUC", "FAVoR")["text"] == "0.400"
     assert cell(found, "FAVoR vs. Ditto · StyleDistance · AUC", "p")["reason"] == "no weights"

@@ -1,7 +1,5 @@
 """Tables whose cells are texts: the topic audit and the evaluators' agreement."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 
@@ -16,14 +14,13 @@ CONTEXT = Context("trial", ["ditto", "favor"], encoders={"style": "asce_a"}, mar
 @pytest.fixture
 def verified(score) -> pd.DataFrame:
     """FAVoR above Ditto in MiniLM's space, below in stylometry's; StyleDistance was not there."""
-    values = {("favor", "minilm"): (0.7, 0.5), ("ditto", "minilm"): (0.5, 0.6),
-              ("favor", "stylometry"): (0.6, 0.6), ("ditto", "stylometry"): (0.7, 0.7)}  # fmt: skip
+    values = {"minilm": {"favor": (0.7, 0.5), "ditto": (0.5, 0.6)}}
+    values["stylometry"] = {"favor": (0.6, 0.6), "ditto": (0.7, 0.7)}
     return pd.DataFrame(
-        [
-            score(method, "generated_source_auc", value, encoder, seed)
-            for (method, encoder), pair in values.items()
-            for seed, value in enumerate(pair)
-        ]
+        score(method, "generated_source_auc", value, encoder, seed)
+        for encoder, methods in values.items()
+        for method, pair in methods.items()
+        for seed, value in enumerate(pair)
     )
 
 
@@ -45,10 +42,8 @@ def test_agreement_without_scores_is_a_dash(verified) -> None:
 def test_topic_audit(verified, score) -> None:
     roster = [("Student", 5), ("indUnk", 3), ("Arts", 3), ("Law", 1)]
     rows = [score("source", "topic_authors", count, "", 0, "", topic) for topic, count in roster]
-    rows += [
-        score("source", "dominant_topic_share", value, "", 0, "", variant)
-        for value, variant in ((1.0, ""), (0.96, "minimum"))
-    ]
+    shares = {"": 1.0, "minimum": 0.96}
+    rows += [score("source", "dominant_topic_share", value, "", 0, "", variant) for variant, value in shares.items()]
     rows += [score("source", "shared_prompts", 0.0, "", 0)]
     rows += [score("favor", "source_negatives", value, "", seed) for seed, value in enumerate((90.0, 88.0))]
     rows += [score("favor", "generated_negatives", 44.0, "", seed) for seed in range(2)]

@@ -1,14 +1,12 @@
 """Cells of paired differences, on numbers by hand."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 
 from favor.tables.cells import SAME
 from favor.tables.declarations.style_measures import AUTHOR_PROFILES
 from favor.tables.differences import difference
-from favor.tables.specs import Row
+from favor.tables.specs import Derived, Row
 
 
 def frame(encoder="asce_a", prefix="common_") -> pd.DataFrame:
@@ -26,36 +24,35 @@ def frame(encoder="asce_a", prefix="common_") -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["seed", "method", "encoder", "metric", "variant", "value", "n", "note"])
 
 
-def cell(method, scores, variant="common") -> str:
-    column = difference("profile_auc", "favor", "style", variant)
-    return column(Row((method,), method), scores, {"style": "asce_a"}).text
+def cell(method, scores, variant="common") -> Derived:
+    return difference("profile_auc", "favor", "style", variant)(Row((method,), method), scores, {"style": "asce_a"})
 
 
 def test_the_sign_is_the_rows_and_p_is_holms_over_the_two_tests_against_the_rival() -> None:
     # Holm: .02 x 2 = .04, then max(.04, .03) = .04; the test of Ditto against FedAvg is not of the column.
-    assert cell("ditto", frame()) == "−0.200 [−0.300, −0.100], p = .040"
-    assert cell("fedavg", frame()) == "0.100 [0.050, 0.150], p = .040"
+    assert cell("ditto", frame()).text == "−0.200 [−0.300, −0.100], p = .040"
+    assert cell("fedavg", frame()).text == "0.100 [0.050, 0.150], p = .040"
 
 
 def test_rows_that_are_equal_by_every_resampling_have_neither_interval_nor_p() -> None:
-    column = difference("profile_auc", "favor", "style", "common")
     equal = frame().assign(value=lambda rows: rows["value"].where(rows["variant"].str.endswith("_p"), 0.0))
-    found = column(Row(("ditto",), "ditto"), equal, {"style": "asce_a"})
+    found = cell("ditto", equal)
     assert (found.text, found.value, found.reason) == ("0.000", 0.0, SAME)
 
 
-def test_what_was_not_compared_is_a_dash_with_its_reason() -> None:
-    for method, scores, variant in (
-        ("favor", frame(), "common"),
-        ("base_only", frame(), "common"),
-        ("ditto", frame(), ""),
-    ):
-        assert cell(method, scores, variant) == "–"
-    assert cell("ditto", frame(encoder="minilm")) == "–"
-    empty = frame().assign(note="no author has outputs in both rows")
-    column = difference("profile_auc", "favor", "style", "common")
-    derived = column(Row(("ditto",), "ditto"), empty, {"style": "asce_a"})
-    assert derived.reason == "no author has outputs in both rows"
+@pytest.mark.parametrize(
+    ("method", "scores", "variant", "reason"),
+    [
+        ("favor", frame(), "common", "the method that the others are compared with"),
+        ("base_only", frame(), "common", "profile_auc was not compared"),
+        ("ditto", frame(), "", "profile_auc was not compared"),
+        ("ditto", frame(encoder="minilm"), "common", "profile_auc was not compared"),
+        ("ditto", frame().assign(note="no outputs in both rows"), "common", "no outputs in both rows"),
+    ],
+)
+def test_what_was_not_compared_is_a_dash_with_its_reason(method, scores, variant, reason) -> None:
+    found = cell(method, scores, variant)
+    assert (found.text, found.reason) == ("–", reason)
 
 
 @pytest.mark.parametrize(("panel", "prefix"), [("AUC minus FAVoR", ""), ("AUC minus FAVoR, common prompts", "common_")])

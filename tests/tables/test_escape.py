@@ -1,7 +1,5 @@
 """User text in LaTeX and HTML prints itself and does nothing."""
 
-from __future__ import annotations
-
 import html
 import re
 

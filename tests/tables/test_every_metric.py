@@ -1,9 +1,5 @@
 """The table of all metrics prints what was computed, under the names that the metrics and encoders have."""
 
-from __future__ import annotations
-
-import pandas as pd
-
 from favor.scores.metric import SOURCE, Score, scores_frame
 from favor.tables.build import build_table
 from favor.tables.completion import Run, printed_spec
@@ -57,12 +53,8 @@ def test_the_report_finds_the_panels_in_the_cells() -> None:
 
 
 def test_an_encoder_of_your_own_name_is_printed_under_it() -> None:
-    scores = pd.concat(
-        [
-            scores_frame([Score(1, "favor", encoder, "generated_source_auc", "", 0.7, 4)])
-            for encoder in ("minilm", "stylometry")
-        ]
-    )
+    encoders = ("minilm", "stylometry")
+    scores = scores_frame(Score(1, "favor", encoder, "generated_source_auc", "", 0.7, 4) for encoder in encoders)
     context = Context("trial", ["favor"], encoder_titles={"minilm": "My sentences", "stylometry": "Stylometry"})
     rows = set(build_table(printed_spec("phase1-external-evaluator-details"), scores, context)["row"])
     assert {"FAVoR · My sentences", "FAVoR · Stylometry", "FAVoR · StyleDistance"} <= rows

@@ -1,7 +1,5 @@
 """The qualitative table: common survivors, a fixed draw, shortened texts, nobody named."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from favor.tables.completion import printed_spec
@@ -28,13 +26,8 @@ def made(failed=("favor", "p3")) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def test_only_prompts_that_every_method_survived() -> None:
     generations, _ = made()
-    assert common_prompts(generations, ["favor", "fedavg", "mine"])["prompt_id"].tolist() == [
-        "p1",
-        "p2",
-        "p4",
-        "p5",
-        "p6",
-    ]
+    found = common_prompts(generations, ["favor", "fedavg", "mine"])
+    assert found["prompt_id"].tolist() == ["p1", "p2", "p4", "p5", "p6"]
     assert len(common_prompts(generations, ["fedavg", "mine"])) == 6
 
 
@@ -42,13 +35,8 @@ def test_three_examples_in_the_papers_order_own_methods_behind() -> None:
     context = Context("trial", ["favor", "fedavg", "mine"], display={"mine": "My method"})
     spec, cells = build_excerpts(SPEC, *made(), context)
     assert len(cells) == 3 * 5
-    assert [row.split(" · ")[1] for row in cells["row"][:5]] == [
-        "Prefix cue",
-        "Gold cue",
-        "FedAvg",
-        "FAVoR",
-        "My method",
-    ]
+    names = [row.split(" · ")[1] for row in cells["row"][:5]]
+    assert names == ["Prefix cue", "Gold cue", "FedAvg", "FAVoR", "My method"]
     for number in ("1", "2", "3"):
         texts = cells.loc[cells["row"].str.startswith(f"{number} ·"), "text"]
         assert texts.str.split().str[-1].nunique() == 1  # one prompt's texts stand together

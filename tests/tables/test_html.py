@@ -1,7 +1,5 @@
 """The HTML tables and report: well-formed, escaped, self-contained, readable without colour, the same bytes twice."""
 
-from __future__ import annotations
-
 import base64
 import io
 import re
@@ -84,6 +82,24 @@ def parsed(text) -> WellFormed:
     return parser
 
 
+def written(folder, report, **changes) -> str:
+    """Write the report with changes of its experiment, and return the page."""
+    made = replace(report, experiments=[replace(report.experiments[0], **changes)])
+    write_html_report(folder / "report.html", made)
+    return (folder / "report.html").read_text(encoding="utf-8")
+
+
+def opened(browser, folder, report, **changes) -> None:
+    written(folder, report, **changes)
+    browser.get((folder / "report.html").as_uri())
+
+
+def unanswered() -> ReportTable:
+    """A table that nobody's answers fill."""
+    spec, scores = printed_spec("human_2afc_audit"), missing_scores(["ditto", "favor"], NO_RESPONSES)
+    return ReportTable(spec, build_table(spec, scores, Context("demo", ("ditto", "favor"), "Demo blogs", "BlogText")))
+
+
 def test_table_is_accessible(scores, context) -> None:
     spec = printed_spec("main_federated_results")
     cells = build_table(spec, scores, context, load_paper_values(spec.label))
@@ -157,8 +173,7 @@ def test_a_method_with_a_notes_mark_has_its_texts_counted(scores, context) -> No
 
 
 def test_report_is_well_formed_and_self_contained(tmp_path, report, hostile) -> None:
-    write_html_report(tmp_path / "report.html", report)
-    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    text = written(tmp_path, report)
     page = parsed(text)
     assert page.links <= page.ids
     assert text.count("<script") == 1
@@ -182,13 +197,9 @@ def test_report_is_well_formed_and_self_contained(tmp_path, report, hostile) -> 
 
 
 def test_a_table_of_dashes_is_one_line_in_html_and_pdf(tmp_path, report) -> None:
-    spec = printed_spec("human_2afc_audit")
-    scores = missing_scores(["ditto", "favor"], NO_RESPONSES)
-    empty = ReportTable(spec, build_table(spec, scores, Context("demo", ("ditto", "favor"), "Demo blogs", "BlogText")))
-    experiment = replace(report.experiments[0], tables=[*report.experiments[0].tables, empty])
-    write_html_report(tmp_path / "report.html", replace(report, experiments=[experiment]))
-    page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    source, _ = latex_source(replace(report, experiments=[experiment]))
+    tables = [*report.experiments[0].tables, unanswered()]
+    page = written(tmp_path, report, tables=tables)
+    source, _ = latex_source(replace(report, experiments=[replace(report.experiments[0], tables=tables)]))
     assert page.count(f"<p>Nothing to show: {NO_RESPONSES}.</p>") == 1
     assert "Nothing to show: no response files yet; give annotators the pages" in source
     assert "Vote accuracy is over" not in page + source  # its caption
@@ -196,9 +207,7 @@ def test_a_table_of_dashes_is_one_line_in_html_and_pdf(tmp_path, report) -> None
 
 
 def test_same_report_same_bytes(tmp_path, report) -> None:
-    write_html_report(tmp_path / "one.html", report)
-    write_html_report(tmp_path / "two.html", report)
-    assert (tmp_path / "one.html").read_bytes() == (tmp_path / "two.html").read_bytes()
+    assert written(tmp_path, report) == written(tmp_path, report)
 
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="90pt" height="40pt">'
@@ -281,11 +290,9 @@ def test_a_page_runs_its_own_script_alone(tmp_path, browser) -> None:
 
 
 def test_report_in_chromium(tmp_path, report, browser, hostile) -> None:
-    path = tmp_path / "report.html"
-    write_html_report(path, report)
     for width in (1200, 390):
         browser.set_window_size(width, 900)
-        browser.get(path.as_uri())
+        opened(browser, tmp_path, report)
         assert browser.title == "FAVoR Workflow"
         # Wide tables scroll inside their own frame; the page itself never scrolls sideways.
         assert browser.execute_script("return document.documentElement.scrollWidth <= window.innerWidth")
@@ -293,41 +300,31 @@ def test_report_in_chromium(tmp_path, report, browser, hostile) -> None:
         heights = browser.execute_script("return [...document.querySelectorAll('svg')].map(s => s.clientHeight)")
         assert all(height > 100 for height in heights)
         assert hostile in browser.execute_script("return document.querySelector('h2').textContent")
-        headings = browser.execute_script(
-            "return [...document.querySelectorAll('h3')].map(h => h.firstChild.textContent)"
-        )
+        script = "return [...document.querySelectorAll('h3')].map(h => h.firstChild.textContent)"
+        headings = browser.execute_script(script)
         # Of the main text the one table stands open, before the sections.
         sections = ["External verifiers", "Component ablations", "Statistical testing"]
         assert [heading for heading in headings if heading in sections] == sections
         # Outside the folded order of rows, no cell is empty, and a dash carries the letter of its reason.
         apart = ".agreement, .text"  # the order of rows against the paper's, and the configuration
-        cells = f"[...document.querySelectorAll('td')].filter(d => !d.closest('{apart}'))"
-        shown = f"{cells}.map(d => d.textContent.trim())"
-        cells = browser.execute_script(f"return {shown}")
+        script = f"[...document.querySelectorAll('td')].filter(d => !d.closest('{apart}'))"
+        cells = browser.execute_script(f"return {script}.map(d => d.textContent.trim())")
         assert len(cells) > 200
         assert all(cell and cell != "–" for cell in cells)
-        assert (
-            browser.execute_script("return performance.getEntriesByType('resource').length") <= 1
-        )  # whether its files lie in its folder
+        # At most whether its files lie in its folder.
+        assert browser.execute_script("return performance.getEntriesByType('resource').length") <= 1
     assert [entry for entry in browser.get_log("browser") if "favor_overview" not in entry["message"]] == []
 
 
 def test_the_report_is_accessible(tmp_path, report, violations) -> None:
     board = pd.DataFrame({"Method": ["FAVoR", "Reference: chance"], "Author accuracy": ["0.4", "0.083"]})
-    first = replace(
-        report.experiments[0],
-        leaderboard=board,
-        findings=["One."],
-        sample=[("Prompt", "Text")],
-        passed={"favor": (83, 96)},
-    )
-    write_html_report(tmp_path / "report.html", replace(report, experiments=[first]))
+    said = {"findings": ["One."], "sample": [("Prompt", "Text")], "passed": {"favor": (83, 96)}}
+    written(tmp_path, report, leaderboard=board, **said)
     assert violations(tmp_path / "report.html") == []
 
 
 def test_the_skip_link_is_the_first_stop_and_leads_to_the_result(tmp_path, report, browser) -> None:
-    write_html_report(tmp_path / "report.html", report)
-    browser.get((tmp_path / "report.html").as_uri())
+    opened(browser, tmp_path, report)
     hidden = browser.execute_script("return document.querySelector('.skip').getBoundingClientRect().right")
     assert hidden < 0
     browser.switch_to.active_element.send_keys(Keys.TAB)
@@ -339,17 +336,14 @@ def test_the_skip_link_is_the_first_stop_and_leads_to_the_result(tmp_path, repor
 
 
 def test_a_long_finding_goes_on_behind_the_click(tmp_path, report, monkeypatch) -> None:
-    monkeypatch.setattr("favor.report.page.said", lambda figure: ("First finding. " + "long " * 38 + "end.", False))
-    write_html_report(tmp_path / "report.html", report)
-    text = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "<strong>First finding. long" in text
-    monkeypatch.setattr(
-        "favor.report.page.said", lambda figure: ("First finding. Long " + "long " * 37 + "end.", False)
-    )
-    write_html_report(tmp_path / "report.html", report)
-    text = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "<strong>First finding.</strong>" in text
-    assert "<summary>How to read it</summary>Long long" in text
+    def text(second) -> str:
+        finding = f"First finding. {second} {'long ' * 37}end."
+        monkeypatch.setattr("favor.report.page.said", lambda figure: (finding, False))
+        return written(tmp_path, report)
+
+    assert "<strong>First finding. long" in text("long")
+    assert "<strong>First finding.</strong>" in text("Long")
+    assert "<summary>How to read it</summary>Long long" in text("Long")
 
 
 def keys_of(node, definitions) -> dict[str, Any]:
@@ -379,29 +373,19 @@ def test_the_configuration_takes_the_keys_that_the_page_names(tmp_path, report) 
     schema = yaml.safe_load(schema_text())
     assert not taken("studies.human_2afc.responses", schema)
     assert not taken("experiments.NAME.studies.human_2afc.answers", schema)
-    spec = printed_spec("human_2afc_audit")
-    scores = missing_scores(["ditto", "favor"], NO_RESPONSES)
-    empty = ReportTable(spec, build_table(spec, scores, Context("demo", ("ditto", "favor"), "Demo blogs", "BlogText")))
-    experiment = replace(report.experiments[0], tables=[*report.experiments[0].tables, empty])
-    write_html_report(tmp_path / "report.html", replace(report, experiments=[experiment]))
-    words = "".join(parsed((tmp_path / "report.html").read_text(encoding="utf-8")).text)
+    text = written(tmp_path, report, tables=[*report.experiments[0].tables, unanswered()])
+    words = "".join(parsed(text).text)
     keys = set(re.findall(r"\b(?:experiments|corpora|models|encoders|protocol)(?:\.\w+)+", words))
     assert "experiments.NAME.studies.human_2afc.responses" in keys
     assert [key for key in keys if not taken(key, schema)] == []
 
 
 def test_reading_aids(tmp_path, report, browser) -> None:
-    board = pd.DataFrame(
-        {"Method": ["FAVoR", "Ditto", "FedAvg", "Reference: chance"], "Author accuracy": ["0.4", "0.3", "–", "0.083"]}
-    )
-    first = replace(report.experiments[0], leaderboard=board, methods=["favor", "ditto", "fedavg"], is_demo=False)
-    write_html_report(tmp_path / "report.html", replace(report, experiments=[first]))
+    values = {"FAVoR": "0.4", "Ditto": "0.3", "FedAvg": "–", "Reference: chance": "0.083"}
+    board = pd.DataFrame(values.items(), columns=["Method", "Author accuracy"])
     browser.set_window_size(1400, 900)
-    browser.get((tmp_path / "report.html").as_uri())
-
-    def run(script) -> Any:
-        return browser.execute_script(script)
-
+    opened(browser, tmp_path, report, leaderboard=board, methods=["favor", "ditto", "fedavg"], is_demo=False)
+    run = browser.execute_script
     table = "document.getElementById('leaderboard-demo').closest('table')"
     rows = f"[...{table}.querySelectorAll('tbody tr')].filter(r => !r.hidden).map(r => r.cells[0].textContent)"
     head = f"{table}.querySelectorAll('thead th')[1]"
@@ -426,9 +410,7 @@ def test_reading_aids(tmp_path, report, browser) -> None:
     assert run(f"return {order}") != before
     assert run(lead) == "rowgroup"
     # Hide a method, in every table.
-    run(
-        "[...document.querySelectorAll('.choice label')].find(l => l.textContent.trim() === 'Ditto').firstChild.click()"
-    )
+    run("[...document.querySelectorAll('.choice label')].find(l => l.textContent.trim() == 'Ditto').firstChild.click()")
     assert "Ditto" not in run(f"return {rows}")
     shown = "[...document.querySelectorAll('tbody tr')].filter(r => !r.hidden).map(r => r.textContent)"
     assert not any(text.startswith("Ditto") for text in run(f"return {shown}"))
@@ -441,14 +423,14 @@ def test_reading_aids(tmp_path, report, browser) -> None:
     run("[...document.querySelectorAll('.aids > label')].find(l => l.textContent.includes('paper')).firstChild.click()")
     assert run(f"return {visible}") > 0
     assert run(f"return {shown}") == 3  # p, author-cluster p, Holm p
-    # Search: the contents open and hold what fits.
-    script = "const s = document.querySelector('.aids input'); s.value = 'external-verifier';"
-    run(script + "s.dispatchEvent(new Event('input'))")
+    # Search: the contents open and hold what fits. Figures are found, and an empty answer is said.
+    box = "const box = document.querySelector('.aids input'); box.value = arguments[0];"
+    search = f"{box} box.dispatchEvent(new Event('input'))"
+    run(search, "external-verifier")
     found = run("return [...document.querySelectorAll('nav li')].filter(l => l.offsetParent).map(l => l.textContent)")
     assert found == ["External-verifier breakdown"]
-    # Figures are found, and an empty answer is said.
     for word, said in (("caption", "found"), ("no such thing", "Nothing matches")):
-        run(f"const s = document.querySelector('.aids input'); s.value = '{word}'; s.dispatchEvent(new Event('input'))")
+        run(search, word)
         assert said in run("return document.querySelector('[role=status]').textContent")
     # A value says more when pointed at, and every table links to its files.
     assert run("return document.querySelector('td[data-value]').title") != ""
@@ -463,9 +445,7 @@ def test_one_switch_fades_what_other_encoders_see(tmp_path, report, browser) -> 
     drawn = tmp_path / "drawn.svg"
     marks = (f'<g data-encoder="{encoder}" data-method="FAVoR"><path d="M0 0"/></g>' for encoder in ("unseen", "own"))
     drawn.write_text(f'<svg width="9pt">{"".join(marks)}<g data-method="FAVoR"><path d="M0 0"/></g></svg>')
-    first = replace(report.experiments[0], figures=[Figure("Voice", "Caption", drawn, drawn)])
-    write_html_report(tmp_path / "report.html", replace(report, experiments=[first]))
-    browser.get((tmp_path / "report.html").as_uri())
+    opened(browser, tmp_path, report, figures=[Figure("Voice", "Caption", drawn, drawn)])
     seen = "return [...document.querySelectorAll('svg [data-method]')].map(mark => +getComputedStyle(mark).opacity)"
     assert browser.execute_script(seen) == [1, 1, 1]
     for chosen, opacities in (("own", [0.15, 1, 1]), ("unseen", [1, 0.15, 1]), ("", [1, 1, 1])):
@@ -474,8 +454,7 @@ def test_one_switch_fades_what_other_encoders_see(tmp_path, report, browser) -> 
 
 
 def test_a_tables_csv_is_its_parquet(tmp_path, report, browser) -> None:
-    write_html_report(tmp_path / "report.html", report)
-    browser.get((tmp_path / "report.html").as_uri())
+    opened(browser, tmp_path, report)
     for table in report.experiments[0].tables:
         link = f"document.querySelector('.files[data-name=\"{table.spec.label}\"] a[download]')"
         href = browser.execute_script(f"{link}.click(); return {link}.href")
@@ -489,16 +468,13 @@ def test_a_tables_csv_is_its_parquet(tmp_path, report, browser) -> None:
 
 
 def test_files_are_links_where_they_lie_beside_the_page(tmp_path, report, browser) -> None:
-    write_html_report(tmp_path / "report.html", report)
     linked = "return document.querySelectorAll('.files a[href$=parquet]').length"
-    browser.get((tmp_path / "report.html").as_uri())
+    opened(browser, tmp_path, report)
     time.sleep(0.2)
     # A copy that is sent has no dead link: what is no place of this page is none.
-    assert (
-        browser.execute_script("""return [...document.querySelectorAll('a[href]:not([download])')].filter(link =>
-      !link.getAttribute('href').startsWith('#') || !document.getElementById(link.hash.slice(1))).length""")
-        == 0
-    )
+    dead = """return [...document.querySelectorAll('a[href]:not([download])')].filter(link =>
+        !link.getAttribute('href').startsWith('#') || !document.getElementById(link.hash.slice(1))).length"""
+    assert browser.execute_script(dead) == 0
     (tmp_path / "figures").mkdir()
     shutil.copyfile(report.figures[0].svg, tmp_path / "figures" / "favor_overview.svg")
     browser.get((tmp_path / "report.html").as_uri())
@@ -514,8 +490,7 @@ def printed_text(browser, folder, **paper) -> str:
 
 @needs("pdftotext", "pdfinfo")
 def test_what_is_folded_is_printed(tmp_path, report, browser) -> None:
-    write_html_report(tmp_path / "report.html", report)
-    browser.get((tmp_path / "report.html").as_uri())
+    opened(browser, tmp_path, report)
     text = printed_text(browser, tmp_path)
     about = subprocess.run(["pdfinfo", tmp_path / "printed.pdf"], capture_output=True, text=True, check=True).stdout
     assert re.search(r"Tagged: +yes", about)  # for screen readers
@@ -532,8 +507,7 @@ def test_what_is_folded_is_printed(tmp_path, report, browser) -> None:
 
 @needs("pdftotext")
 def test_paper_print_and_phone(tmp_path, report, browser) -> None:
-    write_html_report(tmp_path / "report.html", report)
-    browser.get((tmp_path / "report.html").as_uri())
+    opened(browser, tmp_path, report)
     # The paper's values wait to be asked for.
     assert browser.execute_script("return document.body.classList.contains('without-paper')")
     visible = "[...document.querySelectorAll('main details .scroll')].map(d => d.checkVisibility())"

@@ -1,7 +1,5 @@
 """LaTeX of tables: what is printed, and that it compiles with the packages it names."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 import shutil
@@ -11,13 +9,14 @@ import pandas as pd
 import pytest
 from tests.latex import two_columns
 from tests.optional import needs
+from tests.reports import make_score
 
 from favor.foundation.registry import TABLES
 from favor.paper.values import load_paper_values
 from favor.tables.build import build_table
 from favor.tables.completion import printed_spec
 from favor.tables.latex import latex_table
-from favor.tables.specs import Column, Context, Panel, Row, TableSpec
+from favor.tables.specs import Column, Context, Panel, TableSpec, method_rows
 
 needs_latex = needs("pdflatex", "pdftotext")
 
@@ -40,25 +39,12 @@ def test_marks_deviations_and_notes(scores, context) -> None:
 
 def test_numbers_align_at_the_point() -> None:
     """A column of -3.25, 12.50 and 0.75 keeps room for a sign and for a digit where they lack."""
-    spec = TableSpec(
-        **{"label": "own", "section": "Main text", "title": "Own", "caption": "Own."},
-        panels=(Panel((Column("Value", "author_accuracy", "style", decimals=2),)),),
-        rows=tuple(Row((name,), method=name) for name in ("a", "b", "c")),
-        stub_headers=("Row",),
-        sources=("prototypes",),
-    )
-    (column,) = spec.panels[0].columns
-    lines = [("a", -3.25), ("b", 12.5), ("c", 0.75)]
-    empty = dict.fromkeys(("section", "mark", "marking", "reason", "paper_text"), "")
-    missing = dict.fromkeys(("deviation", "paper_value", "paper_deviation"), float("nan"))
-    cells = pd.DataFrame(
-        [
-            {"panel": "", "row": row, "column": column.label, "order": place, "value": value, "n": 1}
-            | {"text": f"{value:.2f}", **empty, **missing}
-            for place, (row, value) in enumerate(lines)
-        ]
-    )
-    source = latex_table(spec, cells)
+    values = {"a": -3.25, "b": 12.5, "c": 0.75}
+    column = Column("Value", "author_accuracy", "style", decimals=2)
+    spec = TableSpec("own", "Own", "Own.", method_rows(*values), (Panel((column,)),), ("prototypes",))
+    scores = pd.DataFrame([make_score(name, "author_accuracy", value, "asce_a") for name, value in values.items()])
+    about = Context("demo", tuple(values), encoders={"style": "asce_a"}, marks="paper")
+    source = latex_table(spec, build_table(spec, scores, about))
     assert r"a & \phantom{0}$-$3.25 \\" in source
     assert r"b & \phantom{$-$}12.50 \\" in source
     assert r"c & \phantom{$-$}\phantom{0}0.75 \\" in source
@@ -119,9 +105,8 @@ def test_daggers_and_sections(scores, context) -> None:
 
 
 def test_wide_tables_span_two_columns_and_marks_are_the_users(scores, context) -> None:
-    wide = latex_table(
-        printed_spec("main_federated_results"), build_table(printed_spec("main_federated_results"), scores, context)
-    )
+    spec = printed_spec("main_federated_results")
+    wide = latex_table(spec, build_table(spec, scores, context))
     assert r"\begin{table*}[htbp]" in wide
     assert r"\providecommand{\favorbest}[1]{\textbf{#1}}" in wide
     assert r"\favorbest{0.400}" in wide
@@ -155,8 +140,6 @@ def test_a_name_is_text_wherever_a_line_begins(scores, context, tmp_path, title)
 
 
 def test_a_users_own_table(scores, context) -> None:
-    from favor.tables.specs import method_rows
-
     columns = (Column("A & B", "author_accuracy", "style", direction="up"),)
     spec = TableSpec("mine_100%", "Mine", "Mine & yours.", method_rows("favor"), (Panel(columns),), ("prototypes",))
     source = latex_table(spec, build_table(spec, scores, context))

@@ -1,7 +1,5 @@
 """The table of what adapters know: chance is said to be chance, forgetting is marked, tests are corrected."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 from tests.scores.test_likelihood import CLIENTS, own_voice, rows

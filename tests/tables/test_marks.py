@@ -1,7 +1,5 @@
 """Marks on columns whose truth is known: all rows equal, one winner, ties with it, references that do not separate."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Our tables fed with the paper's own values: same marks, same components, and arithmetic that closes."""
 
-from __future__ import annotations
-
 import math
 
 import pandas as pd

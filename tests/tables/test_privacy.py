@@ -1,7 +1,5 @@
 """The tables of the privacy audit from scores: one row per attack and view, intervals, and reasons for dashes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd
@@ -20,8 +18,7 @@ def rows(metric, view, value, note="", n=48, **ends) -> Iterator[Score]:
 
 
 def cells(label, scores) -> pd.DataFrame:
-    frame = build_table(load_spec(label), scores_frame(scores), CONTEXT)
-    return frame.set_index(["row", "column"])
+    return build_table(load_spec(label), scores_frame(scores), CONTEXT).set_index(["row", "column"])
 
 
 def test_an_attack_has_its_statistics_with_intervals_and_what_chance_gives() -> None:
@@ -61,14 +58,10 @@ def test_canaries_have_a_row_per_view_and_number_of_repeats() -> None:
         for repeats in (1, 16):
             scores += rows("canary_exposure", f"{view}_{repeats}", 2.0 + repeats, shuffled=1.4, most=10.0)
     found = cells("privacy-canaries", scores)
-    assert list(dict.fromkeys(found.index.get_level_values(0))) == [
-        *(
-            f"FAVoR · {view} · secret planted {repeats} ×"
-            for view in ("each upload", "mean of the round", "final shared adapter")
-            for repeats in (1, 16)
-        ),
-        "FAVoR · mean of the round · canary client",
-    ]
+    views = ("each upload", "mean of the round", "final shared adapter")
+    planted = [f"FAVoR · {view} · secret planted {repeats} ×" for view in views for repeats in (1, 16)]
+    rows_found = list(dict.fromkeys(found.index.get_level_values(0)))
+    assert rows_found == [*planted, "FAVoR · mean of the round · canary client"]
     secret = found.loc["FAVoR · final shared adapter · secret planted 16 ×", "text"]
     assert secret[["Exposure (bits)", "Before training", "Most possible"]].tolist() == ["18.00", "18.00", "10.00"]
     client = found.loc["FAVoR · mean of the round · canary client", "text"]

@@ -1,7 +1,5 @@
 """Every shipped table specification loads, names scores that exist, and finds its values in the paper."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Tables and figures over the points of a sweep, from hand-made scores."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Any
@@ -31,6 +29,7 @@ POINTS = [
     Point(label="Strong", experiment="strong"),
 ]
 
+KEPT = ("author_margin", "generated_source_auc")
 SPACES = {"even": "asce_a", "Strong": "asce_a"}
 
 
@@ -59,15 +58,30 @@ def scores(score) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def at_point(score, method, metric, point, values, encoder="", start="") -> list[dict]:
+    """A metric with its interval, or what ``values`` has of it."""
+    return [
+        {
+            **score(method, metric, value, encoder, 0, variant=f"{start}{end}".strip("_")),
+            "point": point,
+            "experiment": "",
+        }
+        for end, value in zip(("", "_low", "_high"), values, strict=False)
+    ]
+
+
+def own(*columns, ranked=True, **others) -> TableSpec:
+    """A table of FAVoR and Ditto at every point."""
+    rows = tuple(Row((name, POINT), method=name.lower(), ranked=ranked) for name in ("FAVoR", "Ditto"))
+    stubs = {"stub_headers": ("Method", "Point"), "over_points": True}
+    return TableSpec("own", "Own", "Caption.", rows, (Panel(columns),), ("verification",), **stubs, **others)
+
+
 def test_gains_at_every_point_with_their_intervals(score) -> None:
     rows = [
-        {**score(method, "likelihood_own_gain", value, variant=variant), "point": point, "experiment": ""}
-        for method, point, values in (
-            ("favor", "even", (0.05, 0.03, 0.07)),
-            ("favor", "Strong", (-0.01, -0.02, 0.0)),
-            ("ditto", "even", (0.04, 0.02, 0.06)),
-        )
-        for variant, value in zip(("", "low", "high"), values, strict=True)
+        *at_point(score, "favor", "likelihood_own_gain", "even", (0.05, 0.03, 0.07)),
+        *at_point(score, "favor", "likelihood_own_gain", "Strong", (-0.01, -0.02, 0.0)),
+        *at_point(score, "ditto", "likelihood_own_gain", "even", (0.04, 0.02, 0.06)),
     ]
     cells = build_sweep(printed_spec("likelihood-sweep"), POINTS, pd.DataFrame(rows), contexts(), None)
     own = cells[cells["column"] == cells["column"].iloc[0]]
@@ -109,12 +123,7 @@ def test_a_missing_half_is_a_dash_with_its_reason(scores) -> None:
 
 
 def test_rows_of_several_methods_are_grouped_and_ranked_by_point(scores) -> None:
-    column = Column("AUC", "generated_auc", "style", direction="up")
-    rows = (Row(("FAVoR", POINT), method="favor"), Row(("Ditto", POINT), method="ditto"))
-    spec = TableSpec(
-        "own", "Own", "Caption.", rows, (Panel((column,)),), ("verification",), stub_headers=("Method", "Allocation"),
-        open_rows=False, with_controls=False, ranked_within="point", over_points=True,
-    )  # fmt: skip
+    spec = own(Column("AUC", "generated_auc", "style", direction="up"), ranked_within="point")
     cells = build_sweep(spec, POINTS, scores, contexts())
     assert cells["row"].tolist() == ["FAVoR · even", "Ditto · even", "FAVoR · Strong", "Ditto · Strong"]
     assert cells["mark"].tolist() == ["best", "second", "second", "best"]
@@ -127,12 +136,7 @@ def test_rows_of_several_methods_are_grouped_and_ranked_by_point(scores) -> None
 
 
 def test_rows_within_a_point_are_marked_by_its_own_evidence(scores) -> None:
-    column = Column("AUC", "generated_auc", "style", direction="up")
-    rows = (Row(("FAVoR", POINT), method="favor"), Row(("Ditto", POINT), method="ditto"))
-    spec = TableSpec(
-        "own", "Own", "Caption.", rows, (Panel((column,)),), ("verification",), stub_headers=("Method", "Allocation"),
-        open_rows=False, with_controls=False, ranked_within="point", over_points=True,
-    )  # fmt: skip
+    spec = own(Column("AUC", "generated_auc", "style", direction="up"), ranked_within="point")
 
     def differing(p) -> pd.DataFrame:
         keys = {"encoder": "asce_a", "metric": "generated_auc", "delta": 0.1, "low": 0.05, "high": 0.2}
@@ -153,11 +157,7 @@ def test_the_spread_over_points_by_hand(scores) -> None:
         Column("AUC", "generated_auc", "style"),
         Column("Δ", "generated_auc", "style", minus="favor", signed=True),
     )
-    rows = (Row(("FAVoR", POINT), method="favor", ranked=False), Row(("Ditto", POINT), method="ditto", ranked=False))
-    spec = TableSpec(
-        "own", "Own", "Caption.", rows, (Panel(columns),), ("verification",), stub_headers=("Method", "Draw"),
-        open_rows=False, with_controls=False, over_points=True, spread="Mean ± SD",
-    )  # fmt: skip
+    spec = own(*columns, ranked=False, spread="Mean ± SD")
     cells = build_sweep(spec, POINTS, scores, contexts()).set_index(["row", "column"])
     # FAVoR .72 and .51: mean .615, deviation .21 / sqrt 2. Ditto less FAVoR: -.115 and .0405, mean -.03725.
     last = cells.loc["FAVoR · Mean ± SD", "AUC"]
@@ -205,11 +205,11 @@ def test_the_figure_takes_every_point_in_its_own_space(scores, tmp_path) -> None
 
 
 def test_bars_are_the_intervals_of_a_metric_that_has_them(tmp_path, score) -> None:
-    ends = {"upload": 0.7, "upload_low": 0.6, "upload_high": 0.9, "upload_shuffled": 0.5}
     rows = [
-        {**score("fedavg", "text_auc", value, "", 0, variant=variant), "point": point, "experiment": ""}
+        row
         for point in ("even", "Strong")
-        for variant, value in ends.items()
+        for start, values in (("upload", (0.7, 0.6, 0.9)), ("upload_shuffled", (0.5,)))
+        for row in at_point(score, "fedavg", "text_auc", point, values, start=start)
     ]
     shown, metrics = Methods(["fedavg"]), {"text_auc:upload": "Text AUC (upload)"}
     draw_sweep(pd.DataFrame(rows), POINTS, metrics, SPACES, shown, tmp_path / "points.svg", tmp_path / "points.csv")
@@ -296,8 +296,9 @@ def test_what_is_said_below_a_table_names_the_points_it_is_true_of(scores) -> No
 
 def test_a_figure_draws_a_variant_and_methods_that_miss_a_point(score, tmp_path) -> None:
     rows = [
-        {**score(method, "text_auc", value, "", 1), "variant": "upload", "point": point, "experiment": ""}
-        for method, point, value in (("fedavg", "even", 0.9), ("fedavg", "Strong", 0.6), ("favor", "even", 0.8))
+        *at_point(score, "fedavg", "text_auc", "even", (0.9,), start="upload"),
+        *at_point(score, "fedavg", "text_auc", "Strong", (0.6,), start="upload"),
+        *at_point(score, "favor", "text_auc", "even", (0.8,), start="upload"),
     ]
     labels = {"text_auc": "Text AUC"}
     assert sweep_label("text_auc:upload", labels) == "Text AUC (upload)"
@@ -310,3 +311,28 @@ def test_a_figure_draws_a_variant_and_methods_that_miss_a_point(score, tmp_path)
     assert "FAVoR" not in drawn  # at one of the two points alone
     with pytest.raises(UserError, match="text_auc:final"):
         draw_sweep(pd.DataFrame(rows), POINTS, {"text_auc:final": "x"}, SPACES, Methods(["fedavg"]), tmp_path / "b.svg")
+
+
+def test_a_row_per_defence_and_a_dash_for_a_method_that_one_does_not_run(score) -> None:
+    points = [Point(label="none", experiment="balanced"), Point(label="A frozen", experiment="strong")]
+    attacks = [(metric, "upload") for metric in ("upload_norm", "sender_top1", "link_top1", "text_auc")]
+    attacks += [("text_auc", "mean"), ("member_auc", "final"), ("empirical_epsilon", "mean")]
+    rows = [
+        row
+        for point, methods in (("none", ("fedavg", "favor")), ("A frozen", ("fedavg",)))
+        for name, metric, start, values, encoder in (
+            *(("fedavg", metric, view, (0.75, 0.5, 1.0), "") for metric, view in attacks),
+            *((name, f"kept_{metric}", "", (0.4, 0.3, 0.5), "asce_a") for name in methods for metric in KEPT),
+        )
+        for row in at_point(score, name, metric, point, values, encoder, start)
+    ]
+    known = contexts(balanced=("fedavg", "favor"), strong=("fedavg",))
+    found = build_sweep(printed_spec("privacy-defences"), points, pd.DataFrame(rows), known).set_index(
+        ["row", "column"]
+    )
+    assert found.loc[("none", "Whose is it? Top-1, each upload"), "text"] == "0.75 [0.50, 1.00]"
+    assert found.loc[("none", "Norm of uploads"), "text"] == "0.75"
+    assert found.loc[("none", "Canary client ε, at least"), "text"] == "0.8"
+    assert found.loc[("none", "FAVoR margin"), "text"] == "0.40 [0.30, 0.50]"
+    assert found.loc[("A frozen", "FedAvg margin"), "text"] == "0.40 [0.30, 0.50]"
+    assert "not run" in found.loc[("A frozen", "FAVoR margin"), "reason"]

@@ -46,14 +46,10 @@ def certificate_lines(
 
 
 def _retrieval(encoder: str, path: Path, settings: Resampled) -> list[Any]:
-    frame = read_parquet(path, SOURCE_EMBEDDINGS)
-    train, test = (_texts(frame[frame["kind"] == kind]) for kind in ("train", "test"))
+    frame = read_parquet(path, SOURCE_EMBEDDINGS).sort_values(["client", "item"])
+    parts = [frame[frame["kind"] == kind].reset_index(drop=True) for kind in ("train", "test")]
+    train, test = (Sources(own[["client", "item", "topic"]], unit_embeddings(own["embedding"])) for own in parts)
     return list(retrieval_scores(encoder, train, test, settings.draws, settings.seed))
-
-
-def _texts(frame: pd.DataFrame) -> Sources:
-    ordered = frame.sort_values(["client", "item"], ignore_index=True)
-    return Sources(ordered[["client", "item", "topic"]], unit_embeddings(ordered["embedding"]))
 
 
 def _aligned(cells: pd.DataFrame, reasons: Mapping[str, int]) -> list[str]:
@@ -62,9 +58,5 @@ def _aligned(cells: pd.DataFrame, reasons: Mapping[str, int]) -> list[str]:
         marks = [f" {letter(reasons[cell['reason']])}" if cell["reason"] else "" for cell in line]
         rows.append([row, *(cell["text"] + mark for cell, mark in zip(line, marks, strict=True))])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(
-            [row[0].ljust(widths[0]), *(text.rjust(width) for text, width in zip(row[1:], widths[1:], strict=True))]
-        )
-        for row in rows
-    ]
+    aligned = [[f"{text:>{width}}" for text, width in zip(row, widths, strict=True)] for row in rows]
+    return ["  ".join([row[0].ljust(widths[0]), *right[1:]]) for row, right in zip(rows, aligned, strict=True)]

@@ -52,13 +52,7 @@ def record_run(workflow: Any, results: Path, root: Path, ended: str) -> None:
 def provenance_page(found: Mapping[str, Any]) -> str:
     """Return the page of ``{"runs": ..., "stages": ...}`` (:mod:`favor.running.folder.run_record`)."""
     stages = [
-        (
-            stage["stage"],
-            stage["jobs"],
-            lasting(stage["seconds"]),
-            lasting(stage["longest"]),
-            DASH if stage["peak_mb"] is None else f"{stage['peak_mb']:,.0f}",
-        )
+        (stage["stage"], stage["jobs"], lasting(stage["seconds"]), lasting(stage["longest"]), _memory(stage["peak_mb"]))
         for stage in found["stages"]
     ]
     files = [
@@ -79,10 +73,9 @@ def provenance_page(found: Mapping[str, Any]) -> str:
 def _run(run: Mapping[str, Any]) -> tuple[int, list[tuple[str, Any]]]:
     """How many jobs a run had, and what is said of it."""
     changes = {None: "not known", True: "with uncommitted changes", False: "without uncommitted changes"}
-    machine, jobs = run["machine"], run["jobs"]
-    commit = (
-        "not a git checkout" if run["commit"] is None else f"{run['commit']}, {changes[run['uncommitted_changes']]}"
-    )
+    machine, jobs, commit = run["machine"], run["jobs"], "not a git checkout"
+    if run["commit"] is not None:
+        commit = f"{run['commit']}, {changes[run['uncommitted_changes']]}"
     facts = {
         "Ended": f"{run['finished']} ({run['ended']}, after {lasting(run['seconds'])})",
         "Command": run["command"],
@@ -97,9 +90,12 @@ def _run(run: Mapping[str, Any]) -> tuple[int, list[tuple[str, Any]]]:
     return sum(jobs.values()), list(facts.items())
 
 
+def _memory(peak: float | None) -> str:
+    return DASH if peak is None else f"{peak:,.0f}"
+
+
 def lasting(seconds: float) -> str:
     """Return a duration: "41 s", "3 min 20 s", "2 h 5 min"."""
-    whole = round(seconds)
-    minutes, rest = divmod(whole, 60)
+    minutes, rest = divmod(round(seconds), 60)
     hours, left = divmod(minutes, 60)
-    return f"{hours} h {left} min" if hours else f"{minutes} min {rest} s" if minutes else f"{whole} s"
+    return f"{hours} h {left} min" if hours else f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from favor.figures.data import FigureData
 from favor.figures.drawing import BLACK, GREY, drawing, save, say
-from favor.figures.identity import Methods
 from favor.figures.specs import FigureSpec
 
 # Shades of grey: a hue says the family of a method.
@@ -17,14 +17,15 @@ SHARES = {
 }
 
 
-def draw_common_prompts(scores: pd.DataFrame, style_encoder: str, methods: Methods, *paths: str | Path) -> None:
+def draw_common_prompts(data: FigureData, *paths: str | Path) -> None:
     """Draw the ``scores`` of family ``common_prompts`` in the style encoder's space to each of ``paths``.
 
     a: cosines of two authors on one prompt (filled, with the interval over authors) and on two (hollow), the least
     alike first; the line is people on their own prompts. All are means over seeds.
     b: the shares of variance, for methods that have them; the author's with its interval.
     """
-    means = scores[scores["encoder"] == style_encoder].groupby(["metric", "variant", "method"])["value"].mean()
+    scores, methods = data.scores(), data.shown
+    means = scores[scores["encoder"] == data.style_encoder].groupby(["metric", "variant", "method"])["value"].mean()
 
     def value(metric: str, variant: str, method: str) -> float:
         return float(means.get((metric, variant, method), np.nan))
@@ -45,16 +46,13 @@ def draw_common_prompts(scores: pd.DataFrame, style_encoder: str, methods: Metho
         bars = np.nan_to_num(np.abs(np.subtract([low, high], same)))
         looks = methods.identities(shown)
         for place, method in enumerate(shown):
-            color = looks[method].color
-            axes[0].plot(other[place], place, "o", color=color, markerfacecolor="white")
-            axes[0].errorbar(
-                same[place], place, xerr=bars[:, place, None], fmt="o", color=color, elinewidth=1.2, capsize=2
-            )
+            look = {"color": looks[method].color, "elinewidth": 1.2, "capsize": 2}
+            axes[0].plot(other[place], place, "o", color=looks[method].color, markerfacecolor="white")
+            axes[0].errorbar(same[place], place, xerr=bars[:, place, None], fmt="o", **look)
         for label, face in (("two prompts", "white"), ("one prompt", BLACK)):
             axes[0].plot([], [], "o", color=BLACK, markerfacecolor=face, label=label)
-        axes[0].axvline(
-            value("own_prompt_similarity", "", "gold"), color=GREY, linestyle=":", label="people, own prompts"
-        )
+        own = value("own_prompt_similarity", "", "gold")
+        axes[0].axvline(own, color=GREY, linestyle=":", label="people, own prompts")
         methods.label_rows(axes[0], shown)
         axes[0].set(xlabel="Cosine between authors")
         left = np.zeros(len(shown))
@@ -72,24 +70,12 @@ def draw_common_prompts(scores: pd.DataFrame, style_encoder: str, methods: Metho
         axes[1].set(xlabel="Share of variance", xlim=(0, 1), yticks=[])
         for axis in axes:
             axis.set_ylim(-0.6, len(shown) - 0.4)
-            axis.legend(
-                loc="lower right",
-                bbox_to_anchor=(1.02, 1.0),
-                ncols=3,
-                frameon=False,
-                fontsize=7.5,
-                columnspacing=1.0,
-                handletextpad=0.4,
-            )
-        own = value("own_prompt_similarity", "", "gold")
+            corner = {"loc": "lower right", "bbox_to_anchor": (1.02, 1.0), "columnspacing": 1.0, "handletextpad": 0.4}
+            axis.legend(**corner, ncols=3, frameon=False, fontsize=7.5)
         shares = [[value(metric, "", method) for method in shown] for metric in SHARES]
-        data = pd.DataFrame(dict(zip(columns, (shown, same, low, high, other, *shares, *ends), strict=True)))
-        save(
-            figure,
-            *paths,
-            finding=methods.span("Cosine between authors on one prompt", {row: alike[row] for row in shown}),
-            data=methods.named(data.assign(people_own_prompts=own)[::-1]),
-        )
+        numbers = pd.DataFrame(dict(zip(columns, (shown, same, low, high, other, *shares, *ends), strict=True)))
+        finding = methods.span("Cosine between authors on one prompt", {row: alike[row] for row in shown})
+        save(figure, *paths, finding=finding, data=methods.named(numbers.assign(people_own_prompts=own)[::-1]))
 
 
 FIGURE = FigureSpec(
@@ -99,5 +85,5 @@ FIGURE = FigureSpec(
     "between authors, with 95 % intervals. A method with one adapter for all has one text per prompt.",
     scores=("common_prompts",),
     place=3,
-    draw=lambda data, *paths: draw_common_prompts(data.scores(), data.style_encoder, data.shown, *paths),
+    draw=draw_common_prompts,
 )

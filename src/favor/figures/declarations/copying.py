@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from favor.figures.data import FigureData
 from favor.figures.drawing import BLACK, drawing, save, say
-from favor.figures.identity import Methods
 from favor.figures.specs import FigureSpec
 
 PANELS = {"copy5_rate": "Share of an output's 5-grams", "longest_copy": "Longest copied span, words"}
@@ -14,12 +14,13 @@ PANELS = {"copy5_rate": "Share of an output's 5-grams", "longest_copy": "Longest
 TEXTS = {"": ("own_text", "own text", ":"), "others": ("other_clients_texts", "other clients' texts", "--")}
 
 
-def draw_copying(scores: pd.DataFrame, methods: Methods, *paths: str | Path) -> None:
+def draw_copying(data: FigureData, *paths: str | Path) -> None:
     """Draw the ``scores`` of family ``copying`` to each of ``paths``, means over seeds, bars their 95 % intervals.
 
     The method that shares most with other clients' texts comes first. Dotted (own text) and dashed lines are the
     authors' own continuations, which copy nothing. Methods without outputs are left out.
     """
+    scores, methods = data.scores(), data.shown
     means = scores.groupby(["metric", "variant", "method"])["value"].mean()
 
     def value(metric: str, variant: str, method: str) -> float:
@@ -27,7 +28,7 @@ def draw_copying(scores: pd.DataFrame, methods: Methods, *paths: str | Path) -> 
 
     shown = [method for method in methods.rows if np.isfinite(value("copy5_rate", "", method))]
     shown = sorted(shown, key=lambda method: -value("copy5_rate", "others", method))[::-1]
-    data = pd.DataFrame(
+    numbers = pd.DataFrame(
         {"metric": metric, "method": method}
         | {
             f"{name}{end}": value(metric, f"{variant}{end}".strip("_"), method)
@@ -43,7 +44,7 @@ def draw_copying(scores: pd.DataFrame, methods: Methods, *paths: str | Path) -> 
             if not shown:
                 say(axis, "No output passed the filter.")
                 continue
-            found = data[data["metric"] == metric].set_index("method").loc[shown]
+            found = numbers[numbers["metric"] == metric].set_index("method").loc[shown]
             for (variant, (name, text, line)), aside in zip(TEXTS.items(), (-0.13, 0.13), strict=True):
                 for place, (method, identity) in enumerate((row, looks[row]) for row in shown):
                     mean, *ends = found.loc[method, [name, f"{name}_low", f"{name}_high"]].to_numpy(dtype=float)
@@ -62,7 +63,7 @@ def draw_copying(scores: pd.DataFrame, methods: Methods, *paths: str | Path) -> 
             f"{PANELS['copy5_rate']} in the {text}": {row: value("copy5_rate", variant, row) for row in shown}
             for variant, (_, text, _) in TEXTS.items()
         }
-        save(figure, *paths, finding=methods.spans(said), data=methods.named(data))
+        save(figure, *paths, finding=methods.spans(said), data=methods.named(numbers))
 
 
 FIGURE = FigureSpec(
@@ -73,5 +74,5 @@ FIGURE = FigureSpec(
     "over outputs and seeds; bars are 95 % intervals over authors.",
     scores=("copying",),
     place=4,
-    draw=lambda data, *paths: draw_copying(data.scores(), data.shown, *paths),
+    draw=draw_copying,
 )

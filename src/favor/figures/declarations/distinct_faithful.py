@@ -8,8 +8,9 @@ from typing import Any
 import pandas as pd
 from matplotlib.lines import Line2D
 
+from favor.figures.data import FigureData
 from favor.figures.drawing import BLACK, GREY, TAB, drawing, ink, save, say
-from favor.figures.identity import Methods, point
+from favor.figures.identity import point
 from favor.figures.specs import FigureSpec
 from favor.paper.names import unmarked
 from favor.scores.metric import UNSEEN
@@ -37,13 +38,16 @@ def places(scores: pd.DataFrame, encoder: str) -> pd.DataFrame:
     return found.set_axis(list(names), axis=1).dropna()
 
 
-def draw_distinct_faithful(scores: pd.DataFrame, style_encoder: str, methods: Methods, *paths: str | Path) -> None:
+def draw_distinct_faithful(data: FigureData, *paths: str | Path) -> None:
     """Draw the ``scores`` of the family ``voice_kept`` to each of ``paths``, a panel per method.
 
     The most faithful comes first. Judges are the unseen encoders and the methods' own; the first decides. Methods
     without both values are left out.
     """
-    judges = [each for each in (UNSEEN, style_encoder) if (scores["encoder"] == each).any()] or [style_encoder]
+    scores, methods = data.scores(), data.shown
+    judges = [each for each in (UNSEEN, data.style_encoder) if (scores["encoder"] == each).any()] or [
+        data.style_encoder
+    ]
     found = {encoder: places(scores, encoder) for encoder in judges}
     first, values = next(iter(found.items()))
     shown = values.loc[[row for row in methods.rows if row in values.index], "y"]
@@ -83,11 +87,11 @@ def draw_distinct_faithful(scores: pd.DataFrame, style_encoder: str, methods: Me
             say(axes[0], "No method has both values:\nno output passed the filter.")
         drawn_values = values.loc[order]
         said = {"Verification AUC among outputs": drawn_values["x"], "Right author": drawn_values["y"]}
-        data = [
+        numbers = [
             judged.reindex([row for row in (*order, *people) if row in judged.index]).assign(encoder=encoder)
             for encoder, judged in found.items()
         ]
-        named = pd.concat([methods.named(each.rename_axis(index="method")) for each in data], ignore_index=True)
+        named = pd.concat([methods.named(each.rename_axis(index="method")) for each in numbers], ignore_index=True)
         save(figure, *paths, finding=methods.spans(said), data=named)
 
 
@@ -110,10 +114,5 @@ FIGURE = FigureSpec(
     "distinguishable, but not shown to be the authors' own.",
     scores=("voice_kept",),
     place=1,
-    draw=lambda data, *paths: draw_distinct_faithful(
-        data.scores(),
-        data.style_encoder,
-        data.shown,
-        *paths,
-    ),
+    draw=draw_distinct_faithful,
 )

@@ -2,24 +2,18 @@
 
 from pathlib import Path
 
-import pandas as pd
-
+from favor.figures.data import FigureData
 from favor.figures.drawing import drawing, label_beside, save, say
-from favor.figures.identity import Methods
 from favor.figures.specs import FigureSpec
 
 
-def draw_diversity_growth(
-    scores: pd.DataFrame,
-    style_encoder: str,
-    methods: Methods,
-    *paths: str | Path,
-) -> None:
+def draw_diversity_growth(data: FigureData, *paths: str | Path) -> None:
     """Draw the style Vendi score of the family ``diversity`` over the number of authors, means over seeds.
 
     Methods without a score are left out.
     """
-    own = scores[(scores["metric"] == "style_vendi") & (scores["encoder"] == style_encoder)]
+    scores, methods = data.scores(), data.shown
+    own = scores[(scores["metric"] == "style_vendi") & (scores["encoder"] == data.style_encoder)]
     own = own[own["variant"].str.startswith("authors_")].dropna(subset="value")
     own = own.assign(authors=own["variant"].str.removeprefix("authors_").astype(int))
     found = own.groupby(["method", "authors"])["value"].agg(["mean", "count"])
@@ -52,10 +46,5 @@ FIGURE = FigureSpec(
     "bring no more voices.",
     scores=("diversity",),
     place=31,
-    draw=lambda data, *paths: draw_diversity_growth(
-        data.scores(),
-        data.style_encoder,
-        data.shown,
-        *paths,
-    ),
+    draw=draw_diversity_growth,
 )

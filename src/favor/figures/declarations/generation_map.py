@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from favor.figures.data import FigureData
 from favor.figures.drawing import BLUE, GREY, VERMILION, drawing, save, say
-from favor.figures.identity import Methods
 from favor.figures.specs import FigureSpec
 from favor.foundation.vectors import unit_rows
 
@@ -31,20 +31,16 @@ def spread(centres: np.ndarray) -> float:
     return float(np.sqrt(((centres - centres.mean(axis=0)) ** 2).sum(axis=1).mean()))
 
 
-def draw_generation_map(
-    sources: pd.DataFrame,
-    golds: pd.DataFrame,
-    generations: pd.DataFrame,
-    methods: Methods,
-    *paths: str | Path,
-) -> None:
+def draw_generation_map(data: FigureData, *paths: str | Path) -> None:
     """Draw one panel for the authors' own continuations and one for each of the ``methods``, all on the same axes.
 
-    ``sources`` and ``golds``: tables ``source_embeddings``; ``generations``: table ``generation_embeddings``, outputs
-    that passed the filter, all seeds. The plane is fitted on the training texts. A line joins an author's source
-    centre (open circle) to the centre of the outputs (dot). Authors stay anonymous: points carry no names. The number
-    in a panel is the spread of the authors' centres over that of their own continuations, in the whole space.
+    Outputs are those that passed the filter, of all seeds. The plane is fitted on the training texts. A line joins an
+    author's source centre (open circle) to the centre of the outputs (dot). Authors stay anonymous: points carry no
+    names. The number in a panel is the spread of the authors' centres over that of their own continuations, in the
+    whole space.
     """
+    sources, golds = data.table("source_embeddings"), data.table("gold_embeddings")
+    generations, methods = data.surviving_embeddings(), data.shown
     train = sources[sources["kind"] == "train"]
     mean, plane, share = principal_plane(_rows(train))
 
@@ -125,11 +121,5 @@ FIGURE = FigureSpec(
     "adds to centres of few texts is in it, and is taken out in the first figure.",
     inputs=("source_embeddings", "gold_embeddings", "generation_embeddings", "generations"),
     place=21,
-    draw=lambda data, *paths: draw_generation_map(
-        data.table("source_embeddings"),
-        data.table("gold_embeddings"),
-        data.surviving_embeddings(),
-        data.shown,
-        *paths,
-    ),
+    draw=draw_generation_map,
 )

@@ -5,25 +5,21 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from favor.figures.data import FigureData
 from favor.figures.drawing import GREY, RISING, drawing, save, say
-from favor.figures.identity import Methods
 from favor.figures.specs import FigureSpec
 from favor.scores.readable_habits import HABITS
 from favor.tables.cells import printed
 from favor.tables.escape import minus
 
 
-def draw_homogenisation(
-    scores: pd.DataFrame,
-    style_encoder: str,
-    methods: Methods,
-    *paths: str | Path,
-) -> None:
+def draw_homogenisation(data: FigureData, *paths: str | Path) -> None:
     """Draw the ``scores`` of the family ``drift`` to each of ``paths``: a ladder of methods, and their habits kept.
 
     Methods without a spread are left out, and habits in which the authors' own continuations do not differ.
     """
-    spread = scores[(scores["metric"] == "spread_left") & (scores["encoder"] == style_encoder)]
+    scores, methods = data.scores(), data.shown
+    spread = scores[(scores["metric"] == "spread_left") & (scores["encoder"] == data.style_encoder)]
     # Few authors have a spread without an interval.
     ladder = spread.pivot_table(index="method", columns="variant", values="value").reindex(columns=["", "low", "high"])
     ladder = ladder[ladder.index.isin([*methods.rows, "shuffled"])]
@@ -53,8 +49,8 @@ def draw_homogenisation(
         left_over = ladder[""].to_dict() if len(ladder) else {}
         finding = methods.span("Spread between authors, relative to their real texts", left_over)
         spreads = ladder.rename(columns={"": "spread_left", "low": "spread_low", "high": "spread_high"})
-        data = spreads.join(kept.add_prefix("habit_")).rename_axis(index="method", columns=None)
-        save(figure, *paths, finding=finding, data=methods.named(data))
+        numbers = spreads.join(kept.add_prefix("habit_")).rename_axis(index="method", columns=None)
+        save(figure, *paths, finding=finding, data=methods.named(numbers))
 
 
 def _habits(axis, kept: pd.DataFrame) -> None:  # type: ignore[no-untyped-def]  # matplotlib's axis
@@ -78,10 +74,5 @@ FIGURE = FigureSpec(
     "1: all of it). Both are sorted by a: methods with a single voice are at the bottom.",
     scores=("drift",),
     place=2,
-    draw=lambda data, *paths: draw_homogenisation(
-        data.scores(),
-        data.style_encoder,
-        data.shown,
-        *paths,
-    ),
+    draw=draw_homogenisation,
 )

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.lines import Line2D
 
+from favor.figures.data import FigureData
 from favor.figures.drawing import drawing, save, say
-from favor.figures.identity import Methods, point
+from favor.figures.identity import point
 from favor.figures.specs import FigureSpec
 from favor.statistics.bootstrap import observed_and_resampled
 from favor.statistics.exact import rate_limits
@@ -15,12 +16,9 @@ from favor.statistics.exact import rate_limits
 BARS = ["method", "last_round", "outputs", "accuracy", "low", "high"]
 
 
-def draw_last_participation(
-    participation: pd.DataFrame,
-    methods: Methods,
-    *paths: str | Path,
-) -> None:
+def draw_last_participation(data: FigureData, *paths: str | Path) -> None:
     """Draw the table ``participation`` to each of ``paths``: accuracy over all seeds by last round, and over all."""
+    participation, methods = data.table("participation"), data.shown
     rounds = sorted(participation["last_round"].unique())
     shown = [name for name in methods.rows if name in set(participation["method"])]
     bars: list[tuple[str, str, int, float, float, float]] = []
@@ -63,8 +61,8 @@ def draw_last_participation(
         )
         said = methods.span("Accuracy over all rounds", accuracy)
         by_rounds = f"All methods together, by the last round: {', '.join(ends)}." if shown else ""
-        data = methods.named(pd.DataFrame(bars, columns=BARS))
-        save(figure, *paths, finding=" ".join(filter(None, (said, by_rounds))), data=data)
+        numbers = methods.named(pd.DataFrame(bars, columns=BARS))
+        save(figure, *paths, finding=" ".join(filter(None, (said, by_rounds))), data=numbers)
 
 
 def _said(last: int) -> str:
@@ -88,5 +86,5 @@ FIGURE = FigureSpec(
     "behind a point; one author has none.",
     inputs=("participation",),
     place=25,
-    draw=lambda data, *paths: draw_last_participation(data.table("participation"), data.shown, *paths),
+    draw=draw_last_participation,
 )

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from favor.figures.data import FigureData
 from favor.figures.drawing import BLACK, DIVERGING, drawing, save, say
 from favor.figures.identity import Methods
 from favor.figures.specs import FigureSpec
@@ -14,11 +15,12 @@ from favor.scores.likelihood import EQUAL
 COLUMNS = 4
 
 
-def draw_likelihood_map(scores: pd.DataFrame, methods: Methods, *paths: str | Path) -> None:
+def draw_likelihood_map(data: FigureData, *paths: str | Path) -> None:
     """Draw the ``scores`` of the family ``likelihood`` to each of ``paths``: g[i, j] of every row with adapters.
 
     Rows of a map are adapters, columns are authors, both by topic; the adapters' means over authors are taken off.
     """
+    scores, methods = data.scores(), data.shown
     own = scores[scores["metric"] == "likelihood_gain"]
     order = _order(scores)
     names = [method for method in methods.rows if (own["method"] == method).any()]
@@ -28,7 +30,7 @@ def draw_likelihood_map(scores: pd.DataFrame, methods: Methods, *paths: str | Pa
     rows = max(1, -(-len(maps) // COLUMNS))
     columns = min(COLUMNS, max(1, len(maps)))
     with drawing(1.9 * columns + 1.3, 2.05 * rows + 0.6, rows, columns) as (figure, axes):
-        data = []
+        numbers = []
         if not maps:
             say(axes[0], "No method has adapters that differ between clients.")
         limit = max((float(np.nanmax(np.abs(grid))) for grid in maps.values()), default=1.0)
@@ -42,7 +44,7 @@ def draw_likelihood_map(scores: pd.DataFrame, methods: Methods, *paths: str | Pa
             axis.set_title(methods.name(method), size=8.5)
             axis.set(xticks=[], yticks=[])
             # Places from 1: authors are not named.
-            data += [(method, row + 1, column + 1, value) for (row, column), value in np.ndenumerate(grid)]
+            numbers += [(method, row + 1, column + 1, value) for (row, column), value in np.ndenumerate(grid)]
         for axis in axes[len(maps) :] if maps else ():
             axis.set_visible(False)
         if image is not None:
@@ -50,7 +52,7 @@ def draw_likelihood_map(scores: pd.DataFrame, methods: Methods, *paths: str | Pa
             figure.supylabel("Adapter, by topic", size=9)
             bar = figure.colorbar(image, ax=list(axes), shrink=0.7)
             bar.set_label("Gain less the adapter's mean\n(nats per token)", size=8)
-        table = pd.DataFrame(data, columns=["method", "adapter", "author", "centred_gain"])
+        table = pd.DataFrame(numbers, columns=["method", "adapter", "author", "centred_gain"])
         save(figure, *paths, finding=_finding(maps, methods), data=methods.named(table.dropna()))
 
 
@@ -102,5 +104,5 @@ FIGURE = FigureSpec(
     "for all clients are left out: nothing in them differs.",
     scores=("likelihood",),
     place=33,
-    draw=lambda data, *paths: draw_likelihood_map(data.scores(), data.shown, *paths),
+    draw=draw_likelihood_map,
 )

@@ -6,8 +6,8 @@ from typing import Any
 
 import pandas as pd
 
+from favor.figures.data import FigureData
 from favor.figures.drawing import BLUE, GREY, ORANGE, VERMILION, drawing, save, say
-from favor.figures.identity import Methods
 from favor.figures.specs import FigureSpec
 from favor.tables.derived import score_of
 from favor.tables.privacy import ATTACKS, VIEWS, methods_of
@@ -17,11 +17,12 @@ AUC_COLUMNS = ["panel", "method", "attack", "view", "value", "low", "high"]
 _COLORS = {"upload": VERMILION, "completed": VERMILION, "mean": ORANGE, "final": BLUE}
 
 
-def draw_privacy(scores: pd.DataFrame, methods: Methods, *paths: str | Path) -> None:
+def draw_privacy(data: FigureData, *paths: str | Path) -> None:
     """Draw the AUC of every attack, and the exposure of secrets over their repeats, for the first audited row.
 
     ``scores``: family ``privacy``. What was not measured is left out.
     """
+    scores, methods = data.scores(), data.shown
     audited = [method for method in methods.rows if method in methods_of(scores, ("sender_auc",))]
     with drawing(9.0, 4.2, columns=2) as (figure, (attacks, secrets)):
         found = _aucs(scores, audited[0]) if audited else []
@@ -47,8 +48,8 @@ def draw_privacy(scores: pd.DataFrame, methods: Methods, *paths: str | Path) -> 
         attacked = pd.DataFrame(rows, columns=AUC_COLUMNS)
         planted = drawn.assign(panel="exposure", method=audited[0] if audited else "")
         parts = [part for part in (attacked, planted) if len(part)]
-        data = pd.concat(parts, ignore_index=True) if parts else attacked
-        save(figure, *paths, finding=said, data=methods.named(data))
+        numbers = pd.concat(parts, ignore_index=True) if parts else attacked
+        save(figure, *paths, finding=said, data=methods.named(numbers))
 
 
 def _aucs(scores: pd.DataFrame, method: str) -> list[tuple[str, float, float, float]]:
@@ -100,5 +101,5 @@ FIGURE = FigureSpec(
     "the documents that carry it; broken line: a secret that nobody saw, upper line: all that is possible.",
     scores=("privacy",),
     place=60,
-    draw=lambda data, *paths: draw_privacy(data.scores(), data.shown, *paths),
+    draw=draw_privacy,
 )

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from favor.figures.data import FigureData
 from favor.figures.drawing import BLACK, TAB, drawing, save, say
 from favor.figures.identity import Methods, point
 from favor.figures.specs import FigureSpec
@@ -72,14 +73,13 @@ def one_by_one(scores: pd.DataFrame, encoders: Sequence[str]) -> pd.DataFrame:
     return own.pivot(index="method", columns="encoder", values="value") if len(encoders) > 1 else pd.DataFrame()
 
 
-def draw_result(
-    scores: pd.DataFrame, style_encoder: str, unseen: Sequence[str], methods: Methods, *paths: str | Path
-) -> None:
+def draw_result(data: FigureData, *paths: str | Path) -> None:
     """Draw :func:`voice_kept` to each of ``paths``, the method that keeps most by unseen encoders on top.
 
     Small points are what each of the ``unseen`` encoders finds, of whose mean a row's large point is.
     """
-    kept = voice_kept(scores, style_encoder)
+    scores, methods = data.scores(), data.shown
+    kept = voice_kept(scores, data.style_encoder)
     kept = kept[kept["method"].isin(list(methods.rows))]
     lead = next((each.name for each in MEASURES if (kept["measure"] == each.name).any()), "")
     values = kept[kept["measure"] == lead].set_index("method")["value"]
@@ -92,7 +92,7 @@ def draw_result(
         for measure in shown:
             own = kept[kept["measure"] == measure.name].set_index("method")
             _points(axis, measure, own, {name: place for place, name in enumerate(order)}, methods)
-        single = one_by_one(scores, unseen).reindex(order)
+        single = one_by_one(scores, data.unseen).reindex(order)
         for number, encoder in enumerate(single):
             look = {"color": BLACK, "markersize": 2.5, "alpha": 0.6, "linestyle": "none", "zorder": 5}
             axis.plot(single[encoder], range(len(order)), "o", label="_" if number else "each unseen encoder", **look)
@@ -114,8 +114,8 @@ def draw_result(
             names = {end: f"{name}_{end}".removesuffix("_value") for end in ("value", "low", "high")}
             parts.append(own.set_index("method")[list(names)].rename(columns=names))
         parts.append(single.add_prefix("unseen_"))
-        data = pd.concat(parts, axis=1).reindex(order[::-1]) if parts else pd.DataFrame(index=pd.Index([]))
-        save(figure, *paths, finding=said, data=methods.named(data.rename_axis(index="method")))
+        numbers = pd.concat(parts, axis=1).reindex(order[::-1]) if parts else pd.DataFrame(index=pd.Index([]))
+        save(figure, *paths, finding=said, data=methods.named(numbers.rename_axis(index="method")))
 
 
 def _points(axis: Any, measure: Measure, own: pd.DataFrame, places: Mapping[str, int], methods: Methods) -> None:
@@ -146,11 +146,5 @@ FIGURE = FigureSpec(
     scores=("voice_kept",),
     optional=("likelihood",),
     place=-1,
-    draw=lambda data, *paths: draw_result(
-        data.scores(),
-        data.style_encoder,
-        data.unseen,
-        data.shown,
-        *paths,
-    ),
+    draw=draw_result,
 )

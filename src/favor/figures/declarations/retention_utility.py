@@ -3,21 +3,20 @@
 import re
 from pathlib import Path
 
-import pandas as pd
-
+from favor.figures.data import FigureData
 from favor.figures.declarations.distinct_faithful import places
 from favor.figures.drawing import GREY, drawing, save, say
-from favor.figures.identity import Methods
 from favor.figures.specs import FigureSpec
 from favor.scores.metric import UNSEEN
 
 
-def draw_retention_utility(scores: pd.DataFrame, style_encoder: str, methods: Methods, *paths: str | Path) -> None:
+def draw_retention_utility(data: FigureData, *paths: str | Path) -> None:
     """Draw ``scores`` of voice_kept and utility to each of ``paths``, by the unseen encoders where there are any.
 
     Methods without both values are left out of the drawing; where none has both, it says so.
     """
-    judge = UNSEEN if (scores["encoder"] == UNSEEN).any() else style_encoder
+    scores, methods = data.scores(), data.shown
+    judge = UNSEEN if (scores["encoder"] == UNSEEN).any() else data.style_encoder
     likeness = scores[scores["metric"] == "semantic_similarity"].groupby(["variant", "method"])["value"].mean()
     across = {name: likeness.get(variant) for name, variant in (("x", ""), ("x_low", "low"), ("x_high", "high"))}
     values = places(scores, judge)[["y", "y_low", "y_high", "chance"]].assign(**across).dropna()
@@ -34,8 +33,8 @@ def draw_retention_utility(scores: pd.DataFrame, style_encoder: str, methods: Me
         methods.scatter(axis, values.loc[shown])
         found = values.loc[shown]
         said = {"Right author": found["y"], "Semantic similarity": found["x"]}
-        data = found.rename(columns=lambda place: re.sub("^x", "semantic_similarity", re.sub("^y", "right", place)))
-        save(figure, *paths, finding=methods.spans(said), data=methods.named(data.rename_axis(index="method")))
+        numbers = found.rename(columns=lambda place: re.sub("^x", "semantic_similarity", re.sub("^y", "right", place)))
+        save(figure, *paths, finding=methods.spans(said), data=methods.named(numbers.rename_axis(index="method")))
 
 
 FIGURE = FigureSpec(
@@ -44,5 +43,5 @@ FIGURE = FigureSpec(
     "over seeds. Bars are 95 % intervals over authors, the dotted line is chance.",
     scores=("voice_kept", "utility"),
     place=20,
-    draw=lambda data, *paths: draw_retention_utility(data.scores(), data.style_encoder, data.shown, *paths),
+    draw=draw_retention_utility,
 )

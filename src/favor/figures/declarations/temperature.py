@@ -1,12 +1,12 @@
 """Scores over the temperature of sampling: a line per method, from its rows that differ in generation alone."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from pathlib import Path
 
 import pandas as pd
 
+from favor.figures.data import FigureData
 from favor.figures.drawing import drawing, save, say
-from favor.figures.identity import Methods
 from favor.figures.specs import FigureSpec
 
 # Metric, printed label, whether it is taken in the style encoder's space.
@@ -18,18 +18,13 @@ PANELS = (
 )
 
 
-def draw_temperature(
-    scores: pd.DataFrame,
-    style_encoder: str,
-    sampling: Mapping[str, tuple[float, float]],
-    methods: Methods,
-    *paths: str | Path,
-) -> None:
+def draw_temperature(data: FigureData, *paths: str | Path) -> None:
     """Draw the metrics of :data:`PANELS` over temperature to ``paths``; bars are the spread over seeds.
 
     ``sampling``: temperature and top_p by row. Rows of one method that draw from all tokens (top_p 1) make its line;
     the others are hollow points. Methods with one temperature alone are left out.
     """
+    scores, sampling, methods = data.scores(), data.sampling, data.shown
     rows = pd.DataFrame(
         [
             (row, methods.bases.get(row, row), temperature, top_p < 1)
@@ -51,7 +46,7 @@ def draw_temperature(
             own = scores[
                 (scores["metric"] == metric)
                 & (scores["variant"] == "")
-                & (scores["encoder"] == (style_encoder if spaced else ""))
+                & (scores["encoder"] == (data.style_encoder if spaced else ""))
             ]
             over_seeds = own.groupby("method")["value"].agg(["mean", "std"]).reset_index()
             values = rows.merge(over_seeds, on="method").dropna(subset="mean")
@@ -77,8 +72,8 @@ def draw_temperature(
         if named:
             figure.legend(loc="outside upper center", ncols=len(named))
         columns = ["method", "metric", "temperature", "nucleus", "mean", "std"]
-        data = pd.concat(drawn, ignore_index=True)[columns]
-        save(figure, *paths, finding=methods.spans(said), data=methods.named(data))
+        numbers = pd.concat(drawn, ignore_index=True)[columns]
+        save(figure, *paths, finding=methods.spans(said), data=methods.named(numbers))
 
 
 FIGURE = FigureSpec(
@@ -89,5 +84,5 @@ FIGURE = FigureSpec(
     inputs=("sampling",),
     scores=("prototypes", "verification", "samples"),
     place=55,
-    draw=lambda data, *paths: draw_temperature(data.scores(), data.style_encoder, data.sampling, data.shown, *paths),
+    draw=draw_temperature,
 )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from favor.figures.data import FigureData
 from favor.figures.drawing import BLACK, drawing, label_beside, save, say
 from favor.figures.identity import Identity, Methods
 from favor.figures.specs import FigureSpec
@@ -17,13 +18,7 @@ POINTS = 100  # of the base model's curve: single steps are too noisy to read
 COLUMNS = ["method", "panel", "place", "value"]
 
 
-def draw_training_curves(
-    logs: Mapping[str, pd.DataFrame],
-    methods: Methods,
-    *paths: str | Path,
-    pretraining: pd.DataFrame | None = None,
-    encoders: Mapping[str, Sequence[float]] | None = None,
-) -> None:
+def draw_training_curves(data: FigureData, *paths: str | Path) -> None:
     """Draw ``training_log`` tables, one per method or shared track (key -> rows of every seed and client).
 
     Three panels: shared task loss by round, personal task loss by step, cosine to the style target by step. A panel
@@ -34,9 +29,10 @@ def draw_training_curves(
 
     Raises ``UserError`` where no log has a row.
     """
+    logs, methods = data.training_logs(), data.shown
+    base, encoders = data.pretraining_losses(), data.encoder_losses()
     if not any(len(log) for log in logs.values()):
         raise UserError("training curves: every training log is empty; run the training before its figure")
-    base = pd.DataFrame() if pretraining is None else pretraining
     before = bool(len(base)) + bool(encoders)
     rows = 1 + bool(before)
     with drawing(12.0, 3.8 * rows, rows, columns=3) as (figure, axes):
@@ -56,8 +52,8 @@ def draw_training_curves(
         for axis, panel in zip(shown, drawn, strict=True):
             label_beside(axis, panel.names)
         finding = " ".join(panel.finding for panel in drawn if panel.finding)
-        data = pd.DataFrame([point for panel in drawn for point in panel.points], columns=COLUMNS)
-        save(figure, *paths, finding=finding, data=methods.named(data))
+        numbers = pd.DataFrame([point for panel in drawn for point in panel.points], columns=COLUMNS)
+        save(figure, *paths, finding=finding, data=methods.named(numbers))
 
 
 Curve = tuple[tuple[float, ...], tuple[float, ...]]  # places and means
@@ -164,11 +160,5 @@ FIGURE = FigureSpec(
     "trained before the federation, the base model where it was pretrained and its losses were kept.",
     inputs=("training_logs", "pretraining", "encoder_manifests"),
     place=90,
-    draw=lambda data, *paths: draw_training_curves(
-        data.training_logs(),
-        data.shown,
-        *paths,
-        pretraining=data.pretraining_losses(),
-        encoders=data.encoder_losses(),
-    ),
+    draw=draw_training_curves,
 )

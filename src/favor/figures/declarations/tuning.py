@@ -1,21 +1,20 @@
 """Validation loss over learning rates: what ``favor tune`` tried on other authors, and what it chose."""
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
+from favor.figures.data import FigureData
 from favor.figures.drawing import drawing, save, say
-from favor.figures.identity import Methods
 from favor.figures.specs import FigureSpec
 
 
-def draw_tuning(points: Sequence[Mapping[str, Any]], methods: Methods, *paths: str | Path) -> None:
+def draw_tuning(data: FigureData, *paths: str | Path) -> None:
     """Draw ``points`` (:class:`favor.federation.settings.TunedPoint`) to each of ``paths``, a panel per stage.
 
     A line is a row, at every rate with the passes of the lowest loss; a large point is what was chosen.
     """
+    points, methods = data.tuned, data.shown
     tried = pd.DataFrame(points).rename(columns={"row": "method"})
     best = tried.loc[tried.groupby(["method", "stage", "learning_rate"])["loss"].idxmin()]
     with drawing(9.0, 3.9, columns=2) as (figure, axes):
@@ -46,5 +45,5 @@ FIGURE = FigureSpec(
     "number of passes; large points were chosen. Losses of the two stages are of different models.",
     inputs=("tuned",),
     place=95,
-    draw=lambda data, *paths: draw_tuning(data.tuned, data.shown, *paths),
+    draw=draw_tuning,
 )

@@ -3,26 +3,20 @@
 import math
 from pathlib import Path
 
-import pandas as pd
-
+from favor.figures.data import FigureData
 from favor.figures.drawing import GREY, drawing, save, say
-from favor.figures.identity import Methods
 from favor.figures.specs import FigureSpec
 from favor.statistics.bootstrap import FEWEST
 from favor.tables.cells import printed
 
 
-def draw_voice_by_author(
-    scores: pd.DataFrame,
-    style_encoder: str,
-    methods: Methods,
-    *paths: str | Path,
-) -> None:
+def draw_voice_by_author(data: FigureData, *paths: str | Path) -> None:
     """Draw the ``scores`` of the family ``voice_kept`` to each of ``paths``: a point per author and method.
 
     The methods are FedAvg and FAVoR, or else the experiment's first two. Authors are not named.
     """
-    own = scores[scores["encoder"] == style_encoder].dropna(subset="value")
+    scores, methods = data.scores(), data.shown
+    own = scores[scores["encoder"] == data.style_encoder].dropna(subset="value")
     distance = own[own["metric"] == "distance_from_mean"].set_index("variant")["value"]
     lost = own[own["metric"] == "margin_lost"].pivot(index="variant", columns="method", values="value")
     both = [method for method in ("fedavg", "favor") if method in lost.columns]
@@ -46,9 +40,9 @@ def draw_voice_by_author(
             figure.legend(loc="outside upper left", ncols=2)
         # In the order of their distance: the authors stay without names.
         points = lost[shown].join(distance.rename("distance")).sort_values("distance", kind="stable")
-        data = points.melt(id_vars="distance", value_vars=shown, var_name="method", value_name="margin_lost")
+        numbers = points.melt(id_vars="distance", value_vars=shown, var_name="method", value_name="margin_lost")
         finding = methods.span(f"Mean margin lost by {len(pairs)} authors", pairs.mean().to_dict())
-        save(figure, *paths, finding=finding, data=methods.named(data.dropna()))
+        save(figure, *paths, finding=finding, data=methods.named(numbers.dropna()))
 
 
 FIGURE = FigureSpec(
@@ -58,10 +52,5 @@ FIGURE = FigureSpec(
     "the method writes less like the author than the author does. If the points rise, unusual authors lose most.",
     scores=("voice_kept",),
     place=5,
-    draw=lambda data, *paths: draw_voice_by_author(
-        data.scores(),
-        data.style_encoder,
-        data.shown,
-        *paths,
-    ),
+    draw=draw_voice_by_author,
 )

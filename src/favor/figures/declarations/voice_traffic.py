@@ -2,27 +2,22 @@
 
 from pathlib import Path
 
-import pandas as pd
-
+from favor.figures.data import FigureData
 from favor.figures.drawing import GREY, drawing, save, say
-from favor.figures.identity import Methods, point
+from favor.figures.identity import point
 from favor.figures.specs import FigureSpec
 
 MEBIBYTE = 2**20
 
 
-def draw_voice_traffic(
-    scores: pd.DataFrame,
-    style_encoder: str,
-    methods: Methods,
-    *paths: str | Path,
-) -> None:
+def draw_voice_traffic(data: FigureData, *paths: str | Path) -> None:
     """Draw accuracy kept (family ``voice_kept``, the style encoder's space) beside MiB uploaded per seed to ``paths``.
 
     A row per method, as many upload the same bytes; those with the fewest stand at the top, and the most voice first
     among equals. Methods without both values are left out. What references upload is text, or nothing.
     """
-    kept = scores[(scores["metric"] == "kept_author_accuracy") & (scores["encoder"] == style_encoder)]
+    scores, methods = data.scores(), data.shown
+    kept = scores[(scores["metric"] == "kept_author_accuracy") & (scores["encoder"] == data.style_encoder)]
     voice = kept.pivot_table(index="method", columns="variant", values="value").reindex(columns=["", "low", "high"])
     sent = scores[scores["metric"] == "upload_bytes"].groupby("method")["value"].mean() / MEBIBYTE
     values = voice.assign(sent=sent).dropna()
@@ -51,20 +46,14 @@ def draw_voice_traffic(
                 axis.grid(axis="x")
             methods.label_rows(left, rows)
         finding = methods.span("Voice kept", values[""].reindex(shown).to_dict())
-        sizes = [
-            f"{size:.1f}" for size in values["sent"].reindex([name for name in shown if name not in methods.references])
-        ]
+        federated = [name for name in shown if name not in methods.references]
+        sizes = [f"{size:.1f}" for size in values["sent"].reindex(federated)]
         alike = len(sizes) > 1 and len(set(sizes)) == 1
         if alike:
             finding = f"Every federated method uploads {sizes[0]} MiB per seed."
-        data = values.reindex(shown).rename(columns={"": "voice_kept", "sent": "uploaded_mib"})
-        save(
-            figure,
-            *paths,
-            finding=finding,
-            data=methods.named(data.rename_axis(index="method", columns=None)),
-            one_value=alike,
-        )
+        numbers = values.reindex(shown).rename(columns={"": "voice_kept", "sent": "uploaded_mib"})
+        named = methods.named(numbers.rename_axis(index="method", columns=None))
+        save(figure, *paths, finding=finding, data=named, one_value=alike)
 
 
 FIGURE = FigureSpec(
@@ -74,5 +63,5 @@ FIGURE = FigureSpec(
     "training uploads the texts themselves.",
     scores=("voice_kept", "efficiency"),
     place=23,
-    draw=lambda data, *paths: draw_voice_traffic(data.scores(), data.style_encoder, data.shown, *paths),
+    draw=draw_voice_traffic,
 )

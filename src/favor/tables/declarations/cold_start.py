@@ -2,6 +2,11 @@
 
 from favor.tables.specs import POINT, Column, Comparisons, Row, TableSpec, one_panel
 
+_SEPARATION = (
+    Column("Sep.\nAcc.", "author_accuracy", "style"),
+    Column("Macro-\nF1", "author_macro_f1", "style"),
+    Column("Target\nSim.", "target_similarity", "style"),
+)
 COLD_START_MAIN = TableSpec(
     label="cold-start-main",
     title="Cold start of unseen authors",
@@ -13,11 +18,7 @@ COLD_START_MAIN = TableSpec(
         Row(("Local-only from base",), method="local_only"),
         Row(("FAVoR shared init + private",), method="cold_start"),
     ),
-    panels=one_panel(
-        Column("Sep.\nAcc.", "author_accuracy", "style"),
-        Column("Macro-\nF1", "author_macro_f1", "style"),
-        Column("Target\nSim.", "target_similarity", "style"),
-    ),
+    panels=one_panel(*_SEPARATION),
     sources=("prototypes",),
     section="Main text",
     paper="Table 5",
@@ -40,9 +41,7 @@ COLD_START_FULL = TableSpec(
         Row(("Shared only, no private residual", POINT), method="cold_start_shared"),
     ),
     panels=one_panel(
-        Column("Sep.\nAcc.", "author_accuracy", "style"),
-        Column("Macro-\nF1", "author_macro_f1", "style"),
-        Column("Target\nSim.", "target_similarity", "style"),
+        *_SEPARATION,
         Column("Copy-5", "copy5"),
         Column("SemSim", "semantic_similarity"),
         Column("BERTScore", "bertscore_f1"),

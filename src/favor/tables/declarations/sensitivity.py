@@ -90,6 +90,12 @@ IMBALANCE_SWEEP = TableSpec(
     over_points=True,
 )
 
+_SEPARATION = (
+    Column("Sep.\nAcc.", "author_accuracy", "style", deviation="stacked"),
+    Column("Macro-\nF1", "author_macro_f1", "style", deviation="stacked"),
+    Column("Centroid", "centroid_distance", "style", deviation="stacked"),
+    Column("Silhouette", "silhouette", "style", deviation="stacked"),
+)
 MYTHOS_REDDIT_EXTERNAL_MAIN = TableSpec(
     label="mythos-reddit-external-main",
     title="Mythos-Reddit external validation",
@@ -97,10 +103,7 @@ MYTHOS_REDDIT_EXTERNAL_MAIN = TableSpec(
     "and EER compare generated continuations with each other. Means over seeds.",
     rows=method_rows("fedavg", "fedprox", "pfedme", "ditto", "feddpa", "favor"),
     panels=one_panel(
-        Column("Sep.\nAcc.", "author_accuracy", "style", deviation="stacked"),
-        Column("Macro-\nF1", "author_macro_f1", "style", deviation="stacked"),
-        Column("Centroid", "centroid_distance", "style", deviation="stacked"),
-        Column("Silhouette", "silhouette", "style", deviation="stacked"),
+        *_SEPARATION,
         Column("AUC", "generated_auc", "style", deviation="stacked"),
         Column("EER", "generated_eer", "style", deviation="stacked"),
         Column("BERTScore", "bertscore_f1", deviation="stacked"),
@@ -119,10 +122,7 @@ MYTHOS_REDDIT_EXTERNAL_DETAILS = TableSpec(
     "silhouette and centroid distance minus those of the human continuations of the same prompts. Means over seeds.",
     rows=method_rows("fedavg", "fedprox", "pfedme", "ditto", "feddpa", "favor"),
     panels=one_panel(
-        Column("Sep.\nAcc.", "author_accuracy", "style", deviation="stacked"),
-        Column("Macro-\nF1", "author_macro_f1", "style", deviation="stacked"),
-        Column("Centroid", "centroid_distance", "style", deviation="stacked"),
-        Column("Silhouette", "silhouette", "style", deviation="stacked"),
+        *_SEPARATION,
         Column("Phrase", "assistant_phrase_rate", deviation="stacked"),
         Column("BERTScore", "bertscore_f1", deviation="stacked"),
         Column("SemSim", "semantic_similarity", deviation="stacked"),
