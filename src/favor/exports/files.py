@@ -17,7 +17,7 @@ HEAD = 4096
 
 
 class Files:
-    """What an export holds, by names relative to it, in name order.
+    """What an export holds, by names relative to it, in name order. ``zipped``: whether it is a zip.
 
     Raises ``UserError`` where there is nothing, or where a zip is broken or has names that lead out of it.
     """
@@ -37,6 +37,7 @@ class Files:
                 names = self._members() if zipped else [path.name]
         except OSError as error:
             raise UserError(f"{printable(str(path))}: cannot be read ({error.strerror}); check the file") from None
+        self.zipped = self._archive is not None
         self.names = sorted(name for name in names if not name.startswith("__MACOSX/"))
         tops = {name.partition("/")[0] for name in self.names if "/" in name}
         # An archive often has one folder around everything.
@@ -114,11 +115,6 @@ class Files:
             return json.loads(text.partition(after)[2].rstrip().removesuffix(";") if after else text)
         except (ValueError, RecursionError) as error:
             raise UserError(f"{self._place(name)}: is not complete JSON ({error}); export it again") from None
-
-    @property
-    def zipped(self) -> bool:
-        """Whether they are in a zip."""
-        return self._archive is not None
 
     def broken(self, name: str, what: str) -> UserError:
         """Return the error that says what is wrong with a file."""

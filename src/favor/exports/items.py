@@ -59,7 +59,7 @@ class Export:
     """
 
     title: str
-    matches: Callable[[Files], bool]
+    matches: Callable[[Files], object]
     items: Callable[[Files, ReaderSettings], Iterator[Item]]
 
     def exports(self, path: Path) -> list[Files]:
@@ -87,7 +87,8 @@ class Export:
             for item in sittings(counts.of(self.items(files, settings))):
                 if item.text and not item.left_out:
                     counts.posts += 1
-                    day = "" if item.moment is None else _date(item.moment, settings.date_format)
+                    form, moment = settings.date_format, item.moment
+                    day = "" if moment is None else moment.strftime(form) if form else moment.isoformat()
                     label = item.label if len(found) == 1 else f"{files.path.name}, {item.label}"
                     yield RawPost(item.author or files.path.stem, UNKNOWN_TOPIC, "", item.text, day, label)
         counts.say()
@@ -169,7 +170,3 @@ def listed(counts: Counter[str]) -> str:
     return ", ".join(
         f"{reason} {count:,}" for reason, count in sorted(counts.items(), key=lambda each: (-each[1], each[0]))
     )
-
-
-def _date(moment: datetime, form: str | None) -> str:
-    return moment.strftime(form) if form else moment.isoformat()

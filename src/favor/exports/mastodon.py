@@ -11,11 +11,6 @@ from favor.exports.short_posts import own_post
 COLUMNS: dict[str, str] = {}
 
 
-def matches(files: Files) -> bool:
-    """Whether there is an outbox."""
-    return _outbox(files) is not None
-
-
 def _outbox(files: Files) -> str | None:
     alone = files.names if files.path.is_file() and files.path.suffix.lower() == ".json" else []
     names = [*files.find(r"outbox\.json"), *alone]
@@ -56,5 +51,5 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
         yield Item(author, own, moment, label, names, "posts", cuts, left_out, people)
 
 
-EXPORT = Export("an archive of Mastodon, with outbox.json", matches, items)
+EXPORT = Export("an archive of Mastodon, with outbox.json", _outbox, items)
 read = EXPORT.read

@@ -15,11 +15,6 @@ _OTHERS = {"forwarded_from": "forwarded", "via_bot": "by a bot"}
 _KEYS = re.compile(rb'"(?:messages|chats|personal_information)"\s*:')
 
 
-def matches(files: Files) -> bool:
-    """Whether there is a file of chats."""
-    return _result(files) is not None
-
-
 def _result(files: Files) -> str | None:
     alone = files.names if files.path.is_file() and files.path.suffix.lower() == ".json" else []
     heads = {name: files.head(name) for name in [*files.find(r"result\.json"), *alone]}
@@ -79,5 +74,5 @@ def _text(message: dict[str, object]) -> tuple[str, tuple[Cut, ...]]:
     return tidy(own), tuple(Cut(reason, part) for reason, part in pairs if reason)
 
 
-EXPORT = Export("chats of Telegram as JSON (result.json)", matches, items)
+EXPORT = Export("chats of Telegram as JSON (result.json)", _result, items)
 read = EXPORT.read

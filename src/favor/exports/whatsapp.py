@@ -54,12 +54,8 @@ _PROGRAM = re.compile(
 )
 
 
-def matches(files: Files) -> bool:
-    """Whether a text begins as a chat does."""
-    return bool(_chats(files))
-
-
 def _chats(files: Files) -> list[str]:
+    """Return the texts that begin as a chat does."""
     heads = {name: files.head(name).decode("utf-8", "ignore") for name in files.find(_TEXT)}
     return [name for name, head in heads.items() if _LINE.match(_MARKS.sub("", head).lstrip())]
 
@@ -75,24 +71,21 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
         yield Item(UNKNOWN, "", None, printable(other), left_out="not a chat")
     remedy = "set the corpus key 'date_format', such as %d/%m/%y" if settings.has_keys else "give --date-order"
     for name in chats:
-        pending: tuple[datetime, str, list[str]] | None = None
+        messages: list[tuple[str, re.Match[str], list[str]]] = []
         for number, plain, found in _lines(files, name, settings):
             if found:
-                if pending is not None:
-                    yield _message(name, *pending)
-                try:
-                    moment = _moment(found, order)
-                except ValueError as error:
-                    if "morning" in str(error) or "calendar" in str(error):
-                        remedy = "export the chat again with times of 24 hours and years of our era"
-                    raise UserError(
-                        f"{files.path}: {name}, line {number:,}: the date {printable(found['date'])} {error}; {remedy}"
-                    ) from None
-                pending = (moment, f"{name}, line {number:,}", [found["rest"]])
-            elif pending is not None:
-                pending[2].append(plain)
-        if pending is not None:
-            yield _message(name, *pending)
+                messages.append((f"{name}, line {number:,}", found, [found["rest"]]))
+            elif messages:
+                messages[-1][2].append(plain)
+        for label, found, lines in messages:
+            try:
+                moment = _moment(found, order)
+            except ValueError as error:
+                if "morning" in str(error) or "calendar" in str(error):
+                    remedy = "export the chat again with times of 24 hours and years of our era"
+                date = printable(found["date"])
+                raise UserError(f"{files.path}: {label}: the date {date} {error}; {remedy}") from None
+            yield _message(name, moment, label, lines)
 
 
 def orders(files: Files, settings: ReaderSettings) -> set[str]:
@@ -155,5 +148,5 @@ def _moment(found: re.Match[str], order: str) -> datetime:
         raise ValueError(f"does not exist in the order {order}") from None
 
 
-EXPORT = Export("a chat of WhatsApp as text (_chat.txt)", matches, items)
+EXPORT = Export("a chat of WhatsApp as text (_chat.txt)", _chats, items)
 read = EXPORT.read

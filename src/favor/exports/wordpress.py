@@ -24,11 +24,6 @@ _EMBEDDED = re.compile(
 )
 
 
-def matches(files: Files) -> bool:
-    """Whether there is a WXR file."""
-    return bool(_blogs(files))
-
-
 def _blogs(files: Files) -> list[str]:
     return [name for name in files.find(r".*\.xml") if _NAMESPACE in files.head(name).replace(b"\0", b"")]
 
@@ -84,5 +79,5 @@ def _post(fields: dict[str, str], comments: list[str], author: str, names: tuple
     )
 
 
-EXPORT = Export("a blog of WordPress (WXR, .xml)", matches, items)
+EXPORT = Export("a blog of WordPress (WXR, .xml)", _blogs, items)
 read = EXPORT.read
