@@ -21,10 +21,11 @@ from tests.voice.test_score import CONTRAST, Trigrams
 
 from favor.corpora.schemas import CLIENT_TEXTS
 from favor.foundation.parquet import read_parquet
+from favor.voice.contrast import Contrast
 from favor.voice.folder import VoiceFolder
 from favor.voice.habits import HABITS, stretches
 from favor.voice.loopback import LARGEST, make_server
-from favor.voice.web_app import Desk, Models, Remembered
+from favor.voice.web_app import Desk, Remembered
 
 pytestmark = pytest.mark.slow(30)
 
@@ -33,7 +34,8 @@ pytestmark = pytest.mark.slow(30)
 def address(trained) -> Iterator[str]:
     """Address of a page of jane's voice with a light encoder; its server."""
     own = read_parquet(trained / "texts.parquet", CLIENT_TEXTS)["text"].tolist()
-    desk = Desk("jane", own, CONTRAST, "seven writers", "", Remembered(Trigrams()), Models(VoiceFolder(trained)))
+    contrast = Contrast(CONTRAST, "seven writers", "")
+    desk = Desk("jane", own, contrast, Remembered(Trigrams()), VoiceFolder(trained))
     server, where = make_server(desk.page(), desk.policy, {"score": desk.score, "write": desk.write})
     Thread(target=server.serve_forever, daemon=True).start()
     yield where

@@ -12,7 +12,7 @@ from favor.encoders.base import TextEncoder, load_encoder
 from favor.foundation.files import write_text
 from favor.running.jobs.environment import quiet_libraries
 from favor.voice.contrast import contrast_of
-from favor.voice.score import VoiceScore, score_voice
+from favor.voice.score import score_voice
 from favor.voice.texts import read_author, read_texts
 from favor.voice.words import lines, score_page
 
@@ -25,8 +25,8 @@ def run(arguments: argparse.Namespace) -> None:
     quiet_libraries()
     texts: dict[str, str] = {}
     for path in arguments.texts:
-        found = read_texts(path)
-        texts |= {name if len(arguments.texts) == 1 else f"{path}: {name}": text for name, text in found.items()}
+        before = "" if len(arguments.texts) == 1 else f"{path}: "
+        texts |= {f"{before}{name}": text for name, text in read_texts(path).items()}
     author = read_author(arguments.author)
     contrast = contrast_of(arguments.contrast)
     print(f"favor: reading {len(texts)} texts by {arguments.encoder}, stylometry and grammar", file=sys.stderr)
@@ -35,9 +35,11 @@ def run(arguments: argparse.Namespace) -> None:
         score.notes.insert(0, contrast.genre)
     if arguments.page is not None:
         write_text(score_page(score, str(arguments.author), contrast.name, arguments.encoder), arguments.page)
-    print(
-        as_json(score, contrast.name, arguments.encoder) if arguments.json else "\n".join(lines(score, contrast.name))
-    )
+    if arguments.json:
+        found = {**asdict(score), "contrast": contrast.name, "encoder": arguments.encoder}
+        print(json.dumps(finite(found), indent=1, allow_nan=False))
+    else:
+        print("\n".join(lines(score, contrast.name)))
 
 
 def style_encoder(name: str) -> TextEncoder:
@@ -45,11 +47,6 @@ def style_encoder(name: str) -> TextEncoder:
     if (Path(name) / "encoder.json").is_file():
         return load_encoder({"kind": "asce"}, Path(name))
     return load_encoder({"kind": "sentence", "source": name})
-
-
-def as_json(score: VoiceScore, contrast: str, encoder: str) -> str:
-    """Return everything that was found, as JSON; what does not exist is null."""
-    return json.dumps(finite({**asdict(score), "contrast": contrast, "encoder": encoder}), indent=1, allow_nan=False)
 
 
 def finite(value: Any) -> Any:

@@ -36,16 +36,14 @@ def make_drafts(
         for document, text in zip(texts["document_id"], texts["text"], strict=True)
         for number, passage in long_passages(text, request)
     ]
-    done = read_parquet(folder.drafts, VOICE_DRAFTS) if folder.drafts.is_file() else None
+    done = read_parquet(folder.drafts, VOICE_DRAFTS) if folder.drafts.is_file() else VOICE_DRAFTS.empty()
     progress = Progress(f"{request.given}s", len(rows), "passages")
-    progress.skip(0 if done is None else len(done))
-    while done is None or len(done) < len(rows):
-        part = rows[0 if done is None else len(done) :][:CHUNK]
+    progress.skip(len(done))
+    while len(done) < len(rows):
+        part = rows[len(done) :][:CHUNK]
         made = drafted(base, request, [passage for *_, passage in part], longest)
-        found = pd.DataFrame(
-            [(*row, *draft) for row, draft in zip(part, made, strict=True)], columns=VOICE_DRAFTS.names
-        ).astype({"passage": "int32"})
-        done = found if done is None else pd.concat([done, found], ignore_index=True)
+        found = [(*row, *draft) for row, draft in zip(part, made, strict=True)]
+        done = pd.concat([done, pd.DataFrame(found, columns=done.columns).astype(done.dtypes)], ignore_index=True)
         write_parquet(done, folder.drafts, VOICE_DRAFTS)
         progress.update(len(part))
     progress.close()

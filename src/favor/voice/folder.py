@@ -19,7 +19,6 @@ from favor.lm.resuming import Checkpoint
 from favor.lm.settings import LoadedModel, Lora, Training
 from favor.studies.tasks.requests import REQUESTS, Request
 
-FOLDER = Path("voice")  # where a voice is kept unless --voice says otherwise
 BASE, SHARED, OWN = "base", "shared", "own"
 PREFIX_TOKENS = 16  # context alone at the start of a text, and the length of a prompt
 

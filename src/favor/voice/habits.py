@@ -17,7 +17,6 @@ from favor.statistics.bootstrap import student_limit
 from favor.statistics.paired import holm
 from favor.voice.texts import WORDS
 
-_SENTENCE = re.compile(r"[^.!?…\n]*[^\W\d_][^.!?…\n]*")
 FUNCTION_WORDS = frozenset(VERIFIER_WORDS)
 FEWEST = 5  # occurrences that must be expected of the author, or of the texts, before a rate is spoken of
 FEW_TEXTS = 8  # below which what texts differ by is taken from the author's too
@@ -37,10 +36,6 @@ class Matches:
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
         """Yield beginning and end of each."""
         return (found.span() for found in self._pattern.finditer(text))
-
-
-def _sentences(text: str) -> float:
-    return float(len(_SENTENCE.findall(text)))
 
 
 def _words(text: str) -> float:
@@ -67,6 +62,7 @@ class Habit:
     counted: bool = True
 
 
+_sentences = Matches(r"[^.!?…\n]*[^\W\d_][^.!?…\n]*")
 _MARKERS = rf"(?i)\b(?:{'|'.join(DISCOURSE_MARKERS)})\b"
 HABITS = (
     Habit("sentence length", "words per sentence", _words, _sentences, counted=False),
@@ -134,13 +130,7 @@ def compare_habits(texts: Sequence[str], own: Sequence[str], others: Sequence[Se
             *(habit.name, habit.unit, habit.scale * _rate(mine), habit.scale * _rate(theirs), low, high),
             *(float(others_low), float(others_high)),
         ))  # fmt: skip
-    return [HabitRate(*rate, p) for rate, p in zip(rates, _corrected(p_values), strict=True)]
-
-
-def _corrected(p_values: Sequence[float]) -> list[float]:
-    known = [p for p in p_values if math.isfinite(p)]
-    corrected = iter(holm(known).tolist() if known else [])
-    return [next(corrected) if math.isfinite(p) else math.nan for p in p_values]
+    return [HabitRate(*rate, p) for rate, p in zip(rates, holm(p_values).tolist(), strict=True)]
 
 
 def _counts(habit: Habit, texts: Sequence[str]) -> np.ndarray:

@@ -92,7 +92,6 @@ def make_server(
         server = ThreadingHTTPServer((HOST, port), Handler)
     except OSError as error:
         raise UserError(f"--port: {port} cannot be used ({error.strerror}); give another, or none") from None
-    server.daemon_threads = True
     return server, f"http://{HOST}:{server.server_port}/?token={token}"
 
 

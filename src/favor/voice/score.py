@@ -175,13 +175,10 @@ def score_voice(
     margins = {name: _by_text(verifier, parts) for name, verifier in verifiers.items()}
     far = _unlike(verifiers["encoder"], held, parts)
     found = [
-        TextScore(
-            **{**vars(each), "unlike": far.get(name, False)}
-            | {
-                "placements": {
-                    verifier: references[verifier].place(own[name]) for verifier, own in margins.items() if name in own
-                }
-            }
+        replace(
+            each,
+            unlike=far.get(name, False),
+            placements={kind: references[kind].place(own[name]) for kind, own in margins.items() if name in own},
         )
         for name, each in read.items()
     ]

@@ -137,20 +137,16 @@ def _open(folder: VoiceFolder, record: VoiceRecord) -> BaseModel:
     """Open the base of a voice. Raises ``UserError``, and leaves nothing, for one that the task cannot ask."""
     new = not folder.path.exists()
     try:
-        return _asked_base(folder, record)
+        if record.model.source == str(folder.base) and not (folder.base / "config.json").is_file():
+            _say(f"dequantising {record.base}")
+            dequantise(record.base, folder.base)
+        base = open_base(record.model, record.lora)
+        if record.request is not None:
+            check_base(base, record.request)
     except UserError:
         if new:
             shutil.rmtree(folder.path, ignore_errors=True)
         raise
-
-
-def _asked_base(folder: VoiceFolder, record: VoiceRecord) -> BaseModel:
-    if record.model.source == str(folder.base) and not (folder.base / "config.json").is_file():
-        _say(f"dequantising {record.base}")
-        dequantise(record.base, folder.base)
-    base = open_base(record.model, record.lora)
-    if record.request is not None:
-        check_base(base, record.request)
     return base
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Protocol
 
 import numpy as np
 
@@ -18,14 +17,6 @@ from favor.voice.texts import WORDS
 
 ORDER, REFERENCES = 10, 10  # of LambdaG, as in the workflow's author profiles
 AUTHOR = 0  # place of the author whose voice is measured
-
-
-class Verifier(Protocol):
-    """What says how near passages are to the author."""
-
-    def margins(self, passages: Sequence[str], writer: int = AUTHOR) -> np.ndarray:
-        """Return the margin of every passage [n]; ``writer``: the place of who wrote them, if a known author did."""
-        ...
 
 
 class ByEncoder:
@@ -81,13 +72,14 @@ class ByGrammar:
         return found
 
 
+# Each has ``margins``: of every passage [n], by ``writer``, the place of who wrote them, if a known author did.
+Verifier = ByEncoder | ByGrammar
+
+
 def make_verifiers(encoder: TextEncoder, profiles: Sequence[Sequence[str]], seed: int) -> Mapping[str, Verifier]:
     """Return the verifiers that read these profiles, the author's first: ``encoder``, stylometry and grammar."""
     with TemporaryDirectory() as folder:
         stylometry = fit_stylometry([text for own in profiles for text in own], Stylometry(), Path(folder))
-    found: dict[str, Verifier] = {
-        "encoder": ByEncoder(encoder, profiles),
-        "stylometry": ByEncoder(stylometry, profiles),
-    }
+    found = {"encoder": ByEncoder(encoder, profiles), "stylometry": ByEncoder(stylometry, profiles)}
     grammar = ByGrammar(profiles, seed)
     return {**found, "grammar": grammar} if grammar.reads else found

@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -20,7 +21,7 @@ from favor.running.jobs.progress import Progress
 from favor.studies.tasks.requests import Request
 from favor.tables.html import page
 from favor.voice.command import style_encoder
-from favor.voice.contrast import contrast_of
+from favor.voice.contrast import Contrast, contrast_of
 from favor.voice.folder import VoiceFolder, VoiceModels, open_models
 from favor.voice.habits import HABITS, stretches
 from favor.voice.language import check_language
@@ -39,12 +40,9 @@ LONGEST_TEXT = 200_000  # characters that are scored at once
 def run(arguments: argparse.Namespace) -> None:
     """Serve the page until Ctrl-C. Raises ``UserError`` first where there is neither a voice nor an author's text."""
     folder = VoiceFolder(arguments.voice)
-    models = None
-    if folder.record.is_file():
-        record = folder.read_record()
-        models = Models(folder)
-        own = read_parquet(folder.texts, CLIENT_TEXTS)["text"].tolist()
-        name = record.author
+    voice = folder if folder.record.is_file() else None
+    if voice is not None:
+        name, own = voice.read_record().author, read_parquet(voice.texts, CLIENT_TEXTS)["text"].tolist()
     elif arguments.author is None:
         raise UserError(
             f"{folder.path}: holds no voice; name one with --voice, or give an author's texts with --author"
@@ -53,7 +51,7 @@ def run(arguments: argparse.Namespace) -> None:
         own, name = read_author(arguments.author), str(arguments.author)
     contrast = contrast_of(arguments.contrast)
     check_language(own, contrast.authors)
-    desk = Desk(name, own, *contrast, Remembered(style_encoder(arguments.encoder)), models)
+    desk = Desk(name, own, contrast, Remembered(style_encoder(arguments.encoder)), voice)
     serve(desk.page(), desk.policy, {"score": desk.score, "write": desk.write}, arguments.port)
 
 
@@ -72,39 +70,31 @@ class Remembered(TextEncoder):
         return np.stack([self._known[text] for text in texts])
 
 
-class Models:
-    """The models of a voice, loaded when they are first asked for."""
+@dataclass
+class Desk:
+    """What the page can do. Answers are HTML; one is made at a time. Raises ``UserError`` where it cannot be done.
 
-    def __init__(self, folder: VoiceFolder) -> None:
-        self._folder = folder
+    ``own``: texts of the ``author``. ``voice``: None where nothing can be written.
+    """
 
-    @property
-    def request(self) -> Request | None:
-        """What the voice is asked; None of one that continues texts."""
-        return self._folder.read_record().request
+    author: str
+    own: Sequence[str]
+    contrast: Contrast
+    encoder: TextEncoder
+    voice: VoiceFolder | None
+    _working: Lock = field(default_factory=Lock)
 
     @cached_property
-    def loaded(self) -> VoiceModels:
-        """The models. Raises ``UserError`` where the training has not ended."""
-        return open_models(self._folder, self._folder.read_record())
+    def request(self) -> Request | None:
+        """What the voice is asked; None of one that continues texts."""
+        return None if self.voice is None else self.voice.read_record().request
 
-
-class Desk:
-    """What the page can do. Answers are HTML; one is made at a time. Raises ``UserError`` where it cannot be done."""
-
-    def __init__(
-        self,
-        author: str,
-        own: Sequence[str],
-        contrast: Mapping[str, Sequence[str]],
-        contrast_name: str,
-        genre: str,
-        encoder: TextEncoder,
-        models: Models | None,
-    ) -> None:
-        self.author, self.own, self.contrast, self.encoder, self.models = author, own, contrast, encoder, models
-        self.contrast_name, self.genre = contrast_name, genre
-        self._working = Lock()
+    @cached_property
+    def models(self) -> VoiceModels:
+        """The models. Raises ``UserError`` where there is no voice, or its training has not ended."""
+        if self.voice is None:
+            raise UserError("no voice is open; train one with 'favor voice train' and start the page again")
+        return open_models(self.voice, self.voice.read_record())
 
     @property
     def _script(self) -> str:
@@ -121,9 +111,9 @@ class Desk:
             _TEMPLATES,
             "web_app.html",
             author=self.author,
-            contrast=self.contrast_name,
-            writes=self.models is not None,
-            given="" if self.models is None or self.models.request is None else self.models.request.given,
+            contrast=self.contrast.name,
+            writes=self.voice is not None,
+            given="" if self.request is None else self.request.given,
         )
         return page("A voice", body, self._script, (_TEMPLATES / "web_app.css").read_text(encoding="utf-8"), _SERVER)
 
@@ -134,30 +124,27 @@ class Desk:
             raise UserError(f"the text has {len(text):,} characters; give {LONGEST_TEXT:,} at most")
         with self._working:
             print("favor: scoring a text", file=sys.stderr, flush=True)
-            found = score_voice({"The text": text}, self.own, self.contrast, self.encoder)
+            found = score_voice({"The text": text}, self.own, self.contrast.authors, self.encoder)
         parts = list(stretches(text))
         marked = {habit for part in parts for habit in part.habits}
         counts = {each: round(HABITS[each].events(text)) for each in marked}
         return render(
             _TEMPLATES, "web_app_score.html", score=found, text=found.texts[0], summary=summary(found),
-            genre=self.genre, counts=counts, stretches=parts, **WORDING,
+            genre=self.contrast.genre, counts=counts, stretches=parts, **WORDING,
         )  # fmt: skip
 
     def write(self, asked: Mapping[str, Any]) -> Markup:
         """Return how every model goes on from ``asked["prompt"]``, side by side."""
-        if self.models is None:
-            raise UserError("no voice is open; train one with 'favor voice train' and start the page again")
-        prompt = str(asked.get("prompt", ""))
-        request = self.models.request
+        prompt, request = str(asked.get("prompt", "")), self.request
         if request is not None and request.given == "draft":
             with self._working:
-                found = rewritten(self.models.loaded, prompt)
+                found = rewritten(self.models, prompt)
             return render(_TEMPLATES, "web_app_written.html", prompt="", found=found)
         drawn = bool(asked.get("draw"))
         with self._working:
             print("favor: writing", file=sys.stderr, flush=True)
             found = written(
-                self.models.loaded, prompt, str(asked.get("about", "")),
+                self.models, prompt, str(asked.get("about", "")),
                 _tokens(asked.get("tokens")), 0.8 if drawn else 0.0, int(drawn and _tokens(asked.get("seed"))), request,
             )  # fmt: skip
         return render(_TEMPLATES, "web_app_written.html", prompt="" if request else prompt, found=found)
