@@ -27,8 +27,7 @@ from favor.lm.settings import LoadedModel, Lora
 from favor.plan import Planner
 from favor.plan.job_settings import parameter, to_params
 from favor.plan.keys import Key, run_key
-from favor.sites.signing import canonical as canonical_bytes
-from favor.sites.signing import digest, files_digest, tensors_digest
+from favor.sites.signing import canonical, digest, files_digest, tensors_digest
 
 Agreement = dict[str, Any]
 Digests = dict[str, str]
@@ -92,25 +91,21 @@ def check_version(agreed: Agreement) -> None:
 
 def _federated(run: Key, plan: Plan, federation: Federation) -> SharedStage:
     where = f"config key 'experiments.{run.experiment}"
-    if plan.shared is None:
-        raise UserError(f"{where}.methods.{run.method}': its clients send nothing to a server; name another row")
-    if plan.shared.hands_out_more and plan.shared.state is None:
-        raise UserError(
-            f"{where}.methods.{run.method}': its server sends more than an adapter, which round files do not hold; "
-            "name another row"
-        )
-    if plan.shared.aggregation == "sum_only":
-        raise UserError(
-            f"{where}.federation.aggregation': 'sum_only' stands for cryptography that upload files do not have; "
-            "set uploads"
-        )
-    if federation.attack is not None:
-        raise UserError(f"{where}.federation.attack': attacks are simulated, not made by real sites; leave it out")
-    if federation.answers < 1:
-        raise UserError(f"{where}.federation.answers': real sites answer or do not; set 1 and close rounds --without")
-    if federation.ranks is not None:
-        raise UserError(f"{where}.federation.ranks': all sites of a round are sent one adapter file; set null")
-    return plan.shared
+    shared, row = plan.shared, f"methods.{run.method}"
+    if shared is None:
+        raise UserError(f"{where}.{row}': its clients send nothing to a server; name another row")
+    more = "its server sends more than an adapter, which round files do not hold; name another row"
+    alone = "'sum_only' stands for cryptography that upload files do not have; set uploads"
+    for wrong, key, why in (
+        (shared.hands_out_more and shared.state is None, row, more),
+        (shared.aggregation == "sum_only", "federation.aggregation", alone),
+        (federation.attack, "federation.attack", "attacks are simulated, not made by real sites; leave it out"),
+        (federation.answers < 1, "federation.answers", "real sites answer or do not; set 1 and close rounds --without"),
+        (federation.ranks is not None, "federation.ranks", "all sites of a round are sent one adapter file; set null"),
+    ):
+        if wrong:
+            raise UserError(f"{where}.{key}': {why}")
+    return shared
 
 
 def aligns(plan: Plan) -> bool:
@@ -140,7 +135,7 @@ def differences(own: Any, other: Any, key: str = "") -> Iterator[str]:
 
 def _short(value: Any) -> str:
     text = printable(str(value))
-    return text if len(text) < 60 else f"{text[:24]}... ({digest(canonical_bytes(value))[:12]})"
+    return text if len(text) < 60 else f"{text[:24]}... ({digest(canonical(value))[:12]})"
 
 
 def model_digests(folder: str) -> Digests:

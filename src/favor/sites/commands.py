@@ -19,6 +19,8 @@ def add_actions(command: str, parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar=f"{{{','.join(found)}}}")
     for name, (function, options, about) in found.items():
         action = actions.add_parser(name, help=about, description=about)
+        private = ", which nobody else reads" if name == "init" else ""
+        action.add_argument(command, type=Path, help=f"folder of the {_WHOSE[command]}{private}")
         options(action)
         action.set_defaults(function=function)
 
@@ -47,7 +49,6 @@ def _configured(action: argparse.ArgumentParser) -> None:
 
 
 def _init(action: argparse.ArgumentParser) -> None:
-    action.add_argument("site", type=Path, help="folder of the site, which nobody else reads")
     _configured(action)
     action.add_argument("--invitation", required=True, type=Path, help="the coordinator's invitation.json")
     action.add_argument("--client", required=True, help="the site's name in the federation, such as client_001")
@@ -56,24 +57,20 @@ def _init(action: argparse.ArgumentParser) -> None:
 
 
 def _train(action: argparse.ArgumentParser) -> None:
-    action.add_argument("site", type=Path, help="folder of the site")
     action.add_argument("round", type=Path, help="folder of the round, as the coordinator sent it")
 
 
 def _site_export(action: argparse.ArgumentParser) -> None:
-    action.add_argument("site", type=Path, help="folder of the site")
     action.add_argument("final", type=Path, help="folder of the end, as the coordinator sent it")
     action.add_argument("out", type=Path, help="where the adapter goes")
 
 
 def _score(action: argparse.ArgumentParser) -> None:
-    action.add_argument("site", type=Path, help="folder of the site")
     action.add_argument("adapter", type=Path, help="folder that favor site export wrote")
     add_judge(action)
 
 
 def _open(action: argparse.ArgumentParser) -> None:
-    action.add_argument("server", type=Path, help="folder of the coordinator")
     _configured(action)
     action.add_argument("--experiment", help="experiment of the configuration (its only one)")
     action.add_argument("--method", help="row of the experiment (favor)")
@@ -86,30 +83,24 @@ def _days(action: argparse.ArgumentParser) -> None:
 
 
 def _close(action: argparse.ArgumentParser) -> None:
-    action.add_argument("server", type=Path, help="folder of the coordinator")
     action.add_argument("uploads", nargs="*", type=Path, help="uploads of the round: files, or folders of them")
     action.add_argument("--without", nargs="+", default=[], metavar="CLIENT", help="clients that do not answer")
 
 
-def _server_export(action: argparse.ArgumentParser) -> None:
-    action.add_argument("server", type=Path, help="folder of the coordinator")
-    _days(action)
-
-
 def _revoke(action: argparse.ArgumentParser) -> None:
-    action.add_argument("server", type=Path, help="folder of the coordinator")
     action.add_argument("client", help="whose key it is, such as client_001")
 
 
-def _key(action: argparse.ArgumentParser) -> None:
-    action.add_argument("site", type=Path, help="folder of the site")
+def _nothing(action: argparse.ArgumentParser) -> None:
+    """Add no option."""
 
 
+_WHOSE = {"site": "site", "server": "coordinator"}
 _ACTIONS = {
     "site": {
         "init": ("site.init", _init, "check that this site can take part, and cut its texts"),
         "train": ("site.train", _train, "train a round, and write the one file that is sent"),
-        "key": ("site.new_key", _key, "replace the site's key by a new one, which the old one signs"),
+        "key": ("site.new_key", _nothing, "replace the site's key by a new one, which the old one signs"),
         "export": ("site.export", _site_export, "write what the site generates with, in PEFT's format"),
         "score": (
             "scoring.score",
@@ -121,6 +112,6 @@ _ACTIONS = {
         "open": ("server.open_round", _open, "begin a federation, or open its next round"),
         "close": ("server.close", _close, "take the uploads of the open round, and make the next shared adapter"),
         "revoke": ("server.revoke_key", _revoke, "take nothing more that is signed by a site's key"),
-        "export": ("server.export", _server_export, "write the final shared adapter, and the record of what crossed"),
+        "export": ("server.export", _days, "write the final shared adapter, and the record of what crossed"),
     },
 }

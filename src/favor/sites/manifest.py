@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -157,8 +156,3 @@ def check_equal(path: Path, own: Mapping[str, Any], other: Mapping[str, Any]) ->
 def manifest_digest(manifest: Manifest) -> str:
     """Return the digest by which an upload says which manifest it answers, whenever that ends."""
     return digest(canonical(manifest.model_dump(mode="json", exclude={"ends"})))
-
-
-def client_header(client: str) -> str:
-    """Return how a pack names its one client (:func:`favor.federation.client_archive.write_pack`)."""
-    return json.dumps([client])

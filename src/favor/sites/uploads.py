@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,14 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from favor.federation.client_archive import State, write_pack
-from favor.federation.method import SharedStage
 from favor.federation.upload_checks import check_finite
 from favor.federation.uploads import sent_types
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable
 from favor.foundation.received import received_bytes, received_tensors
 from favor.sites.agreement import stages
-from favor.sites.manifest import HEADER, check_equal, check_tensors, client_header, manifest_digest
+from favor.sites.manifest import HEADER, check_equal, check_tensors, manifest_digest
 from favor.sites.records import Manifest
 from favor.sites.signing import canonical, is_signed, signature, tensors_digest
 
@@ -78,7 +78,8 @@ def check_upload(
     """
     content = received_bytes(path, largest_upload(manifest))
     tensors, header = received_tensors(content, path)
-    client = next((name for name in keys if header.get("clients") == client_header(name)), None)
+    # As write_pack names the clients of a pack.
+    client = next((name for name in keys if header.get("clients") == json.dumps([name])), None)
     if client is None:
         given = printable(header.get("clients", ""))
         raise UserError(f"{path}: its client '{given}' has no key here; put its site.json in sites/")
@@ -102,14 +103,9 @@ def check_upload(
     check_equal(path, {"manifest": manifest_digest(manifest)}, {"manifest": header.get("manifest")})
     sent = {name.removeprefix(part): value for name, value in tensors.items()}
     check_finite(sent, client, number, path)
-    _check_clip(path, client, stage, sent)
+    if stage.privacy is not None:  # what is longer than the clip the noise does not cover
+        clip, squares = stage.privacy.clip, (float((value.astype(np.float64) ** 2).sum()) for value in sent.values())
+        norm = float(np.sqrt(sum(squares)))
+        if norm > clip * (1 + 1e-5):  # it was scaled in float32
+            raise UserError(f"{path}: {client}: its norm is {norm:.6g}, and the clip is {clip}; leave it out")
     return client, content
-
-
-def _check_clip(path: Path, client: str, stage: SharedStage, sent: State) -> None:
-    """Under privacy refuse what is longer than the clip, which the noise does not cover."""
-    if stage.privacy is None:
-        return
-    norm = float(np.sqrt(sum(float((value.astype(np.float64) ** 2).sum()) for value in sent.values())))
-    if norm > stage.privacy.clip * (1 + 1e-5):  # it was scaled in float32
-        raise UserError(f"{path}: {client}: its norm is {norm:.6g}, and the clip is {stage.privacy.clip}; leave it out")
