@@ -18,6 +18,8 @@ def add_voice(command: argparse.ArgumentParser) -> None:
     for name, (module, options, about) in _ACTIONS.items():
         action = actions.add_parser(name, help=about, description=about)
         options(action)
+        if name != "collect":
+            action.add_argument("--voice", type=Path, default=Path("voice"), help="folder of the voice (%(default)s)")
         action.set_defaults(module=module)
 
 
@@ -25,10 +27,6 @@ def run(arguments: argparse.Namespace) -> None:
     """Run a subcommand. Raises ``UserError`` in one line where it cannot be done."""
     quiet_libraries()
     import_module(f"favor.voice.{arguments.module}").run(arguments)  # Here, because most of them load torch.
-
-
-def _voice(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--voice", type=Path, default=Path("voice"), help="folder of the voice (%(default)s)")
 
 
 def add_judge(command: argparse.ArgumentParser) -> None:
@@ -70,7 +68,6 @@ def _train(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--dtype", choices=("auto", "float32", "bfloat16"), default="auto", help="computation type (%(default)s)"
     )
-    _voice(command)
 
 
 def _write(command: argparse.ArgumentParser) -> None:
@@ -80,33 +77,28 @@ def _write(command: argparse.ArgumentParser) -> None:
     command.add_argument("--temperature", type=_temperature, default=0.0, help="0 takes the likeliest words (0)")
     command.add_argument("--seed", type=count, default=1, help="another number draws other words (%(default)s)")
     command.add_argument("--json", action="store_true", help="print JSON")
-    _voice(command)
 
 
 def _rewrite(command: argparse.ArgumentParser) -> None:
     command.add_argument("draft", type=Path, help="the draft: a text file")
     command.add_argument("--json", action="store_true", help="print JSON")
-    _voice(command)
 
 
 def _report(command: argparse.ArgumentParser) -> None:
     add_judge(command)
     command.add_argument("--page", type=Path, help="where the page goes (report.html in the folder of the voice)")
-    _voice(command)
 
 
 def _export(command: argparse.ArgumentParser) -> None:
     command.add_argument("folder", type=Path, help="where the adapter goes")
     command.add_argument("--consent", help="'mine': it is your voice, and you agree to take it elsewhere; required")
     command.add_argument("--base-licence", help="licence of the base, where its files do not name it")
-    _voice(command)
 
 
 def _page(command: argparse.ArgumentParser) -> None:
     command.add_argument("--author", type=Path, help="an author's texts to score against (those of the voice)")
     add_judge(command)
     command.add_argument("--port", type=_port, default=0, help="port on this machine (any that is free)")
-    _voice(command)
 
 
 def _port(value: str) -> int:

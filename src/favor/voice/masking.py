@@ -61,8 +61,7 @@ def _mask_names(text: str, parts: set[str], ordinary: set[str]) -> tuple[str, in
         if named[place] and (name not in ordinary or beside):
             pieces += [text[end : word.start()], "[name]"]
             end = word.start() + len(name)
-    plain = "".join([*pieces, text[end:]])
-    plain = _NAMES_TOGETHER.sub("[name]", plain)
+    plain = _NAMES_TOGETHER.sub("[name]", "".join([*pieces, text[end:]]))
     return plain, plain.count("[name]") - text.count("[name]")
 
 

@@ -124,15 +124,9 @@ def scores(
         return {str(model): "no held-out text is long enough to be continued" for model in made["model"].unique()}
     found: dict[str, VoiceScore | str] = {}
     for model, own in held_out.groupby("model"):
-        written = dict(zip(own["prompt_id"], own["text"], strict=True))
+        written, documents = (dict(zip(own["prompt_id"], own[name], strict=True)) for name in ("text", "document_id"))
         try:
-            found[str(model)] = score_voice(
-                written,
-                author,
-                contrast,
-                encoder,
-                documents=dict(zip(own["prompt_id"], own["document_id"], strict=True)),
-            )
+            found[str(model)] = score_voice(written, author, contrast, encoder, documents=documents)
         except UserError as error:
             found[str(model)] = str(error)
     return {model: found[model] for model in MODELS if model in found}
