@@ -1,21 +1,14 @@
 """Texts that are there twice: in an author's folder and its backup, in two exports, among drafts and author."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from favor.corpora.near_duplicates import repeats, without_copies
 
 
-class Apart(NamedTuple):
-    """Texts of author and contrast of which none is there twice, and what was left out, in sentences."""
-
-    author: list[str]
-    contrast: dict[str, list[str]]
-    notes: list[str]
-
-
-def set_apart(drafts: Sequence[str], author: Sequence[str], contrast: Mapping[str, Sequence[str]]) -> Apart:
-    """Leave out what repeats another text, nearly or in whole, before anything is divided.
+def set_apart(
+    drafts: Sequence[str], author: Sequence[str], contrast: Mapping[str, Sequence[str]]
+) -> tuple[list[str], dict[str, list[str]], list[str]]:
+    """Return texts of author and contrast that repeat none, nearly or in whole, and what was left out in sentences.
 
     A text that stands on both sides of a division tells nothing of how alike texts of one author are. A draft that is
     among the author's texts is taken out of them; what is the author's or a draft, out of the contrast.
@@ -33,7 +26,7 @@ def set_apart(drafts: Sequence[str], author: Sequence[str], contrast: Mapping[st
     others = {name: without_copies(_once(texts), [*once, *drafts]) for name, texts in contrast.items()}
     before, after = ([text for texts in group.values() for text in texts] for group in (contrast, others))
     left_out(before, after, "the contrast's texts repeat another, or are the author's or to be scored,")
-    return Apart(own, others, notes)
+    return own, others, notes
 
 
 def repeated_drafts(texts: Mapping[str, str]) -> dict[str, str]:

@@ -7,14 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from favor.foundation.seeds import derive_seed
-from favor.statistics.bootstrap import (
-    RATE,
-    Bounds,
-    auc_draws,
-    interval,
-    mean_draws,
-    observed_and_resampled,
-)
+from favor.statistics.bootstrap import RATE, Bounds, auc_draws, interval, mean_draws, observed_and_resampled
 from favor.statistics.kept_share import KeptShare, kept_share
 from favor.tables.escape import minus
 

@@ -33,6 +33,7 @@ from favor.voice.words import WORDING, summary
 from favor.voice.writing import written
 
 _TEMPLATES = Path(__file__).parent / "templates"
+_SCRIPT, _STYLE = ((_TEMPLATES / f"web_app.{kind}").read_text(encoding="utf-8") for kind in ("js", "css"))
 _SERVER = "connect-src 'self'; "
 LONGEST_TEXT = 200_000  # characters that are scored at once
 
@@ -97,13 +98,9 @@ class Desk:
         return open_models(self.voice, self.voice.read_record())
 
     @property
-    def _script(self) -> str:
-        return (_TEMPLATES / "web_app.js").read_text(encoding="utf-8")
-
-    @property
     def policy(self) -> str:
         """The page's Content-Security-Policy: its own script and style, and this server, alone."""
-        return f"{content_policy(self._script, _SERVER)}; frame-ancestors 'none'"
+        return f"{content_policy(_SCRIPT, _SERVER)}; frame-ancestors 'none'"
 
     def page(self) -> str:
         """Return the whole page."""
@@ -115,7 +112,7 @@ class Desk:
             writes=self.voice is not None,
             given="" if self.request is None else self.request.given,
         )
-        return page("A voice", body, self._script, (_TEMPLATES / "web_app.css").read_text(encoding="utf-8"), _SERVER)
+        return page("A voice", body, _SCRIPT, _STYLE, _SERVER)
 
     def score(self, asked: Mapping[str, Any]) -> Markup:
         """Return where the text ``asked["text"]`` lies, its habits, and the text with the habits marked."""
