@@ -9,18 +9,11 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from tests.exports.conftest import DATA, read, refusal
 
 from favor.corpora.posts import ReaderSettings, open_reader
-from favor.exports.formats import open_export
 from favor.exports.items import Item, sittings
 from favor.foundation.errors import UserError
-
-DATA = Path(__file__).parent / "data"
-
-
-def read(path, form=None) -> tuple[str, list[Item]]:
-    name, export, files = open_export(path)
-    return name, list(export.items(files, ReaderSettings(has_keys=False, date_format=form)))
 
 
 def zipped(folder, path) -> Path:
@@ -189,27 +182,12 @@ def test_times_of_other_scripts_and_countries(tmp_path, line, moment) -> None:
     assert (item.author, item.text, str(item.moment)[:16]) == ("Ann", "Hi", moment)
 
 
-def test_a_word_at_the_time_that_nobody_knows_is_refused(tmp_path) -> None:
-    (tmp_path / "chat.txt").write_text("14/5/23, 9:10 xyzzy - Ann: Hi")
-    with pytest.raises(
-        UserError, match=r"line 1: .* has 'xyzzy' at its time, which may be morning or evening; export the chat again"
-    ):
-        read(tmp_path / "chat.txt", "%d/%m/%y")
-
-
 @pytest.mark.parametrize("between", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("before", ["", "\ufeff", "\ufeff\n\n"])
 def test_line_ends_and_marks_of_any_system(tmp_path, between, before) -> None:
     (tmp_path / "chat.txt").write_bytes(between.join([before + "14/5/23, 9:10 - Ann: Hi", "more", ""]).encode())
     name, (item,) = read(tmp_path / "chat.txt", "%d/%m/%y")
     assert (name, item.author, item.text) == ("whatsapp", "Ann", "Hi\nmore")
-
-
-@pytest.mark.parametrize("line", ["14/05/2566, 10:02 - Ann: hi", "۱۴/۰۲/۱۴۰۲, ۱۰:۰۲ - Ann: hi"])
-def test_years_of_another_calendar_are_refused(tmp_path, line) -> None:
-    (tmp_path / "chat.txt").write_text(line)
-    with pytest.raises(UserError, match=r"is of the year \d+, as another calendar has it; export the chat again"):
-        read(tmp_path / "chat.txt", "%d/%m/%y")
 
 
 @pytest.mark.parametrize("time", [1684051200, 1684051200000, "2023-05-14 08:00:00"])
@@ -220,9 +198,9 @@ def test_tweets_may_have_times_since_1970(tmp_path, time) -> None:
 
 def test_a_message_that_is_made_to_fill_memory_is_refused(tmp_path) -> None:
     (tmp_path / "_chat.txt").write_text(f"[01.02.20, 10:00:00] Ann: {'word ' * 300}\n")
-    _, export, files = open_export(tmp_path / "_chat.txt")
+    settings = ReaderSettings(date_format="%d.%m.%y", maximum_field_characters=1000)
     with pytest.raises(UserError, match=r"line 1 is longer than 1,000 characters; export it again"):
-        list(export.items(files, ReaderSettings(date_format="%d.%m.%y", maximum_field_characters=1000)))
+        list(open_reader("whatsapp").read(tmp_path / "_chat.txt", settings))
 
 
 def test_what_a_chat_has_besides_texts_is_counted(tmp_path) -> None:
@@ -262,19 +240,6 @@ def test_long_tweets_go_to_the_tweet_of_their_time(tmp_path) -> None:
     assert read(tmp_path)[1][0].text == f"{long[0][:270]}…"  # two fit: it stays as it is
 
 
-@pytest.mark.parametrize(
-    ("form", "message"),
-    [
-        (None, "the date 14.05.23 may have day and month in either order; give --date-order"),
-        ("%m/%d/%Y", "whatsapp_ios.txt, line 1: the date 14.05.23 does not exist in the order mdy; give --date-order"),
-    ],
-)
-def test_the_order_of_dates_is_asked_for(form, message) -> None:
-    with pytest.raises(UserError) as error:
-        read(DATA / "whatsapp_ios.txt", form)
-    assert message in str(error.value)
-
-
 def test_a_corpus_of_whatsapp_needs_the_form_of_its_dates() -> None:
     with pytest.raises(UserError, match=r"set the corpus key 'date_format', such as %d/%m/%y"):
         list(open_reader("whatsapp").read(DATA / "whatsapp_ios.txt", ReaderSettings()))
@@ -284,6 +249,11 @@ def test_a_corpus_of_whatsapp_needs_the_form_of_its_dates() -> None:
         ("+49 170 1234567", "14.05.23"),
         ("Zoë Lee", "15.05.23"),
     ]
+
+
+NO_CLOCK = "at its time, which may be morning or evening; export the chat again"
+CALENDAR = "as another calendar has it; export the chat again"
+ORDER = "does not exist in the order dmy; give --date-order"
 
 
 @pytest.mark.parametrize(
@@ -296,15 +266,21 @@ def test_a_corpus_of_whatsapp_needs_the_form_of_its_dates() -> None:
         ("result.json", '{"chats": {}}', "has neither 'messages' nor a list of chats"),
         ("result.json", '{"messages": [{"role": "user"}]}', "is of another program than Telegram"),
         ("result.json", '{"messages": ' + "[" * 99_999, "is not complete JSON"),
-        ("result.json", '{"messages": "\xff"}', "byte 14 is not utf-8"),
+        ("result.json", b'{"messages": "\xff"}', "byte 14 is not utf-8"),
+        ("a.txt", "14/5/23, 9:10 xyzzy - Ann: Hi", f"has 'xyzzy' {NO_CLOCK}"),
+        ("a.txt", "14/05/2566, 10:02 - Ann: hi", f"is of the year 2566, {CALENDAR}"),
+        ("a.txt", "۱۴/۰۲/۱۴۰۲, ۱۰:۰۲ - Ann: hi", f"is of the year 1402, {CALENDAR}"),
+        ("a.txt", "3/14/23, 9:10 - Ann: Hi", f"a.txt, line 1: the date 3/14/23 {ORDER}"),
     ],
 )
-def test_broken_exports_end_in_one_line(tmp_path, name, content, message) -> None:
-    (tmp_path / name).write_bytes(content.encode("latin-1"))
-    with pytest.raises(UserError) as error:
-        read(tmp_path / name)
-    assert message in str(error.value)
-    assert "\n" not in str(error.value)
+def test_what_cannot_be_read_ends_in_one_line(tmp_path, name, content, message) -> None:
+    (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    assert message in refusal(read, tmp_path / name, "%d/%m/%y")
+
+
+def test_the_order_of_dates_is_asked_for() -> None:
+    message = "whatsapp_ios.txt, line 1: the date 14.05.23 may have day and month in either order; give --date-order"
+    assert message in refusal(read, DATA / "whatsapp_ios.txt")
 
 
 def test_a_folder_of_archives_is_a_corpus(tmp_path) -> None:

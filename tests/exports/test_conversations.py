@@ -20,9 +20,9 @@ def turns(form, one="Ann Lee", other="Bo") -> str:
     return "\n".join(form.format(name=one if number % 2 else other, at=number) for number in range(6))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+# What is said of texts, nothing of those of one person, and the texts.
+TEXTS = {
+    "looks like a chat in a form that is not read; export it again": [
         turns("[05/03/2021 10:0{at} AM] {name}\nhi there\nand more\n"),  # Discord, Teams
         turns("{name} — Today at 10:0{at} AM\nhi there\n"),  # Discord, copied
         turns(
@@ -46,48 +46,23 @@ def turns(form, one="Ann Lee", other="Bo") -> str:
         turns("{name} says:\nMay 3, 2021 at 10:0{at} am\nhi\n\nReply\n"),  # comments below a post
         "06.08.2018 kl. 22:30 - Ann: hi\n06.08.2018 kl. 22:31 - Bo: hi\n",
         "٥\u200f/٥\u200f/٢٠٢١, ١٠:٠٢ م - Ann: hi\n٥\u200f/٥\u200f/٢٠٢١, ١٠:٠٣ م - Bo: hi\n",
+        "[2018-08-06 22:30] Ann Lee: hi\n[2018-08-06 22:31] Bo: hello\n",
         "2018-08-06 22:30 Ann: hi\n" * 4,  # of one who writes to nobody
         "2018/08/06(Mon)\n10:30 PM\tAnn\thi\n10:31 PM\tBo\thello\n",  # LINE
     ],
-)
-def test_a_chat_in_any_form_is_known(text) -> None:
-    assert several_people(text).startswith("looks like a chat in a form that is not read; export it again")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
+    "looks like a mail; name it .eml if it is one": [
         "Von: Ann <a@x.org>\nGesendet: Montag, 3. Mai 2021 10:00\nAn: Bo\nBetreff: hi\n\nText",
         "差出人: Ann <a@x.org>\n送信日時: 2021年5月3日 10:00\n宛先: Bo\n件名: hi\n\nText",
         "hi\nAnn <a@x.org>\tMay 3, 2021 at 10:00 AM\nTo: Bo\n\nText\n\nBo <b@x.org>\tMon, May 3, 2021 at 11:00 AM\n",
     ],
-)
-def test_a_mail_in_any_language_is_known(text) -> None:
-    assert several_people(text).startswith("looks like a mail; name it .eml if it is one")
-
-
-@pytest.mark.parametrize(
-    "what", ['<smses><sms address="1" body="hi"/></smses>', "1\n00:00:01,000 --> 00:00:04,000\nAnn: hi\n"]
-)
-def test_messages_and_subtitles_are_known(what) -> None:
-    assert several_people(what).startswith("is a")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
+    "is a backup of text messages": ['<smses><sms address="1" body="hi"/></smses>'],
+    "is a file of subtitles": ["1\n00:00:01,000 --> 00:00:04,000\nAnn: hi\n"],
+    "is a conversation with an assistant": [
         turns("{name} said:\nSure.\n", "ChatGPT", "You"),
         turns("## {name}\n\nSure.\n", "Assistant", "User"),
         turns("## {name}:\n\nSure.\n", "Response", "Prompt"),
     ],
-)
-def test_a_conversation_with_an_assistant_is_known(text) -> None:
-    assert several_people(text).startswith("is a conversation with an assistant")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
+    "": [
         "\n".join(f"10:{number:02d}\nWe walked until the rain came.\n" for number in range(12)),
         "\n".join(f"Dienstag, {number}. Mai 2021, 10.30 Uhr\nWir gingen.\n" for number in range(1, 20)),
         "\n".join(f"{day}, 3 May 2021, 10:30\nWe walked.\n" for day in ["Monday", "Tuesday", "Sunday"] * 4),
@@ -98,10 +73,16 @@ def test_a_conversation_with_an_assistant_is_known(text) -> None:
         "Title: Soup\nTime: 10:30\nServes: 4\nFlour: 300 g\n\nCook it.",
         "You:\nwere there.\n\nMe:\nas well.\n" * 3,
         "Monday\n10:30\nWe walked, and Ann said: go.\nTuesday\n11:30\nIt rained.\n" * 3,
+        "2018-08-06 22:30 Home: we walked.\n2018-08-07 22:30 Home: it rained.\n",
     ],
-)
-def test_a_text_of_one_person_is_a_text(text) -> None:
-    assert several_people(text) == ""
+}
+
+
+@pytest.mark.parametrize(("said", "text"), [(said, text) for said, texts in TEXTS.items() for text in texts])
+def test_texts_of_several_people_are_known_in_any_form(said, text) -> None:
+    found = several_people(text)
+    assert found.startswith(said)
+    assert bool(found) == bool(said)
 
 
 PAGES = {

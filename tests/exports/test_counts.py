@@ -13,14 +13,13 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.exports.conftest import DATA, read
 
-from favor.corpora.posts import ReaderSettings
-from favor.exports.formats import open_export
-from favor.exports.items import NO_WORDS, Item
+from favor.exports.items import NO_WORDS
 from favor.foundation.registry import EXPORTS
 
 ROOT = Path(__file__).parents[2]
-DATA = Path(__file__).parent / "data"
+FORM = "%d.%m.%Y"
 OWN = ""
 SETTINGS = settings(
     max_examples=25, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
@@ -120,11 +119,8 @@ def wordpress(folder, kinds) -> None:
 def medium(folder, kinds) -> None:
     (folder / "posts").mkdir()
     for number, kind, text in numbered(kinds):
-        body = (
-            ""
-            if kind == "unreadable"
-            else f'<section class="e-content"><p>{"" if kind == NO_WORDS else text}</p></section>'
-        )
+        own = "" if kind == NO_WORDS else text
+        body = "" if kind == "unreadable" else f'<section class="e-content"><p>{own}</p></section>'
         name = f"draft_{number}" if kind == "draft" else f"2023-05-{1 + number:02d}_{number}"
         (folder / "posts" / f"{name}.html").write_text(f"<article>{body}</article>")
 
@@ -168,11 +164,6 @@ def reason(item) -> str:
     return item.left_out or (OWN if item.text else NO_WORDS)
 
 
-def read(path) -> tuple[str, list[Item]]:
-    name, export, files = open_export(path)
-    return name, list(export.items(files, ReaderSettings(has_keys=False, date_format="%d.%m.%Y")))
-
-
 def test_every_reader_is_tried() -> None:
     assert {*READERS} == {*EXPORTS.names()}
 
@@ -185,7 +176,7 @@ def test_what_is_left_out_and_what_is_taken_is_all_that_there_is(reader, data) -
     kinds = [OWN, *data.draw(st.lists(st.sampled_from([OWN, *reasons]), max_size=20))]
     with tempfile.TemporaryDirectory() as folder:
         write(Path(folder), kinds)
-        name, found = read(Path(folder))
+        name, found = read(Path(folder), FORM)
     assert name == reader
     assert Counter(map(reason, found)) == Counter(kinds + BESIDES.get(reader, []))
     own = " ".join(item.text for item in found if not item.left_out)
@@ -196,7 +187,7 @@ def counted(reader) -> str:
     """What the reader's test data hold, as a row of the table in the docs."""
     totals, cuts = Counter[str](), Counter[str]()
     for path in sorted(DATA.iterdir()):
-        name, found = read(path)
+        name, found = read(path, FORM)
         if name == reader:
             totals.update(map(reason, found))
             cuts.update(cut.reason for item in found if not item.left_out for cut in item.cuts)

@@ -7,6 +7,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from tests.exports.conftest import refusal
 
 from favor.corpora.delimited import read_delimited
 from favor.corpora.posts import ReaderSettings, open_reader
@@ -37,8 +38,7 @@ def test_one_folder_around_everything_does_not_count(tmp_path) -> None:
 
 @pytest.mark.parametrize("name", ["../a.txt", "x/../../a.txt", "/etc/a.txt", "C:\\a.txt", "..\\a.txt"])
 def test_a_name_that_leads_out_is_refused(tmp_path, name) -> None:
-    with pytest.raises(UserError, match="a name that leads out of the zip"):
-        Files(zipped(tmp_path / "a.zip", {"ok.txt": "x", name: "x"}))
+    assert "a name that leads out of the zip" in refusal(Files, zipped(tmp_path / "a.zip", {"ok.txt": "x", name: "x"}))
     assert not (tmp_path.parent / "a.txt").exists()
 
 
@@ -58,14 +58,10 @@ def test_a_bomb_is_not_unpacked(tmp_path) -> None:
 
 @pytest.mark.parametrize("packing", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_a_zip_of_which_a_few_bytes_fill_memory_is_refused(tmp_path, packing) -> None:
-    path = tmp_path / "posts.csv.zip"
-    with zipfile.ZipFile(path, "w", packing) as archive:
-        archive.writestr("posts.csv", "author,text\n")
-    for read in (Files, lambda path: open_reader("blog_xml").read(path, ReaderSettings())):
+    path = zipped(tmp_path / "posts.csv.zip", {"posts.csv": "author,text\n"}, packing)
+    for read in (lambda path, _: Files(path), open_reader("blog_xml").read, read_delimited):
         with pytest.raises(UserError, match="a zip packed as no service does"):
-            list(read(path))
-    with pytest.raises(UserError, match="a zip packed as no service does"):
-        list(read_delimited(path, ReaderSettings()))
+            list(read(path, ReaderSettings()))
 
 
 def test_a_size_that_lies_does_not_unpack_more(tmp_path) -> None:
@@ -74,8 +70,7 @@ def test_a_size_that_lies_does_not_unpack_more(tmp_path) -> None:
     central = content.index(b"PK\x01\x02")
     content[central + 24 : central + 28] = struct.pack("<I", 100)
     path.write_bytes(content)
-    with pytest.raises(UserError, match="cannot be read"):
-        Files(path).read("a.txt")
+    assert "cannot be read" in refusal(Files(path).read, "a.txt")
 
 
 def test_a_locked_or_damaged_zip_is_refused_in_one_line(tmp_path) -> None:
@@ -90,14 +85,11 @@ def test_a_locked_or_damaged_zip_is_refused_in_one_line(tmp_path) -> None:
         (whole.replace(b"PK\x01\x02", b"PK\x01\x09"), "damaged or cut short"),
     ):
         path.write_bytes(content)
-        with pytest.raises(UserError, match=message) as error:
-            Files(path).read("a.txt")
-        assert "\n" not in str(error.value)
+        assert message in refusal(lambda: Files(path).read("a.txt"))
 
 
 def test_what_is_not_a_file(tmp_path) -> None:
-    with pytest.raises(UserError, match="file not found"):
-        Files(tmp_path / "none")
+    assert "file not found" in refusal(Files, tmp_path / "none")
     (tmp_path / "empty").mkdir()
     assert Files(tmp_path / "empty").names == []
 

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.exports.conftest import refusal
 
 from favor.corpora.building import build_documents
 from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, ReaderSettings, open_reader
@@ -47,9 +48,8 @@ def test_authors_are_folders_and_dates_come_from_names_or_front_matter(tmp_path)
         ("ann", "14.05.2004", "Travel", "By the sea.\n"),
     ]
     # With a form of dates, names follow it, so that both are read by the one that is set.
-    assert [post.date for post in read(tmp_path, date_format="%d.%m.%Y")] == [
-        *("12.05.2004", "13.05.2004", "", "11.05.2004", "14.05.2004"),
-    ]
+    days = [f"{day}.05.2004" if day else "" for day in (12, 13, 0, 11, 14)]
+    assert [post.date for post in read(tmp_path, date_format="%d.%m.%Y")] == days
 
 
 @pytest.mark.parametrize(
@@ -70,8 +70,7 @@ def test_keys_of_the_front_matter_are_named(tmp_path) -> None:
     folder = write(tmp_path, **{"ann/a.md": "---\npublished: 2004-05-14\ncategory: Arts\n---\nText."})
     (post,) = read(folder, columns={"date": "published", "topic": "category"})
     assert (post.date, post.topic, post.text) == ("2004-05-14", "Arts", "Text.")
-    with pytest.raises(UserError, match="'author' is not one of date, topic"):
-        read(folder, columns={"author": "by"})
+    assert "'author' is not one of date, topic" in refusal(read, folder, columns={"author": "by"})
 
 
 def test_hidden_files_and_files_of_other_kinds_are_not_read_and_are_said(tmp_path, capsys) -> None:
@@ -136,12 +135,7 @@ def test_as_an_export_a_folder_is_of_one_person(tmp_path) -> None:
         ("---\nauthors: [Bo Fox, Ann Lee]\n---\n", "", ("Bo Fox", "Ann Lee"), "several authors"),
         ('+++\n[taxonomies]\nauthors = ["Bo Fox"]\n+++\n', "", ("Bo Fox",), ""),  # Zola
         ("---\nparams:\n  author: Bo Fox\n---\n", "", ("Bo Fox",), ""),  # Hugo
-        (
-            "Title: A\nDate: 2019-01-03\nAuthor: Bo Fox\nStatus: draft\n\n",
-            "2019-01-03",
-            ("Bo Fox",),
-            "draft",
-        ),  # Pelican
+        ("Date: 2019-01-03\nAuthor: Bo Fox\nStatus: draft\n\n", "2019-01-03", ("Bo Fox",), "draft"),  # Pelican
         ("---\n---\n", "", (), ""),
         ("---\n# nothing yet\n---\n", "", (), ""),
         ("---\ntitle: one: two\n---\n", "", (), ""),  # cannot be parsed: it is no text all the same
@@ -176,8 +170,6 @@ def test_mdx_without_its_program(tmp_path) -> None:
     ("name", "text", "message"),
     [
         ("chat.txt", "22:30, 06/08/2018 - Ann: hi\n22:31, 06/08/2018 - Bo: hello\nmore\n", "looks like a chat"),
-        ("chat.md", "[2018-08-06 22:30] Ann Lee: hi\n[2018-08-06 22:31] Bo: hello\n", "looks like a chat"),
-        ("line.txt", "2018/08/06(Mon)\n22:30\tAnn\thi\n22:31\tBo\thello\n", "looks like a chat"),
         ("m.html", '<div class="page_body chat_page"><div class="from_name">Ann</div>hi</div>', "is Telegram's HTML"),
         ("m.txt", "From: Ann <a@x.org>\nTo: Bo\nSubject: hi\n\nText", "looks like a mail; name it .eml"),
         ("data/js/tweets/2012_01.js", "Grailbird.data = []", "is an archive of Twitter from before 2019"),
@@ -188,11 +180,6 @@ def test_exports_of_several_people_are_not_texts_of_one(tmp_path, name, text, me
     for reading in (lambda: read(tmp_path), lambda: list(items(Files(tmp_path), ReaderSettings()))):
         with pytest.raises(UserError, match=message):
             reading()
-
-
-def test_a_diary_with_times_is_a_text(tmp_path) -> None:
-    text = "2018-08-06 22:30 Home: we walked.\n2018-08-07 22:30 Home: it rained.\n"
-    assert [post.text for post in read(write(tmp_path, **{"ann/a.txt": text}))] == [text]
 
 
 @pytest.mark.parametrize(
@@ -207,20 +194,15 @@ def test_a_diary_with_times_is_a_text(tmp_path) -> None:
     ],
 )
 def test_bad_folders_are_refused_in_one_line(tmp_path, files, message) -> None:
-    with pytest.raises(UserError) as error:
-        read(write(tmp_path / "posts", **files), maximum_field_characters=100)
-    assert message in str(error.value)
-    assert "\n" not in str(error.value)
+    assert message in refusal(read, write(tmp_path / "posts", **files), maximum_field_characters=100)
 
 
 def test_what_is_not_a_folder_or_cannot_be_read(tmp_path) -> None:
     (tmp_path / "posts.txt").write_text("x")
     for path in (tmp_path / "posts.txt", tmp_path / "none"):
-        with pytest.raises(UserError, match="is not a folder; give one that holds a folder of text files per author"):
-            read(path)
-    assert [post.text for post in read(write(tmp_path / "latin", **{"ann/a.txt": b"caf\xe9"}), encoding="latin-1")] == [
-        "café"
-    ]
+        assert "is not a folder; give one that holds a folder of text files per author" in refusal(read, path)
+    (post,) = read(write(tmp_path / "latin", **{"ann/a.txt": b"caf\xe9"}), encoding="latin-1")
+    assert post.text == "café"
     loop = write(tmp_path / "loop", **{"ann/a.txt": "Text."})
     (loop / "ann" / "again").symlink_to(loop)
     (loop / "ann" / "gone.txt").symlink_to(tmp_path / "nowhere")
@@ -246,9 +228,7 @@ def test_documents_are_built_of_a_folder(tmp_path) -> None:
 )
 def test_the_licence_of_project_gutenberg_is_cut(tmp_path, capsys, mark) -> None:
     end = "End of the Project Gutenberg EBook of A\n\n" + mark.replace("START", "END")
-    text = (
-        f"The Project Gutenberg eBook of A\nTitle: A\n\n{mark}\n\nIt rained.\n\n*** \n\nIt stopped.\n\n{end}\nlicence"
-    )
+    text = f"Project Gutenberg eBook of A\nTitle: A\n\n{mark}\n\nIt rained.\n\n*** \n\nIt stopped.\n\n{end}\nlicence"
     (post,) = read(write(tmp_path, **{"ann/a.txt": text}))
     assert post.text.split() == ["It", "rained.", "***", "It", "stopped."]
     assert "cut: licence 1" in capsys.readouterr().err

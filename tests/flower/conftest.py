@@ -34,8 +34,7 @@ def prepared(repository, tmp_path_factory) -> Path:
 @pytest.fixture(scope="session")
 def by_files(repository, prepared, tmp_path_factory) -> Path:
     """The same federation to its end, without Flower."""
-    folder = tmp_path_factory.mktemp("by_files") / "project"
-    shutil.copytree(prepared, folder)
+    folder = shutil.copytree(prepared, tmp_path_factory.mktemp("by_files") / "project")
     run_blocks(folder, blocks(repository, "bash")[0][3:5])
     return folder
 
@@ -43,10 +42,8 @@ def by_files(repository, prepared, tmp_path_factory) -> Path:
 @pytest.fixture(scope="session")
 def in_round_two(repository, prepared, tmp_path_factory) -> Path:
     """The same federation with its first round closed, without Flower."""
-    folder = tmp_path_factory.mktemp("in_round_two") / "project"
-    shutil.copytree(prepared, folder)
-    first, _, _ = blocks(repository, "bash")[0][3].partition("favor server open")
-    run_blocks(folder, [first])
+    folder = shutil.copytree(prepared, tmp_path_factory.mktemp("in_round_two") / "project")
+    run_blocks(folder, [blocks(repository, "bash")[0][3].partition("favor server open")[0]])
     return folder
 
 
@@ -113,16 +110,9 @@ class Flower:
             "FLWR_TELEMETRY_ENABLED": "0",
             "OMP_NUM_THREADS": "1",
         }
-        process = subprocess.Popen(
-            ["bash", "-c", self.commands[name]],
-            cwd=self.folder,
-            env=environment,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
-        self.running[name] = process
-        return process
+        given = {"cwd": self.folder, "env": environment, "stdout": log, "stderr": log, "start_new_session": True}
+        self.running[name] = subprocess.Popen(["bash", "-c", self.commands[name]], **given)
+        return self.running[name]
 
     def kill(self, name) -> None:
         os.killpg(self.running[name].pid, signal.SIGKILL)

@@ -16,15 +16,10 @@ from favor.sites.agreement import stages
 
 def ends(folder) -> dict[str, bytes]:
     """What a federation makes: adapters of the server and the sites, uploads, what stays at the sites."""
-    files = [
-        *folder.glob("server/state/*"),
-        *folder.glob("server/uploads/*/*"),
-        *folder.glob("server/final/*"),
-        *folder.glob("*/rounds/*/*.safetensors"),
-        *folder.glob("*/adapter/*"),
-        folder / "server" / "boundary.parquet",
-    ]
-    return {str(path.relative_to(folder)): path.read_bytes() for path in files if path.is_file()}
+    made = ("state/*", "uploads/*/*", "final/*", "boundary.parquet")
+    patterns = [*(f"server/{each}" for each in made), "*/rounds/*/*.safetensors", "*/adapter/*"]
+    files = [path for pattern in patterns for path in folder.glob(pattern) if path.is_file()]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
 def assert_same_end(folder, other) -> None:
@@ -110,9 +105,8 @@ def test_a_site_with_another_base_is_refused(flower, in_round_two) -> None:
     record = json.loads(settings.read_text())
     shutil.copytree(made.folder / record["model"]["source"], made.folder / "other")
     tensors, header = read_safetensors(made.folder / "other" / "model.safetensors")
-    write_safetensors(
-        {name: value * 2 for name, value in tensors.items()}, made.folder / "other/model.safetensors", header
-    )
+    twice = {name: value * 2 for name, value in tensors.items()}
+    write_safetensors(twice, made.folder / "other/model.safetensors", header)
     settings.write_text(json.dumps({**record, "model": {**record["model"], "source": "other"}}))
     made.start_all()
     log = made.finish()

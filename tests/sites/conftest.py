@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 import yaml
@@ -20,9 +22,12 @@ from tests.workflow.conftest import Project, copy_project
 from favor import cli
 from favor.config.resolve import resolve
 from favor.corpora.schemas import ALLOCATION, ROSTER
+from favor.federation.client_archive import read_pack, write_pack
 from favor.foundation.parquet import read_parquet
 from favor.plan import Planner
 from favor.plan.keys import Key, run_key
+from favor.sites import uploads as site_uploads
+from favor.sites.signing import secret_key, signature
 
 METHODS = ("favor", "ditto", "fedsa_lora", "apfl", "flexlora", "fedalt", "feddpa", "fedadam", "scaffold")
 CLIENTS = ("client_001", "client_002", "client_003")
@@ -213,3 +218,37 @@ def federation(simulation, tmp_path, favor) -> Callable[..., Federation]:
         return found
 
     return make
+
+
+@pytest.fixture
+def trained(federation) -> tuple[Federation, list[str], list[Path]]:
+    """FedSA-LoRA with the first round trained: the federation, its cohort, and their uploads."""
+    made = federation("fedsa_lora")
+    cohort = json.loads((made.opened / "manifest.json").read_text())["signed"]["cohort"]
+    return made, cohort, [made.train(client, made.opened) for client in cohort]
+
+
+def refused(favor, *arguments) -> str:
+    """The one line with which a command stops."""
+    with pytest.raises(SystemExit) as stopped:
+        favor(*arguments)
+    line = str(stopped.value.code)
+    assert line.startswith("error: ")
+    assert "\n" not in line
+    return line
+
+
+def forged(site, upload, change=None, about=None) -> Path:
+    """An upload that the site itself signs after ``change`` of its tensors and header ``about``."""
+    pack, header = read_pack(upload)
+    ((client, parts),) = pack.items()
+    ((content, state),) = parts.items()
+    state = {name: np.array(value) for name, value in state.items()}
+    header = {name: value for name, value in header.items() if name not in ("signature", "clients")} | (about or {})
+    if change is not None:
+        change(state)
+    tensors = {f"{client}/{content}/{name}": value for name, value in state.items()}
+    header["signature"] = signature(secret_key(site / "key"), site_uploads._signed(header, tensors))
+    path = upload.with_name(f"forged_{upload.name}")
+    write_pack(path, {client: {content: state}}, header)
+    return path

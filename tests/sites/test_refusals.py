@@ -11,62 +11,25 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import yaml
-from tests.sites.conftest import CLIENTS
+from tests.sites.conftest import CLIENTS, forged, refused
 from tests.sites.eavesdropper import overheard
 
 from favor.corpora.schemas import CLIENT_TEXTS
-from favor.federation.client_archive import read_pack, write_pack
+from favor.federation.client_archive import read_pack
 from favor.federation.method import SharedStage
 from favor.federation.schemas import TRAFFIC
 from favor.federation.server import step
 from favor.federation.uploads import cohort_sum, mean_of_sum, read_uploads, rounded
 from favor.foundation.parquet import read_parquet
 from favor.foundation.tensors import read_safetensors, write_safetensors
-from favor.sites import uploads as site_uploads
 from favor.sites.noise import secret_normal
-from favor.sites.signing import file_digest, secret, secret_key, signature
+from favor.sites.signing import file_digest, secret
 
 pytestmark = pytest.mark.slow(60)
-
-
-@pytest.fixture
-def trained(federation) -> tuple[Any, list[str], list[Path]]:
-    """FedSA-LoRA with the first round trained: the federation, its cohort, and their uploads."""
-    made = federation("fedsa_lora")
-    cohort = json.loads((made.opened / "manifest.json").read_text())["signed"]["cohort"]
-    return made, cohort, [made.train(client, made.opened) for client in cohort]
-
-
-def refused(favor, *arguments) -> str:
-    """The one line with which a command stops."""
-    with pytest.raises(SystemExit) as stopped:
-        favor(*arguments)
-    line = str(stopped.value.code)
-    assert line.startswith("error: ")
-    assert "\n" not in line
-    return line
-
-
-def forged(site, upload, change=None, about=None) -> Path:
-    """An upload that the site itself signs after ``change`` of its tensors and header ``about``."""
-    pack, header = read_pack(upload)
-    ((client, parts),) = pack.items()
-    ((content, state),) = parts.items()
-    state = {name: np.array(value) for name, value in state.items()}
-    header = {name: value for name, value in header.items() if name not in ("signature", "clients")} | (about or {})
-    if change is not None:
-        change(state)
-    tensors = {f"{client}/{content}/{name}": value for name, value in state.items()}
-    header["signature"] = signature(secret_key(site / "key"), site_uploads._signed(header, tensors))
-    path = upload.with_name(f"forged_{upload.name}")
-    write_pack(path, {client: {content: state}}, header)
-    return path
 
 
 def test_an_upload_that_its_plan_does_not_declare_is_refused(trained, favor) -> None:
@@ -172,9 +135,8 @@ def test_a_site_trains_what_it_agreed_to_and_nothing_else(trained, favor) -> Non
     content[-1] ^= 1
     (wrong / "adapter.safetensors").write_bytes(content)
     assert re.search("adapter: .* here, .* there", refused(favor, "site", "train", made.site(cohort[0]), wrong))
-    assert "kind: final is wanted here, round there" in refused(
-        favor, "site", "export", made.site(cohort[0]), made.opened, made.folder / "out"
-    )
+    export = ("site", "export", made.site(cohort[0]), made.opened, made.folder / "out")
+    assert "kind: final is wanted here, round there" in refused(favor, *export)
 
 
 def test_a_signed_file_in_the_place_of_another_is_refused(trained, favor) -> None:
@@ -271,11 +233,8 @@ def test_noise_comes_from_a_secret_of_the_coordinator(federation) -> None:
     # Of an upload that is longer than the clip the noise says nothing.
     opened = made.open()
     client = json.loads((opened / "manifest.json").read_text())["signed"]["cohort"][0]
-    long = forged(
-        made.site(client),
-        made.train(client, opened),
-        lambda state: state.update({key: np.full_like(value, 1.0) for key, value in state.items()}),
-    )
+    sent = made.train(client, opened)
+    long = forged(made.site(client), sent, lambda state: [value.fill(1) for value in state.values()])
     assert "its norm is" in refused(made.favor, "server", "close", made.server, long)
     for path in (made.server / "noise", made.server / "key", made.site("client_001") / "key"):
         assert path.stat().st_mode & 0o777 == 0o600
@@ -337,9 +296,8 @@ def test_sites_send_whole_numbers_where_uploads_have_fewer_bits(federation, favo
     whole = forged(made.site(client), path, lambda state: state.update({name: state[name].astype("float32")}))
     assert "'float32'" in refused(favor, "server", "close", made.server, whole)
     endless = forged(made.site(client), path, lambda state: state[f"{name}.step"].fill(np.inf))
-    assert f"tensor '{name}.step' of the upload has NaN or infinite" in refused(
-        favor, "server", "close", made.server, endless
-    )
+    line = refused(favor, "server", "close", made.server, endless)
+    assert f"tensor '{name}.step' of the upload has NaN or infinite" in line
     made.close(*uploads.values())
     before, after = (read_safetensors(made.server / "state" / f"{number}.safetensors")[0] for number in (0, 1))
     for name in [name for name in sent[client] if not name.endswith(".step")]:

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from tests.scores.copied_voices import written
 from tests.sites.walk import blocks, run_blocks, small_demo
-from tests.voice.test_score import Trigrams
+from tests.voice.conftest import Trigrams
 
 from favor.corpora.schemas import CLIENT_TEXTS
 from favor.encoders.settings import EMBEDDED_MINILM

@@ -42,10 +42,8 @@ def small_demo(repository, folder) -> None:
     copy_project(repository, folder)
     config = yaml.safe_load((folder / "config" / "config.yaml").read_text())
     laid_over(config, SMALLER)
-    config["corpora"]["demo"] |= {
-        "minimum_tokens": 400,
-        "roles": {"clients": 4, "asce_a": 4, "asce_b": 4, "background": 8},
-    }
+    roles = {"clients": 4, "asce_a": 4, "asce_b": 4, "background": 8}
+    config["corpora"]["demo"] |= {"minimum_tokens": 400, "roles": roles}
     for encoder in ("asce_a", "asce_b"):
         small = {"layers": 1, "hidden": 32, "heads": 2, "intermediate": 64, "vocabulary": 600}
         config["encoders"][encoder]["training"] |= {"small": small, "epochs": 1, "training_texts_per_author": 8}

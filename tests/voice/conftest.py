@@ -9,18 +9,23 @@ from collections.abc import Callable
 from functools import reduce
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 import torch
+from sklearn.feature_extraction.text import HashingVectorizer
 from tests.once import made_once
 from tests.scores.copied_voices import written
 
 from favor import cli
+from favor.encoders.base import TextEncoder
+from favor.foundation.vectors import unit_rows
 from favor.lm.pretrain import pretrain
 from favor.lm.settings import ModelTraining
 from favor.lm.tokenizer import train_tokenizer
 from favor.studies.tasks import drafting
 from favor.studies.tasks.requests import REQUESTS
+from favor.voice import command as score_command
 
 POSTS = 60
 TEMPLATE = (
@@ -29,11 +34,43 @@ TEMPLATE = (
 )
 
 
-def command(*arguments) -> None:
-    """Run ``favor voice`` with these arguments."""
+class Trigrams(TextEncoder):
+    """Hashed character trigrams: a style encoder of no weight."""
+
+    dimension = 512
+
+    def encode(self, texts, progress=None) -> np.ndarray:
+        hashed = HashingVectorizer(analyzer="char", ngram_range=(3, 3), n_features=self.dimension)
+        return unit_rows(hashed.transform(texts).toarray()).astype(np.float32)
+
+
+@pytest.fixture
+def light(monkeypatch) -> None:
+    """Texts are scored by an encoder of no weight."""
+    monkeypatch.setattr(score_command, "style_encoder", lambda name: Trigrams())
+
+
+def command(*arguments, program="voice") -> None:
+    """Run ``favor voice`` or another program of favor with these arguments."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(sys, "argv", ["favor", "voice", *map(str, arguments)])
+        patched.setattr(sys, "argv", ["favor", program, *map(str, arguments)])
         cli.main()
+
+
+def refusal(*arguments, program="voice") -> str:
+    """The one line with which :func:`command` stops."""
+    with pytest.raises(SystemExit) as stopped:
+        command(*arguments, program=program)
+    line = str(stopped.value.code)
+    assert line.startswith("error: ")
+    assert "\n" not in line
+    return line
+
+
+def training(folder, voice, *more, base=None) -> list:
+    """The command line that trains jane's ``voice`` on ``posts.csv`` of a folder and on its base or another."""
+    given = ["train", folder / "posts.csv", "--author", "jane", "--consent", "mine", "--base", base or folder / "base"]
+    return [*given, "--voice", voice, *more]
 
 
 def neutral(text) -> str:
@@ -110,14 +147,7 @@ def toy(tmp_path_factory) -> Path:
 @pytest.fixture(scope="session")
 def trained(toy, tmp_path_factory) -> Path:
     """The folder of jane's voice. Tests that change it take ``voice``."""
-
-    def make(folder) -> None:
-        command(
-            *("train", toy / "posts.csv", "--author", "jane", "--consent", "mine", "--base", toy / "base"),
-            *("--epochs", 2, "--voice", folder),
-        )
-
-    return made_once(tmp_path_factory, "jane", make)
+    return made_once(tmp_path_factory, "jane", lambda folder: command(*training(toy, folder, "--epochs", 2)))
 
 
 @pytest.fixture
@@ -129,11 +159,4 @@ def voice(trained, tmp_path) -> Path:
 @pytest.fixture
 def train_again(toy, voice) -> Callable[..., None]:
     """A function that gives the command of ``voice`` again, with other options where they are named."""
-
-    def again(*options) -> None:
-        command(
-            *("train", toy / "posts.csv", "--author", "jane", "--consent", "mine", "--base", toy / "base"),
-            *("--epochs", 2, "--voice", voice, *options),
-        )
-
-    return again
+    return lambda *options: command(*training(toy, voice, "--epochs", 2, *options))

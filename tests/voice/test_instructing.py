@@ -8,33 +8,27 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.voice.conftest import TEMPLATE, command
+from tests.voice.conftest import TEMPLATE, command, refusal, training
 from tokenizers import Tokenizer
 
 from favor.corpora.schemas import CLIENT_TEXTS
-from favor.federation.methods import local_only
 from favor.foundation.parquet import read_parquet
 from favor.inference.chat import ChatTokens, answer_end
 from favor.lm.base import load_base
 from favor.studies.tasks import drafting
 from favor.studies.tasks.drafting import piece, refused
 from favor.studies.tasks.requests import REQUESTS
-from favor.voice import command as score_command
+from favor.voice import writing
 from favor.voice.drafts import answering_cut, make_drafts
 from favor.voice.folder import VoiceFolder
 from favor.voice.schemas import VOICE_CONTINUATIONS, VOICE_DRAFTS
-from favor.voice.training import stage_settings
-from favor.voice.writing import written
 
 INSTRUCT = REQUESTS["instruct"]
 
 
 def given(wide, base, folder) -> list:
     """The command line of ``favor voice train`` for a voice that is instructed."""
-    return [
-        *("train", wide / "posts.csv", "--author", "jane", "--consent", "mine", "--base", base),
-        *("--task", "instruct", "--epochs", 1, "--voice", folder),
-    ]
+    return training(wide, folder, "--task", "instruct", "--epochs", 1, base=base)
 
 
 def summarised(base, lora, states, system, asked) -> dict:
@@ -72,10 +66,7 @@ def test_trained_in_the_chat_template_with_an_end(instructed, chatting) -> None:
     folder, base = VoiceFolder(instructed), load_base(str(chatting), device="cpu")
     table, texts = read_parquet(folder.drafts, VOICE_DRAFTS), read_parquet(folder.texts, CLIENT_TEXTS)
     assert (table["refused"] == "copied").sum() == -(-len(table) // 5)
-    stage = local_only.plan(local_only.Hyperparameters(1)).personal
-    assert stage is not None
-    settings = stage_settings(folder.read_record(), stage)
-    pieces = answering_cut(table, INSTRUCT)(base, texts, "training_text", settings)
+    pieces = answering_cut(table, INSTRUCT)(base, texts, "training_text", None)
     training = texts.loc[texts["split"] == "train", "document_id"]
     good = table[(table["refused"] == "") & table["document_id"].isin(training)]
     assert len(pieces) == len(good) > 20
@@ -91,14 +82,11 @@ def test_a_passage_that_fits_no_piece_is_refused_and_counted(instructed, chattin
     monkeypatch.setattr(drafting, "ask", summarised)
     folder, base = VoiceFolder(instructed), load_base(str(chatting), device="cpu")
     whole, texts = read_parquet(folder.drafts, VOICE_DRAFTS), read_parquet(folder.texts, CLIENT_TEXTS)
-    stage = local_only.plan(local_only.Hyperparameters(1)).personal
-    assert stage is not None
-    settings = stage_settings(folder.read_record(), stage)
-    lengths = [len(piece.tokens) for piece in answering_cut(whole, INSTRUCT)(base, texts, "training_text", settings)]
+    lengths = [len(piece.tokens) for piece in answering_cut(whole, INSTRUCT)(base, texts, "training_text", None)]
     (tmp_path / "v").mkdir()
     longest = sorted(lengths)[-2]
     table = make_drafts(VoiceFolder(tmp_path / "v"), base, texts, INSTRUCT, longest)
-    left = answering_cut(table, INSTRUCT)(base, texts, "training_text", settings)
+    left = answering_cut(table, INSTRUCT)(base, texts, "training_text", None)
     assert sorted(len(piece.tokens) for piece in left) == [each for each in sorted(lengths) if each <= longest]
     assert (table["refused"] == "large").sum() >= sum(each > longest for each in lengths) > 0
 
@@ -106,15 +94,13 @@ def test_a_passage_that_fits_no_piece_is_refused_and_counted(instructed, chattin
 @pytest.mark.slow(9)
 def test_write_asks_in_the_chat_template(instructed, capsys, monkeypatch) -> None:
     seen = []
-    generate = written.__globals__["generate"]
-    monkeypatch.setitem(
-        written.__globals__,
-        "generate",
-        lambda base, lora, requests, *rest, **more: (
-            seen.extend(base.tokenizer.decode(request.prompt_tokens) for request in requests)
-            or generate(base, lora, requests, *rest, **more)
-        ),
-    )
+    generate = writing.generate
+
+    def recorded(base, lora, requests, *rest, **more) -> list:
+        seen.extend(base.tokenizer.decode(request.prompt_tokens) for request in requests)
+        return generate(base, lora, requests, *rest, **more)
+
+    monkeypatch.setattr(writing, "generate", recorded)
     command("write", "Decline the invitation.", "--tokens", 8, "--voice", instructed, "--json")
     assert list(json.loads(capsys.readouterr().out)) == ["base", "own"]
     assert seen == [f"(system) {INSTRUCT.ask}\n(user) Decline the invitation.\n(assistant) "] * 2
@@ -126,11 +112,9 @@ def test_write_asks_in_the_chat_template(instructed, capsys, monkeypatch) -> Non
 
 
 @pytest.mark.slow(9)
-def test_measures_and_export_take_instructions(instructed, monkeypatch, capsys, tmp_path) -> None:
-    from tests.voice.test_score import Trigrams
+def test_measures_and_export_take_instructions(instructed, light, capsys, tmp_path) -> None:
     from tests.voice.test_web_app import CONTRAST
 
-    monkeypatch.setattr(score_command, "style_encoder", lambda name: Trigrams())
     folder = VoiceFolder(instructed)
     made = read_parquet(folder.continuations, VOICE_CONTINUATIONS)
     assert set(made["prompt_text"]) <= set(read_parquet(folder.drafts, VOICE_DRAFTS)["draft"])
@@ -149,8 +133,7 @@ def test_measures_and_export_take_instructions(instructed, monkeypatch, capsys, 
 
 
 def test_a_base_without_a_chat_template_is_refused(wide, tmp_path) -> None:
-    with pytest.raises(SystemExit, match="has no chat template, and instructions need one"):
-        command(*given(wide, wide / "base", tmp_path / "v"))
+    assert "has no chat template, and instructions need one" in refusal(*given(wide, wide / "base", tmp_path / "v"))
     assert not (tmp_path / "v").exists()
 
 
@@ -169,6 +152,5 @@ def test_an_answer_ends_as_the_template_ends_an_assistants_turn(chatting, tmp_pa
     turn_end = tokenizer.token_to_id("<|eot|>")
     asked = ChatTokens(replace(base, source=str(folder), end_ids=(first, turn_end)))
     assert piece(asked, INSTRUCT, "Say no.", "No.")[0][-1] == answer_end(asked) == turn_end != first
-    assert (
-        answer_end(ChatTokens(replace(base, source=str(folder), end_ids=(first,)))) == first
-    )  # generation would not stop
+    unstopped = replace(base, source=str(folder), end_ids=(first,))  # generation would not stop
+    assert answer_end(ChatTokens(unstopped)) == first

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.voice.conftest import command
-from tests.voice.test_score import Trigrams
+from tests.voice.conftest import Trigrams, command, refusal, training
 
 from favor.foundation.errors import UserError
 from favor.voice.contrast import embedded_contrast
@@ -61,9 +60,7 @@ def test_training_warns_and_the_report_asks_for_other_authors(toy, tmp_path, cap
     folder.mkdir()
     for number in range(32):
         (folder / f"{number:02d}.txt").write_text(german(number))
-    given = ("--author", "jane", "--consent", "mine", "--base", toy / "base", "--epochs", 1, "--voice", tmp_path / "v")
-    command("train", folder, *given)
+    command("train", folder, *training(toy, tmp_path / "v", "--epochs", 1)[2:])
     assert "warning: the texts are not in English (they use" in capsys.readouterr().err
-    with pytest.raises(SystemExit, match="not in the language of the other authors"):
-        command("report", "--voice", tmp_path / "v")
+    assert "not in the language of the other authors" in refusal("report", "--voice", tmp_path / "v")
     assert not (tmp_path / "v" / "report.html").exists()

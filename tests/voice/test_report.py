@@ -8,8 +8,7 @@ from html.parser import HTMLParser
 import pandas as pd
 import pytest
 from tests.scores.copied_voices import written as text_of
-from tests.voice.conftest import command
-from tests.voice.test_score import Trigrams
+from tests.voice.conftest import Trigrams, command, refusal
 
 from favor.corpora.schemas import CLIENT_TEXTS
 from favor.foundation.file_identity import content
@@ -17,7 +16,6 @@ from favor.foundation.parquet import read_parquet
 from favor.inference.generation import GenerationRequest, generate
 from favor.lm.base import load_base
 from favor.lm.peft_import import import_peft
-from favor.voice import command as score_command
 from favor.voice.report import scores
 from favor.voice.score import VoiceScore
 
@@ -58,19 +56,14 @@ def test_drawn_words_depend_on_the_seed_alone(trained, capsys) -> None:
 )
 def test_what_cannot_be_done_is_one_line(trained, monkeypatch, arguments, message) -> None:
     monkeypatch.chdir(trained.parent)
-    with pytest.raises(SystemExit) as stopped:
-        command(*arguments, *(() if "--voice" in arguments else ("--voice", trained)))
-    assert message in str(stopped.value.code)
-    assert "\n" not in str(stopped.value.code)
+    assert message in refusal(*arguments, *(() if "--voice" in arguments else ("--voice", trained)))
 
 
 def test_a_training_that_has_not_ended_is_said(voice) -> None:
     (voice / "losses.parquet").unlink()
-    with pytest.raises(SystemExit, match="the training has not ended"):
-        command("report", "--voice", voice)
+    assert "the training has not ended" in refusal("report", "--voice", voice)
     (voice / "own" / "adapter_config.json").unlink()
-    with pytest.raises(SystemExit, match="the training has not ended"):
-        command("write", "a", "--voice", voice)
+    assert "the training has not ended" in refusal("write", "a", "--voice", voice)
 
 
 class Tags(HTMLParser):
@@ -89,8 +82,7 @@ class Tags(HTMLParser):
             assert self.open.pop() == tag
 
 
-def test_the_page_says_what_was_found_and_the_record_holds_no_text(toy, voice, monkeypatch, capsys, violations) -> None:
-    monkeypatch.setattr(score_command, "style_encoder", lambda name: Trigrams())
+def test_the_page_says_what_was_found_and_the_record_holds_no_text(toy, voice, light, capsys, violations) -> None:
     rows = [(f"writer {author}", text_of(author, "voice", n)) for author in range(1, 6) for n in range(10)]
     pd.DataFrame(rows, columns=["author", "text"]).to_csv(toy / "others.csv", index=False)
     command("report", "--voice", voice, "--contrast", toy / "others.csv")
@@ -113,18 +105,16 @@ def test_the_page_says_what_was_found_and_the_record_holds_no_text(toy, voice, m
         assert text[:40] not in (voice / "report.json").read_text()
 
 
-def test_continuations_are_scored_as_favor_score_scores_texts(monkeypatch) -> None:
+def test_continuations_are_scored_as_favor_score_scores_texts() -> None:
     """Continuations by jane herself lie near 1, a stranger's near 0; the documents continued are not in her profile."""
-    monkeypatch.setattr(score_command, "style_encoder", lambda name: Trigrams())
     own = [(f"d{n}", "train", text_of(0, "voice", n)) for n in range(40)]
     own += [(f"t{n}", "test", text_of(0, "held", n)) for n in range(6)]
     texts = pd.DataFrame(own, columns=["document_id", "split", "text"])
     made = [("own", f"t{n}", "test", text_of(0, "scored", n)) for n in range(6)]
     made += [("base", f"t{n}", "test", text_of(9, "scored", n)) for n in range(6)]
     contrast = {f"writer {author}": [text_of(author, "voice", n) for n in range(12)] for author in range(1, 8)}
-    frame = pd.DataFrame(made, columns=["model", "document_id", "split", "text"]).assign(
-        prompt_id=lambda rows: rows["document_id"]
-    )
+    frame = pd.DataFrame(made, columns=["model", "document_id", "split", "text"])
+    frame["prompt_id"] = frame["document_id"]
     found = scores(frame, texts, contrast, Trigrams())
     assert list(found) == ["base", "own"]
     near, far = found["own"], found["base"]

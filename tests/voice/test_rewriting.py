@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.scores.copied_voices import written
-from tests.voice.conftest import command, neutral
-from tests.voice.test_score import Trigrams
+from tests.voice.conftest import command, neutral, training
 
 from favor.corpora.schemas import CLIENT_TEXTS
 from favor.encoders.base import TextEncoder
@@ -21,7 +20,6 @@ from favor.statistics.kept_share import KeptShare
 from favor.studies.tasks import drafting
 from favor.studies.tasks.drafting import passages_of, refused
 from favor.studies.tasks.requests import REQUESTS
-from favor.voice import command as score_command
 from favor.voice.drafts import answering_cut
 from favor.voice.folder import VoiceFolder
 from favor.voice.report import gained
@@ -29,19 +27,15 @@ from favor.voice.rewriting import content_kept, voice_gained
 from favor.voice.schemas import VOICE_DRAFTS
 from favor.voice.score import Placement, TextScore, VoiceScore
 from favor.voice.texts import WORDS
-from favor.voice.training import stage_settings
 
 pytestmark = pytest.mark.slow(26)
 
 REWRITE = REQUESTS["rewrite"]
 
 
-def given(wide, folder, *more) -> list:
+def given(wide, folder) -> list:
     """The command line of ``favor voice train`` for a voice that rewrites."""
-    return [
-        *("train", wide / "posts.csv", "--author", "jane", "--consent", "mine", "--base", wide / "base"),
-        *("--task", "rewrite", "--epochs", 2, "--voice", folder, *more),
-    ]
+    return training(wide, folder, "--task", "rewrite", "--epochs", 2)
 
 
 def test_passages_end_with_sentences_and_lose_nothing() -> None:
@@ -61,9 +55,7 @@ def test_a_draft_is_refused_that_copies_strays_ends_nowhere_or_is_short() -> Non
     assert refused(REWRITE, original, "one two three four, and six seven eight nine", True) == ""
     assert refused(REWRITE, original, "nine eight seven six five", False) == "endless"
     assert refused(REWRITE, original, "ten nine eight", True) == "short"  # three of ten words, and four are needed
-    assert (
-        refused(REWRITE, original, "ten nine is a good answer to that", True) == "strayed"
-    )  # two of ten, and 2.5 are needed
+    assert refused(REWRITE, original, "ten nine is a good answer to that", True) == "strayed"  # two; 2.5 are needed
     assert refused(REWRITE, original, "ten nine eight seven", True) == ""
 
 
@@ -73,14 +65,9 @@ def test_a_piece_is_the_request_the_passage_and_the_end(wide, tmp_path, by_hand)
     base = load_base(str(wide / "base"), device="cpu")
     table = read_parquet(folder.drafts, VOICE_DRAFTS)
     texts = read_parquet(folder.texts, CLIENT_TEXTS)
-    from favor.federation.methods import local_only
-
-    stage = local_only.plan(local_only.Hyperparameters(1)).personal
-    assert stage is not None
-    pieces = answering_cut(table, REWRITE)(base, texts, "training_text", stage_settings(folder.read_record(), stage))
-    good = table[
-        (table["refused"] == "") & table["document_id"].isin(texts.loc[texts["split"] == "train", "document_id"])
-    ]
+    pieces = answering_cut(table, REWRITE)(base, texts, "training_text", None)
+    trained = texts.loc[texts["split"] == "train", "document_id"]
+    good = table[(table["refused"] == "") & table["document_id"].isin(trained)]
     assert len(pieces) == len(good)
     for piece, row in zip(pieces, good.itertuples(), strict=True):
         request = base.tokenizer.encode(f"{REWRITE.ask}\n\n{row.draft}\n\n")
@@ -89,8 +76,7 @@ def test_a_piece_is_the_request_the_passage_and_the_end(wide, tmp_path, by_hand)
         assert piece.response_start == len(base.opening) + len(request)
 
 
-def test_a_voice_that_rewrites_end_to_end(wide, tmp_path, by_hand, monkeypatch, capsys) -> None:
-    monkeypatch.setattr(score_command, "style_encoder", lambda name: Trigrams())
+def test_a_voice_that_rewrites_end_to_end(wide, tmp_path, by_hand, light, capsys) -> None:
     folder = tmp_path / "v"
     command(*given(wide, folder))
     said = capsys.readouterr()
@@ -137,11 +123,11 @@ def test_a_voice_that_rewrites_end_to_end(wide, tmp_path, by_hand, monkeypatch, 
 
 def test_too_few_drafts_train_nothing(wide, tmp_path, monkeypatch) -> None:
     """A base that repeats what it is given makes no draft at all."""
-    monkeypatch.setattr(
-        drafting,
-        "ask",
-        lambda base, lora, states, system, asked: {"base": [(each.removeprefix(REWRITE.make), True) for each in asked]},
-    )
+
+    def repeated(base, lora, states, system, asked) -> dict:
+        return {"base": [(each.removeprefix(REWRITE.make), True) for each in asked]}
+
+    monkeypatch.setattr(drafting, "ask", repeated)
     with pytest.raises(SystemExit, match=r"made 0 drafts to train on.*\d+ repeat 5 words in a row.*larger base"):
         command(*given(wide, tmp_path / "v"))
     assert not (tmp_path / "v" / "own").exists()

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.feature_extraction.text import HashingVectorizer
 from tests.scores.copied_voices import written
+from tests.voice.conftest import Trigrams, command, refusal
 
-from favor import cli
 from favor.corpora.near_duplicates import repeats
-from favor.encoders.base import TextEncoder, Unread
+from favor.encoders.base import Unread
 from favor.foundation.errors import UserError
-from favor.foundation.vectors import unit_rows
 from favor.scores.inputs import Sources
 from favor.scores.prototypes import margins, prototypes
-from favor.voice import command
 from favor.voice.contrast import embedded_contrast
 from favor.voice.score import VoiceScore, _spread, passage_length, passages, passages_by_text, score_voice
 from favor.voice.share import percentile, voice_share
@@ -29,16 +25,6 @@ from favor.voice.verifiers import ByEncoder
 from favor.voice.words import lines
 
 STRANGER = 9  # a writer who is neither the author nor in the contrast
-
-
-class Trigrams(TextEncoder):
-    """Hashed character trigrams: a style encoder of no weight."""
-
-    dimension = 512
-
-    def encode(self, texts, progress=None) -> np.ndarray:
-        hashed = HashingVectorizer(analyzer="char", ngram_range=(3, 3), n_features=self.dimension)
-        return unit_rows(hashed.transform(texts).toarray()).astype(np.float32)
 
 
 @cache
@@ -239,11 +225,8 @@ def test_pieces_of_few_long_texts_are_said_to_be_no_texts() -> None:
 
 
 def test_passages_have_whole_words_and_one_length() -> None:
-    assert passages(["One, two. Three four five!", "six", "(seven) eight"], 2) == [
-        "One, two.",
-        "Three four",
-        "six\n(seven)",
-    ]
+    found = passages(["One, two. Three four five!", "six", "(seven) eight"], 2)
+    assert found == ["One, two.", "Three four", "six\n(seven)"]
 
 
 def test_a_percentile_counts_ties_half() -> None:
@@ -305,7 +288,7 @@ def test_phrases_of_assistants_are_counted() -> None:
 
 
 @pytest.fixture
-def files(tmp_path, monkeypatch) -> Path:
+def files(tmp_path, monkeypatch, light) -> Path:
     """An author's folder of Markdown, a contrast table, and the command with a light encoder."""
     folder = tmp_path / "mine" / "2020"
     folder.mkdir(parents=True)
@@ -314,23 +297,17 @@ def files(tmp_path, monkeypatch) -> Path:
     rows = [{"author": name, "text": text} for name, texts in CONTRAST.items() for text in texts]
     pd.DataFrame(rows).to_csv(tmp_path / "others.csv", index=False)
     (tmp_path / "draft.txt").write_text(written(0, "scored", 1))
-    monkeypatch.setattr(command, "style_encoder", lambda name: Trigrams())
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def run(monkeypatch, *arguments) -> None:
-    monkeypatch.setattr(sys, "argv", ["favor", "score", *arguments])
-    cli.main()
-
-
-def test_the_command_prints_lines_json_and_a_page(files, monkeypatch, capsys, violations) -> None:
+def test_the_command_prints_lines_json_and_a_page(files, capsys, violations) -> None:
     options = ("draft.txt", "--author", "mine", "--contrast", "others.csv")
-    run(monkeypatch, *options)
+    command(*options, program="score")
     printed = capsys.readouterr().out
     assert "1 of 1 texts, in passages of 80 words" in printed
     assert "95 % intervals over passages" in printed
-    run(monkeypatch, *options, "--json", "--page", "page.html")
+    command(*options, "--json", "--page", "page.html", program="score")
     found = json.loads(capsys.readouterr().out)
     assert found["authors"] == 7
     assert found["texts"][0]["placements"].keys() == {"encoder", "stylometry", "grammar"}
@@ -353,35 +330,25 @@ def test_the_command_prints_lines_json_and_a_page(files, monkeypatch, capsys, vi
         (["empty", "--author", "mine"], "empty: holds no text file"),
     ],
 )
-def test_bad_input_is_one_line(files, monkeypatch, arguments, message) -> None:
+def test_bad_input_is_one_line(files, arguments, message) -> None:
     (files / "photo.png").write_bytes(b"\x89PNG")
     (files / "latin.txt").write_bytes("caf\u00e9".encode("latin-1"))
     (files / "empty").mkdir()
-    with pytest.raises(SystemExit) as stopped:
-        run(monkeypatch, *arguments, "--page", "page.html")
-    assert message in str(stopped.value.code)
-    assert "\n" not in str(stopped.value.code)
+    assert message in refusal(*arguments, "--page", "page.html", program="score")
     assert not (files / "page.html").exists()
 
 
 def test_one_or_two_texts_are_read_in_three_passages_where_they_can() -> None:
     """400 words fill 160 twice and 120 three times; three texts are units themselves; 102 words fill 50 but twice."""
-    assert passage_length([400]) == 120
-    assert passage_length([500]) == 160
-    assert passage_length([90, 400]) == 80
-    assert passage_length([400, 400, 400]) == 160
-    assert passage_length([102]) == 50
-    assert passage_length([50, 50, 50]) == 50
+    given = [400], [500], [90, 400], [400, 400, 400], [102], [50, 50, 50]
+    assert [*map(passage_length, given)] == [120, 160, 80, 160, 50, 50]
 
 
 def test_one_or_two_passages_have_no_interval_and_say_so() -> None:
     words = f"{written(0, 'scored', 1)} {written(0, 'scored', 2)}".split()
     found = score_voice({"a": " ".join(words[:110])}, AUTHOR, CONTRAST, Trigrams())
     assert found.passage_words == 50
-    assert {share.reason for share in found.shares.values()} == {
-        "an interval needs 3 passages of 50 words; give a longer text, or several"
-    }
-    assert "Nothing can be said of the texts together: an interval needs 3 passages" in next(
-        lines(found, "seven writers")
-    )
+    needed = "an interval needs 3 passages of 50 words; give a longer text, or several"
+    assert {share.reason for share in found.shares.values()} == {needed}
+    assert f"Nothing can be said of the texts together: {needed}" in next(lines(found, "seven writers"))
     assert found.texts[0].placements["grammar"].among_own >= 0

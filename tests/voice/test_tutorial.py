@@ -5,17 +5,14 @@ from __future__ import annotations
 import mailbox
 import re
 import shlex
-import sys
 from email.message import EmailMessage
 
 import pandas as pd
 import pytest
 from tests.scores.copied_voices import written
-from tests.voice.test_score import Trigrams
+from tests.voice.conftest import command
 
-from favor import cli
 from favor.statistics.kept_share import KeptShare
-from favor.voice import command as score_command
 from favor.voice import commands, web_app
 from favor.voice.gains import Gains
 from favor.voice.memorised import Audit, Copying
@@ -25,7 +22,9 @@ from favor.voice.share import Measured
 
 
 @pytest.mark.slow(53)
-def test_the_commands_of_the_pages_work(repository, toy, chatting, by_hand, tmp_path, monkeypatch, capsys) -> None:
+def test_the_commands_of_the_pages_work(
+    repository, toy, chatting, by_hand, light, tmp_path, monkeypatch, capsys
+) -> None:
     page = "".join((repository / "docs" / name).read_text() for name in ("your-voice.md", "voice-adapter.md"))
     given = [
         shlex.split(line)[1:]
@@ -54,11 +53,9 @@ def test_the_commands_of_the_pages_work(repository, toy, chatting, by_hand, tmp_
     monkeypatch.setattr(web_app, "serve", lambda page, policy, answers, port: served.append(page))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(commands, "REAL_BASE", str(chatting))
-    monkeypatch.setattr(score_command, "style_encoder", lambda name: Trigrams())
     for arguments in given:
-        with monkeypatch.context() as patched:
-            patched.setattr(sys, "argv", ["favor", *arguments, *(["--tokens", "30"] if "write" in arguments else [])])
-            cli.main()
+        program, *more = arguments
+        command(*more, *(["--tokens", "30"] if "write" in arguments else []), program=program)
     printed = capsys.readouterr().out
     collected = pd.read_parquet(tmp_path / "ann.parquet")
     assert set(collected["author"]) == {"Ann Lee"}
