@@ -1,16 +1,11 @@
 """Small corpora shared by the corpus tests."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
-
-from favor.corpora.building import build_documents
-from favor.corpora.posts import open_reader
-from favor.corpora.settings import Cleaning
+from tests.corpora.made import built
 
 HEADER = ("id", "gender", "age", "topic", "sign", "date", "text")
 Post = tuple[str, str]  # author, text
@@ -36,8 +31,7 @@ def documents(tmp_path, blog_csv) -> Callable[[Iterable[Post]], Path]:
     """A function that builds the documents table of (author, text) posts."""
 
     def build(posts) -> Path:
-        out = tmp_path / "documents.parquet"
-        build_documents(blog_csv(posts), open_reader("blog_csv"), Cleaning(), out, tmp_path / "dropped.parquet")
-        return out
+        built(blog_csv(posts), "blog_csv", tmp_path)
+        return tmp_path / "documents.parquet"
 
     return build

@@ -1,7 +1,5 @@
 """Texts of the assistant classifier: the demo's generator, a user's table, and the two classes."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 
@@ -12,12 +10,10 @@ from favor.foundation.errors import UserError
 
 
 def people(authors=20, each=3) -> pd.DataFrame:
-    rows = [
-        (f"p{author:02d}", f"p{author:02d}-{number}", " ".join(f"w{author}x{number}y{at}" for at in range(100)))
-        for author in range(authors)
-        for number in range(each)
-    ]
-    return pd.DataFrame(rows, columns=["author", "document_id", "text"])
+    posts = [(author, number) for author in range(authors) for number in range(each)]
+    texts = [" ".join(f"w{author}x{number}y{at}" for at in range(100)) for author, number in posts]
+    names = [(f"p{author:02d}", f"p{author:02d}-{number}") for author, number in posts]
+    return pd.DataFrame(names, columns=["author", "document_id"]).assign(text=texts)
 
 
 ASSISTANT = [" ".join(f"a{number}b{at}" for at in range(90)) for number in range(30)]
@@ -36,20 +32,13 @@ def test_the_demo_writes_the_same_filled_texts_again(tmp_path) -> None:
         write_assistant(tmp_path / "x.csv", DemoAssistant(minimum_sentences=9, maximum_sentences=3))
 
 
-def test_a_table_is_read_by_column_without_repeats(tmp_path) -> None:
+def test_a_table_is_read_by_column_cleaned_as_documents_are_and_without_repeats(tmp_path) -> None:
     path = tmp_path / "texts.csv"
-    pd.DataFrame({"reply": [" b ", "a", "b"], "other": [1, 2, 3]}).to_csv(path, index=False)
-    assert read_assistant(path, "reply") == ["b", "a"]
+    replies = [" b ", "a", "b", "Of course!\r\n\r\n1.  Rock &amp; roll\u200b ", "Of course!\n1. Rock & roll"]
+    pd.DataFrame({"reply": replies, "other": 1}).to_csv(path, index=False)
+    assert read_assistant(path, "reply") == ["b", "a", "Of course!\n1. Rock & roll"]
     with pytest.raises(UserError, match="text"):
         read_assistant(path, "text")
-
-
-def test_an_assistants_texts_are_cleaned_as_documents_are(tmp_path) -> None:
-    path = tmp_path / "texts.jsonl"
-    path.write_text(
-        '{"text": "Of course!\\r\\n\\r\\n1.  Rock &amp; roll\\u200b "}\n{"text": "Of course!\\n1. Rock & roll"}\n'
-    )
-    assert read_assistant(path, "text") == ["Of course!\n1. Rock & roll"]
 
 
 def test_people_are_not_split_and_texts_start_in_their_first_half() -> None:

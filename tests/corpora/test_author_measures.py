@@ -1,15 +1,13 @@
 """Measures of authors, the filters on them, and what the report says."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
+from tests.corpora.made import write_documents
 
 from favor.corpora.author_measures import _style_changes, failing, measure_authors, quotes_mail
-from favor.corpora.documents import DocumentWriter
 from favor.corpora.roster import select_roster
-from favor.corpora.schemas import AUTHOR_MEASURES, NEAR_DUPLICATES
+from favor.corpora.schemas import AUTHOR_MEASURES
 from favor.corpora.settings import AuthorFilters, DealtRoles, Roster
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet, write_parquet
@@ -32,21 +30,14 @@ def measured(tmp_path_factory) -> pd.DataFrame:
     """Measures of four authors; not to be changed."""
     folder = tmp_path_factory.mktemp("measures")
     posts = {"ann": [ENGLISH] * 4, "ben": [GERMAN] * 3 + [ENGLISH], "cid": [MAIL, ENGLISH], "tiny": [ENGLISH]}
-    writer = DocumentWriter(folder / "documents.parquet")
     rows = [(author, f"{author}-{at}", text) for author, texts in posts.items() for at, text in enumerate(texts)]
-    for author, name, text in rows:
-        writer.write(author, name, "indUnk", "", text, len(text.split()))
-    writer.close()
+    documents = [(author, name, "indUnk", "", text, len(text.split())) for author, name, text in rows]
+    path = write_documents(folder / "documents.parquet", documents)
     splits = pd.DataFrame(rows, columns=["author", "document_id", "text"]).assign(split="train")
-    characters = {author: sum(map(len, texts)) for author, texts in posts.items()}
-    authors = pd.DataFrame(
-        [(author, len(texts), characters[author] // (2 if author == "ben" else 4)) for author, texts in posts.items()],
-        columns=["author", "documents", "tokens"],
-    )
-    authors.loc[authors["author"] == "tiny", "tokens"] = 5
-    copies = NEAR_DUPLICATES.empty()
-    copies["author"] = ["ann"]
-    made = measure_authors(folder / "documents.parquet", splits, authors, copies, 10, 2026)
+    tokens = [sum(map(len, posts[author])) // each for author, each in (("ann", 4), ("ben", 2), ("cid", 4))]
+    authors = pd.DataFrame({"author": [*posts], "documents": list(map(len, posts.values())), "tokens": [*tokens, 5]})
+    copies = pd.DataFrame({"author": ["ann"]})
+    made = measure_authors(path, splits, authors, copies, 10, 2026)
     write_parquet(made, folder / "measures.parquet", AUTHOR_MEASURES)
     return read_parquet(folder / "measures.parquet", AUTHOR_MEASURES)
 
@@ -124,8 +115,8 @@ def test_filtered_authors_take_no_role_but_the_background(tmp_path) -> None:
 
 
 def test_the_report_counts_authors_and_clients_beyond_each_limit(measured) -> None:
-    roster = pd.DataFrame({"author": ["ann", "ben", "cid"], "role": ["client", "filtered", "unused"]})
-    roster = roster.assign(documents=1, words=1)
+    roles = ["client", "filtered", "unused"]
+    roster = pd.DataFrame({"author": ["ann", "ben", "cid"], "role": roles, "documents": 1, "words": 1})
     filters = AuthorFilters(languages=["en"], maximum_quoted_mail=0.6).model_dump()
     measures = measured.assign(style_change=[STYLE_CHANGE + 0.01, STYLE_CHANGE, np.nan])
     shown = blocks(Preparation(roster=roster, author_measures=measures, filters=filters))[-1][1]

@@ -1,7 +1,5 @@
 """The original corpus' files: not well-formed XML, mixed encodings, missing tags."""
 
-from __future__ import annotations
-
 import zipfile
 from pathlib import Path
 
@@ -91,28 +89,28 @@ def test_malformed_entries(tmp_path, content, texts) -> None:
     assert [post.text for post in read(tmp_path)] == texts
 
 
-def test_bad_input_names_the_file(tmp_path) -> None:
-    with pytest.raises(UserError, match=r"holds no \.xml file"):
-        read(tmp_path)
-    with pytest.raises(UserError, match="not found; check"):
-        read(tmp_path / "none.zip")
-    name = tmp_path / "5.female.23.Arts.Leo.xml"
-    name.write_bytes(b"\0\0 ")
-    with pytest.raises(UserError, match=r"5\.female\.23\.Arts\.Leo\.xml' is empty"):
-        read(tmp_path)
-    name.write_text("<html>not found</html>")
-    with pytest.raises(UserError, match="neither <Blog> nor <post>"):
-        read(tmp_path)
-    name.rename(tmp_path / "notes.xml")
-    with pytest.raises(UserError, match=r"'notes\.xml' is not named"):
-        read(tmp_path)
-    (tmp_path / "notes.xml").unlink()
-    (tmp_path / "notes.xml").mkdir()
-    with pytest.raises(UserError, match=r"notes\.xml: is a folder and is named like a blog file; rename it"):
-        read(tmp_path)
-    (tmp_path / "b.zip").write_bytes(b"no zip")
-    with pytest.raises(UserError, match="neither a folder nor a complete zip"):
-        read(tmp_path / "b.zip")
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        (None, b"", r"holds no \.xml file"),
+        ("5.female.23.Arts.Leo.xml", b"\0\0 ", r"5\.female\.23\.Arts\.Leo\.xml' is empty"),
+        ("5.female.23.Arts.Leo.xml", b"<html>not found</html>", "neither <Blog> nor <post>"),
+        ("notes.xml", b"<Blog>", r"'notes\.xml' is not named"),
+        ("notes.xml", None, r"notes\.xml: is a folder and is named like a blog file; rename it"),
+        ("../none.zip", b"no zip", "neither a folder nor a complete zip"),
+        ("../none.zip", None, "not found; check"),
+    ],
+)
+def test_bad_input_names_the_file(tmp_path, name, content, problem) -> None:
+    folder = tmp_path / "blogs"
+    folder.mkdir()
+    path = tmp_path / "none.zip" if name == "../none.zip" else folder
+    if name and content is not None:
+        (folder / name).write_bytes(content)
+    elif name and path == folder:
+        (folder / name).mkdir()
+    with pytest.raises(UserError, match=problem):
+        read(path)
 
 
 def test_a_stray_byte_garbles_no_other_post_and_nothing_else_in_its_own(tmp_path) -> None:

@@ -1,39 +1,34 @@
 """From posts to the documents table: order, ids, duplicates, shared authors, counts, bad input."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable, Iterable
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from tests.corpora.made import built, write_documents
 
 from favor.corpora import building
-from favor.corpora.building import MOST_SHARERS, REASONS, build_documents, shared_author_groups
+from favor.corpora.building import MOST_SHARERS, REASONS, shared_author_groups
 from favor.corpora.documents import DocumentWriter, author_totals, stream_documents, text_digest
-from favor.corpora.posts import ReaderSettings, open_reader
-from favor.corpora.schemas import DOCUMENTS, DROPPED
-from favor.corpora.settings import Cleaning
+from favor.corpora.posts import ReaderSettings
+from favor.corpora.settings import Cleaning, Splitting
+from favor.corpora.splits import split_documents
 from favor.foundation.errors import UserError
-from favor.foundation.parquet import read_parquet
-
-Write = Callable[[Iterable[tuple[str, str]]], Path]
 
 
 def build(path, folder, **settings) -> tuple[pd.DataFrame, dict[str, int]]:
-    out, dropped = folder / "out" / "documents.parquet", folder / "out" / "dropped.parquet"
-    cleaning = Cleaning(**settings)
-    counts = build_documents(path, open_reader("blog_csv"), cleaning, out, dropped)
-    table = read_parquet(dropped, DROPPED)
-    assert dict(zip(table["reason"], table["rows"], strict=True)) == counts
+    counts, frame = built(path, "blog_csv", folder / "out", Cleaning(**settings))
     assert set(counts) == set(REASONS)
-    return read_parquet(out, DOCUMENTS), counts
+    return frame, counts
 
 
 def long_post(name, words=50) -> str:
     return " ".join([name] * words)
+
+
+COMMON = [long_post(f"word{chr(97 + number)}") for number in range(5)]
 
 
 def test_order_ids_duplicates_and_counts(tmp_path, blog_csv) -> None:
@@ -47,11 +42,11 @@ def test_order_ids_duplicates_and_counts(tmp_path, blog_csv) -> None:
         ("10", "ten &amp; two"),
     ]
     frame, counts = build(blog_csv(posts), tmp_path)
-    assert frame["document_id"].tolist() == ["10-00001", "10-00003", "9-00001"]
-    assert frame["text"].tolist() == ["ten one", "ten & two", "nine one"]
-    assert frame["words"].tolist() == [2, 2, 2]
-    assert frame["author"].tolist() == ["10", "10", "9"]
-    assert set(frame["topic"]) == {"Arts"}
+    assert frame[["author", "document_id", "topic", "text", "words"]].to_numpy().tolist() == [
+        ["10", "10-00001", "Arts", "ten one", 2],
+        ["10", "10-00003", "Arts", "ten & two", 2],
+        ["9", "9-00001", "Arts", "nine one", 2],
+    ]
     assert counts == {
         "kept": 3, "empty": 1, "too_short": 1, "shared_author": 0,
         "duplicate_same_author": 1, "duplicate_other_author": 1,
@@ -62,54 +57,45 @@ def test_order_ids_duplicates_and_counts(tmp_path, blog_csv) -> None:
 def test_same_input_same_bytes_and_interleaving_changes_nothing(tmp_path, blog_csv) -> None:
     posts = [(str(number % 7), f"post number {number} of author") for number in range(200)]
     posts = [(author, text.replace(" of", f" {chr(97 + int(text.split()[2]) % 26)} of")) for author, text in posts]
-    build(blog_csv(posts), tmp_path)
-    first = (tmp_path / "out" / "documents.parquet").read_bytes()
-    build(blog_csv(posts), tmp_path)
-    assert (tmp_path / "out" / "documents.parquet").read_bytes() == first
-    build(blog_csv(sorted(posts, key=lambda post: post[0])), tmp_path)  # authors side by side, as on Kaggle
-    assert (tmp_path / "out" / "documents.parquet").read_bytes() == first
+    made = set()
+    for each in (posts, posts, sorted(posts, key=lambda post: post[0])):  # the last: authors side by side, as on Kaggle
+        build(blog_csv(each), tmp_path)
+        made.add((tmp_path / "out" / "documents.parquet").read_bytes())
+    assert len(made) == 1
     assert not list((tmp_path / "out").glob(".*"))
 
 
 @pytest.fixture
 def shared(blog_csv) -> Path:
     """Authors a and b share five long posts, c shares four with a; d has short posts of a."""
-    common = [long_post(f"word{chr(97 + number)}") for number in range(5)]
-    return blog_csv(
-        [("a", text) for text in common]
-        + [("a", "own of a"), ("b", "own of b")]
-        + [("b", text) for text in common]
-        + [("c", text) for text in common[:4]]
-        + [("d", "own of a"), ("d", "own of d")]
-    )
+    posts = [("a", text) for text in COMMON] + [("a", "own of a"), ("b", "own of b")]
+    posts += [("b", text) for text in COMMON] + [("c", text) for text in COMMON[:4]]
+    return blog_csv([*posts, ("d", "own of a"), ("d", "own of d")])
 
 
-def test_shared_authors_are_dropped(tmp_path, shared) -> None:
-    frame, counts = build(shared, tmp_path)
-    assert frame["author"].unique().tolist() == ["c", "d"]
-    assert len(frame) == 6  # with a gone, c's posts and d's are nobody else's
-    assert counts["shared_author"] == 12
-    assert counts["duplicate_other_author"] == 0
+@pytest.mark.parametrize(
+    ("how", "kept", "shared_author", "same", "other"),
+    [
+        ("drop", ["c-00001", "c-00002", "c-00003", "c-00004", "d-00001", "d-00002"], 12, 0, 0),  # d's are nobody else's
+        # a's six rows are 1 to 6; b's six follow as 7 to 12, of which only "own of b", its first, is new. Others' are
+        # c's four and d's one.
+        ("merge", [*(f"a-0000{number}" for number in range(1, 8)), "d-00002"], 0, 5, 5),
+    ],
+)
+def test_shared_authors_are_dropped_or_merged(tmp_path, shared, how, kept, shared_author, same, other) -> None:
+    frame, counts = build(shared, tmp_path, shared_authors=how)
+    assert frame["document_id"].tolist() == kept
+    found = [counts[reason] for reason in ("shared_author", "duplicate_same_author", "duplicate_other_author")]
+    assert found == [shared_author, same, other]
 
 
 def test_the_larger_of_shared_authors_is_kept(tmp_path, blog_csv) -> None:
-    common = [long_post(f"word{chr(97 + number)}") for number in range(5)]
-    posts = [*(("a", text) for text in common), *(("b", text) for text in [*common, long_post("own")])]
+    posts = [("a", text) for text in COMMON] + [("b", text) for text in [*COMMON, long_post("own")]]
     frame, counts = build(blog_csv([*posts, ("c", "own of c")]), tmp_path, shared_authors="keep_larger")
     assert frame["author"].tolist() == ["b"] * 6 + ["c"]
     assert (counts["shared_author"], counts["duplicate_other_author"]) == (5, 0)
-    equal, _ = build(blog_csv([*posts[:5], *posts[5:10]]), tmp_path, shared_authors="keep_larger")
+    equal, _ = build(blog_csv(posts[:10]), tmp_path, shared_authors="keep_larger")
     assert equal["author"].tolist() == ["a"] * 5  # the first where none is larger
-
-
-def test_shared_authors_are_merged_under_the_first_name(tmp_path, shared) -> None:
-    frame, counts = build(shared, tmp_path, shared_authors="merge")
-    # a's six rows are 1 to 6; b's six follow as 7 to 12, of which only "own of b", its first, is new.
-    ids = ["a-00001", "a-00002", "a-00003", "a-00004", "a-00005", "a-00006", "a-00007", "d-00002"]
-    assert frame["document_id"].tolist() == ids
-    assert counts["shared_author"] == 0
-    assert counts["duplicate_same_author"] == 5
-    assert counts["duplicate_other_author"] == 5  # c's four, d's one
 
 
 def test_shared_posts_must_be_long_and_enough(tmp_path, blog_csv, monkeypatch) -> None:
@@ -133,12 +119,13 @@ def test_shared_author_groups_are_components_and_ignore_chain_letters() -> None:
 
 
 def test_bad_input(tmp_path, blog_csv) -> None:
-    with pytest.raises(UserError, match=r"blog\.csv: row 2 .*author is empty"):
-        build(blog_csv([("1", "x"), (" ", "y")]), tmp_path)
-    with pytest.raises(UserError, match="holds a header and no posts"):
-        build(blog_csv([]), tmp_path)
-    with pytest.raises(UserError, match=r"no post is left after cleaning \(empty 1, too_short 1\)"):
-        build(blog_csv([("1", " "), ("1", "22")]), tmp_path)
+    for posts, problem in (
+        ([("1", "x"), (" ", "y")], r"blog\.csv: row 2 .*author is empty"),
+        ([], "holds a header and no posts"),
+        ([("1", " "), ("1", "22")], r"no post is left after cleaning \(empty 1, too_short 1\)"),
+    ):
+        with pytest.raises(UserError, match=problem):
+            build(blog_csv(posts), tmp_path)
     assert not list((tmp_path / "out").glob("*"))
 
 
@@ -151,13 +138,9 @@ def test_deleted_accounts_and_stories_of_reddit_are_dropped_and_counted(tmp_path
     names = ["[deleted]", "ann", "AutoModerator", "ann", "[removed]", "bob", "ann"]
     texts = ["some story", "one", "Welcome!", " [removed]\n", "more", "[deleted]", "two"]
     stories = [{"author": name, "prompt": "p", "text": text} for name, text in zip(names, texts, strict=True)]
-    path, out, dropped = rows(tmp_path / "m.jsonl", *stories), tmp_path / "d.parquet", tmp_path / "x.parquet"
-    counts = build_documents(path, open_reader("mythos"), Cleaning(), out, dropped)
-    assert read_parquet(out, DOCUMENTS)["document_id"].tolist() == ["ann-00001", "ann-00003"]
-    assert {reason: number for reason, number in counts.items() if number} == {
-        "kept": 2, "excluded_author": 3, "excluded_text": 2,
-    }  # fmt: skip
-    assert dict(read_parquet(dropped, DROPPED).itertuples(index=False)) == counts
+    counts, frame = built(rows(tmp_path / "m.jsonl", *stories), "mythos", tmp_path)
+    assert frame["document_id"].tolist() == ["ann-00001", "ann-00003"]
+    assert Counter(counts) == Counter(kept=2, excluded_author=3, excluded_text=2)
     log = capsys.readouterr().err
     assert "3 posts are dropped, their author is one of the corpus key 'excluded_authors'; the first is line 1" in log
     assert "2 posts are dropped, their text is one of the corpus key 'excluded_texts'; the first is line 4" in log
@@ -167,25 +150,21 @@ def test_what_is_excluded_can_be_set_for_any_corpus(tmp_path) -> None:
     posts = [("robot", "x"), ("ann", "n/a"), ("ann", "[removed]")]
     path = rows(tmp_path / "m.jsonl", *({"author": name, "text": text} for name, text in posts))
     settings = Cleaning(excluded_authors=["robot"], excluded_texts=["n/a"])
-    out = tmp_path / "d.parquet"
-    counts = build_documents(path, open_reader("table"), settings, out, tmp_path / "x.parquet")
+    counts, frame = built(path, "table", tmp_path, settings)
     assert (counts["excluded_author"], counts["excluded_text"]) == (1, 1)
-    assert read_parquet(out, DOCUMENTS)["text"].tolist() == ["[removed]"]
-    counts = build_documents(path, open_reader("table"), Cleaning(), out, tmp_path / "x.parquet")
-    assert set(counts) == set(REASONS)
+    assert frame["text"].tolist() == ["[removed]"]
+    assert set(built(path, "table", tmp_path)[0]) == set(REASONS)
     with pytest.raises(UserError, match=r"no post is left after cleaning \(excluded_author 3\)"):
-        all_excluded = Cleaning(excluded_authors=["robot", "ann"])
-        build_documents(path, open_reader("table"), all_excluded, out, tmp_path / "x.parquet")
+        built(path, "table", tmp_path, Cleaning(excluded_authors=["robot", "ann"]))
 
 
 def test_posts_that_cannot_be_read_are_dropped_counted_and_said(tmp_path, capsys) -> None:
     chinese = "我們今天去了台北".encode("big5")
     posts = b"".join(b"<post>" + post + b"</post>" for post in (b"one", chinese, b"two", chinese))
     (tmp_path / "5.female.23.Arts.Leo.xml").write_bytes(b"<Blog>" + posts + b"</Blog>")
-    out = tmp_path / "d.parquet"
-    counts = build_documents(tmp_path, open_reader("blog_xml"), Cleaning(), out, tmp_path / "x.parquet")
+    counts, frame = built(tmp_path, "blog_xml", tmp_path / "out")
     assert (counts["kept"], counts["unreadable"]) == (2, 2)
-    assert read_parquet(out, DOCUMENTS)["document_id"].tolist() == ["5-00001", "5-00003"]
+    assert frame["document_id"].tolist() == ["5-00001", "5-00003"]
     log = capsys.readouterr().err
     assert "2 posts are dropped, neither UTF-8 nor plausible text in the corpus key 'encoding'; the first is" in log
     assert "5.female.23.Arts.Leo.xml, post 2" in log
@@ -193,12 +172,12 @@ def test_posts_that_cannot_be_read_are_dropped_counted_and_said(tmp_path, capsys
 
 def test_half_a_surrogate_pair_in_ids_and_texts(tmp_path) -> None:
     half = {"author": "ann", "text": "one \ud83d two", "topic": "\ud83d", "prompt": "p \ud83d"}
-    path, out = rows(tmp_path / "m.jsonl", half), tmp_path / "d.parquet"
-    build_documents(path, open_reader("table"), Cleaning(), out, tmp_path / "x.parquet")
-    assert read_parquet(out, DOCUMENTS)[["topic", "prompt", "text"]].to_numpy().tolist() == [["?", "p ?", "one ? two"]]
+    path = rows(tmp_path / "m.jsonl", half)
+    frame = built(path, "table", tmp_path)[1]
+    assert frame[["topic", "prompt", "text"]].to_numpy().tolist() == [["?", "p ?", "one ? two"]]
     rows(path, half, {"author": "bob\ud83d", "text": "x"})
     with pytest.raises(UserError, match=r"line 2: the author 'bob\\ud83d' holds half of a surrogate pair") as caught:
-        build_documents(path, open_reader("table"), Cleaning(), out, tmp_path / "x.parquet")
+        built(path, "table", tmp_path)
     str(caught.value).encode("utf-8")  # the log can hold it
 
 
@@ -210,12 +189,8 @@ def test_unwritable_results_folder(tmp_path, blog_csv) -> None:
 
 def test_row_groups_stream_and_totals(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(DocumentWriter, "GROUP_ROWS", 2)
-    path = tmp_path / "documents.parquet"
-    writer = DocumentWriter(path)
-    for number, topic in enumerate(["b", "a", "b", "a", "c"]):
-        writer.write("x", f"x-{number}", topic, "", "text", 10)
-    writer.write("y", "y-0", "z", "", "text", 7)
-    writer.close()
+    rows = [("x", f"x-{number}", topic, "", "text", 10) for number, topic in enumerate("babac")]
+    path = write_documents(tmp_path / "documents.parquet", [*rows, ("y", "y-0", "z", "", "text", 7)])
     assert [len(batch) for batch in stream_documents(path, ("text",), rows=4)] == [4, 2]
     totals = author_totals(path)
     assert totals.to_dict("list") == {
@@ -239,13 +214,33 @@ def test_dates_that_are_not_read_are_counted_and_said(tmp_path, capsys) -> None:
     source.write_text("author;text;date\nann;one two;14.05.2004\nann;three four;\nbob;five six;15.05.2004\n")
 
     def days(form) -> list[str]:
-        out = tmp_path / "d.parquet"
-        settings = ReaderSettings(date_format=form)
-        build_documents(source, open_reader("table"), Cleaning(), out, tmp_path / "dropped.parquet", None, settings)
-        return read_parquet(out, DOCUMENTS)["date"].tolist()
+        return built(source, "table", tmp_path, reader_settings=ReaderSettings(date_format=form))[1]["date"].tolist()
 
     assert days("%d.%m.%Y") == ["2004-05-14", "", "2004-05-15"]
     assert "not read" not in capsys.readouterr().err
     assert days(None) == ["", "", ""]
     said = "2 posts have a date that is not read, so they count as posts without one; the first is row 1 (line 2)"
     assert said in capsys.readouterr().err
+
+
+def test_real_corpus(real_blog_csv, tmp_path) -> None:
+    """The whole corpus path on real blog text, where a copy is at hand (FAVOR_BLOG_CSV)."""
+    out = tmp_path / "documents.parquet"
+    counts, _ = built(real_blog_csv, "blog_csv", tmp_path)
+    assert counts["kept"] > 0.8 * sum(counts.values())
+    assert counts["empty"] > 0
+    assert counts["duplicate_same_author"] > 0
+    seen: set[str] = set()
+    last = ("", "")
+    for batch in stream_documents(out, ("author", "document_id", "text")):
+        for author, document, text in batch.itertuples(index=False, name=None):
+            assert last < (author, document)
+            last = (author, document)
+            assert text == text.strip()
+            assert "urlLink" not in text
+            assert "&nbsp;" not in text
+            assert text not in seen
+            seen.add(text)
+    totals = author_totals(out)
+    assert totals["documents"].sum() == counts["kept"]
+    assert len(split_documents(out, Splitting()).splits) <= counts["kept"]

@@ -1,7 +1,5 @@
 """What cleaning does to one text."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,12 +1,10 @@
 """Common prompts: authors without a role, topics in turn, nothing that a client trains on; the user's own."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from tokenizers import ByteLevelBPETokenizer
+from tests.corpora.made import byte_level, write_documents
 
 from favor.corpora.common_prompts import client_prompts, read_common_prompts, select_common_prompts
 from favor.corpora.schemas import COMMON_PROMPTS, DOCUMENTS
@@ -18,15 +16,12 @@ CUT = PromptCut(per_client=1, prefix_tokens=60, minimum_gold_tokens=5, maximum_g
 ROLES = dict.fromkeys(("a", "b", "d"), "unused")
 ROLES |= {"c": "too_small", "client": "client", "asce": "asce_a", "f": "filtered"}
 TOPICS = {"a": "Arts", "b": "Arts", "c": "Tourism", "d": "Tourism"}
-Corpus = tuple[Path, pd.DataFrame, pd.DataFrame]
 
 
 @pytest.fixture(scope="module")
 def tokenizer(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("tokenizer") / "tokenizer.json"
-    model = ByteLevelBPETokenizer()
-    model.train_from_iterator(["the cat sat on the mat"], vocab_size=260, show_progress=False)
-    model.save(str(path))
+    byte_level(size=260).save(str(path))
     return path
 
 
@@ -35,16 +30,11 @@ def text(author, number) -> str:
 
 
 @pytest.fixture
-def corpus(tmp_path) -> Corpus:
+def corpus(tmp_path) -> tuple[Path, pd.DataFrame, pd.DataFrame]:
     """Return documents (two per author), roster, and the client's texts."""
-    rows = [
-        (author, f"{author}-{number}", TOPICS.get(author, "Arts"), "", text(author, number), 40, "")
-        for author in sorted(ROLES)
-        for number in (1, 2)
-    ]
-    path = tmp_path / "documents.parquet"
-    frame = pd.DataFrame(rows, columns=["author", "document_id", "topic", "prompt", "text", "words", "date"])
-    write_parquet(frame.astype({"words": "int32"}), path, DOCUMENTS)
+    names = [(author, number) for author in sorted(ROLES) for number in (1, 2)]
+    rows = [(name, f"{name}-{number}", TOPICS.get(name, "Arts"), "", text(name, number), 40) for name, number in names]
+    path = write_documents(tmp_path / "documents.parquet", rows)
     roster = pd.DataFrame({"author": list(ROLES), "role": list(ROLES.values())})
     roster["topic"] = [TOPICS.get(author, "Arts") for author in roster["author"]]
     texts = pd.DataFrame({"client": ["client_001"], "training_text": [text("client", 1)]})
@@ -70,21 +60,16 @@ def test_topics_and_authors_take_turns(corpus, tokenizer, tmp_path) -> None:
         chosen(9)
 
 
-def test_a_prompt_that_a_client_trains_on_is_passed_over(corpus, tokenizer) -> None:
+@pytest.mark.parametrize("reader", ["client", "encoder"])
+def test_a_prompt_that_a_client_or_an_encoder_has_read_is_passed_over(corpus, tokenizer, reader) -> None:
     documents, roster, texts = corpus
-    copied = f"so {text('a', 1)} it was".upper()
-    texts = pd.concat([texts, pd.DataFrame({"client": ["client_002"], "training_text": [copied]})])
-    made = select_common_prompts(documents, roster, texts, tokenizer, CUT, CommonChoice(count=7, seed=1))
-    assert "a-1" not in set(made["document_id"])
-    with pytest.raises(UserError, match="7 of 8"):
-        select_common_prompts(documents, roster, texts, tokenizer, CUT, CommonChoice(count=8, seed=1))
-
-
-def test_a_prompt_that_an_encoder_has_read_is_passed_over(corpus, tokenizer) -> None:
-    documents, roster, texts = corpus
-    frame = pd.read_parquet(documents)
-    frame.loc[frame["document_id"] == "asce-2", "text"] = f"{text('d', 2)}, as they sing"
-    write_parquet(frame, documents, DOCUMENTS)
+    copied = f"so {text('d', 2)} it was"
+    if reader == "client":
+        texts = pd.concat([texts, pd.DataFrame({"client": ["client_002"], "training_text": [copied.upper()]})])
+    else:
+        frame = pd.read_parquet(documents)
+        frame.loc[frame["document_id"] == "asce-2", "text"] = copied
+        write_parquet(frame, documents, DOCUMENTS)
     made = select_common_prompts(documents, roster, texts, tokenizer, CUT, CommonChoice(count=7, seed=1))
     assert "d-2" not in set(made["document_id"])
     with pytest.raises(UserError, match="7 of 8"):

@@ -1,9 +1,8 @@
 """LaMP's files as its own programs read and write them, made by hand: whose profile it is, and what is no post."""
 
-from __future__ import annotations
-
 import gzip
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -37,10 +36,7 @@ def write(folder, content, name="train_questions.json") -> Path:
 
 
 def authors(posts) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for post in posts:
-        found[post.author] = found.get(post.author, 0) + 1
-    return found
+    return Counter(post.author for post in posts)
 
 
 PROFILES = {
@@ -65,17 +61,6 @@ def test_a_document_of_a_profile_is_a_post(tmp_path, task) -> None:
 @pytest.mark.parametrize("date", [2014, "2014", None, "5.3.2014"])
 def test_a_year_alone_is_no_day(tmp_path, date) -> None:
     assert read(write(tmp_path, [question("1", documents("a", [1], date=date))]))[0].date == ""
-
-
-def test_descriptions_of_films_are_nobodys(tmp_path) -> None:
-    film = {"id": "1", "description": "A man builds a boat.", "tag": "sci-fi"}
-    with pytest.raises(UserError, match=r"question 5: LaMP-2 has descriptions of films and tags, none .* user wrote"):
-        read(write(tmp_path, [question("5", [film])]))
-
-
-def test_a_mail_that_is_only_named_is_refused(tmp_path) -> None:
-    with pytest.raises(UserError, match=r"147-000874-EM\.txt stands for a mail; make LaMP-6 from the Avocado"):
-        read(write(tmp_path, [question("1", [{"id": "1", "text": "147-000874-EM.txt"}])]))
 
 
 def test_questions_that_share_half_of_a_profile_are_one_author(tmp_path, capsys) -> None:
@@ -132,13 +117,9 @@ def test_outputs_of_other_tasks_are_no_posts(tmp_path) -> None:
     assert [post.text for post in read(tmp_path)] == [sentence("a", 1)]
 
 
-def test_without_outputs_profiles_are_read_and_it_is_said(tmp_path, capsys) -> None:
-    assert [post.text for post in read(write(tmp_path, [question("1", TWEETS)]))] == ["so late again"]
+def test_outputs_that_are_missing_are_said_and_those_of_another_version_refused(tmp_path, capsys) -> None:
+    assert [post.text for post in read(write(tmp_path, [question("2", TWEETS)]))] == ["so late again"]
     assert "train_outputs.json: not there, so that the texts of profiles alone are read" in capsys.readouterr().err
-
-
-def test_outputs_of_another_version_are_refused(tmp_path) -> None:
-    write(tmp_path, [question("2", TWEETS)])
     write(tmp_path, GOLDS, "train_outputs.json")
     with pytest.raises(UserError, match=r"question 2 has no output in train_outputs\.json; fetch both files again"):
         read(tmp_path)
@@ -165,6 +146,12 @@ BROKEN = {
     '[{"id": "1", "profile": [{"body": "a"}]}]': "question 1: has no 'text'",
     '[{"id": "1", "profile": []}, {"id": 1, "profile": []}]': "question 1: the id is given twice",
     "[" * 100_000: "nested too deeply",
+    '[{"id": 5, "profile": [{"description": "A man builds a boat.", "tag": "sci-fi"}]}]': (
+        "question 5: LaMP-2 has descriptions of films and tags, none .* user wrote"
+    ),
+    '[{"id": "1", "profile": [{"id": "1", "text": "147-000874-EM.txt"}]}]': (
+        r"147-000874-EM\.txt stands for a mail; make LaMP-6 from the Avocado"
+    ),
 }
 
 

@@ -1,19 +1,20 @@
 """Corpora that are not English: what is counted, what is dropped, and which remedy a refusal names."""
 
-from __future__ import annotations
+import re
 
 import pandas as pd
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from tests.corpora.made import built
 
 from favor.corpora.assistant_texts import classifier_texts
-from favor.corpora.building import build_documents
-from favor.corpora.posts import ReaderSettings, open_reader
-from favor.corpora.schemas import DOCUMENTS, SCRIPTS
-from favor.corpora.scripts import letters_beyond_ascii
+from favor.corpora.schemas import SCRIPTS
+from favor.corpora.scripts import count_letters_and_words, letters_beyond_ascii
 from favor.corpora.settings import Cleaning
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet
-from favor.foundation.words import output_words
+from favor.foundation.words import document_words, output_words
 from favor.publish.scan import Private, scan
 from favor.report.content import Preparation
 from favor.report.preparation import blocks
@@ -32,22 +33,14 @@ def build(folder, texts, words="paper") -> tuple[pd.DataFrame, pd.DataFrame]:
     source = folder / "posts.jsonl"
     frame = pd.DataFrame({"author": [f"a{number % 3}" for number in range(len(texts))], "text": texts})
     frame.to_json(source, orient="records", lines=True)
-    outputs = [folder / f"{name}.parquet" for name in ("documents", "dropped", "scripts")]
-    build_documents(
-        source,
-        open_reader("table"),
-        Cleaning(words=words),
-        *outputs[:2],
-        reader_settings=ReaderSettings(),
-        out_scripts=outputs[2],
-    )
-    return read_parquet(outputs[0], DOCUMENTS), read_parquet(outputs[2], SCRIPTS)
+    scripts = folder / "scripts.parquet"
+    _, documents = built(source, "table", folder, Cleaning(words=words), out_scripts=scripts)
+    return documents, read_parquet(scripts, SCRIPTS)
 
 
 def test_letters_beyond_ascii_by_hand() -> None:
     assert letters_beyond_ascii("ab, c 1") == {}
     assert letters_beyond_ascii("é ж 東か1") == {"Latin": 1, "Cyrillic": 1, "Han": 1, "Hiragana": 1}
-    assert letters_beyond_ascii("22 :)") == {}
 
 
 def test_a_corpus_of_another_script_stops_and_names_the_remedy(tmp_path) -> None:
@@ -97,8 +90,7 @@ def test_continuations_without_spaces_can_pass_the_filter() -> None:
 
 
 def test_excerpts_and_profiles_of_texts_without_spaces_end() -> None:
-    words = output_words("characters")
-    assert excerpt(CHINESE, 10, words) == CHINESE[:10] + " …"
+    assert excerpt(CHINESE, 10, output_words("characters")) == CHINESE[:10] + " …"
     assert shortened(CHINESE, 10, "characters") == CHINESE[:10] + " …"
     texts = pd.DataFrame([("c", "c-1", "train", CHINESE)], columns=["client", "document_id", "split", "text"])
     design = JudgementDesign(methods=[], profile_words=10, words="characters")
@@ -118,3 +110,20 @@ def test_assistant_texts_without_spaces_serve() -> None:
 def test_a_text_without_spaces_is_found_in_a_release(suffix) -> None:
     found = scan({f"notes{suffix}": f"x {CHINESE[5:20]} y".encode()}, Private([], [("a text", CHINESE)]))
     assert [finding.what for finding in found] == ["8 consecutive words of a text"]
+
+
+def test_letters_and_words_in_bulk_by_hand() -> None:
+    texts = ["don't stop", "", "'tis a1b", "a'a'a''a", "süßen 東京"]
+    letters, words = count_letters_and_words([text.encode() for text in texts])
+    assert letters == [8, 0, 5, 4, 3]
+    assert words == [2, 0, 3, 2, 2]
+    assert count_letters_and_words([]) == ([], [])
+
+
+@settings(max_examples=300)
+@given(st.lists(st.text(alphabet="ab'Z9 é’\n-", max_size=20), max_size=4))
+@example(["a'a'a'a", "''a''b'", "don't 'tis o'clock's", "", "b'"])
+def test_counts_are_those_of_the_words_that_are_found(texts) -> None:
+    letters, words = count_letters_and_words([text.encode() for text in texts])
+    assert words == [document_words("paper").count(text) for text in texts]
+    assert letters == [len(re.findall("[A-Za-z]", text)) for text in texts]

@@ -1,22 +1,19 @@
 """Near duplicates: found exactly, counted by where they are, kept out of prompts."""
 
-from __future__ import annotations
-
 import random
-from itertools import combinations
+from itertools import combinations, count
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from tokenizers import ByteLevelBPETokenizer
+from tests.corpora.made import byte_level, write_documents
 
-from favor.corpora.documents import DocumentWriter
 from favor.corpora.near_duplicates import SHINGLE, bands, copies_between, find_near_duplicates, shingles
 from favor.corpora.prompts import select_prompts
 from favor.corpora.schemas import NEAR_DUPLICATES
 from favor.corpora.settings import PromptCut
 from favor.foundation.errors import UserError
-from favor.foundation.parquet import read_parquet, write_parquet
+from favor.foundation.parquet import write_parquet
 from favor.report.content import Preparation
 from favor.report.preparation import blocks
 
@@ -29,17 +26,18 @@ def post(seed, words=100) -> list[str]:
 
 
 def documents(path, rows) -> Path:
-    writer, numbers = DocumentWriter(path), dict.fromkeys((author for author, _ in rows), 0)
-    for author, text in sorted(rows, key=lambda row: row[0]):
-        numbers[author] += 1
-        writer.write(author, f"{author}-{numbers[author]}", "indUnk", "", text, len(text.split()))
-    writer.close()
-    return path
+    numbers = {author: count(1) for author, _ in rows}
+    rows = sorted(rows, key=lambda row: row[0])
+    return write_documents(path, [(name, f"{name}-{next(numbers[name])}", "t", "", text, 1) for name, text in rows])
 
 
 def splits(**of) -> pd.DataFrame:
     rows = [(name.split("_")[0], name.replace("_", "-"), split) for name, split in of.items()]
     return pd.DataFrame(rows, columns=["author", "document_id", "split"])
+
+
+def similar(one, other) -> bool:
+    return len(one & other) / len(one | other) >= 0.7
 
 
 def test_shingles_by_hand() -> None:
@@ -56,22 +54,19 @@ def test_bands_miss_hardly_a_pair_at_the_threshold(threshold) -> None:
 
 
 def test_edited_posts_are_found_and_counted_by_where_they_are(tmp_path) -> None:
-    original, other, plain = post(1), post(2), post(3)
-    signed = [*original, "greetings", "from", "ann"]
-    spoilt = [*original[:50], *post(4, 50)]
+    original, other = " ".join(post(1)), " ".join(post(2))
     rows = [
-        ("ann", " ".join(original)),  # training
-        ("ann", " ".join(signed)),  # test: 96 of 99 shingles shared
-        ("ann", " ".join(spoilt)),  # half of it: no near duplicate
-        ("bob", " ".join(other)),
-        ("bob", " ".join(plain)),
-        ("cid", " ".join(other).upper().replace(" ", ", ")),  # in no split, the words of bob's
+        ("ann", original),  # training
+        ("ann", f"{original} greetings from ann"),  # test: 96 of 99 shingles shared
+        ("ann", " ".join([*post(1)[:50], *post(4, 50)])),  # half of it: no near duplicate
+        ("bob", other),
+        ("bob", " ".join(post(3))),
+        ("cid", other.upper().replace(" ", ", ")),  # in no split, the words of bob's
     ]
     path = documents(tmp_path / "documents.parquet", rows)
     parts = splits(ann_1="train", ann_2="test", ann_3="train", bob_1="validation", bob_2="train")
     found = find_near_duplicates(path, parts, 0.7, 2026)
     write_parquet(found, tmp_path / "found.parquet", NEAR_DUPLICATES)
-    found = read_parquet(tmp_path / "found.parquet", NEAR_DUPLICATES)
     assert found.drop(columns=["author", "similarity"]).to_numpy().tolist() == [
         ["ann-1", "train", 0, 1, 0],
         ["ann-2", "test", 1, 0, 0],
@@ -80,8 +75,7 @@ def test_edited_posts_are_found_and_counted_by_where_they_are(tmp_path) -> None:
     ]
     assert found["similarity"].tolist() == pytest.approx([96 / 99, 96 / 99, 1, 1])
     assert find_near_duplicates(path, parts, 0.98, 2026)["document_id"].tolist() == ["bob-1", "cid-1"]
-    shown = dict(blocks(Preparation(near_duplicates=found)))
-    (table,) = shown.values()
+    ((_, table),) = blocks(Preparation(near_duplicates=found))
     assert table.to_numpy().tolist() == [
         ["Train", "1", "0", "1", "0"],
         ["Validation", "1", "0", "0", "1"],
@@ -100,11 +94,8 @@ def test_every_pair_is_found_that_comparing_all_pairs_finds(tmp_path) -> None:
         rows.append((f"b{number:02d}", " ".join([*words, "more"])))
     path = documents(tmp_path / "documents.parquet", rows)
     sets = {f"{author}-1": set(shingles(text)) for author, text in rows}
-    expected = {
-        name
-        for name, own in sets.items()
-        if any(len(own & other) / len(own | other) >= 0.7 for known, other in sets.items() if known != name)
-    }
+    pairs = [pair for pair in combinations(sets, 2) if similar(*(sets[name] for name in pair))]
+    expected = {name for pair in pairs for name in pair}
     found = find_near_duplicates(path, splits(), 0.7, 1)
     assert 20 < len(expected) < 120
     assert set(found["document_id"]) == expected
@@ -112,19 +103,14 @@ def test_every_pair_is_found_that_comparing_all_pairs_finds(tmp_path) -> None:
 
 
 def test_pairs_of_copies_between_roles_are_those_that_comparing_all_pairs_finds(tmp_path) -> None:
-    rows = []
-    for number in range(12):
-        words = post(200 + number, 60)
-        for author in ("ann", "bob", "cid")[: 1 + number % 3]:
-            rows.append((author, " ".join([*words, author])))
+    writers = [(number, author) for number in range(12) for author in ("ann", "bob", "cid")[: 1 + number % 3]]
+    rows = [(author, " ".join([*post(200 + number, 60), author])) for number, author in writers]
     rows.append(("dan", rows[1][1]))  # without a role
     path = documents(tmp_path / "documents.parquet", rows)
     role_of = {"ann": "client", "bob": "asce_a", "cid": "client"}
     sets = [(role_of[author], set(shingles(text))) for author, text in rows if author in role_of]
-    expected = sum(
-        {left, right} == {"client", "asce_a"} and len(one & other) / len(one | other) >= 0.7
-        for (left, one), (right, other) in combinations(sets, 2)
-    )
+    pairs = [{left, right} for (left, one), (right, other) in combinations(sets, 2) if similar(one, other)]
+    expected = pairs.count({"client", "asce_a"})
     assert expected == 4 * 1 + 4 * 2  # ann's and cid's with bob's; ann's and cid's are both clients'
     found = find_near_duplicates(path, splits(), 0.7, 1)
     assert copies_between(path, found, role_of, 0.7) == {("asce_a", "client"): expected}
@@ -140,9 +126,7 @@ def test_a_corpus_without_near_duplicates(tmp_path) -> None:
 
 
 def test_near_duplicates_give_no_prompt(tmp_path) -> None:
-    model = ByteLevelBPETokenizer()
-    model.train_from_iterator(["the cat sat on the mat"], vocab_size=280, show_progress=False)
-    model.save(str(tmp_path / "tokenizer.json"))
+    byte_level().save(str(tmp_path / "tokenizer.json"))
     rows = [
         (client, f"{client}-{number}", "test", "indUnk", "", " ".join(post(number, 12)))
         for client in ("client_001", "client_002")
@@ -155,9 +139,7 @@ def test_near_duplicates_give_no_prompt(tmp_path) -> None:
     assert len(plain.prompts) == 4
     assert without.prompts.groupby("client")["document_id"].apply(list)["client_001"] == ["client_001-2"]
     assert without.shortfall.to_numpy().tolist() == [["client_001", 1, 2]]
-    same = plain.prompts["client"] == "client_002"
-    assert without.prompts[without.prompts["client"] == "client_002"]["document_id"].tolist() == (
-        plain.prompts[same]["document_id"].tolist()
-    )
+    others = [made.prompts.query("client == 'client_002'")["document_id"].tolist() for made in (plain, without)]
+    assert others[0] == others[1]
     with pytest.raises(UserError, match="without a near duplicate"):
         select_prompts(texts, tmp_path, settings, 1, set(texts["document_id"]))

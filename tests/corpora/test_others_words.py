@@ -1,18 +1,12 @@
 """Others' words: hand-made traps by kind, shares by hand, passages of other authors against comparing all of them."""
 
-from __future__ import annotations
-
 import random
 
-import pandas as pd
 import pytest
+from tests.corpora.made import built, write_documents
 
-from favor.corpora.building import build_documents
 from favor.corpora.copies import runs_in_order, word_digests, word_runs
-from favor.corpora.documents import DocumentWriter
 from favor.corpora.others_words import KINDS, covered_share, marked_spans, measure_others_words
-from favor.corpora.posts import open_reader
-from favor.corpora.settings import Cleaning
 from favor.foundation.errors import UserError
 from favor.foundation.words import compared_spans, compared_words
 
@@ -22,9 +16,8 @@ QUESTIONS = ("Do you smoke", "Favourite colour", "Who is your hero", "Cats or do
 QUIZ = " ".join(f"{number}. {question}? well, {number}" for number, question in enumerate(QUESTIONS, 1))
 
 
-def kinds(text) -> list[str]:
-    digests, _ = word_digests([compared_words(text)])
-    return [kind for kind, spans in marked_spans(text, digests).items() if spans]
+def marked(text) -> dict[str, list[tuple[int, int]]]:
+    return marked_spans(text, word_digests([compared_words(text)])[0])
 
 
 @pytest.mark.parametrize(
@@ -51,7 +44,7 @@ def kinds(text) -> list[str]:
     ],
 )
 def test_kinds_by_hand(text, expected) -> None:
-    assert kinds(text) == expected
+    assert [kind for kind, spans in marked(text).items() if spans] == expected
 
 
 HEAD = "Title: The river\nAuthor: Ann\nLanguage: English"
@@ -72,8 +65,7 @@ ANSWERS = "\n".join(f"{number}. {question}?\nWell, {OWN}" for number, question i
 )
 def test_a_quiz_ends_where_its_items_do(text, low, high) -> None:
     """A book's head and foot are lines of label and answer too, and the novel between them is the author's."""
-    digests, _ = word_digests([compared_words(text)])
-    assert low <= covered_share(text, marked_spans(text, digests)["quiz"]) <= high
+    assert low <= covered_share(text, marked(text)["quiz"]) <= high
 
 
 def test_shares_count_no_white_space_and_nothing_twice() -> None:
@@ -84,8 +76,7 @@ def test_shares_count_no_white_space_and_nothing_twice() -> None:
 
 def test_news_begins_with_the_place_before_its_agency() -> None:
     text = f"I read. BAGHDAD, Iraq (AP) - Two men were hurt. {OWN} (Reuters) - More."
-    digests, _ = word_digests([compared_words(text)])
-    assert marked_spans(text, digests)["news"] == [(7, len(text))]
+    assert marked(text)["news"] == [(7, len(text))]
 
 
 def test_words_with_places_are_the_words_that_are_compared() -> None:
@@ -101,19 +92,16 @@ def test_passages_of_another_author_are_found_and_ones_own_are_not(tmp_path) -> 
     rows = [("ann", f"{' '.join(draw.sample(words, 20))} {passage}"), ("bob", f"{passage.upper()}!")]
     own = " ".join(draw.sample(words, 40))
     rows += [("cid", f"{own} one"), ("cid", f"{own} two")]
-    writer = DocumentWriter(tmp_path / "d.parquet")
-    for number, (author, text) in enumerate(rows):
-        writer.write(author, f"{author}-{number}", "t", "", text, 1)
-    writer.close()
-    found = measure_others_words(tmp_path / "d.parquet").set_index("document_id")
+    documents = [(author, f"{author}-{number}", "t", "", text, 1) for number, (author, text) in enumerate(rows)]
+    path = write_documents(tmp_path / "d.parquet", documents)
+    found = measure_others_words(path).set_index("document_id")
     assert found.columns.tolist() == ["author", *KINDS, "share"]
     # Half of ann's words and all of bob's lie in the passage; its ends may lie between two kept runs.
     assert 0.3 < found.loc["ann-0", "others_passage"] <= 0.51
     assert found.loc["bob-1", "others_passage"] > 0.6
     assert found.loc[["cid-2", "cid-3"], "share"].tolist() == [0, 0]
-    alone = measure_others_words(tmp_path / "d.parquet", ["ann", "cid"])  # nobody else has the passage
-    assert alone["author"].tolist() == ["ann", "cid", "cid"]
-    assert alone["share"].tolist() == [0, 0, 0]
+    alone = measure_others_words(path, ["ann", "cid"])  # nobody else has the passage
+    assert list(zip(alone["author"], alone["share"], strict=True)) == [("ann", 0), ("cid", 0), ("cid", 0)]
 
 
 def test_a_corpus_is_built_without_posts_that_are_others_words(tmp_path, blog_csv, capsys) -> None:
@@ -121,13 +109,8 @@ def test_a_corpus_is_built_without_posts_that_are_others_words(tmp_path, blog_cs
     posts = [("ann", OWN), ("ann", song), ("bob", f"“{QUOTE}.” she said"), ("bob", OWN[::-1])]
 
     def build(share) -> tuple[dict[str, int], list[str]]:
-        out = tmp_path / "documents.parquet"
-        scripts, reader = tmp_path / "scripts.parquet", open_reader("blog_csv")
-        source, dropped = blog_csv(posts), tmp_path / "dropped.parquet"
-        counts = build_documents(source, reader, Cleaning(), out, dropped, None, None, scripts, share)
-        rows = pd.read_parquet(dropped).set_index("reason")["rows"].to_dict()
-        assert rows == counts
-        return counts, pd.read_parquet(out)["document_id"].tolist()
+        counts, frame = built(blog_csv(posts), "blog_csv", tmp_path, others_words=share)
+        return counts, frame["document_id"].tolist()
 
     counts, kept = build(None)
     assert "others_words" not in counts

@@ -1,14 +1,13 @@
 """Evaluation prompts: token counts, faithful cuts, shortfall, bad input."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tokenizers import ByteLevelBPETokenizer, Tokenizer
+from tests.corpora.made import byte_level
+from tokenizers import Tokenizer
 
 from favor.corpora.copies import shares_a_run, word_runs
 from favor.corpora.prompts import cut_post, few_prompts, select_prompts
@@ -23,9 +22,7 @@ SMALL = PromptCut(per_client=3, prefix_tokens=8, minimum_gold_tokens=5, maximum_
 @pytest.fixture(scope="module")
 def tokenizer_path(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("tokenizer") / "tokenizer.json"
-    model = ByteLevelBPETokenizer()
-    model.train_from_iterator(["the cat sat on the mat and the dog sat too"] * 5, vocab_size=280, show_progress=False)
-    model.save(str(path))
+    byte_level(["the cat sat on the mat and the dog sat too"] * 5).save(str(path))
     return path
 
 
@@ -37,13 +34,9 @@ def tokenizer(tokenizer_path) -> Tokenizer:
 def test_cut_by_hand(tokenizer) -> None:
     text = "abcdefghijklmnopqrstuvwxyz"  # no merge was learnt for these pairs: one token a letter
     assert len(tokenizer.encode(text).ids) == 26
-    cut = cut_post(text, tokenizer, SMALL)
-    assert cut is not None
-    assert (cut.prompt_text, cut.gold_text, cut.gold_tokens) == ("abcdefgh", "ijklmnopqrst", 12)
-    assert cut.prompt_tokens == tokenizer.encode(text).ids[:8]
-    short = cut_post(text[:13], tokenizer, SMALL)
-    assert short is not None
-    assert (short.gold_text, short.gold_tokens) == ("ijklm", 5)
+    ids = tokenizer.encode(text).ids[:8]
+    assert cut_post(text, tokenizer, SMALL) == (ids, "abcdefgh", "ijklmnopqrst", 12)
+    assert cut_post(text[:13], tokenizer, SMALL) == (ids, "abcdefgh", "ijklm", 5)
     assert cut_post(text[:12], tokenizer, SMALL) is None
 
 
@@ -51,16 +44,11 @@ def test_a_character_split_by_the_cut(tokenizer) -> None:
     # é is two byte tokens. At tokens 8 and 9 it straddles the prefix's end: no faithful cut there.
     assert cut_post("abcdefgéijklmnopqrstuvwxyz", tokenizer, SMALL) is None
     # At tokens 20 and 21 it straddles the gold's end, so the gold is one token shorter.
-    cut = cut_post("abcdefghijklmnopqrsé and more", tokenizer, SMALL)
-    assert cut is not None
-    assert (cut.gold_text, cut.gold_tokens) == ("ijklmnopqrs", 11)
+    assert cut_post("abcdefghijklmnopqrsé and more", tokenizer, SMALL)[2:] == ("ijklmnopqrs", 11)
     # At tokens 13 and 14 it straddles the end of the shortest gold, which then has the whole of it.
-    for longest, gold in ((5, "ijklé"), (12, "ijklénopqrs")):
-        cut = cut_post(
-            "abcdefghijklénopqrstuvwxyz", tokenizer, SMALL.model_copy(update={"maximum_gold_tokens": longest})
-        )
-        assert cut is not None
-        assert (cut.gold_text, cut.gold_tokens) == (gold, max(6, longest))
+    for longest, *gold in ((5, "ijklé", 6), (12, "ijklénopqrs", 12)):
+        settings = SMALL.model_copy(update={"maximum_gold_tokens": longest})
+        assert [*cut_post("abcdefghijklénopqrstuvwxyz", tokenizer, settings)[2:]] == gold
 
 
 @settings(max_examples=60, deadline=None)
@@ -79,11 +67,9 @@ def test_every_cut_is_faithful(tokenizer, text) -> None:
 
 
 def test_writing_prompt_comes_first_and_leaves_room(tokenizer) -> None:
-    settings = PromptCut(prefix_tokens=8, minimum_gold_tokens=5, maximum_gold_tokens=12)
-    cut = cut_post("fghijklmnopqrstuvwxyz", tokenizer, settings, opening="wxyz")
-    assert cut is not None
-    assert (cut.prompt_text, cut.gold_text) == ("wxyz\n\nfg", "hijklmnopqrs")
-    assert cut_post("fghijklmnopqrstuvwxyz", tokenizer, settings, opening="wxyzwx") is None  # fills the prefix
+    cut = cut_post("fghijklmnopqrstuvwxyz", tokenizer, SMALL, opening="wxyz")
+    assert cut[1:3] == ("wxyz\n\nfg", "hijklmnopqrs")
+    assert cut_post("fghijklmnopqrstuvwxyz", tokenizer, SMALL, opening="wxyzwx") is None  # fills the prefix
 
 
 def client_texts(**posts) -> pd.DataFrame:

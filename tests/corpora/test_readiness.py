@@ -1,8 +1,5 @@
 """The page that says whether experiments can be run."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,8 +20,6 @@ from favor.corpora.settings import (
 )
 from favor.corpora.splits import split_documents
 
-Build = Callable[[Iterable[tuple[str, str]]], Path]
-SOURCE = Path("mine.csv")  # the reader of tables has nothing to say of it
 DROPPED = pd.DataFrame({"reason": ["kept", "too_short", "empty"], "rows": [80, 20, 0]})
 
 
@@ -34,41 +29,31 @@ def measured(documents) -> Measured:
     names = ("zed", "yan", "xia", "wim")
     path = documents([(name, f"post of {name} {chr(97 + n)}") for name in names for n in range(20)])
     authors = pd.DataFrame({"author": sorted(names), "topic": "x", "documents": 20, "words": 80, "tokens": 100})
-    suitability = pd.DataFrame(
-        {
-            "author": sorted(names),
-            "experiment": "main",
-            "prompts": [2, 2, 1, 0],
-            "wanted_prompts": 2,
-            "preferred_prompts": 2,
-            "minimum_prompts": 1,
-            "training_texts": 16,
-            "minimum_texts": 0,
-            "first_client": 1,
-            "last_client": 2,
-        }
-    )
+    suitability = pd.DataFrame({"author": sorted(names), "experiment": "main", "prompts": [2, 2, 1, 0]})
+    suitability = suitability.assign(wanted_prompts=2, preferred_prompts=2, minimum_prompts=1, training_texts=16)
+    suitability = suitability.assign(minimum_texts=0, first_client=1, last_client=2)
     return Measured(path, authors, split_documents(path, Splitting()).splits, suitability, [], None)
 
 
-def settings(
-    clients=2, reader="table", posts=10, split="random", background=0, filters=None, **allocation
-) -> Readiness:
+def page_of(
+    measured, clients=2, reader="table", posts=10, split="random", background=0, filters=None,
+    source=Path("mine.csv"), dropped=DROPPED, measures=None, **allocation
+) -> str:  # fmt: skip
+    """The page; the reader of tables has nothing to say of its source."""
     roles = DealtRoles(clients=clients, asce_a=0, asce_b=0)
     how = {"minimum_tokens": 10, "selection": "random", "style_clusters": 1, "seed": 1}
-    main = CheckedExperiment(first=1, last=clients, allocation=WordBudgets(**allocation))
-    roster = Roster(roles=roles, filters=filters or AuthorFilters(), **how)
-    return Readiness(
+    settings = Readiness(
         reader_name=reader,
         splitting=Splitting(split=split, minimum_posts=posts),
         background=Background(authors=background, background_minimum_words=50),
-        roster=roster,
-        experiments={"main": main},
+        roster=Roster(roles=roles, filters=filters or AuthorFilters(), **how),
+        experiments={"main": CheckedExperiment(first=1, last=clients, allocation=WordBudgets(**allocation))},
     )
+    return readiness("mine", source, measured, dropped, settings, measures)
 
 
 def test_a_corpus_that_will_do(measured) -> None:
-    page = readiness("mine", SOURCE, measured, DROPPED, settings())
+    page = page_of(measured)
     assert "80 posts (80.0%) kept" in page
     assert "empty" not in page
     assert "1 of the others have fewer than 1 prompts (main)" in page
@@ -82,14 +67,11 @@ def test_a_corpus_that_will_do(measured) -> None:
 def test_background_authors_fall_short_of_nothing(measured) -> None:
     short = measured.suitability.query("prompts == 0")["author"].tolist()
     assert len(short) == 1
-    page = readiness("mine", SOURCE, replace(measured, background=short), DROPPED, settings())
-    assert "fewer than 1 prompts" not in page
+    assert "fewer than 1 prompts" not in page_of(replace(measured, background=short))
 
 
 def test_who_falls_short_is_named_by_client(measured) -> None:
-    page = readiness(
-        "mine", SOURCE, replace(measured, suitability=measured.suitability.assign(last_client=3)), DROPPED, settings(3)
-    )
+    page = page_of(replace(measured, suitability=measured.suitability.assign(last_client=3)), 3)
     assert "3 clients, 2 of them with all 2 prompts" in page
     assert sum(f"client_00{place}: 1 prompt per seed" in page for place in (1, 2, 3)) == 1
     assert "Its experiments can be run." in page
@@ -97,9 +79,8 @@ def test_who_falls_short_is_named_by_client(measured) -> None:
 
 def test_what_stops_a_run_is_said(measured) -> None:
     poor = replace(measured, suitability=measured.suitability.assign(prompts=[2, 0, 0, 0]))
-    page = readiness("mine", SOURCE, poor, DROPPED, settings())
-    assert "It cannot be run: roster: 1 of 4 eligible authors can be clients, 2 are needed" in page
-    page = readiness("mine", SOURCE, measured, DROPPED, settings(shape="balanced", total_words=1_000))
+    assert "It cannot be run: roster: 1 of 4 eligible authors can be clients, 2 are needed" in page_of(poor)
+    page = page_of(measured, shape="balanced", total_words=1_000)
     assert "It cannot be run: main: config key 'allocation.total_words'" in page
 
 
@@ -111,8 +92,8 @@ def test_every_number_that_is_short_is_said_at_once(measured) -> None:
         splits=measured.splits.iloc[:0],
         suitability=measured.suitability.iloc[:0],
     )
-    wanted = settings(5, posts=21, background=6, shape="balanced", total_words=1_000)
-    short = [line for line in readiness("mine", SOURCE, poor, DROPPED, wanted).splitlines() if line.startswith("It ")]
+    page = page_of(poor, 5, posts=21, background=6, shape="balanced", total_words=1_000)
+    short = [line for line in page.splitlines() if line.startswith("It ")]
     assert [line.removeprefix("It cannot be run: ").partition(";")[0].partition(" (")[0] for line in short] == [
         f"{measured.documents}: no author has 21 documents",
         "background: 4 authors have 50 words, 6 are needed",
@@ -123,7 +104,7 @@ def test_every_number_that_is_short_is_said_at_once(measured) -> None:
     assert "beside 4 background authors" in short[2]
     # Two of four give a prompt, five are wanted.
     able = replace(measured, suitability=measured.suitability.assign(prompts=[2, 2, 0, 0], last_client=5))
-    page = readiness("mine", SOURCE, able, DROPPED, settings(5))
+    page = page_of(able, 5)
     assert "roster: 4 authors have 10 tokens and enough documents, 5 are needed" in page
     assert "roster: 2 of 4 eligible authors can be clients, 5 are needed" in page
 
@@ -132,8 +113,8 @@ def test_what_the_log_warns_of_and_who_a_filter_leaves_out_are_counted(documents
     names = measured.authors["author"]
     path = documents([(name, f"<p>post</p> of {name} {chr(97 + n)}") for name in names for n in range(20)])
     measures = pd.DataFrame({"author": names, "characters_per_token": [2.0, 4.0, 4.0, 4.0]})
-    filtered = settings(filters=AuthorFilters(minimum_characters_per_token=3.0))
-    page = readiness("mine", SOURCE, replace(measured, documents=path, measures=measures), DROPPED, filtered)
+    filters = AuthorFilters(minimum_characters_per_token=3.0)
+    page = page_of(replace(measured, documents=path, measures=measures), filters=filters)
     assert "suspicious: 80 posts hold HTML tags" in page
     assert "1 authors left out by filter minimum_characters_per_token, of 4 measured" in page
     assert not any(name in page for name in names)
@@ -148,8 +129,8 @@ def test_posts_without_a_date_and_files_that_are_cut_are_counted(tmp_path, measu
     documents.loc[:6, "date"] = ""
     documents.to_parquet(tmp_path / "undated.parquet")
     measured = replace(measured, documents=tmp_path / "undated.parquet")
-    assert "no date" not in readiness("mine", source, measured, DROPPED, settings())
-    page = readiness("mine", source, measured, DROPPED, settings(reader="blog_xml", split="temporal"))
+    assert "no date" not in page_of(measured)
+    page = page_of(measured, source=source, reader="blog_xml", split="temporal")
     assert "7 posts are left out of the split, because they have no date that can be read" in page
     assert "suspicious: 2 files end before </Blog>, so posts may be missing" in page
 
@@ -157,7 +138,7 @@ def test_posts_without_a_date_and_files_that_are_cut_are_counted(tmp_path, measu
 def test_doubtful_authors_are_named(measured) -> None:
     frame = {"author": ["wim", "xia", "yan", "zed"], "language": ["en", "en", "de", "en"]}
     measures = pd.DataFrame({**frame, "language_share": [1.0, 0.79, 0.9, 0.8], "style_change": [0.1, 0.14, -1, 0.15]})
-    page = readiness("mine", SOURCE, measured, DROPPED, settings(), measures)
+    page = page_of(measured, measures=measures)
     assert "2 authors write under 80% of their posts in en: xia, yan" in page
     assert "1 authors change in style (silhouette over 0.14: several hands?): zed" in page
 
@@ -168,26 +149,22 @@ def test_time_overlap_of_a_random_split_by_hand(tmp_path, measured) -> None:
     zed = (posts["author"] == "zed") & (posts["split"] == "test")
     posts.loc[zed, "date"] = "2004-05-30"  # two of eight test posts
     posts.drop(columns="split").to_parquet(tmp_path / "dated.parquet")
-    page = readiness("mine", SOURCE, replace(measured, documents=tmp_path / "dated.parquet"), DROPPED, settings())
+    page = page_of(replace(measured, documents=tmp_path / "dated.parquet"))
     assert "25% of the dated test posts are from a month in which their author wrote a training post" in page
 
 
 def test_posts_that_the_filter_would_drop_are_counted_while_it_is_off(tmp_path, measured) -> None:
     posts = pd.read_parquet(measured.documents).merge(measured.splits[["document_id", "split"]])
-    assert "others' words" not in readiness("mine", SOURCE, measured, DROPPED, settings())
+    assert "others' words" not in page_of(measured)
     # Three posts in quotation marks: a test and a training post of "zed", and one of "wim", who has too few tokens.
     quoted = [posts.index[(posts["author"] == "zed") & (posts["split"] == split)][0] for split in ("test", "train")]
     posts.loc[[*quoted, posts.index[posts["author"] == "wim"][0]], "text"] = f"“{'to be or not to be ' * 3}”"
     posts.drop(columns="split").to_parquet(tmp_path / "quoted.parquet")
     small = measured.authors["author"].eq("wim")
-    some = replace(
-        measured,
-        documents=tmp_path / "quoted.parquet",
-        authors=measured.authors.assign(tokens=measured.authors["tokens"].mask(small, 9)),
-    )
-    page = readiness("mine", SOURCE, some, DROPPED, settings())
-    said = "2 posts (3.3%) of authors with enough tokens are mostly others' words, 1 of them test posts"
-    assert said in page
+    authors = measured.authors.assign(tokens=measured.authors["tokens"].mask(small, 9))
+    some = replace(measured, documents=tmp_path / "quoted.parquet", authors=authors)
+    page = page_of(some)
+    assert "2 posts (3.3%) of authors with enough tokens are mostly others' words, 1 of them test posts" in page
     assert "to be or not" not in page
     filtered = pd.DataFrame({"reason": ["kept", "others_words"], "rows": [80, 0]})
-    assert "others' words" not in readiness("mine", SOURCE, some, filtered, settings())
+    assert "others' words" not in page_of(some, dropped=filtered)

@@ -1,18 +1,17 @@
 """Token counts, the roster and the overlap of its roles."""
 
-from __future__ import annotations
-
 import random
-from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from tokenizers import Tokenizer, models, pre_tokenizers
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.corpora.made import byte_level, word_level, write_documents
+from tokenizers import Tokenizer, normalizers, pre_tokenizers
 
 from favor.corpora.authors import count_tokens
-from favor.corpora.documents import DocumentWriter
 from favor.corpora.roster import measure_overlap, select_roster
 from favor.corpora.schemas import ROSTER
 from favor.corpora.settings import DealtRoles, Roster, Splitting
@@ -20,17 +19,15 @@ from favor.corpora.splits import split_documents
 from favor.corpora.style_features import FEATURES, standardise, style_features
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import write_parquet
+from favor.foundation.tokenizer import most_tokens
+from favor.running.jobs.progress import Progress
 
-Build = Callable[[Iterable[tuple[str, str]]], Path]
 STYLES = ("I was VERY happy!!! and so glad", "well; it is, perhaps, rather quiet", "lol u know its ok... like whatever")
 
 
 @pytest.fixture
 def tokenizer(tmp_path) -> Path:
-    """A tokenizer for which every run of letters and every mark is one (unknown) token."""
-    model = Tokenizer(models.WordLevel({"[UNK]": 0, "wrote": 1}, unk_token="[UNK]"))
-    model.pre_tokenizer = pre_tokenizers.Whitespace()
-    model.save(str(tmp_path / "tokenizer.json"))
+    word_level().save(str(tmp_path / "tokenizer.json"))
     return tmp_path
 
 
@@ -127,59 +124,83 @@ def test_seed_and_selection_matter(corpus) -> None:
 
 
 def test_fewer_eligible_authors_than_are_needed(documents, tokenizer) -> None:
-    path = documents(
-        [*styled(8), *((author, f"{author} wrote {letter}") for author in ("few", "tiny") for letter in "ab")]
-    )
-    authors, splits = count_tokens(path, tokenizer), split_documents(path, Splitting()).splits
+    rows = [(author, f"{author} wrote {letter}") for author in ("few", "tiny") for letter in "ab"]
+    path = documents([*styled(8), *rows])
+    corpus = path, count_tokens(path, tokenizer), split_documents(path, Splitting()).splits
+    roles = {"asce_a": 2, "asce_b": 2}
     with pytest.raises(UserError) as caught:
-        select_roster(
-            authors, splits, ["a00"], path, Roster(roles=DealtRoles(clients=4, asce_a=2, asce_b=2), minimum_tokens=100)
-        )
+        roster_of(corpus, ["a00"], {"clients": 4, **roles})
     message = str(caught.value)
     assert "7 authors have 100 tokens" in message
     assert "8 are needed (4 clients, 2 asce_a, 2 asce_b, beside 1 background" in message
     for key in ("roles.clients", "roles.asce_a", "roles.asce_b", "minimum_tokens"):
         assert f"'{key}'" in message
-    roster = select_roster(
-        authors,
-        splits,
-        ["a00"],
-        path,
-        Roster(roles=DealtRoles(clients=3, asce_a=2, asce_b=2), minimum_tokens=100, style_clusters=3),
-    )
-    assert members(roster, "too_small") == ["few", "tiny"]
+    assert members(roster_of(corpus, ["a00"], {"clients": 3, **roles}), "too_small") == ["few", "tiny"]
 
 
 def test_overlap_stops_the_run(tmp_path) -> None:
-    path = tmp_path / "documents.parquet"
-    writer = DocumentWriter(path)
-    for author in ("a", "b"):
-        writer.write(author, f"{author}-1", "Arts", "", "the very same text", 4)
-    writer.close()
+    rows = [(author, f"{author}-1", "Arts", "", "the very same text", 4) for author in "ab"]
+    path = write_documents(tmp_path / "documents.parquet", rows)
     roster = pd.DataFrame({"author": ["a", "b"], "role": ["client", "asce_a"]})
     with pytest.raises(UserError, match="roles asce_a and client share 0 authors and 1 documents"):
         measure_overlap(roster, path)
 
 
 def test_style_features_by_hand() -> None:
+    # 12 words in 3 sentences, I am NOT here Isn't it odd i know it I know; 48 characters, of which I N O T I I are
+    # capitals; 8 distinct words, i am not here isn't it odd know
     values = dict(zip(FEATURES, style_features("I am NOT here! Isn't it odd... i know it, I know"), strict=True))
-    # 12 words: I am NOT here Isn't it odd i know it I know; 48 characters
-    text = "I am NOT here! Isn't it odd... i know it, I know"
-    assert len(text) == 48
-    assert values["know"] == pytest.approx(2 / 12)
-    assert values["it"] == pytest.approx(2 / 12)
-    assert values["i"] == pytest.approx(3 / 12)
-    assert values["small_i"] == pytest.approx(1 / 12)
-    assert values["capital_words"] == pytest.approx(1 / 12)
-    assert values["contractions"] == pytest.approx(1 / 12)
-    assert values["!"] == pytest.approx(1 / 48)
-    assert values["..."] == pytest.approx(1 / 48)
-    assert values["capitals"] == pytest.approx(6 / 48)  # I N O T I I
-    assert values["sentence_words"] == pytest.approx(12 / 3)
-    assert values["distinct_words"] == pytest.approx(8 / 12)  # i am not here isn't it odd know
+    per_word = {"know": 2, "it": 2, "i": 3, "small_i": 1, "capital_words": 1, "contractions": 1, "distinct_words": 8}
+    expected = {name: count / 12 for name, count in per_word.items()}
+    expected |= {"!": 1 / 48, "...": 1 / 48, "capitals": 6 / 48, "sentence_words": 12 / 3}
+    assert {name: values[name] for name in expected} == pytest.approx(expected)
     assert not style_features("123 !!!").any()
 
 
 def test_standardise() -> None:
     made = standardise(np.array([[1.0, 5.0], [3.0, 5.0]]))
     assert made.tolist() == [[-1.0, 0.0], [1.0, 0.0]]
+
+
+def small() -> Tokenizer:
+    return Tokenizer.from_str(byte_level(["the cat sat on the mat"] * 3, 270).to_str())
+
+
+@pytest.mark.parametrize("normalizer", [None, normalizers.NFC(), normalizers.NFKD()])
+@settings(max_examples=60)
+@given(text=st.text(max_size=30))
+def test_no_text_has_more_tokens_than_its_bound(normalizer, text) -> None:
+    tokenizer = small()
+    tokenizer.normalizer = normalizer
+    bound = most_tokens(tokenizer)
+    assert bound is not None
+    for each in (text, "\ufdfa" * len(text), "\U0001d15e"):  # three bytes that become 33, four that become twelve
+        assert len(tokenizer.encode(each).ids) <= bound(each)
+
+
+def test_other_tokenizers_have_no_bound(tmp_path, documents) -> None:
+    words = word_level()
+    assert most_tokens(words) is None
+    prefixed = small()
+    prefixed.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
+    assert most_tokens(prefixed) is None
+    words.save(str(tmp_path / "tokenizer.json"))
+    counted = count_tokens(documents([("a", "one two"), ("b", "three")]), tmp_path, 1_000)
+    assert counted["tokens"].tolist() == [2, 1]
+
+
+def test_authors_who_cannot_have_enough_are_not_counted(tmp_path, documents) -> None:
+    tokenizer = small()
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    rows = [("long", "the cat sat on the mat " + "zq" * 40), ("long", "xyz" * 20), ("short", "the cat sat on the mat")]
+    path = documents(rows)
+    everyone = count_tokens(path, tmp_path).set_index("author")["tokens"]
+    assert everyone.to_dict() == {
+        author: sum(len(tokenizer.encode(text.strip()).ids) for name, text in rows if name == author)
+        for author in ("long", "short")
+    }
+    progress = Progress("tokens", 0, "documents")
+    some = count_tokens(path, tmp_path, 100, progress)
+    assert some["tokens"].tolist() == [everyone["long"], -1]
+    assert some["documents"].tolist() == [2, 1]
+    assert (progress.done, progress.total) == (2, 2)

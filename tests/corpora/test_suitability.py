@@ -1,13 +1,11 @@
 """Which authors can be clients: prompts and training texts that experiments need, and a roster that keeps to them."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterable
 from pathlib import Path
+from string import ascii_lowercase
 
 import pandas as pd
 import pytest
-from tokenizers import Tokenizer, models, pre_tokenizers
+from tests.corpora.made import word_level
 
 from favor.corpora.authors import count_tokens, measure_suitability, shortcomings, suits_by
 from favor.corpora.prompts import select_prompts
@@ -18,7 +16,6 @@ from favor.corpora.splits import split_documents
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import write_parquet
 
-Build = Callable[[Iterable[tuple[str, str]]], Path]
 PROMPTS = PromptCut(per_client=2, prefix_tokens=5, minimum_gold_tokens=5, maximum_gold_tokens=9)
 LONG, SHORT = "one two three four five six seven eight nine ten eleven", "one two three"
 
@@ -26,21 +23,18 @@ LONG, SHORT = "one two three four five six seven eight nine ten eleven", "one tw
 @pytest.fixture
 def tokenizer(tmp_path) -> str:
     """A tokenizer for which every word and every number is one token, white space none."""
-    words = [*LONG.split(), *(chr(97 + author) for author in range(26)), *map(str, range(60))]
-    model = Tokenizer(models.WordLevel({"[UNK]": 0, **{word: place for place, word in enumerate(words, 1)}}, "[UNK]"))
-    model.pre_tokenizer = pre_tokenizers.Whitespace()
-    path = tmp_path / "tokenizer.json"
-    model.save(str(path))
-    return str(path)
+    path = str(tmp_path / "tokenizer.json")
+    word_level([*LONG.split(), *ascii_lowercase, *map(str, range(60))]).save(path)
+    return path
 
 
-def posts(author, long, short) -> list[tuple[str, str]]:
-    """Return distinct posts of an author: ``long`` of 13 tokens, then ``short`` of 5."""
-    return [(author, f"{LONG if number < long else SHORT} {author} {number}") for number in range(long + short)]
-
-
-def corpus(documents, tokenizer, rows) -> tuple[Path, pd.DataFrame, pd.DataFrame]:
-    path = documents(rows)
+def corpus(documents, tokenizer, numbers) -> tuple[Path, pd.DataFrame, pd.DataFrame]:
+    """``numbers``: by author, of its long posts of 13 tokens, and of the short ones of 5 that follow."""
+    path = documents(
+        (author, f"{LONG if place < long else SHORT} {author} {place}")
+        for author, (long, short) in numbers.items()
+        for place in range(long + short)
+    )
     return path, count_tokens(path, tokenizer), split_documents(path, Splitting()).splits
 
 
@@ -49,24 +43,20 @@ def need(tokenizer, **keys) -> Need:
     return Need(**{**main, "training_texts": 0, "first_client": 1, "last_client": 4, **keys})
 
 
-def rosters(made, suitability, clients, **keys) -> list[str]:
+def rosters(made, suitability, clients) -> list[str]:
     """Return the clients' authors in order, of a random roster without encoders."""
     path, authors, splits = made
-    settings = Roster(
-        roles=DealtRoles(clients=clients, asce_a=0, asce_b=0), minimum_tokens=50, selection="random", **keys
-    )
-    senses: dict[str, object] = {}
-    if suitability is not None:
-        senses["suits"] = [suits_by(suitability, "preferred_prompts"), suits_by(suitability, "minimum_prompts")]
-    roster = select_roster(authors, splits, [], path, settings, **senses)
+    roles = DealtRoles(clients=clients, asce_a=0, asce_b=0)
+    settings = Roster(roles=roles, minimum_tokens=50, selection="random")
+    columns = () if suitability is None else ("preferred_prompts", "minimum_prompts")
+    suits = [suits_by(suitability, column) for column in columns] or [lambda author, place: True]
+    roster = select_roster(authors, splits, [], path, settings, suits=suits)
     return roster[roster["role"] == "client"].sort_values("client")["author"].tolist()
 
 
 def test_counts_agree_with_the_prompts_that_are_cut(documents, tokenizer, tmp_path) -> None:
-    made = corpus(
-        documents, tokenizer, [*posts("a", 30, 0), *posts("b", 15, 15), *posts("c", 0, 30), *posts("d", 4, 0)]
-    )
-    path, authors, splits = made
+    numbers = {"a": (30, 0), "b": (15, 15), "c": (0, 30), "d": (4, 0)}
+    path, authors, splits = corpus(documents, tokenizer, numbers)
     measured = measure_suitability(path, authors, splits, [need(tokenizer)], 50)
     write_parquet(measured, tmp_path / "suitability.parquet", SUITABILITY)
     assert measured["author"].tolist() == ["a", "b", "c"]  # d has too few documents for splits
@@ -80,19 +70,15 @@ def test_counts_agree_with_the_prompts_that_are_cut(documents, tokenizer, tmp_pa
         else:
             with pytest.raises(UserError, match="has no test post of 10 tokens"):
                 select_prompts(own, tokenizer, PROMPTS, 1)
-    assert measured.set_index("author")["prompts"].to_dict()["a"] == 2  # of three, two are wanted
-    assert measured.set_index("author")["prompts"].to_dict()["c"] == 0
+    assert measured["prompts"].tolist()[::2] == [2, 0]  # of three, two are wanted
     copied = set(splits.query("author == 'a' and split == 'test'")["document_id"][:2])
     dropped = measure_suitability(path, authors, splits, [need(tokenizer)], 50, copied)
     kept = measure_suitability(path, authors, splits, [need(tokenizer, near_duplicates="keep")], 50, copied)
-    assert [frame.set_index("author")["prompts"].to_dict()["a"] for frame in (dropped, kept)] == [1, 2]
+    assert [frame["prompts"][0] for frame in (dropped, kept)] == [1, 2]
 
 
 def test_authors_without_prompts_are_passed_over_and_move_no_one(documents, tokenizer) -> None:
-    rows = [
-        post for number in range(10) for post in posts(chr(97 + number), 30 * (number % 3 > 0), 30 * (number % 3 == 0))
-    ]
-    made = corpus(documents, tokenizer, rows)
+    made = corpus(documents, tokenizer, dict.fromkeys("bcefhi", (30, 0)) | dict.fromkeys("adgj", (0, 30)))
     suitability = measure_suitability(*made, [need(tokenizer)], 50)
     without = set(suitability.loc[suitability["prompts"] == 0, "author"])
     assert without == set("adgj")
@@ -107,9 +93,7 @@ def test_authors_without_prompts_are_passed_over_and_move_no_one(documents, toke
 
 
 def test_needs_hold_for_the_places_of_an_experiment_alone(documents, tokenizer) -> None:
-    made = corpus(
-        documents, tokenizer, [post for number in range(8) for post in posts(chr(97 + number), 20 + number, 0)]
-    )
+    made = corpus(documents, tokenizer, {author: (20 + place, 0) for place, author in enumerate("abcdefgh")})
     before = rosters(made, None, 6)
     few_shot = need(tokenizer, experiment="cold", training_texts=19, first_client=5, last_client=6)
     suitability = measure_suitability(*made, [need(tokenizer), few_shot], 50)
@@ -121,12 +105,7 @@ def test_needs_hold_for_the_places_of_an_experiment_alone(documents, tokenizer) 
 
 
 def test_a_study_prefers_nobody(documents, tokenizer) -> None:
-    rows = [
-        post
-        for number in range(9)
-        for post in posts(chr(97 + number), 30 if number % 2 else 9, 0 if number % 2 else 21)
-    ]
-    made = corpus(documents, tokenizer, rows)
+    made = corpus(documents, tokenizer, dict.fromkeys("bdfh", (30, 0)) | dict.fromkeys("acegi", (9, 21)))
     main = need(tokenizer, prompts=PROMPTS.model_copy(update={"per_client": 1}))
     study = need(tokenizer, experiment="study", study=True, prompts=PROMPTS.model_copy(update={"per_client": 3}))
     alone, laid = measure_suitability(*made, [main], 50), measure_suitability(*made, [main, study], 50)
@@ -137,8 +116,7 @@ def test_a_study_prefers_nobody(documents, tokenizer) -> None:
 
 
 def test_fewer_prompts_will_do_and_none_is_refused_with_the_number_that_would(documents, tokenizer, capsys) -> None:
-    rows = [post for number in range(6) for post in posts(chr(97 + number), 30 * (number < 4), 30 * (number >= 4))]
-    made = corpus(documents, tokenizer, rows)
+    made = corpus(documents, tokenizer, dict.fromkeys("abcd", (30, 0)) | dict.fromkeys("ef", (0, 30)))
     suitability = measure_suitability(*made, [need(tokenizer, last_client=6)], 50)
     some = suitability.assign(prompts=suitability["prompts"].where(suitability["author"] != "a", 1))
     assert set(rosters(made, some, 4)) == set("abcd")
@@ -150,8 +128,8 @@ def test_fewer_prompts_will_do_and_none_is_refused_with_the_number_that_would(do
 
 
 def test_encoders_take_those_who_can_be_no_client(documents, tokenizer) -> None:
-    rows = [post for number in range(9) for post in posts(chr(97 + number), 30 * (number < 4), 30 * (number >= 4))]
-    path, authors, splits = corpus(documents, tokenizer, rows)
+    numbers = dict.fromkeys("abcd", (30, 0)) | dict.fromkeys("efghi", (0, 30))
+    path, authors, splits = corpus(documents, tokenizer, numbers)
     suitability = measure_suitability(path, authors, splits, [need(tokenizer)], 50)
     settings = Roster(roles=DealtRoles(clients=4, asce_a=3, asce_b=2), minimum_tokens=50, selection="random")
     roster = select_roster(authors, splits, [], path, settings, suits=[suits_by(suitability, "preferred_prompts")])

@@ -1,12 +1,8 @@
 """What may be wrong with a corpus is said and changes nothing."""
 
-from __future__ import annotations
-
 import pytest
+from tests.corpora.made import built
 
-from favor.corpora.building import build_documents
-from favor.corpora.posts import open_reader
-from favor.corpora.settings import Cleaning
 from favor.corpora.suspicions import Suspicions
 from favor.foundation.errors import UserError
 
@@ -67,54 +63,41 @@ def test_a_repeated_header_is_refused_and_names_are_excluded_in_any_case(tmp_pat
     path = tmp_path / "a.csv"
     path.write_text("author,prompt,text\nbob,p,one two\n[Deleted],p,x\nBob,p,[REMOVED]\nBob,p,three four\n")
 
-    def build() -> dict[str, int]:
-        outputs = (tmp_path / "documents.parquet", tmp_path / "dropped.parquet")
-        return build_documents(path, open_reader("mythos"), Cleaning(), *outputs)
-
-    counts = build()
+    counts, _ = built(path, "mythos", tmp_path)
     assert (counts["kept"], counts["excluded_author"], counts["excluded_text"]) == (2, 1, 1)
     assert f"{path}: authors whose names differ" in capsys.readouterr().err
     path.write_text(path.read_text() * 2)
     with pytest.raises(UserError, match=r"row 5 \(line 6\) repeats the header"):
-        build()
+        built(path, "mythos", tmp_path)
 
 
 def test_a_file_of_another_compression_is_named(tmp_path) -> None:
     path = tmp_path / "a.csv.bz2"
     path.write_bytes(b"BZh91AY&SY")
     with pytest.raises(UserError, match=r"is compressed, and not as \.gz or \.zip"):
-        build_documents(path, open_reader("blog_csv"), Cleaning(), tmp_path / "d", tmp_path / "e")
+        built(path, "blog_csv", tmp_path)
 
 
 def test_a_blog_that_is_cut_short_is_said(tmp_path, capsys) -> None:
     folder = tmp_path / "blogs"
     folder.mkdir()
     (folder / "5.male.24.Arts.Leo.xml").write_text("<Blog><date>d</date><post>one two</post><post>three f")
-    counts = build_documents(
-        folder,
-        open_reader("blog_xml"),
-        Cleaning(),
-        tmp_path / "documents.parquet",
-        tmp_path / "dropped.parquet",
-    )
-    assert counts["kept"] == 2
+    assert built(folder, "blog_xml", tmp_path)[0]["kept"] == 2
     assert "1 files end before </Blog>" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
-    "again", ["\ufeffauthor,prompt,text", "Author,PROMPT,Text", " author , prompt,text", "\ufeffAuthor,prompt,text"]
+    ("line", "problem"),
+    [
+        ("\ufeffauthor,prompt,text", " repeats the header"),
+        ("Author,PROMPT,Text", " repeats the header"),
+        (" author , prompt,text", " repeats the header"),
+        ("\ufeffAuthor,prompt,text", " repeats the header"),
+        ("\ufeffbob,p,three four", ": the author begins with a byte-order mark"),
+    ],
 )
-def test_a_second_header_is_refused_as_it_may_be_written(tmp_path, again) -> None:
+def test_a_second_file_behind_the_first_is_refused_however_it_begins(tmp_path, line, problem) -> None:
     path = tmp_path / "a.csv"
-    path.write_text(f"\ufeffauthor,prompt,text\nbob,p,one two\n{again}\nann,p,three four\n", encoding="utf-8")
-    outputs = (tmp_path / "documents.parquet", tmp_path / "dropped.parquet")
-    with pytest.raises(UserError, match=r"row 2 \(line 3\) repeats the header"):
-        build_documents(path, open_reader("mythos"), Cleaning(), *outputs)
-
-
-def test_an_author_behind_a_byte_order_mark_is_refused(tmp_path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("author,prompt,text\nbob,p,one two\n\ufeffbob,p,three four\n", encoding="utf-8")
-    outputs = (tmp_path / "documents.parquet", tmp_path / "dropped.parquet")
-    with pytest.raises(UserError, match=r"row 2 \(line 3\): the author begins with a byte-order mark"):
-        build_documents(path, open_reader("mythos"), Cleaning(), *outputs)
+    path.write_text(f"\ufeffauthor,prompt,text\nbob,p,one two\n{line}\nann,p,three four\n", encoding="utf-8")
+    with pytest.raises(UserError, match=rf"row 2 \(line 3\){problem}"):
+        built(path, "mythos", tmp_path)

@@ -1,50 +1,42 @@
 """The demo corpus: reproducible, dirty, and through the same reader as the real one."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from tests.corpora.made import built
 
-from favor.corpora.building import build_documents
-from favor.corpora.posts import open_reader
-from favor.corpora.schemas import DOCUMENTS
-from favor.corpora.settings import Cleaning, DemoCorpus, Splitting
+from favor.corpora.settings import DemoCorpus, Splitting
 from favor.corpora.splits import split_documents
 from favor.demo.habits import Habits
 from favor.demo.sentences import Voice
 from favor.demo.vocabulary import SUBJECTS
 from favor.demo.writer import post_counts, topic_of, write_demo
-from favor.foundation.parquet import read_parquet
 
 SMALL = DemoCorpus(authors=24, minimum_posts=12, maximum_posts=60)
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory) -> tuple[Path, dict[str, int]]:
+def demo(tmp_path_factory) -> tuple[Path, dict[str, int], pd.DataFrame]:
+    """The folder of a small demo, the rows of its corpus by reason, and the documents."""
     folder = tmp_path_factory.mktemp("demo")
     write_demo(folder / "demo.csv", SMALL)
-    counts = build_documents(
-        folder / "demo.csv",
-        open_reader("blog_csv"),
-        Cleaning(),
-        folder / "documents.parquet",
-        folder / "d.parquet",
-    )
-    return folder, counts
+    return folder, *built(folder / "demo.csv", "blog_csv", folder)
 
 
-def test_same_settings_same_bytes(tmp_path, built) -> None:
+def test_same_settings_same_bytes(tmp_path, demo) -> None:
     write_demo(tmp_path / "again.csv", SMALL)
-    assert (tmp_path / "again.csv").read_bytes() == (built[0] / "demo.csv").read_bytes()
-    write_demo(tmp_path / "other.csv", DemoCorpus(authors=24, minimum_posts=12, maximum_posts=60, seed=7))
-    assert (tmp_path / "other.csv").read_bytes() != (built[0] / "demo.csv").read_bytes()
+    assert (tmp_path / "again.csv").read_bytes() == (demo[0] / "demo.csv").read_bytes()
+    write_demo(tmp_path / "other.csv", SMALL.model_copy(update={"seed": 7}))
+    assert (tmp_path / "other.csv").read_bytes() != (demo[0] / "demo.csv").read_bytes()
 
 
-def test_dirt_is_there_and_goes(built) -> None:
-    folder, counts = built
+def test_dirt_is_there_and_goes(demo) -> None:
+    folder, counts, frame = demo
     raw = (folder / "demo.csv").read_text(encoding="utf-8")
     assert raw.startswith("id,gender,age,topic,sign,date,text\n")
     for dirt in ("urlLink", "&nbsp;", "&amp;", "     \n"):
@@ -53,12 +45,11 @@ def test_dirt_is_there_and_goes(built) -> None:
     assert counts["duplicate_same_author"] > 0
     assert counts["shared_author"] >= 24  # one pair of accounts with twelve posts each
     assert counts["duplicate_other_author"] == 0
-    text = read_parquet(folder / "documents.parquet", DOCUMENTS)["text"]
-    assert not text.str.contains("urlLink|&nbsp;|&amp;|  ", regex=True).any()
+    assert not frame["text"].str.contains("urlLink|&nbsp;|&amp;|  ", regex=True).any()
 
 
-def test_authors_posts_and_topics(built) -> None:
-    frame = read_parquet(built[0] / "documents.parquet", DOCUMENTS)
+def test_authors_posts_and_topics(demo) -> None:
+    folder, _, frame = demo
     volumes = frame.groupby("author").size()
     assert len(volumes) == 26  # 24 and the two tiny ones; the shared pair is dropped
     assert sorted(volumes)[:2] == [3, 3]
@@ -68,25 +59,21 @@ def test_authors_posts_and_topics(built) -> None:
     assert topics.to_dict() == dict.fromkeys([topic_of(number) for number in range(6)], 4)
     assert "indUnk" in topics
     assert [topic_of(number, 2) for number in range(4)] == ["Technology", "Arts", "indUnk", "Technology"]
-    splits = split_documents(built[0] / "documents.parquet", Splitting())
+    splits = split_documents(folder / "documents.parquet", Splitting())
     assert splits.excluded["documents"].tolist() == [3, 3]
 
 
 def test_stories_have_writing_prompts_and_go_through_their_own_reader(tmp_path) -> None:
     settings = DemoCorpus(authors=4, minimum_posts=5, maximum_posts=8, tiny_authors=0, shared_pairs=0, shape="mythos")
     write_demo(tmp_path / "stories.csv", settings)
-    out = tmp_path / "documents.parquet"
-    build_documents(tmp_path / "stories.csv", open_reader("mythos"), Cleaning(), out, tmp_path / "d.parquet")
-    frame = read_parquet(out, DOCUMENTS)
+    _, frame = built(tmp_path / "stories.csv", "mythos", tmp_path)
     assert frame["prompt"].str.startswith("[WP] ").all()
     assert frame["prompt"].nunique() == len(frame)  # every story answers its own prompt
     assert set(frame["topic"]) == {"indUnk"}
     assert frame["author"].nunique() == 4
-    blog = tmp_path / "blog.csv"
-    write_demo(blog, settings.model_copy(update={"shape": "blog"}))
-    build_documents(blog, open_reader("blog_csv"), Cleaning(), out, tmp_path / "d.parquet")
-    # The same authors wrote the same texts in both shapes.
-    assert read_parquet(out, DOCUMENTS)["text"].tolist() == frame["text"].tolist()
+    write_demo(tmp_path / "blog.csv", settings.model_copy(update={"shape": "blog"}))
+    _, blog = built(tmp_path / "blog.csv", "blog_csv", tmp_path)
+    assert blog["text"].tolist() == frame["text"].tolist()  # the same authors wrote the same texts in both shapes
 
 
 def test_volumes_are_long_tailed() -> None:
@@ -96,8 +83,8 @@ def test_volumes_are_long_tailed() -> None:
     assert sorted(counts, reverse=True)[1] == round(330 * 2**-0.7)
 
 
-def test_authors_differ_in_habits_that_others_share(built) -> None:
-    frame = read_parquet(built[0] / "documents.parquet", DOCUMENTS)
+def test_authors_differ_in_habits_that_others_share(demo) -> None:
+    frame = demo[2]
     texts = frame.groupby("author")["text"].agg(" ".join)
     texts = texts[frame.groupby("author").size() > 3]
     for habit, pattern in {
@@ -120,13 +107,8 @@ def test_every_sentence_is_filled_in() -> None:
             assert len(sentence.split()) >= 2
 
 
-def test_authorship_is_neither_obvious_nor_hopeless(built) -> None:
-    from sklearn.feature_extraction.text import TfidfVectorizer
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-
-    frame = read_parquet(built[0] / "documents.parquet", DOCUMENTS)
-    frame = frame.merge(split_documents(built[0] / "documents.parquet", Splitting()).splits)
+def test_authorship_is_neither_obvious_nor_hopeless(demo) -> None:
+    frame = demo[2].merge(split_documents(demo[0] / "documents.parquet", Splitting()).splits)
     frame = frame[frame["author"].isin(sorted(frame["author"].unique())[:16])]
     pieces = frame["text"].str.split(" ").map(lambda words: [" ".join(words[at : at + 60]) for at in (0, 60)])
     pieces = frame.assign(piece=pieces).explode("piece")
@@ -137,4 +119,3 @@ def test_authorship_is_neither_obvious_nor_hopeless(built) -> None:
     )
     accuracy = model.fit(train["piece"], train["author"]).score(test["piece"], test["author"])
     assert 0.3 < accuracy < 0.85  # chance is 1/16
-    assert isinstance(train, pd.DataFrame)

@@ -1,15 +1,13 @@
 """Control tokens that a post spells out are text wherever a tokenizer reads it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from tests.corpora.made import write_documents
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from favor.corpora.authors import count_tokens
-from favor.corpora.documents import DocumentWriter
 from favor.corpora.prompts import select_prompts
 from favor.corpora.settings import PromptCut
 from favor.encoders.backbones import make_small_backbone, token_ids
@@ -41,20 +39,11 @@ def test_counts_prompts_and_training_read_control_tokens_as_text(folder, tmp_pat
     control = {raw.token_to_id(SPECIAL), raw.token_to_id(UNFLAGGED)}
     assert not control & set(trained)
     assert raw.encode(POST, add_special_tokens=False).ids == trained
-    writer = DocumentWriter(tmp_path / "documents.parquet")
-    writer.write("ann", "ann-00001", "indUnk", "", POST, 12)
-    writer.close()
-    assert count_tokens(tmp_path / "documents.parquet", folder)["tokens"].tolist() == [len(trained)]
-    texts = pd.DataFrame(
-        [("client_001", "ann-00001", "test", "indUnk", "", POST)],
-        columns=["client", "document_id", "split", "topic", "prompt", "text"],
-    )
-    prompts = select_prompts(
-        texts,
-        folder,
-        PromptCut(per_client=1, prefix_tokens=len(trained) - 1, minimum_gold_tokens=1, maximum_gold_tokens=1),
-        1,
-    ).prompts
+    documents = write_documents(tmp_path / "documents.parquet", [("ann", "ann-00001", "indUnk", "", POST, 12)])
+    assert count_tokens(documents, folder)["tokens"].tolist() == [len(trained)]
+    text = {"client": "client_001", "document_id": "a", "split": "test", "topic": "indUnk", "prompt": "", "text": POST}
+    cut = PromptCut(per_client=1, prefix_tokens=len(trained) - 1, minimum_gold_tokens=1, maximum_gold_tokens=1)
+    prompts = select_prompts(pd.DataFrame([text]), folder, cut, 1).prompts
     assert list(prompts["prompt_tokens"][0]) == trained[:-1]
     assert prompts["prompt_text"][0] + prompts["gold_text"][0] == POST
 
@@ -67,8 +56,7 @@ def test_tokens_that_are_no_control_tokens_stay(folder) -> None:
 
 
 def test_encoders_read_control_tokens_as_text() -> None:
-    backbone = make_small_backbone(
-        SmallBackbone(layers=1, hidden=8, heads=1, intermediate=8, vocabulary=300), [POST], 32
-    )
+    sizes = SmallBackbone(layers=1, hidden=8, heads=1, intermediate=8, vocabulary=300)
+    backbone = make_small_backbone(sizes, [POST], 32)
     (ids,) = token_ids(backbone.tokenizer, ["</s> <mask> a"], 32)
     assert [backbone.tokenizer.id_to_token(token) for token in ids if token < 5] == ["<s>", "</s>"]
