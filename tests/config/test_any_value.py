@@ -1,7 +1,5 @@
 """Whatever stands at a key: the configuration can be planned, or one line names the key."""
 
-from __future__ import annotations
-
 import copy
 from pathlib import Path
 from typing import Any
@@ -28,15 +26,8 @@ def places(node, path=()) -> list[tuple[Any, ...]]:
 
 
 PLACES = [place for place in places(DEMO) if place]
-LEAVES = (
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats()
-    | st.text(max_size=8)
-    | st.sampled_from(["favor", "demo", "asce_a", "1e-3", "a\nb", 10**40, -1, 0])
-    | st.dates()
-)
+LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.dates()
+LEAVES |= st.sampled_from(["favor", "demo", "asce_a", "1e-3", "a\nb", 10**40, -1, 0])
 KEYS = st.text(max_size=6) | st.integers() | st.sampled_from(["corpus", "methods", "title", "demo", "seed", "extends"])
 VALUES = st.recursive(
     LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3), max_leaves=5

@@ -1,10 +1,9 @@
 """Which optional encoders are on this machine, told from folders alone."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
+from huggingface_hub import constants
 
 from favor.config.availability import absent_encoders, hub_cache, is_here, sources
 from favor.encoders.settings import Encoder
@@ -21,8 +20,6 @@ def cache(tmp_path, monkeypatch) -> Path:
 
 
 def test_the_cache_is_where_the_libraries_have_it(monkeypatch) -> None:
-    from huggingface_hub import constants
-
     for name in ("HF_HUB_CACHE", "HF_HOME", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     assert hub_cache() == Path("~/.cache/huggingface/hub").expanduser()

@@ -40,9 +40,8 @@ def test_methods_are_replaced_together() -> None:
 
 
 def test_an_experiment_extends_one_that_extends_another() -> None:
-    found = experiments(
-        a={"extends": "b", "seeds": [7]}, b={"extends": "demo", "seeds": [5], "prompts": {"per_client": 1}}
-    )
+    base = {"extends": "demo", "seeds": [5], "prompts": {"per_client": 1}}
+    found = experiments(a={"extends": "b", "seeds": [7]}, b=base)
     assert found["a"].seeds == [7]
     assert found["a"].prompts.per_client == 1
     assert found["a"].prompts.prefix_tokens == found["demo"].prompts.prefix_tokens
@@ -56,18 +55,24 @@ def test_experiments_may_extend_one_another_as_often_as_one_likes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("added", "message"),
+    ("section", "base", "message"),
     [
-        ({"a": {"extends": "dem"}}, "experiments.a.extends': there is no experiment 'dem'; did you mean 'demo'"),
-        ({"a": {"extends": "a"}}, "experiments.a.extends': 'a' extends 'a' in turn"),
-        ({"a": {"extends": "b"}, "b": {"extends": "a"}}, "'a' extends 'b' in turn; remove one of the two keys"),
-        ({"a": {"extends": ["demo"]}}, "experiments.a.extends': expected the name of an experiment, found ['demo']"),
+        ("experiments", "dem", "there is no experiment 'dem'; did you mean 'demo'"),
+        ("experiments", "a", "'a' extends 'a' in turn"),
+        ("experiments", "b", "'a' extends 'b' in turn; remove one of the two keys"),
+        ("experiments", ["demo"], "expected the name of an experiment, found ['demo']"),
+        ("corpora", "dem", "there is no corpus 'dem'; did you mean 'demo'"),
+        ("corpora", "a", "'a' extends 'a' in turn"),
+        ("corpora", 3, "expected the name of a corpus, found 3"),
     ],
 )
-def test_an_impossible_extension_is_refused_in_one_line(added, message) -> None:
+def test_an_impossible_extension_is_refused_in_one_line(section, base, message) -> None:
+    config = copy.deepcopy(DEMO)
+    config[section] |= {"a": {"extends": base}, "b": {"extends": "a" if base == "b" else "demo"}}
     with pytest.raises(UserError) as error:
-        experiments(**added)
+        resolve(config)
     assert message in str(error.value)
+    assert f"config key '{section}.{'b' if base == 'b' else 'a'}.extends': " in str(error.value)
     assert "\n" not in str(error.value)
 
 
@@ -82,19 +87,3 @@ def test_a_corpus_extends_another_and_takes_its_path(tmp_path) -> None:
     config["corpora"]["third"] = {}  # a further corpus without a path is ambiguous as before
     with pytest.raises(UserError, match="several corpora have no path: \\['blogtext', 'third'\\]"):
         resolve(config)
-
-
-@pytest.mark.parametrize(
-    ("corpora", "message"),
-    [
-        ({"a": {"extends": "dem"}}, "corpora.a.extends': there is no corpus 'dem'; did you mean 'demo'"),
-        ({"a": {"extends": "a"}}, "corpora.a.extends': 'a' extends 'a' in turn"),
-        ({"a": {"extends": 3}}, "corpora.a.extends': expected the name of a corpus, found 3"),
-    ],
-)
-def test_an_impossible_extension_of_a_corpus_is_refused(corpora, message) -> None:
-    config = copy.deepcopy(DEMO)
-    config["corpora"].update(corpora)
-    with pytest.raises(UserError) as error:
-        resolve(config)
-    assert message in str(error.value)

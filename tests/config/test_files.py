@@ -1,7 +1,5 @@
 """What a YAML loader lets pass in silence is refused with file and line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The switches between the protocols: in the schema, in the documentation, and filled in by name."""
 
-from __future__ import annotations
-
 import importlib
 
 import pytest

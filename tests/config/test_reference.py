@@ -1,7 +1,5 @@
 """The tables of config/README.md and the schema are what the models say, and reading the models loads nothing heavy."""
 
-from __future__ import annotations
-
 import yaml
 from jsonschema import Draft202012Validator
 

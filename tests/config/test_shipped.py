@@ -1,7 +1,5 @@
 """Every configuration that is shipped resolves, and what it resolves to is complete: resolved again, it is the same."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,12 +1,10 @@
 """``favor init``: shapes of corpora that people have, each read as meant, and what cannot work in one line."""
 
-from __future__ import annotations
-
-import json
 import random
 import re
 from collections import Counter
 from datetime import date, timedelta
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -38,18 +36,12 @@ def posts(authors=8, each=12, words=160) -> pd.DataFrame:
     """Posts with columns of every kind: a number per row, an author, a sex, a topic, a date and a text."""
     draw = random.Random(7)
     rows = [
-        {
-            "id": 1000 * author + post,
-            "writer": f"w{author}",
-            "sex": "mf"[author % 2],
-            "topic": ("work", "home", "sea")[post % 3],
-            "date": f"{post % 28 + 1:02d}.{author % 12 + 1:02d}.2019",
-            "text": " ".join(draw.choices(WORDS, k=words)).capitalize() + ".",
-        }
+        (1000 * author + post, f"w{author}", "mf"[author % 2], ("work", "home", "sea")[post % 3],
+         f"{post % 28 + 1:02d}.{author % 12 + 1:02d}.2019", " ".join(draw.choices(WORDS, k=words)).capitalize() + ".")
         for author in range(authors)
         for post in range(each)
-    ]
-    return pd.DataFrame(rows)
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=["id", "writer", "sex", "topic", "date", "text"])
 
 
 def write_gguf(path) -> None:
@@ -62,6 +54,12 @@ def write_gguf(path) -> None:
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
+
+
+def letters(folder, frame=None, **options) -> Path:
+    """Write posts as a CSV."""
+    (posts() if frame is None else frame).to_csv(folder / "letters.csv", index=False, **options)
+    return folder / "letters.csv"
 
 
 def started(path, tmp_path, real=True, date_format=None) -> dict:
@@ -101,11 +99,10 @@ def test_a_csv_with_columns_of_other_names(tmp_path, suffix, separator) -> None:
 )
 def test_corpus_experiment_and_results_are_named_after_the_data(tmp_path, name, key) -> None:
     """Two data sets of one folder do not replace each other's results."""
-    posts().to_csv(tmp_path / "data.csv", index=False)
     (tmp_path / "resources").mkdir()
     write_gguf(tmp_path / REAL_BASE)
     output = tmp_path / f"{name}.yaml"
-    command.run(tmp_path / "data.csv", output, tmp_path)
+    command.run(letters(tmp_path), output, tmp_path)
     found = yaml.safe_load(output.read_text())
     assert [*found["corpora"], *found["experiments"], found["results"]] == [key, key, f"results/{key}"]
     assert found["experiments"][key]["corpus"] == key
@@ -132,26 +129,27 @@ def test_what_an_object_holds_is_a_column_with_a_dotted_name(tmp_path, nested) -
 @pytest.mark.parametrize("columns", [["writer", "text"], ["text", "writer"], ["date", "writer", "text"]])
 def test_a_csv_without_a_header_is_found_out(tmp_path, columns) -> None:
     """Its first post would be taken for names of columns, and lost."""
-    posts()[columns].to_csv(tmp_path / "letters.csv", index=False, header=False)
+    path = letters(tmp_path, posts()[columns], header=False)
     with pytest.raises(UserError, match="its first line is a row, not the names of columns: "):
-        started(tmp_path / "letters.csv", tmp_path)
+        started(path, tmp_path)
 
 
-def test_files_of_another_encoding_are_read_in_the_one_that_is_given(tmp_path, capsys) -> None:
+def test_a_folder_of_a_text_file_per_post_and_of_another_encoding(tmp_path, capsys) -> None:
     """One old file among new ones: the others stay what they are."""
     for number, row in enumerate(posts().itertuples()):
         file = tmp_path / "letters" / row.writer / f"{number}.txt"
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(f"Café. {row.text}".encode("cp1252" if number == 7 else "utf-8"))
+        file.write_text(f"Café. {row.text}")
+    assert started(tmp_path / "letters", tmp_path / "new")["corpora"]["own"]["reader"] == "text_folder"
+    file = tmp_path / "letters" / "w0" / "7.txt"
+    file.write_bytes(file.read_text().encode("cp1252"))
     with pytest.raises(UserError, match=r"7\.txt holds bytes that are not utf-8; save it so, or give --encoding"):
         started(tmp_path / "letters", tmp_path)
     command.run(tmp_path / "letters", tmp_path / "own.yaml", tmp_path / "home", encoding="cp1252")
     assert "letters: 1 of 96 files are not UTF-8 and are read as cp1252" in capsys.readouterr().err
     corpus = yaml.safe_load((tmp_path / "own.yaml").read_text())["corpora"]["own"]
-    texts = [
-        post.text for post in open_reader("text_folder").read(tmp_path / "letters", ReaderSettings(encoding="cp1252"))
-    ]
-    assert (corpus["encoding"], {text[:4] for text in texts}) == ("cp1252", {"Café"})
+    found = open_reader("text_folder").read(tmp_path / "letters", ReaderSettings(encoding="cp1252"))
+    assert (corpus["encoding"], {post.text[:4] for post in found}) == ("cp1252", {"Café"})
 
 
 @pytest.mark.parametrize(
@@ -172,27 +170,24 @@ def test_what_is_no_table_here_has_a_remedy(tmp_path, name, line) -> None:
         started(tmp_path / name.split("/")[0], tmp_path)
 
 
-def test_the_remedy_for_a_file_of_arrow_works(tmp_path, monkeypatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    posts().reset_index(drop=True).to_feather("posts.feather")
+def test_the_remedy_for_a_file_of_arrow_works(tmp_path) -> None:
+    posts().to_feather("posts.feather")
     with pytest.raises(UserError, match="Arrow is not read") as said:
         started(tmp_path / "posts.feather", tmp_path)
     exec(str(said.value).split("in Python: ")[1])
-    assert pd.read_parquet("posts.parquet").equals(posts().reset_index(drop=True))
+    assert pd.read_parquet("posts.parquet").equals(posts())
 
 
 def test_what_every_row_has_another_of_is_no_topic(tmp_path) -> None:
     """Authors would share none, and pairs of one topic would not exist."""
-    frame = posts().drop(columns="topic")
-    frame.assign(subject=[f"Re: letter {number}" for number in range(len(frame))]).to_csv(tmp_path / "mails.csv")
-    assert "topic" not in started(tmp_path / "mails.csv", tmp_path)["corpora"]["own"]["columns"]
+    frame = posts().drop(columns="topic").assign(subject=[f"Re: letter {number}" for number in range(96)])
+    assert "topic" not in started(letters(tmp_path, frame), tmp_path)["corpora"]["own"]["columns"]
 
 
 def test_json_lines_with_numbers_lists_and_iso_dates(tmp_path) -> None:
     path = tmp_path / "letters.jsonl"
     table = posts().assign(writer=lambda frame: frame["writer"].str[1:].astype(int) + 7, date="2019-02-03")
-    lines = [json.dumps({**row, "tags": ["a"], "score": 0.5}) for row in table.to_dict("records")]
-    path.write_text("\n".join(lines), encoding="utf-8")
+    table.assign(tags=[["a"]] * 96, score=0.5).to_json(path, orient="records", lines=True)
     corpus = started(path, tmp_path)["corpora"]["own"]
     assert corpus["columns"]["author"] == "writer"
     assert "date_format" not in corpus
@@ -205,14 +200,6 @@ def test_parquet_with_dates_of_its_own_and_nothing_that_names_the_author(tmp_pat
     table.to_parquet(path)
     assert started(path, tmp_path)["corpora"]["own"]["columns"]["author"] == "w"
     assert 'author: "w" # told by what is in it' in (tmp_path / "own.yaml").read_text()
-
-
-def test_a_folder_of_a_text_file_per_post(tmp_path) -> None:
-    for number, row in enumerate(posts().itertuples()):
-        file = tmp_path / "letters" / row.writer / f"{number}.txt"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(row.text)
-    assert started(tmp_path / "letters", tmp_path)["corpora"]["own"]["reader"] == "text_folder"
 
 
 def test_a_folder_with_an_export_per_author(tmp_path) -> None:
@@ -265,8 +252,7 @@ def test_the_order_of_dates_of_whatsapp_is_found_or_asked_for(tmp_path) -> None:
 
 
 def test_the_form_of_a_tables_dates_can_be_given(tmp_path, capsys) -> None:
-    path = tmp_path / "letters.csv"
-    posts().assign(date="03/04/2019").to_csv(path, index=False)
+    path = letters(tmp_path, posts().assign(date="03/04/2019"))
     assert "date" not in started(path, tmp_path / "left out")["corpora"]["own"]["columns"]
     said = "dates are left out: date: 03/04/2019 may be %d/%m/%Y or %m/%d/%Y; give one of them as --date-format"
     assert said in capsys.readouterr().err
@@ -282,8 +268,7 @@ def test_the_form_of_a_tables_dates_can_be_given(tmp_path, capsys) -> None:
 
 def test_what_cannot_be_resolved_is_not_written(tmp_path, monkeypatch) -> None:
     """So that it can be tried again."""
-    path = tmp_path / "letters.csv"
-    posts().to_csv(path, index=False)
+    path = letters(tmp_path)
 
     def refuse(config) -> None:
         raise UserError(f"no {config['experiments']['own']['base_model']}")
@@ -301,29 +286,23 @@ def test_a_language_without_spaces(tmp_path) -> None:
     draw = random.Random(3)
     words = ["今天", "早上", "走过", "河边", "没有", "面包", "老桥", "安静", "我们", "回家"]
     table = posts().assign(text=["".join(draw.choices(words, k=200)) + "。" for _ in range(96)])
-    table.rename(columns={"writer": "作者", "text": "正文"}).to_csv(tmp_path / "letters.csv", index=False)
-    corpus = started(tmp_path / "letters.csv", tmp_path)["corpora"]["own"]
-    assert corpus["columns"]["text"] == "正文"
-    assert corpus["columns"]["author"] == "作者"
-    assert corpus["words"] == "segmented"
+    path = letters(tmp_path, table.rename(columns={"writer": "作者", "text": "正文"}))
+    corpus = started(path, tmp_path)["corpora"]["own"]
+    assert [corpus["columns"]["text"], corpus["columns"]["author"], corpus["words"]] == ["正文", "作者", "segmented"]
 
 
 def test_a_table_in_windows_letters(tmp_path) -> None:
-    path = tmp_path / "letters.csv"
-    posts().assign(text=lambda frame: frame["text"] + " Süß.").to_csv(path, index=False, encoding="cp1252")
+    path = letters(tmp_path, posts().assign(text=lambda frame: frame["text"] + " Süß."), encoding="cp1252")
     assert started(path, tmp_path)["corpora"]["own"]["encoding"] == "cp1252"
 
 
 def test_many_authors_train_a_style_encoder_too_and_without_the_real_base_a_base(tmp_path) -> None:
-    path = tmp_path / "letters.csv"
-    posts(authors=50).to_csv(path, index=False)
+    path = letters(tmp_path, posts(authors=50))
     config = started(path, tmp_path)
     # Half of them, and no more than 24 clients.
     assert config["corpora"]["own"]["roles"] == {"clients": 24, "asce_a": 25, "asce_b": 0, "background": 0}
     assert config["experiments"]["own"]["style_encoder"] == "asce_a"
-    other = tmp_path / "other"
-    other.mkdir()
-    toy = started(path, other, real=False)
+    toy = started(path, tmp_path / "other", real=False)
     # Half of the 50 pretrain; of the 25 that are left 12 train the style encoder.
     assert toy["corpora"]["own"]["roles"] == {"clients": 13, "asce_a": 12, "asce_b": 0, "background": 25}
     assert toy["base_models"]["base"]["pretrain"]["corpus"] == "own"
@@ -332,9 +311,7 @@ def test_many_authors_train_a_style_encoder_too_and_without_the_real_base_a_base
 @pytest.mark.parametrize("real", [True, False])
 def test_every_line_says_why(tmp_path, real) -> None:
     """But for titles, names of the corpus, columns that their names tell, and four sizes that stand below a comment."""
-    path = tmp_path / "letters.csv"
-    posts(authors=50).to_csv(path, index=False)
-    started(path, tmp_path, real)
+    started(letters(tmp_path, posts(authors=50)), tmp_path, real)
     lines = (tmp_path / "own.yaml").read_text().splitlines()
     silent = {line.split(":")[0].strip() for line in lines if re.search(r": \S", line) and "#" not in line}
     columns = {"text", "author", "topic", "date"}
@@ -352,34 +329,30 @@ def test_every_line_says_why(tmp_path, real) -> None:
     ],
 )
 def test_too_little_is_refused_with_what_is_missing(tmp_path, authors, each, words, real, problem) -> None:
-    path = tmp_path / "letters.csv"
-    posts(authors, each, words).to_csv(path, index=False)
+    path = letters(tmp_path, posts(authors, each, words))
     with pytest.raises(UserError, match=problem):
         started(path, tmp_path, real)
     assert not (tmp_path / "own.yaml").exists()
 
 
 def test_what_is_no_corpus_is_refused(tmp_path) -> None:
-    (tmp_path / "notes").mkdir()
-    (tmp_path / "notes" / "a.csv").write_text("a\n1\n")
-    (tmp_path / "few.csv").write_text("a,b\n1,2\n1,2\n")
-    (tmp_path / "header.csv").write_text("author,text\n")
-    (tmp_path / "nul.csv").write_bytes(b"\0" * 1000)
-    posts()[["date", "text"]].assign(date=range(96)).to_csv(tmp_path / "nobody.csv", index=False)
-    (tmp_path / "picture.png").write_bytes(b"\x89PNG")
-    (tmp_path / "empty").mkdir()
-    for name, problem in (
-        ("none.csv", "file not found"),
-        ("notes", "name one table"),
-        ("few.csv", "no column holds texts .*; its columns are a, b"),
-        ("header.csv", "has no row below the names of its columns"),
-        ("nul.csv", "has no row below the names of its columns"),
-        ("nobody.csv", "no column names authors .*; its columns are date, text"),
-        ("picture.png", "neither a table .* nor an export"),
-        ("empty", "holds no folder of text files per author"),
+    nobody = posts()[["date", "text"]].assign(date=range(96)).to_csv(index=False).encode()
+    for name, content, problem in (
+        ("none.csv", None, "file not found"),
+        ("notes/a.csv", b"a\n1\n", "name one table"),
+        ("few.csv", b"a,b\n1,2\n1,2\n", "no column holds texts .*; its columns are a, b"),
+        ("header.csv", b"author,text\n", "has no row below the names of its columns"),
+        ("nul.csv", b"\0" * 1000, "has no row below the names of its columns"),
+        ("nobody.csv", nobody, "no column names authors .*; its columns are date, text"),
+        ("picture.png", b"\x89PNG", "neither a table .* nor an export"),
+        ("empty/.keep", b"", "holds no folder of text files per author"),
     ):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        if content is not None:
+            path.write_bytes(content)
         with pytest.raises(UserError, match=problem):
-            look_at(tmp_path / name, Splitting(minimum_posts=10))
+            look_at(path if path.parent == tmp_path else path.parent, Splitting(minimum_posts=10))
     (tmp_path / "own.yaml").touch()
     with pytest.raises(UserError, match="exists; name another file"):
         command.run(tmp_path / "few.csv", tmp_path / "own.yaml", tmp_path)

@@ -1,9 +1,9 @@
 """Outputs of another experiment are taken only where they were made alike; contexts that are known are looked up."""
 
-from __future__ import annotations
-
 import copy
 import json
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 
 import pytest
@@ -13,8 +13,11 @@ from snakemake.utils import update_config
 from favor.config.configuration import Configuration
 from favor.config.resolve import resolve
 from favor.config.study_checks import check_prompted_outputs
+from favor.federation.method import declared_method
 from favor.foundation.errors import UserError
 from favor.lm.settings import LanguageModel
+from favor.paper.names import released_methods
+from favor.studies.settings import COLLABORATIVE
 
 ROOT = Path(__file__).resolve().parents[2]
 STUDIES = yaml.safe_load((ROOT / "tests" / "data" / "studies.yaml").read_text())
@@ -65,29 +68,24 @@ def test_prompted_outputs_are_taken_where_they_were_prompted_alike() -> None:
     check_prompted_outputs("micro", "sheet_retrieval", experiments)
 
 
-def test_outputs_are_taken_from_where_they_are_made() -> None:
-    with pytest.raises(UserError, match="'micro' takes its outputs from 'other'"):
-        config = copy.deepcopy(STUDIES)
-        config["experiments"]["other"] = {**config["experiments"]["micro"], "title": "Other"}
-        config["experiments"]["micro"]["outputs_of"] = "other"
-        resolve(config)
-
-
 def test_a_title_is_no_other_setting() -> None:
     assert resolved({"methods": {"favor": {"title": "Ours"}}}).experiments["probes"].methods["favor"]
 
 
-def test_encoder_authors_above_what_the_corpus_has_are_refused() -> None:
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ("experiments.micro.outputs_of", "other", "'micro' takes its outputs from 'other'"),
+        ("encoders.asce_2.training.authors", 25, "25 authors wanted, but corpora"),
+        ("corpora.stories.reader", "blog_csv", "cannot read a generated corpus of shape 'mythos'; set it to mythos"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(path, value, message) -> None:
     config = copy.deepcopy(STUDIES)
-    config["encoders"]["asce_2"]["training"]["authors"] = 25
-    with pytest.raises(UserError, match="25 authors wanted, but corpora"):
-        resolve(config)
-
-
-def test_a_generated_corpus_of_stories_needs_their_reader() -> None:
-    config = copy.deepcopy(STUDIES)
-    config["corpora"]["stories"]["reader"] = "blog_csv"
-    with pytest.raises(UserError, match="cannot read a generated corpus of shape 'mythos'; set it to mythos"):
+    config["experiments"]["other"] = {**config["experiments"]["micro"], "title": "Other"}
+    *parents, key = path.split(".")
+    reduce(getitem, parents, config)[key] = value
+    with pytest.raises(UserError, match=message):
         resolve(config)
 
 
@@ -104,25 +102,25 @@ def test_a_context_is_known_from_the_configuration_or_a_local_folder(tmp_path) -
 def test_lengths_fit_the_context_of_a_model_in_a_folder(tmp_path) -> None:
     config = copy.deepcopy(STUDIES)
     (tmp_path / "config.json").write_text(json.dumps({"max_position_embeddings": 77}))
-    model = config["experiments"]["micro"]["base_model"]
-    longest = config["experiments"]["micro"]["training"]["max_length"]
-    config["base_models"][model] = {"source": str(tmp_path)}
-    config["experiments"]["micro"]["training"]["max_length"] = 78
-    assert longest <= 77
+    micro = config["experiments"]["micro"]
+    assert micro["training"]["max_length"] <= 77
+    config["base_models"][micro["base_model"]] = {"source": str(tmp_path)}
+    micro["training"]["max_length"] = 78
     with pytest.raises(UserError, match="78 tokens exceed the model's context of 77; lower it"):
         resolve(config)
 
 
 def test_judged_by_default_are_the_methods_of_the_release_that_federate() -> None:
-    from favor.federation.method import declared_method
-    from favor.paper.names import released_methods
-    from favor.studies.settings import COLLABORATIVE
-
     federating = [name for name in released_methods() if declared_method(name).federates]
     assert list(COLLABORATIVE) == federating  # the configuration is read before any method, so it holds their names
 
 
-DRAWS = [ROOT / "config" / name for name in ("config.yaml", "demo/corpus_seed.yaml")]
+def demo(study) -> dict:
+    """The demo's configuration with a study laid over it."""
+    raw: dict = {}
+    for name in ("config.yaml", f"demo/{study}.yaml"):
+        update_config(raw, yaml.safe_load((ROOT / "config" / name).read_text()))
+    return raw
 
 
 @pytest.mark.parametrize(
@@ -138,9 +136,7 @@ DRAWS = [ROOT / "config" / name for name in ("config.yaml", "demo/corpus_seed.ya
 )
 def test_what_was_made_on_another_draw_of_the_authors_is_refused(changes, key) -> None:
     """Under another seed of the corpus an encoder's author may be a client."""
-    raw: dict = {}
-    for path in DRAWS:
-        update_config(raw, yaml.safe_load(path.read_text()))
+    raw = demo("corpus_seed")
     resolve(copy.deepcopy(raw))
     update_config(raw["experiments"]["draw_2"], changes)
     with pytest.raises(UserError) as error:
@@ -151,7 +147,4 @@ def test_what_was_made_on_another_draw_of_the_authors_is_refused(changes, key) -
 
 def test_an_encoder_of_another_corpus_is_taken() -> None:
     """Other posts, other authors: the BlogText encoder is the second opinion on stories."""
-    raw: dict = {}
-    for path in (ROOT / "config" / "config.yaml", ROOT / "config" / "demo" / "domain_studies.yaml"):
-        update_config(raw, yaml.safe_load(path.read_text()))
-    assert "asce_a" in resolve(raw).experiments["stories"].evaluation.encoders
+    assert "asce_a" in resolve(demo("domain_studies")).experiments["stories"].evaluation.encoders

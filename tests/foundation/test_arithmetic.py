@@ -1,7 +1,5 @@
 """Products in oneDNN are float32 products, and a model is left as it was."""
 
-from __future__ import annotations
-
 import torch
 from torch import nn
 

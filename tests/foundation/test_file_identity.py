@@ -1,7 +1,5 @@
 """What a local file or folder is: its bytes, read again only where it looks otherwise."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What templates fill in is text, whatever it holds; a value that is missing is an error."""
 
-from __future__ import annotations
-
 import pytest
 from jinja2 import UndefinedError
 from markupsafe import Markup

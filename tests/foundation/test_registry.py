@@ -1,12 +1,12 @@
 """Plug-ins are listed without being imported, and what is wrong with one is said in one line."""
 
-from __future__ import annotations
-
+import ast
 import sys
 
 import pytest
 
 from favor.foundation import registry
+from favor.foundation.declarations import declared, declared_kinds, declared_texts
 from favor.foundation.errors import UserError
 from favor.foundation.registry import Registry
 
@@ -15,12 +15,8 @@ from favor.foundation.registry import Registry
 def tools(tmp_path, monkeypatch) -> Registry:
     folder = tmp_path / "shed_of_tests" / "tools"
     folder.mkdir(parents=True)
-    for name, text in {
-        "hammer": "WEIGHT = 2\n",
-        "saw": "import nothing_of_this_name\nWEIGHT: int = 1\n",
-        "bench": "weight = 3\n",
-        "_hidden": "WEIGHT = 4\n",
-    }.items():
+    texts = {"hammer": "WEIGHT = 2\n", "saw": "import nothing_of_this_name\nWEIGHT: int = 1\n"}
+    for name, text in {**texts, "bench": "weight = 3\n", "_hidden": "WEIGHT = 4\n"}.items():
         (folder / f"{name}.py").write_text(text)
     monkeypatch.syspath_prepend(tmp_path)
     return Registry("tool", ("shed_of_tests.tools",), "WEIGHT", tmp_path)
@@ -96,3 +92,25 @@ def test_a_label_that_cannot_be_read_is_refused_by_the_file(boxes, text, message
 def test_every_kind_has_plug_ins() -> None:
     kinds = [value for value in vars(registry).values() if isinstance(value, Registry)]
     assert all(kind.names() for kind in kinds)
+
+
+FILE = """
+import nothing_of_this_name
+
+METRICS = (1, 2)
+DEFAULTS: dict = {"encoders": None, "source": "org/model", "seeds": list(range(3)), "share": 0.5, 4: "four"}
+
+
+def inside():
+    HIDDEN = 1
+"""
+
+
+def test_top_level_assignments_are_read_without_running_the_file(tmp_path) -> None:
+    path = tmp_path / "plugin.py"
+    path.write_text(FILE)
+    assert ast.literal_eval(declared(path, "METRICS")) == (1, 2)
+    assert declared(path, "HIDDEN") is None
+    assert declared_kinds(path, "DEFAULTS") == {"encoders": None, "source": str, "seeds": list, "share": float}
+    assert declared_texts(path, "DEFAULTS") == {"source": "org/model"}
+    assert declared_kinds(path, "METRICS") == {}

@@ -1,7 +1,5 @@
 """Words of any script: counted, cut and compared."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 import pytest
