@@ -1,7 +1,5 @@
 """Small encoders and texts shared by the encoder tests."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """ArcFace head: hand numbers, an outside oracle, gradients."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

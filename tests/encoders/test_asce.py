@@ -1,7 +1,5 @@
 """ASCE: architecture, training, saving, encoding."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -49,14 +47,15 @@ def test_network_is_the_papers(styled_texts) -> None:
     # head parameters by hand: 32*256 + 256 (linear) + 2*256 (LayerNorm) = 8,960
     head = sum(p.numel() for name, p in network.named_parameters() if not name.startswith("backbone"))
     assert head == 8960
+    settings = AsceTraining()
+    assert (settings.scale, settings.margin, settings.learning_rate) == (30.0, 0.35, 2e-5)
 
 
 def test_training_learns_and_records(trained) -> None:
     folder, manifest = trained
-    assert manifest["authors"] == 4
-    assert (manifest["training_texts"], manifest["validation_texts"]) == (56, 24)
-    assert manifest["overlap_with_other_roles"] == 0
-    assert manifest["excluded_authors_checked"] == 2
+    expected = {"authors": 4, "training_texts": 56, "validation_texts": 24}
+    expected |= {"overlap_with_other_roles": 0, "excluded_authors_checked": 2}
+    assert {name: manifest[name] for name in expected} == expected
     assert manifest["validation_accuracy"] > 0.9
     best = max(epoch["validation_macro_f1"] for epoch in manifest["epochs"])
     assert manifest["validation_macro_f1"] == best
@@ -65,11 +64,8 @@ def test_training_learns_and_records(trained) -> None:
     assert saved["manifest"] == manifest
     assert saved["settings"]["margin"] == 0.35
     assert "_name_or_path" not in saved["backbone"]["config"]
-
-
-def test_head_is_discarded(trained) -> None:
-    network = load_asce(trained[0]).network
-    assert not any(tuple(p.shape) == (4, 256) for p in network.parameters())
+    # The head is discarded.
+    assert not any(tuple(p.shape) == (4, 256) for p in load_asce(folder).network.parameters())
 
 
 def test_same_seed_same_bytes(trained, styled_texts, tmp_path) -> None:
@@ -134,27 +130,22 @@ def test_pretrained_backbone_in_bfloat16_keeps_the_head_in_float32(styled_texts,
 
 
 def test_bad_input(styled_texts, trained, tmp_path) -> None:
-    with pytest.raises(UserError, match="1 ASCE training authors also have another role"):
-        train_asce(styled_texts, SMALL, None, 7, tmp_path, excluded_authors={"bob"})
-    with pytest.raises(UserError, match="at least 2 authors"):
-        train_asce(styled_texts[styled_texts["author"] == "ann"], SMALL, None, 7, tmp_path)
-    with pytest.raises(UserError, match="no ASCE author has a validation text"):
-        train_asce(styled_texts[styled_texts["split"] == "train"], SMALL, None, 7, tmp_path)
-    with pytest.raises(UserError, match="file not found"):
-        load_encoder({"kind": "asce"}, tmp_path / "absent")
-    with pytest.raises(UserError, match="needs the folder"):
-        load_encoder({"kind": "asce"}, None)
+    for texts, problem in (
+        (styled_texts, "1 ASCE training authors also have another role"),
+        (styled_texts[styled_texts["author"] == "ann"], "at least 2 authors"),
+        (styled_texts[styled_texts["split"] == "train"], "no ASCE author has a validation text"),
+    ):
+        with pytest.raises(UserError, match=problem):
+            train_asce(texts, SMALL, None, 7, tmp_path, {"bob"} if texts is styled_texts else ())
+    for folder, problem in ((tmp_path / "absent", "file not found"), (None, "needs the folder")):
+        with pytest.raises(UserError, match=problem):
+            load_encoder({"kind": "asce"}, folder)
     for name in ("encoder.json", "encoder.safetensors"):
         (tmp_path / name).write_bytes((trained[0] / name).read_bytes())
     half = (tmp_path / "encoder.safetensors").read_bytes()
     (tmp_path / "encoder.safetensors").write_bytes(half[: len(half) // 2])
     with pytest.raises(UserError, match="not a complete safetensors file"):
         load_asce(tmp_path)
-
-
-def test_defaults_are_the_paper_s() -> None:
-    settings = AsceTraining()
-    assert (settings.scale, settings.margin, settings.learning_rate) == (30.0, 0.35, 2e-5)
 
 
 def test_what_characters_and_tokens_cut_off_is_counted(trained) -> None:

@@ -1,7 +1,5 @@
 """The assistant classifier: its sigmoid against the definition, and a small one from training to probabilities."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Sentence encoders run as their own files say: pooling, dense layer, prompt, length; and the loader's errors."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
@@ -16,7 +14,6 @@ from favor.encoders.backbones import load_backbone, make_small_backbone, resolve
 from favor.encoders.base import Unread, load_encoder
 from favor.encoders.settings import SmallBackbone
 from favor.foundation.errors import UserError
-from favor.foundation.registry import ENCODER_KINDS
 
 TEXTS = ["A short one.", "", "Cats, dogs & birds!", "long words " * 300, "naïve café — “quoted” 😀", "A short one."]
 
@@ -98,13 +95,11 @@ def test_a_prompt_stands_before_every_text(plain, tmp_path) -> None:
     modules = [Transformer(plain), Pooling(16, pooling_mode="mean", include_prompt=False)]
     model = SentenceTransformer(modules=modules, device="cpu", prompts={"style": "cats: "}, default_prompt_name="style")
     model.save(str(tmp_path))
-    specification = {"kind": "sentence", "source": str(tmp_path)}
-    own = load_encoder(specification).encode(TEXTS)
-    np.testing.assert_allclose(own, model.encode(TEXTS, prompt_name="style", normalize_embeddings=True), atol=1e-5)
-    other = load_encoder({**specification, "prompt": "dogs: "}).encode(TEXTS)
-    np.testing.assert_allclose(other, model.encode(TEXTS, prompt="dogs: ", normalize_embeddings=True), atol=1e-5)
-    none = load_encoder({**specification, "prompt": ""}).encode(TEXTS)
-    np.testing.assert_allclose(none, model.encode(TEXTS, prompt="", normalize_embeddings=True), atol=1e-5)
+    found = []
+    for options, said in (({}, {"prompt_name": "style"}), *(({"prompt": text},) * 2 for text in ("dogs: ", ""))):
+        found.append(load_encoder({"kind": "sentence", "source": str(tmp_path), **options}).encode(TEXTS))
+        np.testing.assert_allclose(found[-1], model.encode(TEXTS, **said, normalize_embeddings=True), atol=1e-5)
+    own, other, none = found
     assert abs(own - other).max() > 1e-3 < abs(own - none).max()
 
 
@@ -128,21 +123,19 @@ def test_code_of_a_model_never_runs(plain, tmp_path) -> None:
         load_encoder({"kind": "sentence", "source": str(tmp_path)})
 
 
-def test_bad_specifications() -> None:
-    with pytest.raises(UserError, match="kind 'sentense' is unknown; did you mean 'sentence'"):
-        load_encoder({"kind": "sentense"})
-    with pytest.raises(UserError, match="has no 'kind'"):
-        load_encoder({"source": "x"})
-    with pytest.raises(UserError, match="no option 'sorce'"):
-        load_encoder({"kind": "sentence", "sorce": "embedded-minilm"})
-    with pytest.raises(UserError, match="use float32 or bfloat16"):
-        load_encoder({"kind": "sentence", "precision": "half"})
-    with pytest.raises(UserError, match=r"encoder source '\./no/such/folder': cannot be loaded"):
-        load_encoder({"kind": "sentence", "source": "./no/such/folder"})
-
-
-def test_a_kind_is_its_file() -> None:
-    assert ENCODER_KINDS.module("sentence") == "favor.encoders.kinds.sentence"
+@pytest.mark.parametrize(
+    ("specification", "problem"),
+    [
+        ({"kind": "sentense"}, "kind 'sentense' is unknown; did you mean 'sentence'"),
+        ({"source": "x"}, "has no 'kind'"),
+        ({"kind": "sentence", "sorce": "embedded-minilm"}, "no option 'sorce'"),
+        ({"kind": "sentence", "precision": "half"}, "use float32 or bfloat16"),
+        ({"kind": "sentence", "source": "./no/such/folder"}, r"encoder source '\./no/such/folder': cannot be loaded"),
+    ],
+)
+def test_bad_specifications(specification, problem) -> None:
+    with pytest.raises(UserError, match=problem):
+        load_encoder(specification)
 
 
 @pytest.mark.parametrize("part", ["", "2_Dense"])

@@ -1,7 +1,5 @@
 """Numbers of the running text: the paper's own come out of its table values; ours from hand-made cells."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 
@@ -18,21 +16,23 @@ def cells(values) -> pd.DataFrame:
     )
 
 
+def by_key(entries) -> dict[str, dict]:
+    return {entry["key"]: entry for entry in entries}
+
+
 @pytest.fixture(scope="module")
 def numbers() -> dict[str, dict]:
     main = {("FedAvg", "Author Acc."): 0.2, ("Ditto", "Author Acc."): 0.4, ("FAVoR", "Author Acc."): 0.5}
     main |= {("FedAvg", "EER"): 0.3, ("Ditto", "EER"): 0.4, ("FAVoR", "EER"): 0.36}
     ablation = {
-        ("Global ASCE", "Author Acc."): 0.1,
-        ("Ditto + ASCE", "Author Acc."): 0.2,
-        ("FAVoR", "Author Acc."): 0.5,
+        (row, "Author Acc."): value for row, value in (("Global ASCE", 0.1), ("Ditto + ASCE", 0.2), ("FAVoR", 0.5))
     }
     tables = {
         "main_federated_results": cells(main),
         "phase1-main-results": cells(ablation),
         "asce-b-audit": cells({("FedDPA", "Gen→Src AUC"): 0.7}),
     }
-    return {entry["key"]: entry for entry in numbers_of(tables, "BlogText")}
+    return by_key(numbers_of(tables, "BlogText"))
 
 
 def test_ours_by_hand(numbers) -> None:
@@ -56,7 +56,7 @@ def test_the_papers_by_hand(numbers) -> None:
 
 
 def test_the_paper_beside_another_corpus() -> None:
-    mythos = {entry["key"]: entry for entry in numbers_of({}, "Mythos-Reddit")}
+    mythos = by_key(numbers_of({}, "Mythos-Reddit"))
     assert mythos["author_accuracy_gain"]["paper"] == pytest.approx(0.561 - 0.392)  # Ditto
     assert mythos["asce_b_ditto_auc"]["paper"] is None
     assert all(entry["paper"] is None for entry in numbers_of({}, ""))
@@ -64,10 +64,8 @@ def test_the_paper_beside_another_corpus() -> None:
 
 def test_what_is_missing_says_why(numbers) -> None:
     assert len(numbers) == len(NUMBERS)
-    assert (
-        numbers["macro_f1_gain"]["reason"]
-        == "table main_federated_results has no value of a collaborative baseline and Macro-F1"
-    )
+    reason = "table main_federated_results has no value of a collaborative baseline and Macro-F1"
+    assert numbers["macro_f1_gain"]["reason"] == reason
     assert numbers["asce_b_favor_accuracy"]["reason"].endswith("no value of FAVoR and Source-prototype Acc.")
     assert numbers["pooled_bertscore_gain"]["reason"].endswith("is not among the experiment's tables")
     assert all((entry["value"] is None) == ("reason" in entry) for entry in numbers.values())
@@ -90,15 +88,9 @@ def test_what_the_paper_says_of_its_own_tables() -> None:
 
 
 def test_ranks_shares_and_units_by_hand() -> None:
+    errors = {"FAVoR": 0.3, "Ditto": 0.2, "FedDPA†": 0.3, "Reference: own continuations": 0.1}
     tables = {
-        "asce-leakage-free-gensource": cells(
-            {
-                ("FAVoR", "Gen→Src EER"): 0.3,
-                ("Ditto", "Gen→Src EER"): 0.2,
-                ("FedDPA†", "Gen→Src EER"): 0.3,
-                ("Reference: own continuations", "Gen→Src EER"): 0.1,
-            }
-        ),
+        "asce-leakage-free-gensource": cells({(row, "Gen→Src EER"): error for row, error in errors.items()}),
         "phase1-ablation-external-paired": cells(
             {
                 ("FAVoR vs. w/o ASCE · MiniLM · AUC", "Directional Δ"): 0.1,
@@ -115,7 +107,7 @@ def test_ranks_shares_and_units_by_hand() -> None:
             {("Ditto", "Holm-adjusted p"): 0.2, ("FedAvg", "Holm-adjusted p"): 0.1, ("FAVoR", "Mean quality"): 2.0}
         ),
     }
-    found = {entry["key"]: entry for entry in numbers_of(tables, "BlogText")}
+    found = by_key(numbers_of(tables, "BlogText"))
     assert found["rank_gensource_gen_src_eer"]["value"] == 2  # Ditto is before it; no bound takes part
     assert found["ablation_external_alignment_share"]["value"] == 0.5
     assert found["ablation_external_residual_share"]["value"] == 1
@@ -154,19 +146,14 @@ def test_measured_numbers_by_hand() -> None:
         columns=["seed", "method", "client", "prompt_id", "gate"],
     )  # fmt: skip
     encoders = {"style": {"authors": 3, "training_texts": 40, "validation_accuracy": 0.5}}
-    made = measured_numbers(allocation, 1.5, effects, gates, encoders, "BlogText")
-    found = {entry["key"]: entry for entry in made}
+    found = by_key(measured_numbers(allocation, 1.5, effects, gates, encoders, "BlogText"))
     assert (found["style_training_texts"]["value"], found["style_training_texts"]["paper"]) == (40, 4959)
     assert found["style_validation_accuracy"]["value"] == 0.5
     assert found["independent_authors"]["reason"] == "ASCE-B was not trained in this experiment"
-    assert found["target_gini"]["value"] == pytest.approx(0.25)
-    assert found["realised_gini"]["value"] == 0
-    assert found["allocated_words"]["value"] == 20
-    assert found["slope_style_encoder"]["value"] == pytest.approx(0.25)
+    expected = {"target_gini": 0.25, "realised_gini": 0, "allocated_words": 20, "slope_style_encoder": 0.25}
+    expected |= {"gate_dynamic_mean": 0.45, "gate_mean_difference": 0.15, "gate_maximum_difference": 0.2}
+    assert {key: found[key]["value"] for key in expected} == pytest.approx(expected)
     assert found["slope_features"]["reason"].startswith("needs figures: true, and at least two topics")
-    assert found["gate_dynamic_mean"]["value"] == pytest.approx(0.45)
-    assert found["gate_mean_difference"]["value"] == pytest.approx(0.15)
-    assert found["gate_maximum_difference"]["value"] == pytest.approx(0.2)
     without = measured_numbers(allocation, 1.5, effects, gates[gates["method"] == "feddpa"], {}, "")
     assert all(entry["paper"] is None for entry in without)
     assert {entry["key"] for entry in without if entry["value"] is None} >= {"gate_dynamic_mean", "gate_summary_mean"}
@@ -176,11 +163,11 @@ def test_the_gap_that_favor_recovers_among_100_authors() -> None:
     ours = cells(
         {("FedAvg shared", "Sep. Acc."): 0.1, ("FAVoR", "Sep. Acc."): 0.4, ("Local-only (ref.)", "Sep. Acc."): 0.5}
     )
-    found = {entry["key"]: entry for entry in numbers_of({"k100-scale-stress": ours}, "BlogText", whole=False)}
+    found = by_key(numbers_of({"k100-scale-stress": ours}, "BlogText", whole=False))
     assert len(found) == 4  # a study has the numbers of its own tables only
     assert found["k100_accuracy_recovered"]["value"] == pytest.approx(0.75)
     worse = ours.assign(value=ours["value"].where(ours["row"] != "Local-only (ref.)", 0.05))
-    found_worse = {entry["key"]: entry for entry in numbers_of({"k100-scale-stress": worse}, "BlogText", whole=False)}
+    found_worse = by_key(numbers_of({"k100-scale-stress": worse}, "BlogText", whole=False))
     assert found_worse["k100_accuracy_recovered"]["value"] is None  # there is no gap
     # The paper's text: roughly 70 %, 74 %, 81 % and 72 %.
     paper = [
@@ -190,14 +177,12 @@ def test_the_gap_that_favor_recovers_among_100_authors() -> None:
 
 
 def test_what_the_judge_says_beside_the_paper() -> None:
+    ends = {"": 0.6, "low": 0.4, "high": 0.8, "p": 0.3}
     rows = [
-        Score(0, "favor", "", "voice_preference", "", 0.6, 10),
-        Score(0, "favor", "", "voice_preference", "low", 0.4, 10),
-        Score(0, "favor", "", "voice_preference", "high", 0.8, 10),
-        Score(0, "favor", "", "voice_preference", "p", 0.3, 10),
+        *(Score(0, "favor", "", "voice_preference", end, value, 10) for end, value in ends.items()),
         Score(0, "source", "", "judge_repeated", "", float("nan"), 0, "no output was judged twice"),
     ]
-    entries = {entry["key"]: entry for entry in judged_numbers(scores_frame(rows), "BlogText")}
+    entries = by_key(judged_numbers(scores_frame(rows), "BlogText"))
     assert [entries[f"voice_preference{end}"]["value"] for end in ("", "_low", "_high", "_p")] == [0.6, 0.4, 0.8, 0.3]
     assert entries["voice_preference"]["paper"] == 0.612
     assert entries["judge_repeated"]["value"] is None
@@ -205,7 +190,7 @@ def test_what_the_judge_says_beside_the_paper() -> None:
     undecided = scores_frame(
         [Score(0, "favor", "", "voice_preference", "", float("nan"), 0, "every comparison is a tie")]
     )
-    entries = {entry["key"]: entry for entry in judged_numbers(undecided, "")}
+    entries = by_key(judged_numbers(undecided, ""))
     assert entries["voice_preference_p"]["reason"] == "every comparison is a tie"
     assert entries["judge_repeated"]["reason"] == "judge_repeated was not scored"
     assert all(made["paper"] is None for made in entries.values())
@@ -213,7 +198,7 @@ def test_what_the_judge_says_beside_the_paper() -> None:
 
 def test_a_baseline_of_zero_has_no_relative_gain() -> None:
     main = {("FedAvg", "Author Acc."): 0.0, ("FAVoR", "Author Acc."): 0.5}
-    found = {entry["key"]: entry for entry in numbers_of({"main_federated_results": cells(main)}, "")}
+    found = by_key(numbers_of({"main_federated_results": cells(main)}, ""))
     assert found["author_accuracy_gain"]["value"] == 0.5
     assert found["author_accuracy_relative_gain"]["value"] is None
     assert found["author_accuracy_relative_gain"]["reason"] == "undefined"

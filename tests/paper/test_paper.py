@@ -1,7 +1,5 @@
 """The shipped values of the paper: against hand-typed numbers, and against the paper's source where it is at hand."""
 
-from __future__ import annotations
-
 import math
 import os
 import re
@@ -11,8 +9,9 @@ import pytest
 from tools.paper_source import STUB_COLUMNS, plain, read_paper_table, to_csv
 
 from favor.foundation.errors import UserError
-from favor.paper.values import load_paper_values, paper_cell, paper_cells, paper_labels
+from favor.paper.values import FOLDER, load_paper_values, paper_cell, paper_cells
 
+PANEL_B = "Panel B: ASCE-independent external verification"
 # Read off the printed paper by eye, so that they check the parser too.
 TYPED = [
     ("main_federated_results", "", "BlogText", "FAVoR", "EER", 0.245, None),
@@ -24,15 +23,7 @@ TYPED = [
     ("asce-b-audit", "", "", "FedDPA", "Source-prototype Acc.", 0.242, 0.034),
     ("signature-space-main", "", "", "ASCE", "AUC", 0.863, None),
     ("signature-space-native", "", "", "StyleDistance", "Author-in-topic ω²", 0.2357, None),
-    (
-        "phase1-ablation-full-meanstd",
-        "Panel B: ASCE-independent external verification",
-        "",
-        "FAVoR",
-        "MiniLM EER",
-        0.378,
-        0.006,
-    ),
+    ("phase1-ablation-full-meanstd", PANEL_B, "", "FAVoR", "MiniLM EER", 0.378, 0.006),
     ("phase1-external-evaluator-details", "", "", "FedDPA† · Stylometry", "Gen→Gen AUC", 0.652, 0.007),
     ("phase1-paired-significance", "", "", "FAVoR vs. FedDPA · Asst. score", "Directional Δ", 0.159, None),
     ("k100-scale-stress", "", "", "FedAvg shared", "Silhouette", -0.176, 0.010),
@@ -47,15 +38,12 @@ def test_typed_values(label, panel, section, row, column, value, deviation) -> N
     assert (found[1] == deviation) if deviation is not None else math.isnan(found[1])
 
 
-def test_marks_of_the_main_table() -> None:
+def test_marks_of_the_main_table_and_a_table_that_the_paper_does_not_have() -> None:
     values = load_paper_values("main_federated_results").set_index(["section", "row", "column"])
     assert values.loc[("BlogText", "FedAvg", "BERTScore"), "mark"] == "best"
     assert values.loc[("BlogText", "Ditto", "EER"), "mark"] == "second"
-
-
-def test_a_table_the_paper_does_not_have_is_empty() -> None:
     assert load_paper_values("my-own-table").empty
-    assert paper_labels() == sorted(STUB_COLUMNS)
+    assert {path.stem for path in FOLDER.glob("*.csv")} == set(STUB_COLUMNS)
 
 
 @pytest.fixture
@@ -75,7 +63,7 @@ def test_shipped_values_are_the_papers(label, paper_source) -> None:
 
 def test_every_table_of_the_paper_is_shipped(paper_source) -> None:
     labels = re.findall(r"\\label\{tab:([^}]+)\}", paper_source.read_text(encoding="utf-8"))
-    assert sorted(labels) == sorted([*paper_labels(), "qualitative-appendix"])  # that one quotes texts
+    assert sorted(labels) == sorted([*STUB_COLUMNS, "qualitative-appendix"])  # that one quotes texts
 
 
 def _figures(text) -> list[str]:
@@ -114,12 +102,12 @@ def test_a_table_parses_by_hand(tmp_path) -> None:
         encoding="utf-8",
     )
     cells = paper_cells(read_paper_table(source, "phase1-main-results"))
-    assert list(cells["column"]) == ["Author Acc.", "Macro-F1", "BERTScore", "X"]
-    assert list(cells["row"].unique()) == ["A†"]
-    assert list(cells["value"])[:2] == [0.342, -0.1]
-    assert list(cells["deviation"])[:2] == [0.023, 0.02]
-    assert list(cells["mark"]) == ["best", "second", "", ""]
-    assert list(cells["text"])[2:] == ["–", "1"]
+    names = ["row", "column", "value", "deviation", "mark"]
+    assert cells[names][:2].to_numpy().tolist() == [
+        ["A†", "Author Acc.", 0.342, 0.023, "best"],
+        ["A†", "Macro-F1", -0.1, 0.02, "second"],
+    ]
+    assert cells[["column", "mark", "text"]][2:].to_numpy().tolist() == [["BERTScore", "", "–"], ["X", "", "1"]]
     with pytest.raises(UserError, match="no table labelled 'tab:asce-b-audit'"):
         read_paper_table(source, "asce-b-audit")
 

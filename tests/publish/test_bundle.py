@@ -1,7 +1,5 @@
 """The publication bundle: the same bytes twice, and no way through the scanner for a planted leak of any kind."""
 
-from __future__ import annotations
-
 import base64
 import datetime
 import hashlib
@@ -64,6 +62,7 @@ CLEAN = {
     "configuration.json": '{"source": "Qwen/Qwen2.5-3B-Instruct"}',
     "environment/requirements.lock": f"torch==2.13.0\n# sha256:{'0123456789abcdef' * 4}\n",
     "results/b.html": "<td>1/2</td><td>0.3 / 0.4</td> https://host.org/some/page and/or <br/> a.replace(/x+/g, '')",
+    **{f"{number}.txt": text for number, text in enumerate(("19000022", "x9000022", "90000221", "Ann, no Lee", "ab"))},
     "results/b.tex": r"\midrule \\ \textbf{a}/\emph{b} FedAvg~/~Ditto $\uparrow$ \url{https://host.org/some/page}",
 }
 
@@ -73,52 +72,60 @@ def test_aggregates_pass(name) -> None:
     assert found(name, CLEAN[name]) == []
 
 
-def test_aggregate_tables_pass(tmp_path) -> None:
+def test_a_published_table_passes_unless_it_quotes_or_has_metadata(tmp_path) -> None:
     assert found("scores/a.parquet", parquet(score_frame("no output"), SCORES, tmp_path)) == []
+    table = pq.read_table(tmp_path / "t.parquet").replace_schema_metadata({"remark": OWN})
+    pq.write_table(table, tmp_path / "t.parquet")
+    content = (tmp_path / "t.parquet").read_bytes()
+    assert found("scores/a.parquet", content) == ["a Parquet file with metadata, which no table here has"]
+    assert found("scores/a.parquet", parquet(score_frame(QUOTE), SCORES, tmp_path)) == [TEXT]
 
 
-QUOTATIONS = {
-    "a.txt": QUOTE,
-    "b.txt": "before " + QUOTE.upper().replace(" ", "\n-- ") + " after",
-    "a.tex": r"\emph{seen the \textbf{clock}} for nine years --- and nobody's {asked}",
-    "a.html": "<td>seen the <b>clock</b> for nine&nbsp;years,</td><td>and nobody&#x27;s asked</td>",
-    "a.svg": "<svg><!-- seen the clock for --><!-- nine years and nobody's asked --></svg>",
-    "a.json": json.dumps({"x": ["seen the clock\nfor nine\tyears and nobody\u2019s asked"]}),
-    "a.yaml": 'x: "seen the clock\\nfor nine years and nobody\'s\\x20asked"\n',
-    "a.csv": "value,note\n1,seen the clock for nine years and nobodys asked\n",
-}
+TEXT = "8 consecutive words of a text of client_001"
+IDENTIFIER, PLACE = "an author's identifier", "a folder of a machine"
+LEAKS = [
+    ("a.txt", QUOTE, TEXT),
+    ("b.txt", "before " + QUOTE.upper().replace(" ", "\n-- ") + " after", TEXT),
+    ("a.tex", r"\emph{seen the \textbf{clock}} for nine years --- and nobody's {asked}", TEXT),
+    ("a.html", "<td>seen the <b>clock</b> for nine&nbsp;years,</td><td>and nobody&#x27;s asked</td>", TEXT),
+    ("a.svg", "<svg><!-- seen the clock for --><!-- nine years and nobody's asked --></svg>", TEXT),
+    ("a.json", json.dumps({"x": ["seen the clock\nfor nine\tyears and nobody\u2019s asked"]}), TEXT),
+    ("lines.json", '{}\n"seen \\u0074he clock for nine years and \\u006eobody\'s asked"\n', TEXT),
+    ("a.yaml", 'x: "seen the clock\\nfor nine years and nobody\'s\\x20asked"\n', TEXT),
+    ("second.yaml", 'a: 1\n---\nb: "seen \\x74he clock for nine\\\n  \\ years and nobodys asked"\n', TEXT),
+    ("a.csv", "value,note\n1,seen the clock for nine years and nobodys asked\n", TEXT),
+    ("a.md", f"For example: {GENERATED[:60]}", "8 consecutive words of a continuation generated for client_001"),
+    ("a.txt", "author 9000022", IDENTIFIER),
+    ("a.txt", "id_x 9000022-00001", IDENTIFIER),
+    ("a.txt", "<b>9000022</b>", IDENTIFIER),
+    ("a.txt", "Jane_Doe", IDENTIFIER),
+    ("a.txt", "(jane_doe)", IDENTIFIER),
+    ("a.txt", "by Ann\n Lee.", IDENTIFIER),
+    ("a.txt", '{"a": 9000022}', IDENTIFIER),
+    ("results/jane_doe.txt", "fine", f"{IDENTIFIER} in the file's name"),
+    ("a.html", "written by u/some_person", "a Reddit user name"),
+    ("a.html", "see /u/some-person there", "a Reddit user name"),
+    ("a.html", "thanks @some_person!", "a handle"),
+    ("a.html", "mail me: some.person@mail.example.org", "an e-mail address"),
+    ("a.html", "log in /srv/projects/favor/results", PLACE),
+    ("a.html", "STAR (/data/alice/luar) is not here", PLACE),
+    ("a.html", '{"path": "/home/alice"}', PLACE),
+    ("a.html", "under ~/models/luar", PLACE),
+    ("a.html", "in C:\\Users\\alice", PLACE),
+    ("a.html", '"D:\\\\Users\\\\alice"', PLACE),
+    ("a.html", "see file:///data/luar", PLACE),
+    ("broken.json", '{"a": ', ".json that cannot be read"),
+    ("broken.yaml", "a: [", ".yaml that cannot be read"),
+    ("deep.json", "[" * 100_000 + "]" * 100_000, ".json that cannot be read"),
+    ("deep.yaml", "[" * 2_000 + "]" * 2_000, ".yaml that cannot be read"),
+    ("itself.yaml", f'a: &a [*a, "{OWN}"]', ".yaml that cannot be read"),
+    ("a.txt", b"\xff\xfe\x00", "bytes that are not text"),
+]
 
 
-@pytest.mark.parametrize("name", QUOTATIONS)
-def test_eight_words_of_a_clients_text_are_found_in_every_kind_of_file(name) -> None:
-    assert found(name, QUOTATIONS[name]) == ["8 consecutive words of a text of client_001"]
-
-
-def test_a_continuation_that_was_generated_is_found() -> None:
-    assert found("a.md", f"For example: {GENERATED[:60]}") == [
-        "8 consecutive words of a continuation generated for client_001"
-    ]
-
-
-def test_a_quotation_within_a_published_table_is_found(tmp_path) -> None:
-    leak = parquet(score_frame(QUOTE), SCORES, tmp_path)
-    assert found("scores/a.parquet", leak) == ["8 consecutive words of a text of client_001"]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "author 9000022",
-        "id_x 9000022-00001",
-        "<b>9000022</b>",
-        "Jane_Doe",
-        "(jane_doe)",
-        "by Ann\n Lee.",
-        '{"a": 9000022}',
-    ],
-)
-def test_an_authors_identifier_is_found(text) -> None:
-    assert found("a.txt", text) == ["an author's identifier"]
+@pytest.mark.parametrize(("name", "content", "what"), LEAKS, ids=range(len(LEAKS)))
+def test_every_leak_is_found_for_what_it_is(name, content, what) -> None:
+    assert found(name, content) == [what]
 
 
 ACCENTED = "Grüßt euch, sagte Jürgen, während draußen schön die Vögel über Köln flögen"
@@ -130,8 +137,8 @@ FOREIGN = Private(["Müller99", "Łukasz7", "名前名前"], [("a text of client
 def test_accents_hide_neither_quotations_nor_identifiers(name, form) -> None:
     write = {"a.tex": latex, "a.html": html_text, "a.txt": str}[name]
     for text, what in (
-        (ACCENTED, "8 consecutive words of a text of client_001"),
-        *((f"by {author}.", "an author's identifier") for author in FOREIGN.authors),
+        (ACCENTED, TEXT),
+        *((f"by {author}.", IDENTIFIER) for author in FOREIGN.authors),
     ):
         content = write(text) if name != "a.txt" else unicodedata.normalize(form, text)
         assert [each.what for each in scan({name: content.encode()}, FOREIGN)] == [what], text
@@ -139,7 +146,7 @@ def test_accents_hide_neither_quotations_nor_identifiers(name, form) -> None:
 
 def test_full_width_identifiers_are_found() -> None:
     wide = "".join(chr(ord(character) + 0xFEE0) for character in "jane_doe")
-    assert found("a.txt", f"by {wide}") == ["an author's identifier"]
+    assert found("a.txt", f"by {wide}") == [IDENTIFIER]
     assert scan({"a.txt": b"by jane_doe"}, Private([wide], ())) != []
 
 
@@ -151,70 +158,11 @@ def test_what_latex_writes_is_read_back(text) -> None:
     assert letters(unlatex(latex(text))) == letters(text)
 
 
-HIDDEN = {
-    "a file's name": ("results/jane_doe.txt", b"fine", "an author's identifier in the file's name"),
-    "JSON Lines": (
-        "a.json",
-        b'{}\n"seen \\u0074he clock for nine years and \\u006eobody\'s asked"\n',
-        "8 consecutive words of a text of client_001",
-    ),
-    "a second YAML document": (
-        "a.yaml",
-        b'a: 1\n---\nb: "seen \\x74he clock for nine\\\n  \\ years and nobodys asked"\n',
-        "8 consecutive words of a text of client_001",
-    ),
-    "broken JSON": ("a.json", b'{"a": ', ".json that cannot be read"),
-    "broken YAML": ("a.yaml", b"a: [", ".yaml that cannot be read"),
-    "deep JSON": ("a.json", b"[" * 100_000 + b"]" * 100_000, ".json that cannot be read"),
-    "deep YAML": ("a.yaml", b"[" * 2_000 + b"]" * 2_000, ".yaml that cannot be read"),
-    "YAML that holds itself": ("a.yaml", f'a: &a [*a, "{OWN}"]'.encode(), ".yaml that cannot be read"),
-}
-
-
-@pytest.mark.parametrize("case", HIDDEN)
-def test_nothing_hides_in(case) -> None:
-    name, content, what = HIDDEN[case]
-    assert found(name, content) == [what]
-
-
-def test_parquet_metadata_is_refused(tmp_path) -> None:
-    parquet(score_frame("no output"), SCORES, tmp_path)
-    table = pq.read_table(tmp_path / "t.parquet").replace_schema_metadata({"remark": OWN})
-    pq.write_table(table, tmp_path / "t.parquet")
-    content = (tmp_path / "t.parquet").read_bytes()
-    assert found("scores/a.parquet", content) == ["a Parquet file with metadata, which no table here has"]
-
-
-@pytest.mark.parametrize("text", ["19000022", "x9000022", "90000221", "Ann, my sister, met Lee", "ab"])
-def test_what_only_resembles_an_identifier_is_not(text) -> None:
-    assert found("a.txt", text) == []
-
-
 def test_identifiers_too_short_to_search_are_counted_and_chance_hits_can_be_exempted() -> None:
     assert unsearchable(PRIVATE.authors) == 1
     assert unsearchable(["----", "?!?!", "🦊🌙🦊🌙", "🦊", "abcd"]) == 3  # punctuation stands everywhere
     spared = Private(PRIVATE.authors, TEXTS, exempt=["9000022"])
     assert scan({"a.txt": b"9000022 pairs"}, spared) == []
-
-
-@pytest.mark.parametrize(
-    ("text", "what"),
-    [
-        ("written by u/some_person", "a Reddit user name"),
-        ("see /u/some-person there", "a Reddit user name"),
-        ("thanks @some_person!", "a handle"),
-        ("mail me: some.person@mail.example.org", "an e-mail address"),
-        ("log in /srv/projects/favor/results", "a folder of a machine"),
-        ("STAR (/data/alice/luar) is not here", "a folder of a machine"),
-        ('{"path": "/home/alice"}', "a folder of a machine"),
-        ("under ~/models/luar", "a folder of a machine"),
-        ("in C:\\Users\\alice", "a folder of a machine"),
-        ('"D:\\\\Users\\\\alice"', "a folder of a machine"),
-        ("see file:///data/luar", "a folder of a machine"),
-    ],
-)
-def test_handles_addresses_and_places_are_found(text, what) -> None:
-    assert found("a.html", text) == [what]
 
 
 def test_an_adapter_is_refused_under_any_name(tmp_path) -> None:
@@ -239,10 +187,6 @@ def test_kinds_that_cannot_be_searched_are_refused(name) -> None:
     assert "cannot be searched" in found(name, b"x")[0]
 
 
-def test_text_that_is_none_is_refused() -> None:
-    assert found("a.txt", b"\xff\xfe\x00") == ["bytes that are not text"]
-
-
 def picture(**metadata) -> str:
     from matplotlib import image
 
@@ -261,18 +205,14 @@ def test_pixels_may_be_embedded_and_nothing_else() -> None:
     assert found("a.html", f'<a href="data:text/plain;base64,{other}">x</a>')
 
 
-def test_findings_quote_nothing() -> None:
+def test_findings_quote_nothing_and_nothing_is_written(tmp_path) -> None:
+    files = {"good.txt": b"fine", "a.txt": f"9000022 {QUOTE}".encode()}
     with pytest.raises(UserError) as raised:
-        pack({"a.txt": f"9000022 {QUOTE}".encode()}, PRIVATE, None)
-    message = str(raised.value)
+        pack(files, PRIVATE, tmp_path / "release.tar.gz")
+    assert "not for publication: a.txt: 8 consecutive words" in (message := str(raised.value))
     assert "a.txt: an author's identifier" in message
     assert "9000022" not in message
     assert "clock" not in message
-
-
-def test_nothing_is_written_where_something_was_found(tmp_path) -> None:
-    with pytest.raises(UserError, match="not for publication"):
-        pack({"good.txt": b"fine", "bad.txt": QUOTE.encode()}, PRIVATE, tmp_path / "release.tar.gz")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -300,13 +240,8 @@ def test_the_configuration_loses_every_form_of_place(tmp_path, monkeypatch) -> N
     places = ("file:///data/luar", "C:\\Users\\alice\\luar", "models/luar", "~/luar", "../luar")
     for place in places:
         assert public_configuration({"source": place}) == {"source": "luar"}, place
-    cluster = {
-        "account": "alice",
-        "partition": "dept",
-        "gpu_partition": "dept-gpu",
-        "stages": {"a": {"partition": "x"}},
-    }
-    nothing = {"account": None, "partition": None, "gpu_partition": None, "stages": {"a": {"partition": None}}}
+    cluster = {"account": "alice", "gpu_partition": "dept-gpu", "stages": {"a": {"partition": "x"}}}
+    nothing = {"account": None, "gpu_partition": None, "stages": {"a": {"partition": None}}}
     assert public_configuration({"cluster": cluster}) == {"cluster": nothing}
     assert public_configuration({"responses": "back/alice"}) == {"responses": "alice"}
     for kept in ("Qwen/Qwen2.5-3B-Instruct", "a title and/or two", "https://host.org/page"):

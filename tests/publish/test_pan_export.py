@@ -1,8 +1,8 @@
 """PAN exports, read back and measured by an evaluator written from PAN's definitions with scikit-learn and loops."""
 
-from __future__ import annotations
-
 import json
+from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,7 @@ from favor.federation.schemas import GENERATIONS
 from favor.foundation.errors import UserError
 from favor.publish.pan_export import pan_export, write_pan
 from favor.scores.inputs import ScoreInputs
+from favor.scores.verification import source_pairs
 from favor.statistics.bootstrap import auc
 from favor.statistics.pan_measures import MEASURES, answers_of, equal_error_threshold, pan_measures
 
@@ -30,24 +31,13 @@ def evaluate(folder) -> dict[str, float]:
 
 
 def measure(same, values) -> dict[str, float]:
-    correct = unanswered = hits = false_negatives = false_positives = 0
-    for truth, value in zip(same, values, strict=True):
-        if value == 0.5:
-            unanswered += 1
-        elif (value > 0.5) == truth:
-            correct += 1
-        if truth and value > 0.5:
-            hits += 1
-        if truth and value < 0.5:
-            false_negatives += 1
-        if not truth and value > 0.5:
-            false_positives += 1
-    n = len(same)
     answered = [(truth, value > 0.5) for truth, value in zip(same, values, strict=True) if value != 0.5]
+    count, n = Counter(answered), len(same)
+    correct, unanswered, hits = count[True, True] + count[False, False], n - len(answered), count[True, True]
     return {
         "auc": float(roc_auc_score(same, values)),
         "c@1": (1 / n) * (correct + unanswered * correct / n),
-        "f_05_u": 1.25 * hits / (1.25 * hits + 0.25 * (false_negatives + unanswered) + false_positives),
+        "f_05_u": 1.25 * hits / (1.25 * hits + 0.25 * (count[True, False] + unanswered) + count[False, True]),
         "F1": float(f1_score(*zip(*answered, strict=True))),
         "brier": 1 - float(brier_score_loss(same, values)),
     }
@@ -93,15 +83,12 @@ def test_an_independent_evaluator_agrees(inputs, tmp_path) -> None:
 
 
 def test_the_order_of_answers_is_the_order_of_cosines(inputs) -> None:
-    from favor.scores.verification import source_pairs
-
     run = next(run for run in inputs.runs if run.method == "m")
     pairs = source_pairs(inputs.vectors("e", run), run, inputs.sources("e", "gold", 1))
     values = np.array([record["value"] for record in pan_export(inputs, "e", "m", 1).answers])
     assert auc(values, pairs.positive) == pytest.approx(auc(pairs.scores, pairs.positive), abs=1e-12)
-    assert equal_error_rate(values, pairs.positive) == pytest.approx(
-        equal_error_rate(pairs.scores, pairs.positive), abs=1e-12
-    )
+    rates = [equal_error_rate(each, pairs.positive) for each in (values, pairs.scores)]
+    assert rates[0] == pytest.approx(rates[1], abs=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -127,12 +114,8 @@ def test_a_missing_run_is_named(inputs) -> None:
         pan_export(inputs, "e", "x", 1)
 
 
-def with_frames(inputs, generations, prompts) -> ScoreInputs:
-    return ScoreInputs(generations, prompts, inputs.generation_embeddings, inputs.source_embeddings)
-
-
 def test_a_run_without_survivors_leaves_empty_files_that_say_so(inputs, tmp_path) -> None:
-    empty = with_frames(inputs, inputs.generations.assign(passed=False), inputs.prompts)
+    empty = replace(inputs, generations=inputs.generations.assign(passed=False))
     write_pan(pan_export(empty, "e", "m", 1), tmp_path)
     assert [(tmp_path / name).read_text() for name in ("truth.jsonl", "answers.jsonl")] == ["", ""]
     assert json.loads((tmp_path / "measures.json").read_text()) == dict.fromkeys(MEASURES) | {
@@ -141,7 +124,7 @@ def test_a_run_without_survivors_leaves_empty_files_that_say_so(inputs, tmp_path
 
 
 def test_unknown_topics_leave_no_auc_and_say_why(inputs, tmp_path) -> None:
-    unknown = with_frames(inputs, inputs.generations, inputs.prompts.assign(topic=UNKNOWN_TOPIC))
+    unknown = replace(inputs, prompts=inputs.prompts.assign(topic=UNKNOWN_TOPIC))
     write_pan(pan_export(unknown, "e", "m", 1), tmp_path)
     written = json.loads((tmp_path / "measures.json").read_text())
     assert written["auc"] is None

@@ -1,7 +1,5 @@
 """Runs in the layout of the paper's release, validated against its own schemas (tests/data/release_schemas)."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -110,27 +108,24 @@ def lines(path) -> list[dict]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def test_every_file_is_there_and_nothing_else(exported) -> None:
+def test_every_file_is_there_and_nothing_else_and_none_holds_a_prompt_a_human_text_or_an_author(exported) -> None:
     assert sorted(path.name for path in exported.iterdir()) == [
         "README.md", "generations.jsonl", "method_config_resolved.yaml", "per_example_metrics.jsonl",
         "quality_filter_report.json", "seed_manifest.json", "summary_metrics.csv", "training_budget.csv",
     ]  # fmt: skip
+    assert not any("secret" in path.read_text() for path in exported.iterdir())
 
 
 def test_against_the_releases_schemas(exported) -> None:
-    for record in lines(exported / "generations.jsonl"):
-        validate(record, "generations")
-    for record in lines(exported / "per_example_metrics.jsonl"):
-        validate(record, "per_example_metrics")
+    for name in ("generations", "per_example_metrics"):
+        for record in lines(exported / f"{name}.jsonl"):
+            validate(record, name)
     validate(json.loads((exported / "quality_filter_report.json").read_text()), "quality_filter_report")
     for name in ("summary_metrics", "training_budget"):
         for record in pd.read_csv(exported / f"{name}.csv").to_dict("records"):
             validate(record, name)
     names = json.loads((SCHEMAS / "method_names.json").read_text())["official_names_used_in_paper"]
     assert sorted(released_methods().values()) == sorted(names)
-
-
-def test_the_schemas_refuse_what_they_should(exported) -> None:
     record = lines(exported / "generations.jsonl")[0]
     with pytest.raises(jsonschema.ValidationError):
         validate(record | {"max_new_tokens": 96}, "generations")
@@ -153,10 +148,6 @@ def test_values_are_the_runs(exported) -> None:
     assert resolved["hyperparameters"] == {"lambda_align": 0.3}
     assert resolved["experiment"]["lora"]["rank"] == 16
     assert tuple(OutputFilter().model_dump().values()) == (MINIMUM_WORDS, MINIMUM_RATIO)
-
-
-def test_no_prompt_no_human_text_no_author(exported) -> None:
-    assert not any("secret" in path.read_text() for path in exported.iterdir())
 
 
 def test_what_a_reader_of_the_authors_artefacts_looks_for(exported) -> None:
@@ -219,12 +210,14 @@ def test_the_level_of_imbalance_is_the_releases_where_it_has_one(allocation, lev
 
 
 def test_generated_authors_and_ablations_do_not_leave() -> None:
-    with pytest.raises(UserError, match=r"its authors are generated, and those of BlogText are people$"):
-        check(RUN.model_copy(update={"generated": True}))
-    with pytest.raises(
-        UserError, match=r"row 'ours' has asce_alignment off, which makes it another method than 'favor'$"
+    ablated = {"components": COMPONENTS | {"asce_alignment": False}}
+    for changes, problem in (
+        ({"generated": True}, "its authors are generated, and those of BlogText are people$"),
+        (ablated, "row 'ours' has asce_alignment off, which makes it another method than 'favor'$"),
+        ({"dataset": ""}, "the corpus is none of BlogText, Mythos-Reddit"),
     ):
-        check(RUN.model_copy(update={"components": COMPONENTS | {"asce_alignment": False}}))
+        with pytest.raises(UserError, match=problem):
+            check(RUN.model_copy(update=changes))
 
 
 def test_a_run_the_layout_cannot_hold_is_refused_in_one_line(tmp_path) -> None:
@@ -235,6 +228,4 @@ def test_a_run_the_layout_cannot_hold_is_refused_in_one_line(tmp_path) -> None:
         "the released layout cannot hold this run: prompts.prefix_tokens is 32, not 96; it has no place for method "
         "'global_asce'; generation.max_new_tokens is 96, not 220"
     )
-    with pytest.raises(UserError, match="the corpus is none of BlogText, Mythos-Reddit"):
-        write_release(RUN.model_copy(update={"dataset": ""}), inputs(), scores(), tmp_path)
     assert not list(tmp_path.iterdir())

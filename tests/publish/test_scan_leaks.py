@@ -1,14 +1,18 @@
 """Planted leaks: every way of writing a text or an identifier that the search before a release must see through."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
+import io
+import json
 import unicodedata
+from urllib.parse import quote_plus
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from favor.publish.scan import Private, scan
+from favor.scores.schemas import SCORES
 
 TEXT = (
     "I had never seen the clock in that hall run right for nine years, and nobody's asked about it since my stiff "
@@ -20,11 +24,12 @@ THAI = "เมื่อวานนี้ฉันเดินเล่นริ
 FRENCH = "déjà l'été s'achevait et la forêt entière était jaunie quand mon père très âgé est arrivé chez nous"
 RUSSIAN = "вчера я гулял по берегу реки и увидел большую белую птицу у воды"
 PRIVATE = Private(
-    ["9000022", "jane_doe", "Ann Lee", "Müller99", "Łukasz7", "名前名前", "🦊🌙🦊🌙"],
+    ["9000022", "jane_doe", "Ann Lee", "Müller99", "Łukasz7", "名前名前", "🦊🌙🦊🌙", "Иван77", "Σίσυφος5"],
     [("client_001", text) for text in (TEXT, CHINESE, JAPANESE, THAI, RUSSIAN, FRENCH)],
 )
 WORDS = TEXT.split()[3:14]
 QUOTE = " ".join(WORDS)
+KINDS = ("txt", "md", "csv", "html", "svg", "tex")
 
 WRITTEN = {
     "plain": QUOTE,
@@ -71,12 +76,6 @@ WRITTEN = {
 }
 
 
-@pytest.mark.parametrize("kind", ["txt", "md", "csv", "html", "svg", "tex"])
-@pytest.mark.parametrize("case", WRITTEN)
-def test_every_way_of_writing_is_seen_through(case, kind) -> None:
-    assert scan({f"a.{kind}": WRITTEN[case].encode()}, PRIVATE), case
-
-
 HARMLESS = {
     "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
     "paths of the project": "results/demo/seed2026/favor/generations.parquet and src/favor/federation/methods/favor.py",
@@ -93,7 +92,83 @@ HARMLESS = {
 }
 
 
-@pytest.mark.parametrize("kind", ["txt", "md", "csv", "html", "svg", "tex"])
-@pytest.mark.parametrize("case", HARMLESS)
-def test_what_is_harmless_passes(case, kind) -> None:
-    assert scan({f"a.{kind}": HARMLESS[case].encode()}, PRIVATE) == []
+def parquet(**changes) -> bytes:
+    """Return a table of scores with one column renamed, or with remarks on the table or on a column."""
+    schema = SCORES.schema.remove_metadata()
+    if "column" in changes:
+        schema = schema.set(0, schema.field(0).with_name(changes["column"]))
+    if "field" in changes:
+        schema = schema.set(0, schema.field(0).with_metadata({"by": changes["field"]}))
+    if "table" in changes:
+        schema = schema.with_metadata({"by": changes["table"]})
+    held = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist([], schema=schema), held)
+    return held.getvalue()
+
+
+LEAKS: dict[str, tuple[str, str | bytes]] = {
+    "number between numbers of a CSV": ("a.csv", "row,author,n\n3,9000022,17\n"),
+    "number between fractions of a CSV": ("a.csv", "0.5,9000022,1.25\n"),
+    "number at the end of a row": ("a.csv", "12,9000022\n"),
+    "list of numbers": ("a.txt", "9000021,9000022,9000023"),
+    "number glued to a word": ("a.txt", "author9000022"),
+    "number glued to a unit": ("a.txt", "9000022px"),
+    "number before a suffix": ("a.txt", "12.9000022.csv"),
+    "number of other digits": ("a.txt", "٩٠٠٠٠٢٢"),
+    "number in bold digits": ("a.txt", "𝟗𝟎𝟎𝟎𝟎𝟐𝟐"),
+    "name across cells": ("a.html", "<tr><td>jane</td><td>doe</td></tr>"),
+    "name with a joiner that shows nothing": ("a.txt", "ja\u034fne_d\ufe0foe"),
+    "Cyrillic name in capitals": ("a.txt", "ИВАН77"),
+    "Greek name in capitals": ("a.txt", "ΣΊΣΥΦΟΣ5"),
+    "name in metadata of a drawing": ("a.svg", "<svg><metadata><rdf author='Müller99'/></metadata></svg>"),
+    "name in UTF-16": ("a.txt", "jane_doe".encode("utf-16-le")),
+    "name in a folder's name": ("results/9000022/a.txt", "fine"),
+    "name in a file's name": ("fig9000022.svg", "<svg/>"),
+    "decomposed name in a file's name": (unicodedata.normalize("NFD", "Müller99") + ".txt", "fine"),
+    "text in a file's name": ("-".join(WORDS) + ".txt", "fine"),
+    "text in a folder's name": ("_".join(WORDS) + "/a.txt", "fine"),
+    "name of a column": ("a.parquet", parquet(column="jane_doe")),
+    "remark on a column": ("a.parquet", parquet(field=QUOTE)),
+    "remark on a table": ("a.parquet", parquet(table="jane_doe")),
+    "text with plus signs": ("a.txt", quote_plus(QUOTE)),
+    "quotation marks of a CSV": ("a.csv", '"' + QUOTE.replace(" ", ' ""') + '"'),
+    "a CSV cell per word": ("a.csv", ",".join(WORDS)),
+    "a JSON record per word": ("a.json", "\n".join(json.dumps({"w": word}) for word in WORDS)),
+    "a JSON string per character": ("a.json", json.dumps(list(CHINESE))),
+    "LaTeX's hyphenation": ("a.tex", " ".join(rf"{word[:1]}\-{word[1:]}" for word in WORDS)),
+    "character data of a drawing": ("a.svg", f"<svg><desc><![CDATA[{QUOTE}]]></desc></svg>"),
+    "a position per word": ("a.svg", "".join(f'<tspan x="{x}" y="3">{word}</tspan>' for x, word in enumerate(WORDS))),
+    "folder behind a colon": ("a.txt", "path:/home/someone"),
+    "bucket": ("a.txt", "s3://bucket/home/someone"),
+    "e-mail address as entities": ("a.html", "someone&#64;example.org"),
+    "full-width handle": ("a.txt", "\uff20someone"),
+}
+
+
+HARMLESS_FILES = {
+    "counts with commas": ("a.tex", "9,000,022 & 12,345.5"),
+    "coordinates": ("a.svg", '<path d="M9000022.5 1.25L90000.22 0.9000022z" style="width:12.900002px"/>'),
+    "rows of numbers": ("a.csv", "900,002,2\n9000,022,1.5\n"),
+    "longer and shorter numbers": ("a.txt", "author90000221 author900002 x9000022 a1b9000022c3"),
+    "parts of a name": ("a.txt", "jane, a doe, Müller 98 and ler99"),
+    "colours": ("a.html", "<style>p{color:#9000022f}</style>"),
+    "addresses": ("a.html", "https://host.org/home/page and git+ssh is not used"),
+    "powers": ("a.txt", "x^2 + y^2 is the sum; BZh is a name"),
+    "digest": ("a.txt", hashlib.sha256(b"somebody else").hexdigest()),
+}
+
+
+def cases(written, files) -> list:
+    """Every way of writing in every kind of file, and the whole files."""
+    found = {f"{case}, {kind}": (f"a.{kind}", text) for case, text in written.items() for kind in KINDS} | files
+    return [pytest.param(*case, id=name) for name, case in found.items()]
+
+
+@pytest.mark.parametrize(("name", "content"), cases(WRITTEN, LEAKS))
+def test_every_leak_is_seen_through(name, content) -> None:
+    assert scan({name: content.encode() if isinstance(content, str) else content}, PRIVATE)
+
+
+@pytest.mark.parametrize(("name", "content"), cases(HARMLESS, HARMLESS_FILES))
+def test_what_is_harmless_or_only_resembles_a_leak_passes(name, content) -> None:
+    assert scan({name: content.encode()}, PRIVATE) == []
