@@ -59,10 +59,9 @@ def allocate(available: Mapping[str, int], settings: WordBudgets) -> pd.DataFram
         allocated = _filled(np.array(weights), have, total)
     elif settings.reach_total:
         allocated = _filled(np.array(weights), have, min(total, int(have.sum())))
-    frame = pd.DataFrame(
+    return pd.DataFrame(
         {"client": clients, "available_words": have, "target_words": targets, "allocated_words": allocated}
     )
-    return frame.astype({"available_words": "int64", "target_words": "int64", "allocated_words": "int64"})
 
 
 def missed_targets(allocation: pd.DataFrame) -> str:
@@ -93,19 +92,16 @@ def _rounded(shares: np.ndarray, total: int) -> np.ndarray:
 def _filled(weights: np.ndarray, have: np.ndarray, total: int) -> np.ndarray:
     """Give out exactly ``total`` in proportion to the weights; what a client cannot take goes to those who can."""
     level, open_to_more = 0.0, np.ones(len(have), dtype=bool)
-    while True:
+    while open_to_more.any():
         # Everyone with room gets level * weight, where level exhausts what is left beside the capped clients.
         level = (total - have[~open_to_more].sum()) / weights[open_to_more].sum()
         full = open_to_more & (level * weights >= have)
         if not full.any():
             break
         open_to_more &= ~full
-        if not open_to_more.any():
-            break
     allocated = np.where(open_to_more, np.floor(level * weights), have).astype(np.int64)
     # The units that flooring left over, to the first clients with room.
-    for place in np.flatnonzero(allocated < have)[: total - int(allocated.sum())]:
-        allocated[place] += 1
+    allocated[np.flatnonzero(allocated < have)[: total - int(allocated.sum())]] += 1
     return allocated
 
 
@@ -131,8 +127,7 @@ def materialise(
     ``kind``: what counts as a word (:func:`favor.foundation.words.document_words`), as in the ``documents`` table. With
     ``settings.shots`` see :func:`few_shot`.
     """
-    client_of = dict(zip(roster["author"], roster["client"], strict=True))
-    client_of = {author: client for author, client in client_of.items() if client}
+    client_of = {author: client for author, client in zip(roster["author"], roster["client"], strict=True) if client}
     columns = ("author", "document_id", "topic", "prompt", "text", "words")
     own = [batch[batch["author"].isin(list(client_of))] for batch in stream_documents(documents, columns)]
     texts = pd.concat(own, ignore_index=True).merge(

@@ -46,10 +46,8 @@ def classifier_texts(
     """
     frames = []
     own = pd.DataFrame({"document_id": [f"assistant-{at:06d}" for at in range(len(assistant))], "text": assistant})
-    for name, frame in (
-        ("assistant", own.assign(group=own["document_id"])),
-        ("human", human.assign(group=human["author"])),
-    ):
+    classes = {"assistant": own.assign(group=own["document_id"]), "human": human.assign(group=human["author"])}
+    for name, frame in classes.items():
         generator = numpy_generator(seed, "classifier texts", name)
         long_enough = [output_words(words).count(text) >= 2 * MINIMUM_WORDS for text in frame["text"]]
         chosen = frame[np.array(long_enough, dtype=bool)].sort_values("document_id")
@@ -62,16 +60,9 @@ def classifier_texts(
         groups = np.array(sorted(chosen["group"].unique()))
         place = dict(zip(groups[generator.permutation(len(groups))], np.linspace(0, 1, len(groups)), strict=True))
         split = [next(part for part, end in SHARES if place[group] <= end) for group in chosen["group"]]
-        frames.append(
-            pd.DataFrame(
-                {
-                    "author": name,
-                    "document_id": chosen["document_id"].to_numpy(),
-                    "split": split,
-                    "text": [_from_the_middle(text, generator, words) for text in chosen["text"]],
-                }
-            )
-        )
+        text = [_from_the_middle(each, generator, words) for each in chosen["text"]]
+        made = {"author": name, "document_id": chosen["document_id"].to_numpy(), "split": split, "text": text}
+        frames.append(pd.DataFrame(made))
     return pd.concat(frames, ignore_index=True)
 
 

@@ -17,6 +17,8 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from favor.corpora.dates import NONE, date_of, day_of
 from favor.corpora.documents import DocumentWriter, stream_documents, text_digest
@@ -29,6 +31,7 @@ from favor.corpora.suspicions import Suspicions
 from favor.foundation.errors import UserError
 from favor.foundation.files import atomic_path
 from favor.foundation.parquet import write_parquet
+from favor.foundation.text import storable
 from favor.foundation.words import document_words
 from favor.running.jobs.progress import Progress
 
@@ -98,7 +101,8 @@ def build_documents(
         columns = _Columns(index)
         counts = {**index.dropped, **columns.drop(settings)}
         if not counts["kept"]:
-            raise UserError(f"{path}: no post is left after cleaning ({_listed(counts)}); check the text column")
+            listed = ", ".join(f"{reason} {rows:,}" for reason, rows in counts.items() if rows)
+            raise UserError(f"{path}: no post is left after cleaning ({listed}); check the text column")
         _write(index, columns, spill, temporary)
         if others_words is not None:
             counts = {**counts, **_drop_others_words(path, temporary, others_words)}
@@ -131,10 +135,6 @@ def _drop_others_words(source: Path, documents: Path, most: float) -> dict[str, 
 def _excluded(given: Collection[str] | None, reader: Reader, declared: str) -> frozenset[str]:
     own: Collection[str] = getattr(reader, declared, ())
     return frozenset(" ".join(text.split()).casefold() for text in (own if given is None else given))
-
-
-def _listed(counts: dict[str, int]) -> str:
-    return ", ".join(f"{reason} {rows:,}" for reason, rows in counts.items() if rows)
 
 
 class _Cleaned(NamedTuple):
@@ -196,7 +196,7 @@ class _Index:
         if name.casefold() in self._excluded_authors:
             self._drop("excluded_author", post)
             return None
-        if not _has_utf8(name):
+        if name != storable(name):
             raise UserError(
                 f"{path}: {post.row_label}: the author {name!r} holds half of a surrogate pair, which is not a "
                 "character; correct it or remove the row"
@@ -236,7 +236,7 @@ class _Index:
                 self.dropped["too_short"] += 1
                 continue
             prompt = _encode(post.prompt)
-            topic = _encode(post.topic.strip()).decode() or UNKNOWN_TOPIC
+            topic = storable(post.topic.strip()) or UNKNOWN_TOPIC
             self.author.append(post.author)
             self.topic.append(self.topics.setdefault(topic, len(self.topics)))
             self.number.append(post.number)
@@ -252,10 +252,6 @@ class _Index:
         """Count a post that is dropped for a rare reason."""
         self.dropped[reason] = self.dropped.get(reason, 0) + 1
         self.first.setdefault(reason, post.row_label)
-
-
-def _has_utf8(text: str) -> bool:
-    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _encode(text: str) -> bytes:
@@ -348,21 +344,11 @@ def shared_author_groups(authors: np.ndarray, digests: np.ndarray, minimum_posts
     for start, stop in zip(starts, np.r_[starts[1:], len(rows)], strict=True):
         if 2 <= stop - start <= MOST_SHARERS:
             pairs.update(combinations(rows[start:stop, 2].astype(int).tolist(), 2))
-    return _components([pair for pair, posts in pairs.items() if posts >= minimum_posts])
-
-
-def _components(pairs: list[tuple[int, int]]) -> list[list[int]]:
-    parent: dict[int, int] = {}
-
-    def root(author: int) -> int:
-        while parent.setdefault(author, author) != author:
-            author = parent[author]
-        return author
-
-    for left, right in pairs:
-        first, second = sorted((root(left), root(right)))
-        parent[second] = first
-    groups: dict[int, list[int]] = {}
-    for author in sorted(parent):
-        groups.setdefault(root(author), []).append(author)
-    return [groups[author] for author in sorted(groups)]
+    linked = np.array([pair for pair, posts in pairs.items() if posts >= minimum_posts], dtype=np.int64)
+    names, places = np.unique(linked, return_inverse=True)
+    if not len(names):
+        return []
+    left, right = places.reshape(-1, 2).T
+    graph = coo_array((np.ones(len(left)), (left, right)), shape=(len(names), len(names)))
+    count, labels = connected_components(graph, directed=False)
+    return [names[labels == label].tolist() for label in range(count)]

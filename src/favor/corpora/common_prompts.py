@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from tokenizers import Tokenizer
 
 from favor.corpora.copies import SHARED_WORDS, shares_a_run, word_runs
 from favor.corpora.documents import stream_documents
@@ -27,8 +26,7 @@ from favor.foundation.tokenizer import open_tokenizer
 
 FREE_ROLES = ("unused", "too_small")  # authors whose text nobody trains on
 ENCODER_ROLES = ("asce_a", "asce_b")
-_COLUMNS = ("document_id", "topic", "prompt_text", "prompt_tokens")
-
+_COLUMNS = ["document_id", "topic", "prompt_text", "prompt_tokens"]
 _Prompt = tuple[str, str, str, list[int]]  # by these columns
 
 
@@ -51,7 +49,6 @@ def select_common_prompts(
     documents: file of the table of that name. roster, client_texts: the tables of these names. Raises ``UserError``
     where there are fewer prompts than asked for.
     """
-    wanted = settings.count
     chosen = roster[roster["role"].isin(FREE_ROLES)]
     free: dict[str, str] = dict(zip(chosen["author"], chosen["topic"], strict=True))
     encoders = roster.loc[roster["role"].isin(ENCODER_ROLES), "author"].tolist()
@@ -67,15 +64,15 @@ def select_common_prompts(
     model = open_tokenizer(tokenizer)
     found: list[_Prompt] = []
     for post in _in_turn(posts, settings.seed):
-        if len(found) == wanted:
+        if len(found) == settings.count:
             break
         made = cut_post(post.text, model, cut, post.prompt)
         if made is not None and not shares_a_run(made.prompt_text, seen):
             found.append((post.document_id, free[post.author], made.prompt_text, made.prompt_tokens))
-    if len(found) < wanted:
+    if len(found) < settings.count:
         raise UserError(
-            f"common prompts: {len(found)} of {wanted} can be cut from posts of {len(free)} authors without a role; "
-            f"lower 'prompts.common.count' to {len(found)} or the corpus's 'roles', or give prompts of your own "
+            f"common prompts: {len(found)} of {settings.count} can be cut from posts of {len(free)} authors without a "
+            f"role; lower 'prompts.common.count' to {len(found)} or the corpus's 'roles', or give prompts of your own "
             "('prompts.common.path')"
         )
     return _table(found)
@@ -91,9 +88,8 @@ def read_common_prompts(
     """
     model, found, seen, sharing = open_tokenizer(tokenizer), [], dict[str, str](), list[str]()
     known = word_runs(text for text in client_texts["training_text"] if text)
-    for row in read_rows(
-        path, ReaderSettings(has_keys=False), {"prompt": "prompt", "topic": "topic"}, ["prompt"], "a column 'prompt'"
-    ):
+    columns = {"prompt": "prompt", "topic": "topic"}
+    for row in read_rows(path, ReaderSettings(has_keys=False), columns, ["prompt"], "a column 'prompt'"):
         text = row.values["prompt"]
         if not text.strip():
             raise UserError(f"{path}: {row.label}: the prompt is empty; write one or remove the row")
@@ -102,7 +98,8 @@ def read_common_prompts(
         seen[text] = row.label
         if shares_a_run(text, known):
             sharing.append(row.label)
-        found.append(("", row.values.get("topic") or UNKNOWN_TOPIC, text, _encode(model, text)))
+        tokens = model.encode(text, add_special_tokens=False).ids
+        found.append(("", row.values.get("topic") or UNKNOWN_TOPIC, text, tokens))
     if not found:
         raise UserError(f"{path}: holds no prompt; write one per row")
     if sharing:
@@ -116,13 +113,9 @@ def client_prompts(common: pd.DataFrame, clients: Iterable[str]) -> pd.DataFrame
     return pd.DataFrame({"client": list(clients)}).merge(common, how="cross")
 
 
-def _encode(tokenizer: Tokenizer, text: str) -> list[int]:
-    return list(tokenizer.encode(text, add_special_tokens=False).ids)
-
-
 def _table(found: list[_Prompt]) -> pd.DataFrame:
     names = [f"common-{number:03d}" for number in range(1, len(found) + 1)]
-    return pd.DataFrame(found, columns=list(_COLUMNS)).assign(prompt_id=names)[COMMON_PROMPTS.names]
+    return pd.DataFrame(found, columns=_COLUMNS).assign(prompt_id=names)[COMMON_PROMPTS.names]
 
 
 def _in_turn(posts: Mapping[str, Mapping[str, list[Any]]], seed: int) -> Iterable[Any]:

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -65,21 +64,21 @@ def find_near_duplicates(
             progress.update(len(grams))
     buckets = _buckets(np.concatenate(signatures), bands(threshold))
     del signatures
-    flagged = _flagged(documents, np.array(sorted(buckets), dtype=np.int64))
-    place_of = {row: place for place, row in enumerate(flagged.rows)}
-    posts = flagged.posts.merge(splits[["document_id", "split"]], on="document_id", how="left").fillna({"split": ""})
+    rows = sorted(buckets)
+    posts, sets = _flagged(documents, np.array(rows, dtype=np.int64))
+    place_of = {row: place for place, row in enumerate(rows)}
+    posts = posts.merge(splits[["document_id", "split"]], on="document_id", how="left").fillna({"split": ""})
     described = []
-    for place, row in enumerate(flagged.rows):
+    for place, row in enumerate(rows):
         candidates = [place_of[other] for other in np.unique(np.concatenate(buckets[row])).tolist() if other != row]
-        similar = ((other, _similarity(flagged.sets[place], flagged.sets[other])) for other in candidates)
+        similar = ((other, _similarity(sets[place], sets[other])) for other in candidates)
         copies = list(islice(((other, value) for other, value in similar if value >= threshold), MOST_COPIES))
         if copies:
             own = posts.iloc[[other for other, _ in copies if posts["author"][other] == posts["author"][place]]]
             training = int((own["split"] == "train").sum())
             counts = (training, len(own) - training, len(copies) - len(own))
-            described.append(
-                (*posts.loc[place, ["author", "document_id", "split"]], *counts, max(v for _, v in copies))
-            )
+            names = posts.loc[place, ["author", "document_id", "split"]]
+            described.append((*names, *counts, max(value for _, value in copies)))
     return pd.DataFrame(described, columns=NEAR_DUPLICATES.names).astype(NEAR_DUPLICATES.empty().dtypes.to_dict())
 
 
@@ -176,26 +175,18 @@ def _buckets(signatures: np.ndarray, number: int) -> dict[int, list[np.ndarray]]
     return found
 
 
-class _Flagged(NamedTuple):
-    """What is kept of the posts that share a band: row numbers, author and document_id, sorted hashes of shingles."""
-
-    rows: list[int]
-    posts: pd.DataFrame
-    sets: list[np.ndarray]
-
-
-def _flagged(documents: Path, rows: np.ndarray) -> _Flagged:
-    found = _Flagged([], pd.DataFrame(columns=["author", "document_id"], dtype=str), [])
-    posts, start = [found.posts], 0
+def _flagged(documents: Path, rows: np.ndarray) -> tuple[pd.DataFrame, list[np.ndarray]]:
+    """Return author and document_id of the posts in ``rows``, which ascend, and the sorted hashes of their shingles."""
+    posts, start = [pd.DataFrame(columns=["author", "document_id"], dtype=str)], 0
+    sets: list[np.ndarray] = []
     for batch in stream_documents(documents, ("author", "document_id", "text")):
         chosen = rows[(rows >= start) & (rows < start + len(batch))]
         own = batch.iloc[chosen - start]
         grams = [shingles(text) for text in own["text"]]
-        found.rows.extend(chosen.tolist())
         posts.append(own[["author", "document_id"]])
-        found.sets.extend(np.unique(np.array(hashes, dtype=np.uint64)) for hashes in RMinHash.hash_token_sets(grams))
+        sets.extend(np.unique(np.array(hashes, dtype=np.uint64)) for hashes in RMinHash.hash_token_sets(grams))
         start += len(batch)
-    return found._replace(posts=pd.concat(posts, ignore_index=True))
+    return pd.concat(posts, ignore_index=True), sets
 
 
 def _similarity(left: np.ndarray, right: np.ndarray) -> float:

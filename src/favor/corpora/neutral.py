@@ -9,8 +9,6 @@ from pathlib import Path
 
 from favor.foundation.errors import UserError
 
-ENGLISH = "english"  # the sentences below, by the key of the configuration
-
 _AUSTEN = (
     """
 The Palmers returned to Cleveland the next day, and the two families at Barton were again left to entertain each other.

@@ -115,10 +115,10 @@ def select_prompts(
                 break
         if made < settings.per_client:
             short.append((client, made, settings.per_client))
-    columns = ("client", "prompt_id", "document_id", "topic", *Cut._fields)
-    shortfall = pd.DataFrame(short, columns=["client", "prompts", "wanted"])
     _refuse_none(client_texts, {row[0] for row in rows}, settings, bool(left_out), trained is not None)
-    return Prompts(pd.DataFrame(rows, columns=list(columns)).astype({"gold_tokens": "int32"}), shortfall)
+    columns = ["client", "prompt_id", "document_id", "topic", *Cut._fields]
+    prompts = pd.DataFrame(rows, columns=columns).astype({"gold_tokens": "int32"})
+    return Prompts(prompts, pd.DataFrame(short, columns=["client", "prompts", "wanted"]))
 
 
 def _refuse_none(

@@ -4,15 +4,13 @@ The paper samples "a style-diverse 50-author roster" of authors with at least 30
 on authors disjoint from it and from each other.
 """
 
-from __future__ import annotations
-
 import sys
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -33,13 +31,7 @@ from favor.foundation.seeds import derive_seed
 
 PARTS = ("client", "asce_a", "asce_b")
 ROLES = (*PARTS, "background")  # the roles whose texts are used
-
-
 FEATURE_WORDS = 20_000  # of an author's training text, from which style is measured
-
-
-def _anyone(_author: str, _place: int) -> bool:
-    return True
 
 
 def select_roster(
@@ -49,7 +41,7 @@ def select_roster(
     documents: Path,
     settings: Roster,
     filtered: Collection[str] = (),
-    suits: Sequence[Suits] = (_anyone,),
+    suits: Sequence[Suits] = (lambda _author, _place: True,),
 ) -> pd.DataFrame:
     """Return the ``roster`` table: every author's role, and the client names in selection order.
 
@@ -178,8 +170,7 @@ def _share_out(
 
     asce_a = encoder(settings.roles.asce_a, "asce_a", "asce_b")
     asce_b = encoder(settings.roles.asce_b, "asce_b", "asce_a", asce_a)
-    dealt = (hands[part] for part in ("client", "asce_a", "asce_b"))
-    left = _first(sum(map(len, hands.values())), *dealt, without={*asce_a, *asce_b})
+    left = _first(sum(map(len, hands.values())), *hands.values(), without={*asce_a, *asce_b})
     clients: list[str] = []
     for place in range(1, settings.roles.clients + 1):
         author = next((author for author in left if suits(author, place)), None)
@@ -244,7 +235,7 @@ class Measured:
     measures: pd.DataFrame | None
 
     @classmethod
-    def read(cls, files: Any) -> Measured:
+    def read(cls, files: Any) -> Self:
         """Read the inputs of a job, by their names in its rule."""
         measures = [read_parquet(path, AUTHOR_MEASURES) for path in files.measures]
         return cls(

@@ -103,14 +103,8 @@ def style_features(text: str) -> np.ndarray:
         len(words) / max(len(sentences), 1),
         len(set(opening)) / len(opening),
     )
-    return np.array(
-        [
-            *word_rates(lowered, ROSTER_WORDS),
-            *(text.count(mark) / len(text) for mark in MARKS),
-            *shapes,
-            *lengths,
-        ]
-    )
+    marks = (text.count(mark) / len(text) for mark in MARKS)
+    return np.array([*word_rates(lowered, ROSTER_WORDS), *marks, *shapes, *lengths])
 
 
 def standardise(features: np.ndarray) -> np.ndarray:

@@ -18,6 +18,7 @@ COLUMNS: dict[str, str] = {}  # the format has none to name
 SPLITS = ("train", "dev", "test")
 ID = str | int  # LaMP writes ids, and ratings that are asked for, either way
 QUESTIONS, OUTPUTS = "_questions.json", "_outputs.json"
+FILES = f"train{QUESTIONS}, dev{QUESTIONS} or test{QUESTIONS}"
 _MAIL_FILE = re.compile(r"[\w.-]+\.txt")  # stands in LaMP-6 where a mail of Avocado belongs
 _TWEET = {"id", "text", "date"}  # keys of LaMP-7, of which a question's gold output is its author's text too
 
@@ -68,15 +69,11 @@ def read(path: Path, settings: ReaderSettings) -> Iterator[RawPost]:
 def _files(path: Path) -> list[Path]:
     if not path.is_dir():
         if not path.name.startswith(tuple(f"{split}_" for split in SPLITS)):
-            raise UserError(
-                f"{path}: not train{QUESTIONS}, dev{QUESTIONS} or test{QUESTIONS}; name one, or their folder"
-            )
+            raise UserError(f"{path}: not {FILES}; name one, or their folder")
         return [path]
     found = [path / f"{split}{QUESTIONS}" for split in SPLITS if (path / f"{split}{QUESTIONS}").is_file()]
     if not found:
-        raise UserError(
-            f"{path}: holds no train{QUESTIONS}, dev{QUESTIONS} or test{QUESTIONS}; give the folder of a task"
-        )
+        raise UserError(f"{path}: holds no {FILES}; give the folder of a task")
     return found
 
 
