@@ -72,22 +72,19 @@ def to_fetch(config: Configuration) -> list[str]:
     Raises ``UserError`` where a local folder or GGUF file is named that does not exist, or where the header of such a
     file is wrong: the job that needs it may come at the end.
     """
-    for name, gguf in ((name, model.gguf) for name, model in config.base_models.items()):
-        if gguf is not None:
+    wanted = {}
+    for name, model in config.base_models.items():
+        if model.gguf is not None:
             try:
-                read_header(gguf)
+                read_header(model.gguf)
             except UserError as error:
                 raise UserError(f"config key 'base_models.{name}.source': {error}") from None
-    wanted = {
-        f"base_models.{name}.source": [model.source]
-        for name, model in config.base_models.items()
-        if model.source is not None and model.gguf is None
-    }
+        elif model.source is not None:
+            wanted[f"base_models.{name}.source"] = [model.source]
     for name, encoder in config.encoders.items():
         wanted[f"encoders.{name}"] = [] if encoder.optional else sources(encoder)
     for name, experiment in config.experiments.items():
-        model = experiment.evaluation.bertscore.model
-        wanted[f"experiments.{name}.evaluation.bertscore.model"] = [model]
+        wanted[f"experiments.{name}.evaluation.bertscore.model"] = [experiment.evaluation.bertscore.model]
     missing = [(key, source) for key, found in wanted.items() for source in found if not is_here(source)]
     for key, source in missing:
         if source.startswith((".", "/", "~")):

@@ -363,7 +363,6 @@ def _check_ranks(where: str, experiment: Experiment) -> None:
 def _check_attack(where: str, experiment: Experiment) -> None:
     attack = experiment.federation.attack
     assert attack is not None
-    assert experiment.clients is not None
     count = attacker_count(experiment.clients, attack.share)
     least = 3 if attack.kind == "hijack" else 2  # two to measure, and the target
     if count > experiment.clients - least:

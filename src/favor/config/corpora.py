@@ -18,12 +18,9 @@ def complete_corpus(corpus: Corpus, where: str) -> None:
     """Fill in what the reader's own file declares. Raises ``UserError`` that names the key."""
     check_known(corpus.reader, CORPUS_READERS.names(), f"{where}.reader")
     reader = CORPUS_READERS.path(corpus.reader)
-    if corpus.encoding is None:
-        fill(corpus, encoding=declared_value(reader, "ENCODING", "utf-8"))
-    if corpus.excluded_authors is None:
-        fill(corpus, excluded_authors=declared_value(reader, "EXCLUDED_AUTHORS", []))
-    if corpus.excluded_texts is None:
-        fill(corpus, excluded_texts=declared_value(reader, "EXCLUDED_TEXTS", []))
+    for key, otherwise in (("encoding", "utf-8"), ("excluded_authors", []), ("excluded_texts", [])):
+        if getattr(corpus, key) is None:
+            fill(corpus, **{key: declared_value(reader, key.upper(), otherwise)})
 
 
 def check_corpus(corpus: Corpus, where: str) -> None:

@@ -127,7 +127,6 @@ class Experiment(Task, Withdrawals, Clients, Section):
     @property
     def remaining_clients(self) -> int:
         """Number of clients that did not withdraw."""
-        assert self.clients is not None
         return self.clients - len(self.withdrawn)
 
     def check_rows(self, where: str, methods: list[str]) -> None:

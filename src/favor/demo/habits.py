@@ -8,13 +8,7 @@ import random
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from favor.demo.vocabulary import (
-    CLAUSES,
-    GENERAL_DEEDS,
-    GENERAL_QUALITIES,
-    QUESTIONS,
-    TIMES,
-)
+from favor.demo.vocabulary import CLAUSES, GENERAL_DEEDS, GENERAL_QUALITIES, QUESTIONS, TIMES
 
 ENDS = (".", "!", "...", "..", "!!", "!!!")
 QUESTION_ENDS = ("?", "??", "?!", "...?")

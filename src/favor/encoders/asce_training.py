@@ -158,14 +158,9 @@ def _fit(
     """Train in place, leave the best epoch's weights in ``network``; return (figures of each epoch, best from 1)."""
     position = {author: index for index, author in enumerate(authors)}
     longest = min(settings.maximum_tokens, backbone.longest_input)
-    ids = {
-        name: token_ids(backbone.tokenizer, part["text"].tolist(), longest)
-        for name, part in (("train", training), ("validation", validation))
-    }
-    labels = {
-        name: np.array([position[author] for author in part["author"]])
-        for name, part in (("train", training), ("validation", validation))
-    }
+    parts = {"train": training, "validation": validation}
+    ids = {name: token_ids(backbone.tokenizer, part["text"].tolist(), longest) for name, part in parts.items()}
+    labels = {name: np.array([position[author] for author in part["author"]]) for name, part in parts.items()}
     optimiser = torch.optim.AdamW(_groups(network, head, settings), weight_decay=settings.weight_decay)
     steps = settings.epochs * -(-len(training) // settings.batch_size)
     scheduler = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: _rate_factor(step, steps, settings))
@@ -197,10 +192,8 @@ def _fit(
 def _groups(network: StyleNetwork, head: ArcFaceHead, settings: AsceTraining) -> list[dict[str, object]]:
     head_rate = settings.learning_rate if settings.head_learning_rate is None else settings.head_learning_rate
     top = [*network.projection.parameters(), *network.norm.parameters(), *head.parameters()]
-    return [
-        {"params": list(network.backbone.parameters()), "lr": settings.learning_rate},
-        {"params": top, "lr": head_rate},
-    ]
+    backbone = {"params": list(network.backbone.parameters()), "lr": settings.learning_rate}
+    return [backbone, {"params": top, "lr": head_rate}]
 
 
 def _rate_factor(step: int, steps: int, settings: AsceTraining) -> float:

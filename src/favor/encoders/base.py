@@ -75,3 +75,9 @@ def checked_options(kind: str, options: Mapping[str, object], defaults: Mapping[
         if name not in defaults:
             raise UserError(f"encoder kind '{kind}' has no option '{name}'; it has {', '.join(sorted(defaults))}")
     return {**defaults, **options}
+
+
+def check_precision(precision: str) -> None:
+    """Raise ``UserError`` for a precision that no encoder computes in."""
+    if precision not in ("float32", "bfloat16"):
+        raise UserError(f"encoder option 'precision' is '{precision}'; use float32 or bfloat16")

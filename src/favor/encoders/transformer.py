@@ -1,6 +1,6 @@
 """Encoders that are a frozen transformer and a way to pool its output into one unit vector a text."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,28 +8,23 @@ import torch
 from torch.nn import functional
 
 from favor.encoders.backbones import Backbone, compute_device, encode_in_batches, token_ids
-from favor.encoders.base import TextEncoder
+from favor.encoders.base import TextEncoder, check_precision
 from favor.foundation.arithmetic import fast_linear_layers
-from favor.foundation.errors import UserError
 from favor.running.jobs.progress import Progress
 
 Pool = Callable[[Any, torch.Tensor], torch.Tensor]  # (model output, mask [b, t]) -> [b, d]
 
 
 class TransformerEncoder(TextEncoder):
-    """Tokens -> transformer -> ``pool`` -> unit row. ``precision`` is float32, or bfloat16 for the transformer."""
+    """Tokens -> transformer -> ``pool`` -> unit row. Of ``options``, precision is the transformer's."""
 
-    def __init__(
-        self, backbone: Backbone, pool: Pool, dimension: int, maximum_tokens: int, batch_size: int, precision: str
-    ) -> None:
-        if precision not in ("float32", "bfloat16"):
-            raise UserError(f"encoder option 'precision' is '{precision}'; use float32 or bfloat16")
+    def __init__(self, backbone: Backbone, pool: Pool, dimension: int, options: Mapping[str, Any]) -> None:
+        check_precision(options["precision"])
         self.device = compute_device()
         self.backbone, self.pool, self.dimension = backbone, pool, dimension
         self.model = backbone.model.to(self.device).eval().requires_grad_(False)
-        self.maximum_tokens = min(maximum_tokens, backbone.longest_input)
-        self.batch_size = batch_size
-        self.precision = precision
+        self.maximum_tokens = min(options["maximum_tokens"], backbone.longest_input)
+        self.batch_size, self.precision = options["batch_size"], options["precision"]
 
     def encode(self, texts: Sequence[str], progress: Progress | None = None) -> np.ndarray:
         """See :meth:`TextEncoder.encode`."""

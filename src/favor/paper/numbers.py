@@ -164,19 +164,15 @@ def _declared() -> tuple[Number, ...]:
 
 
 def _ranks() -> Iterator[Number]:
-    source, pairs = (
-        ("Proto. Acc.", "Proto. F1", "Gen→Src AUC"),
-        ("Author Acc.", "Macro-F1", "Silhouette", "Gen-Gen AUC"),
-    )
-    for table, view, columns, where in (
-        ("asce-leakage-free-gensource", "generated to source", source, "Author-disjoint ASCE"),
-        ("asce-leakage-free-pairwise", "generated texts", pairs, "Author-disjoint ASCE"),
+    for table, view, columns in (
+        ("gensource", "generated to source", ("Proto. Acc.", "Proto. F1", "Gen→Src AUC", "Gen→Src EER")),
+        ("pairwise", "generated texts", ("Author Acc.", "Macro-F1", "Silhouette", "Gen-Gen AUC", "Gen-Gen EER")),
     ):
-        error = columns[-1].replace("AUC", "EER")
-        for column in (*columns, error):
-            key = f"rank_{table.rsplit('-', 1)[1]}_{re.sub(r'[^a-z0-9]+', '_', column.lower()).strip('_')}"
+        for column in columns:
+            key = f"rank_{table}_{re.sub(r'[^a-z0-9]+', '_', column.lower()).strip('_')}"
             what = f"FAVoR's place by {column}, {view}, references included; no test"
-            yield Number(key, what, where, table, _rank(column, lower=column == error), decimals=0)
+            formula = _rank(column, lower=column.endswith("EER"))
+            yield Number(key, what, "Author-disjoint ASCE", f"asce-leakage-free-{table}", formula, decimals=0)
 
 
 def _pairs() -> Iterator[Number]:
@@ -216,8 +212,7 @@ def _studies() -> Iterator[Number]:
     ):
         what = f"Human audit: {column}, overall"
         formula = _cell("Overall", column)
-        place = "Human 2AFC audit"
-        yield Number(f"audit_{key}", what, place, "human-2afc-agreement", formula, paper, decimals)
+        yield Number(f"audit_{key}", what, "Human 2AFC audit", "human-2afc-agreement", formula, paper, decimals)
     for key, column in (
         ("accuracy", "Sep. Acc."),
         ("macro_f1", "Macro-F1"),
@@ -242,34 +237,19 @@ def _costs() -> Iterator[Number]:
     def updates(values: Values) -> tuple[float, str]:
         return (values[upload] / values[once] if values[once] else math.nan), ""
 
+    def value(row: str, factor: float = 1.0) -> Callable[[Values], tuple[float, str]]:
+        return _cell(row, "Value", factor)
+
+    gib = 2.0**-30
     for key, what, formula, paper, decimals in (
-        ("parameters", "Trainable LoRA parameters, millions", _cell("Trainable PEFT params", "Value", 1e-6), 29.93, 2),
-        (
-            "adapter_bytes",
-            "Serialised shared adapter, bytes",
-            _cell("Serialized shared adapter", "Value"),
-            119801528.0,
-            0,
-        ),
+        ("parameters", "Trainable LoRA parameters, millions", value("Trainable PEFT params", 1e-6), 29.93, 2),
+        ("adapter_bytes", "Serialised shared adapter, bytes", value("Serialized shared adapter"), 119801528.0, 0),
         ("updates", "Client updates of a seed", updates, 72.0, 0),
-        ("upload", "Upload of a seed, GiB", _cell(*upload, 2.0**-30), 8.03, 2),
-        (
-            "traffic",
-            "Upload and broadcast of a seed, GiB",
-            _cell("Upload + broadcast per seed", "Value", 2.0**-30),
-            16.07,
-            2,
-        ),
-        (
-            "residuals",
-            "Private residuals kept, GiB",
-            _cell("Final private residual storage", "Value", 2.0**-30),
-            5.58,
-            2,
-        ),
+        ("upload", "Upload of a seed, GiB", value(upload[0], gib), 8.03, 2),
+        ("traffic", "Upload and broadcast of a seed, GiB", value("Upload + broadcast per seed", gib), 16.07, 2),
+        ("residuals", "Private residuals kept, GiB", value("Final private residual storage", gib), 5.58, 2),
     ):
-        where = "Efficiency"
-        yield Number(f"cost_{key}", what, where, "efficiency_communication", formula, paper, decimals)
+        yield Number(f"cost_{key}", what, "Efficiency", "efficiency_communication", formula, paper, decimals)
 
 
 NUMBERS = _declared()

@@ -25,11 +25,6 @@ MARKS = {"best": "**", "second": "_", "": ""}
 _NUMBER = re.compile(r"([+-]?\d+(?:\.\d+)?)(?: ± (\d+(?:\.\d+)?))?")
 
 
-def paper_labels() -> list[str]:
-    """Return the labels of the tables whose values are shipped."""
-    return sorted(path.stem for path in FOLDER.glob("*.csv"))
-
-
 def paper_file(label: str) -> Path:
     """Return the file with the values of table ``label``; it need not exist."""
     return FOLDER / f"{label}.csv"

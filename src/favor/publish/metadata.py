@@ -10,7 +10,7 @@ import hashlib
 import io
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -52,7 +52,7 @@ class Published:
     title: str
     licence: str
     date: datetime.date
-    creators: Sequence[str] = field(default=())
+    creators: Sequence[str] = ()
 
     @property
     def licence_url(self) -> str:
@@ -154,7 +154,9 @@ def research_object(files: Mapping[str, bytes], published: Published) -> bytes:
     ]
     article = ContextEntity(crate, "#paper", {"@type": "ScholarlyArticle", "name": paper["title"]})
     article["author"] = [_person(crate, f"{each['given-names']} {each['family-names']}") for each in paper["authors"]]
-    software = ContextEntity(crate, "#software", _software(citation))
+    about = {"@type": "SoftwareApplication", "name": citation["title"], "description": citation["abstract"]}
+    about |= {"version": citation["version"], "license": f"https://spdx.org/licenses/{citation['license']}"}
+    software = ContextEntity(crate, "#software", about)
     software["citation"] = crate.add(article)
     crate.root_dataset["citation"] = article
     run = ContextEntity(crate, "#run", {"@type": "CreateAction", "name": "The run behind these results"})
@@ -163,16 +165,6 @@ def research_object(files: Mapping[str, bytes], published: Published) -> bytes:
     run["result"] = [each for each in held if each.id.startswith("results/")]
     crate.root_dataset["mentions"] = crate.add(run)
     return _json(crate.metadata.generate())
-
-
-def _software(citation: Mapping[str, object]) -> dict[str, object]:
-    return {
-        "@type": "SoftwareApplication",
-        "name": citation["title"],
-        "description": citation["abstract"],
-        "version": citation["version"],
-        "license": f"https://spdx.org/licenses/{citation['license']}",
-    }
 
 
 def _person(crate: ROCrate, name: str) -> ContextEntity:

@@ -42,14 +42,11 @@ def sizes_of(authors: pd.DataFrame, real: bool, source: str) -> Sizes:
     Raises ``UserError`` that says how many authors are missing.
     """
     needed = FEWEST_CLIENTS if real else PRETRAINED_CLIENTS + ENCODER_AUTHORS + BACKGROUND_AUTHORS
-    least = PRETRAINED_CLIENTS if not real else FEWEST_CLIENTS
+    least = FEWEST_CLIENTS if real else PRETRAINED_CLIENTS
     above = [authors[(authors["documents"] >= posts) & (authors["words"] >= words)] for posts, words in THRESHOLDS]
     writing = [int((enough["long_test_posts"] > 0).sum()) for enough in above]
-    chosen = [
-        len(enough) >= min(MANY, len(above[-1])) and count >= least
-        for enough, count in zip(above, writing, strict=True)
-    ]
-    at = chosen.index(True) if any(chosen) else len(chosen) - 1
+    many = min(MANY, len(above[-1]))
+    at = next((at for at, enough in enumerate(above) if len(enough) >= many and writing[at] >= least), -1)
     (posts, words), enough, writers = THRESHOLDS[at], above[at], writing[at]
     if len(enough) < needed or writers < least:
         why = "as clients" if real else "to train a base model, a style encoder and clients"

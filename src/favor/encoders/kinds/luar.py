@@ -49,9 +49,7 @@ def load(options: Mapping[str, Any], folder: Path | None) -> TextEncoder:
         Backbone(model, tokenizer, padding_id),
         lambda output, mask: functional.linear(mean_pool(output.last_hidden_state.float(), mask), weight, bias),
         weight.shape[0],
-        checked["maximum_tokens"],
-        checked["batch_size"],
-        checked["precision"],
+        checked,
     )
 
 

@@ -23,7 +23,7 @@ from favor.encoders.backbones import (
     resolve_source,
     token_ids,
 )
-from favor.encoders.base import TextEncoder, checked_options
+from favor.encoders.base import TextEncoder, check_precision, checked_options
 from favor.foundation.arithmetic import fast_linear_layers
 from favor.foundation.errors import UserError
 from favor.foundation.tokenizer import read_control_tokens_as_text
@@ -42,8 +42,7 @@ class SentenceEncoder(TextEncoder):
     """A sentence-transformers model with a limit on tokens and, if asked for, bfloat16 arithmetic."""
 
     def __init__(self, model: SentenceTransformer, options: Mapping[str, Any]) -> None:
-        if options["precision"] not in ("float32", "bfloat16"):
-            raise UserError(f"encoder option 'precision' is '{options['precision']}'; use float32 or bfloat16")
+        check_precision(options["precision"])
         self.model = model.eval().requires_grad_(False)
         self.dimension = int(model.get_embedding_dimension())
         self.batch_size, self.precision, self.prompt = options["batch_size"], options["precision"], options["prompt"]

@@ -24,11 +24,4 @@ def load(options: Mapping[str, Any], folder: Path | None) -> TextEncoder:
     """Options and their defaults: see ``DEFAULTS``. ``folder`` is not used: nothing is trained."""
     checked = checked_options("star", options, DEFAULTS)
     backbone = load_backbone(checked["source"], tokenizer=checked["tokenizer"], keep_pooler=True)
-    return TransformerEncoder(
-        backbone,
-        lambda output, _mask: output.pooler_output,
-        backbone.hidden_size,
-        checked["maximum_tokens"],
-        checked["batch_size"],
-        checked["precision"],
-    )
+    return TransformerEncoder(backbone, lambda output, _mask: output.pooler_output, backbone.hidden_size, checked)

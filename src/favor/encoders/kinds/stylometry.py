@@ -37,12 +37,6 @@ class StylometryEncoder(TextEncoder):
         self.vectorizers = [_fitted(kind, words, state[kind], arrays[kind]) for kind in ("character", "word")]
         self.dimension = sum(len(state[kind]) for kind in ("character", "word")) + len(VERIFIER_WORDS) + len(STRUCTURE)
 
-    @property
-    def feature_names(self) -> list[str]:
-        """What every coordinate measures, in order."""
-        grams = [f"{kind} {gram!r}" for kind in ("character", "word") for gram in self.state[kind]]
-        return [*grams, *(f"function word {word}" for word in VERIFIER_WORDS), *STRUCTURE]
-
     def encode(self, texts: Sequence[str], progress: Progress | None = None) -> np.ndarray:
         """See :meth:`TextEncoder.encode`."""
         distinct = sorted(set(texts))
