@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
-import time
 
 import numpy as np
 import torch
-from random_models import SHAPES, random_base
+from random_models import SHAPES, random_base, timed
 
 from favor.config.models import PROJECTIONS
 from favor.inference.generation import GenerationRequest, generate
@@ -79,21 +77,8 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
     make = run_stacked if options.side == "stacked" else run_one_by_one
     brief = argparse.Namespace(**{**vars(options), "new": 4})
     make(base, requests[: options.prompts], brief)
-    if options.device == "cuda":
-        torch.cuda.synchronize()
-        torch.cuda.reset_peak_memory_stats()
-    started = time.monotonic()
-    outputs = make(base, requests, options)
-    if options.device == "cuda":
-        torch.cuda.synchronize()
-    seconds = time.monotonic() - started
-    memory = (
-        torch.cuda.max_memory_allocated()
-        if options.device == "cuda"
-        else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    )
-    tokens = sum(map(len, outputs))
-    return {"tokens": tokens, "peak_mib": memory / 2**20, "seconds": seconds, "outputs": outputs}
+    outputs, spent = timed(options.device, lambda: make(base, requests, options))
+    return {"tokens": sum(map(len, outputs)), **spent, "outputs": outputs}
 
 
 def main() -> None:

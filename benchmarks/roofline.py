@@ -14,6 +14,7 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -75,20 +76,29 @@ def plans(lengths: Sequence[Sequence[int]], settings: Optimisation) -> list[Plan
     return made
 
 
-def padding(stage: Sequence[Plan], together: int, device: torch.device) -> tuple[float, int]:
-    """Return (padded / real tokens, passes) of one epoch of a stage with so many clients ``together`` in a job."""
-    room = Room(device, SETTINGS, None, Widths())
-    padded = real = passes = 0
+def planned_passes(room: Room, stage: Sequence[Plan], together: int) -> Iterator[Sequence[Any]]:
+    """Yield every pass of a stage's epoch, in parts where a micro-batch is cut, with ``together`` clients in a job."""
     for first in range(0, len(stage), together):
         members = stage[first : first + together]
         for step in range(max(len(plan.steps) for plan in members)):
             active = [position for position, plan in enumerate(members) if step < len(plan.steps)]
-            for parts in room.passes(members, step, active):
-                for shares in parts:
-                    batch = build_batch(shares, SETTINGS, None, 0.0, META if device == GPU else device)
-                    padded += batch.tokens.numel()
-                    real += sum(len(s.plan.task.pieces[i]) for s in shares for g in s.groups for i in s.indices(g))
-                    passes += 1
+            yield from room.passes(members, step, active)
+
+
+def real_tokens(shares: Sequence[Any]) -> int:
+    """Return the tokens of a pass, or of a part of it, without padding."""
+    return sum(len(s.plan.task.pieces[i]) for s in shares for g in s.groups for i in s.indices(g))
+
+
+def padding(stage: Sequence[Plan], together: int, device: torch.device) -> tuple[float, int]:
+    """Return (padded / real tokens, passes) of one epoch of a stage with so many clients ``together`` in a job."""
+    room = Room(device, SETTINGS, None, Widths())
+    padded = real = passes = 0
+    for shares in (shares for parts in planned_passes(room, stage, together) for shares in parts):
+        batch = build_batch(shares, SETTINGS, None, 0.0, META if device == GPU else device)
+        padded += batch.tokens.numel()
+        real += real_tokens(shares)
+        passes += 1
     return padded / real, passes
 
 
@@ -139,19 +149,6 @@ def trace_pass(
     return counts, sum(map(sum, lengths))
 
 
-def planned_passes(room: Room, stage: Sequence[Plan], together: int) -> Iterator[list[int]]:
-    """Yield the tokens of every pass of a stage's epoch, of each part where a micro-batch is cut."""
-    for first in range(0, len(stage), together):
-        members = stage[first : first + together]
-        for step in range(max(len(plan.steps) for plan in members)):
-            active = [position for position, plan in enumerate(members) if step < len(plan.steps)]
-            for parts in room.passes(members, step, active):
-                yield [
-                    sum(len(s.plan.task.pieces[i]) for s in shares for g in s.groups for i in s.indices(g))
-                    for shares in parts
-                ]
-
-
 def stage_seconds(
     base: BaseModel, card: Card, stage: Sequence[Plan], together: int, liger: bool = False
 ) -> tuple[Room, float]:
@@ -167,13 +164,13 @@ def stage_seconds(
     weights = sum(parameter.numel() * parameter.element_size() for parameter in base.model.parameters())
     room = Room(GPU, SETTINGS, None, Widths())
     while True:
-        passes = list(planned_passes(room, stage, together))
+        passes = [list(map(real_tokens, parts)) for parts in planned_passes(room, stage, together)]
         largest = max(map(max, passes))
         counts, many = trace_pass(base, largest, min(2, together), room.recomputed, liger=liger)
         if weights + values + counts.peak <= USABLE * card.memory * 1e9:
             break
         # The pass that runs out of memory is the one at work.
-        next(parts for parts in planned_passes(room, stage, together) if max(parts) == largest)
+        next(parts for parts in planned_passes(room, stage, together) if max(map(real_tokens, parts)) == largest)
         if not room.narrow(1):
             raise ValueError(f"one row does not fit in {card.memory} GB")
     half, few = trace_pass(base, largest // 2, min(2, together), room.recomputed, liger=liger)

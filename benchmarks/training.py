@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import tempfile
-import time
 from collections.abc import Sequence
 
 import numpy as np
 import torch
-from random_models import SHAPES, random_base
+from random_models import SHAPES, random_base, timed
 
 from favor.config.models import PROJECTIONS
 from favor.lm.base import BaseModel
@@ -149,21 +147,8 @@ def measure(options: argparse.Namespace) -> dict[str, float]:
     train_all = run_stacked if options.side == "stacked" else run_trainer
     warm = [ClientTask("warm", tasks[0].pieces[:8], tasks[0].start, 1, 1)]
     train_all(base, warm, settings)
-    if options.device == "cuda":
-        torch.cuda.synchronize()
-        torch.cuda.reset_peak_memory_stats()
-    started = time.monotonic()
-    train_all(base, tasks, settings)
-    if options.device == "cuda":
-        torch.cuda.synchronize()
-    seconds = time.monotonic() - started
-    tokens = sum(len(piece) for task in tasks for piece in task.pieces)
-    memory = (
-        torch.cuda.max_memory_allocated()
-        if options.device == "cuda"
-        else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    )
-    return {"tokens": tokens, "peak_mib": memory / 2**20, "seconds": seconds}
+    _, spent = timed(options.device, lambda: train_all(base, tasks, settings))
+    return {"tokens": sum(len(piece) for task in tasks for piece in task.pieces), **spent}
 
 
 def main() -> None:
