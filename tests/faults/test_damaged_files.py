@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from tests.faults.conftest import completes, ended, start
+from tests.faults.conftest import completes, ended, in_jobs, start
 from tests.shortest import ARGUMENTS, TABLES, contents
 
 pytestmark = pytest.mark.slow(24)
@@ -52,15 +52,9 @@ def test_a_file_cut_while_the_run_goes_on_stops_the_job_that_reads_it(finished, 
     """The start finds what is cut then; a job that meets a half file later must not compute from it."""
     name, cut_name = f"{SEED}/favor/generations.parquet", CUT["adapter"]
     path = project.folder / "results" / cut_name
-    hook = tmp_path / "hook"
-    hook.mkdir()
-    (hook / "sitecustomize.py").write_text(
-        "import os, sys\n"
-        "if any(a.endswith('.generate.py') for a in sys.orig_argv):\n"
-        f"    os.truncate({str(path)!r}, {path.stat().st_size - 9})\n"
-    )
+    hook = in_jobs(tmp_path / "hook", "generate", f"import os\nos.truncate({str(path)!r}, {path.stat().st_size - 9})")
     (project.folder / "results" / name).unlink()
-    process = start(project, f"results/{name}", environment={"PYTHONPATH": str(hook)}, warm=True)
+    process = start(project, f"results/{name}", environment=hook, warm=True)
     output = ended(process)
     assert process.returncode == 1
     (line,) = [line for line in output.splitlines() if line.startswith("error in generate: ")]

@@ -71,33 +71,23 @@ def test_a_disk_without_room_for_a_byte(finished, project, small_disk, what) -> 
     assert contents(project) == contents(finished)
 
 
-def test_read_only_results_are_refused_before_any_job(finished, project) -> None:
+@pytest.mark.parametrize(
+    ("folder", "refusal"),
+    [
+        ("results", "'results' (Permission denied). Fix its permissions"),
+        (f"results/{SEED}/favor", f"'results/{SEED}/favor'. Fix its permissions"),
+    ],
+)
+def test_read_only_folders_are_refused_before_any_job(finished, project, folder, refusal) -> None:
     _, name = WRITING["generation"]
     remove(project, [name])
-    results = project.folder / "results"
-    results.chmod(0o555)
+    (project.folder / folder).chmod(0o555)
     process = start(project, f"results/{name}", before=obeys_permissions)
     output = ended(process)
     assert process.returncode == 1
-    assert "Cannot write to results folder 'results' (Permission denied). Fix its permissions" in output
+    assert f"Cannot write to results folder {refusal}" in output
     assert "Traceback" not in output
     assert not jobs_begun(output)
-    results.chmod(0o755)
-    completes(project, f"results/{name}")
-    assert contents(project) == contents(finished)
-
-
-def test_a_read_only_folder_within_the_results(finished, project) -> None:
-    _, name = WRITING["generation"]
-    remove(project, [name])
-    folder = (project.folder / "results" / name).parent
-    folder.chmod(0o555)
-    process = start(project, f"results/{name}", before=obeys_permissions)
-    output = ended(process)
-    assert process.returncode == 1
-    assert f"Cannot write to results folder 'results/{SEED}/favor'. Fix its permissions" in output
-    assert "Traceback" not in output
-    assert not jobs_begun(output)
-    folder.chmod(0o755)
+    (project.folder / folder).chmod(0o755)
     completes(project, f"results/{name}")
     assert contents(project) == contents(finished)

@@ -127,8 +127,7 @@ def test_a_killed_job_is_named_and_its_log_shown_where_to_find(project) -> None:
     completes(project, f"results/{name}")
 
 
-@pytest.mark.parametrize("what", ["tree"])
-def test_two_kills_in_a_row_leave_one_lock(project, what) -> None:
+def test_two_kills_in_a_row_leave_one_lock(project) -> None:
     name = "short/seed1/favor/generations.parquet"
     (project.folder / "results" / name).unlink()
     for _ in range(2):

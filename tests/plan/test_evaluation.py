@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Callable
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -68,24 +69,6 @@ def test_a_table_that_an_experiment_lacks_is_refused(plan) -> None:
         tables.scores(Key(experiment="demo", label="qwen-generic-quality"))
 
 
-def test_a_table_of_a_sweep_belongs_to_no_experiment(plan) -> None:
-    with pytest.raises(UserError, match="'text-volume-sweep' is a table of a sweep"):
-        plan(PLANNED, lambda config: config["experiments"]["demo"].update(tables=["text-volume-sweep"]))
-
-
-def test_a_table_of_an_experiment_belongs_to_no_sweep(plan) -> None:
-    sweep = {"points": [{"label": "1", "experiment": "demo"}], "tables": ["main_federated_results"]}
-    message = r"'sweeps.s.tables': 'main_federated_results' is a table of an experiment; name it there"
-    with pytest.raises(UserError, match=message):
-        plan(PLANNED, lambda config: config.update(sweeps={"s": sweep}))
-
-
-def test_a_label_with_other_hyphens_is_told_from_the_tables_own(plan) -> None:
-    message = "there is no 'main-federated-results'; did you mean 'main_federated_results'?"
-    with pytest.raises(UserError, match=re.escape(message)):
-        plan(PLANNED, lambda config: config["experiments"]["demo"].update(tables=["main-federated-results"]))
-
-
 def test_comparisons_are_those_that_the_experiment_has(plan) -> None:
     planner = plan(PLANNED)
     key = Key(experiment="demo", label="phase1-ablation-paired-tests")
@@ -104,29 +87,52 @@ def test_an_absent_encoder_is_named_once_and_planned_nowhere(plan, capsys) -> No
     announce(planner.project.absent.values(), ())
     assert capsys.readouterr().err.count("warning: left out: STAR (/no/star) is not on this machine.") == 1
     key = run_key("demo", "2026", "favor")
-    embeddings = planner.paths.generation_embeddings.each(key, encoder=planner.project.spaces(key))
-    files = [*embeddings, *planner.evaluation.sources(key), *planner.targets.everything()]
+    read = planner.evaluation.outputs_in(planner.project.spaces)
+    embeddings = read["embeddings"](key)
+    files = [*embeddings, *read["sources"](key), *read["golds"](key), *planner.targets.everything()]
     assert not [path for path in files if "star" in path]
     assert "results/demo/embeddings/stylometry.parquet" in embeddings
     # Tables may be published, so they show no folder.
     assert planner.tables.context("demo").absences["star"] == "STAR is not on this machine"
 
 
-def test_the_style_encoder_cannot_be_left_out(plan) -> None:
-    def change(config) -> None:
-        with_absent_encoder(config)
-        config["experiments"]["demo"]["style_encoder"] = "star"
+def swept(**keys) -> Callable[[dict[str, Any]], None]:
+    """Return a change that adds a sweep with ``keys``."""
+    sweep = {"points": [{"label": "1", "experiment": "demo"}], "tables": ["text-volume-sweep"], **keys}
+    return lambda config: config.update(sweeps={"s": sweep})
 
-    with pytest.raises(UserError, match=r"experiment 'demo' needs encoder 'star': STAR \(/no/star\) is not on this"):
+
+def demo(**keys) -> Callable[[dict[str, Any]], None]:
+    return lambda config: config["experiments"]["demo"].update(keys)
+
+
+def with_absent_style_encoder(config) -> None:
+    with_absent_encoder(config)
+    config["experiments"]["demo"]["style_encoder"] = "star"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (demo(tables=["text-volume-sweep"]), "'text-volume-sweep' is a table of a sweep"),
+        (
+            swept(tables=["main_federated_results"]),
+            "'sweeps.s.tables': 'main_federated_results' is a table of an experiment; name it there",
+        ),
+        (  # other hyphens
+            demo(tables=["main-federated-results"]),
+            r"there is no 'main-federated-results'; did you mean 'main_federated_results'\?",
+        ),
+        (with_absent_style_encoder, r"experiment 'demo' needs encoder 'star': STAR \(/no/star\) is not on this"),
+        # A metric of no family, and of one that the table does not read.
+        (swept(figure=["generated_aucs"]), "'sweeps.s.figure': no table of the sweep scores 'generated_aucs'"),
+        (swept(figure=["text_auc:upload"]), "'sweeps.s.figure': no table of the sweep scores 'text_auc:upload'"),
+    ],
+)
+def test_what_is_named_in_the_wrong_place_is_refused(plan, change, message) -> None:
+    with pytest.raises(UserError, match=message):
         plan(PLANNED, change)
-
-
-def test_a_sweeps_figure_draws_what_its_tables_score(plan) -> None:
-    sweep = {"points": [{"label": "1", "experiment": "demo"}], "tables": ["text-volume-sweep"]}
-    plan(PLANNED, lambda config: config.update(sweeps={"s": sweep | {"figure": ["generated_auc"]}}))
-    for metric in ("generated_aucs", "text_auc:upload"):  # of no family, and of one that the table does not read
-        with pytest.raises(UserError, match=rf"'sweeps.s.figure': no table of the sweep scores '{metric}'"):
-            plan(PLANNED, lambda config, metric=metric: config.update(sweeps={"s": sweep | {"figure": [metric]}}))
+    plan(PLANNED, swept(figure=["generated_auc"]))
 
 
 def test_the_agreement_of_measures_reads_what_else_was_scored(plan) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from operator import attrgetter
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,105 +18,30 @@ from favor.foundation import file_identity
 from favor.foundation.errors import UserError
 from favor.foundation.file_identity import FileIdentities, appearance
 from favor.lm import settings as language_model
-from favor.plan.keys import Key, run_key
+from favor.plan.keys import Key
 from favor.running.invalidation.code_check import check_planned
 from favor.running.invalidation.job_inputs import JobInputs, given_input, refuse_other_corpora
 
-EXPERIMENT, RUN = Key(experiment="micro"), run_key("micro", "1", "favor")
-GIVEN = run_key("micro", "1", "given")
-BACKBONE = {"source": "{path}", "training": {"small": None}}
+EXPERIMENT = Key(experiment="micro")
+POSTS, BASE = {"demo": None, "path": "{path}"}, {"pretrain": None, "source": "{path}"}
+BACKBONE, OWN = {"source": "{path}", "training": {"small": None}}, {"training": None, "options": {"folder": "{path}"}}
 # Key, what its section is set to ("{path}" is the path), the file in it, and the input or settings that a job is given.
 KEYS = [
-    (
-        "corpora.micro",
-        {"demo": None, "reader": "table", "path": "{path}"},
-        "a.csv",
-        lambda p: (p.project.raw_corpus, Key(corpus="micro")),
-    ),
-    (
-        "corpora.micro",
-        {"demo": None, "reader": "text_folder", "path": "{path}"},
-        "posts/ann/a.txt",
-        lambda p: (p.project.raw_corpus, Key(corpus="micro")),
-    ),
-    (
-        "base_models.micro",
-        {"pretrain": None, "source": "{path}"},
-        "base/config.json",
-        lambda p: (p.training.generate_settings, RUN),
-    ),
-    (
-        "base_models.micro",
-        {"pretrain": None, "source": "{path}"},
-        "base.gguf",
-        lambda p: (p.project.gguf_file, Key(model="micro")),
-    ),
-    (
-        "encoders.minilm",
-        {"source": "{path}"},
-        "minilm/config.json",
-        lambda p: (p.preparation.embed_settings, Key(encoder="minilm")),
-    ),
-    (
-        "encoders.asce_a",
-        {"training": None, "options": {"folder": "{path}"}},
-        "asce/encoder.json",
-        lambda p: (p.preparation.embed_settings, Key(encoder="asce_a")),
-    ),
-    (
-        "encoders.asce_a",
-        BACKBONE,
-        "backbone/config.json",
-        lambda p: (p.preparation.train_asce_settings, Key(encoder="asce_a")),
-    ),
-    (
-        "assistants.micro",
-        {"demo": None, "path": "{path}"},
-        "chat.csv",
-        lambda p: (p.project.assistant_texts, Key(assistant="micro")),
-    ),
-    (
-        "assistants.micro",
-        BACKBONE,
-        "backbone/config.json",
-        lambda p: (p.preparation.train_assistant_settings, Key(assistant="micro")),
-    ),
-    (
-        "experiments.micro.prompts",
-        {"common": {"path": "{path}", "count": 2}},
-        "own.csv",
-        lambda p: (p.preparation.common_source, EXPERIMENT),
-    ),
-    (
-        "experiments.micro.evaluation",
-        {"likelihood": {"neutral": "{path}"}},
-        "plain.txt",
-        lambda p: (p.likelihood.neutral, EXPERIMENT),
-    ),
-    (
-        "experiments.micro.evaluation.bertscore",
-        {"model": "{path}"},
-        "bert/config.json",
-        lambda p: (p.evaluation.measure_bertscore_settings, EXPERIMENT),
-    ),
-    (
-        "experiments.micro.methods",
-        {"given": {"outputs": "{path}"}},
-        "made.csv",
-        lambda p: (p.project.given_outputs, GIVEN),
-    ),
-    (
-        "experiments.micro.methods",
-        {"given": {"adapters": "{path}"}},
-        "peft/client_001/adapter_config.json",
-        lambda p: (p.training.adapters, GIVEN),
-    ),
-    (
-        "experiments.micro.studies.human_2afc",
-        {"responses": "{path}"},
-        "answers/1.json",
-        lambda p: (p.studies.responses, EXPERIMENT),
-    ),
+    ("corpora.micro", {**POSTS, "reader": "table"}, "a.csv", "project.raw_corpus"),
+    ("corpora.micro", {**POSTS, "reader": "text_folder"}, "posts/ann/a.txt", "project.raw_corpus"),
+    ("base_models.micro", BASE, "base/config.json", "training.generate_settings"),
+    ("base_models.micro", BASE, "base.gguf", "project.gguf_file"),
+    ("encoders.minilm", {"source": "{path}"}, "minilm/config.json", "preparation.embed_settings"),
+    ("encoders.asce_a", OWN, "asce/encoder.json", "preparation.embed_settings"),
+    ("encoders.asce_a", BACKBONE, "backbone/config.json", "preparation.train_asce_settings"),
+    ("assistants.micro", POSTS, "chat.csv", "project.assistant_texts"),
+    ("assistants.micro", BACKBONE, "backbone/config.json", "preparation.train_assistant_settings"),
+    ("micro.prompts", {"common": {"path": "{path}", "count": 2}}, "own.csv", "preparation.common_source"),
+    ("micro.evaluation", {"likelihood": {"neutral": "{path}"}}, "plain.txt", "likelihood.neutral"),
+    ("micro.evaluation.bertscore", {"model": "{path}"}, "bert/config.json", "evaluation.measure_bertscore_settings"),
+    ("micro.methods", {"given": {"outputs": "{path}"}}, "made.csv", "project.given_outputs"),
+    ("micro.methods", {"given": {"adapters": "{path}"}}, "peft/client_001/adapter_config.json", "training.adapters"),
+    ("micro.studies.human_2afc", {"responses": "{path}"}, "answers/1.json", "studies.responses"),
 ]
 
 
@@ -134,7 +60,7 @@ def merged(section, values) -> None:
             section[key] = value
 
 
-@pytest.mark.parametrize(("key", "values", "file", "job"), KEYS, ids=[f"{key}: {file}" for key, _, file, _ in KEYS])
+@pytest.mark.parametrize(("key", "values", "file", "job"), KEYS)
 def test_what_a_key_names_is_part_of_the_job(plan, tmp_path, monkeypatch, key, values, file, job) -> None:
     for module in (models, language_model):
         monkeypatch.setattr(module, "read_header", lambda _: SimpleNamespace(context=None))
@@ -142,15 +68,19 @@ def test_what_a_key_names_is_part_of_the_job(plan, tmp_path, monkeypatch, key, v
     read.parent.mkdir(parents=True, exist_ok=True)
     read.write_text("{} ")
 
+    named = dict.fromkeys(("corpus", "model", "assistant", "experiment"), "micro")
+    method = "given" if "given" in values else "favor"
+    wildcards = Key(**named, seed=1, method=method, encoder=key.split(".")[1])
+
     def change(config) -> None:
-        section = config
+        section = config["experiments"] if key.startswith("micro.") else config
         for part in key.split("."):
             section = section[part]
         merged(section, filled(values, tmp_path / file.split("/")[0]))
 
     def found() -> dict[str, str]:
         planner = plan("tests/data/micro.yaml", change)
-        function, wildcards = job(planner)
+        function = attrgetter(job)(planner)
         identities = FileIdentities(tmp_path / "record.json")
         rule = SimpleNamespace(input=InputFiles([function]), output=InputFiles(), params=SimpleNamespace())
         if isinstance(function(wildcards), dict):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import pytest
+
 BLOGTEXT = SimpleNamespace(corpus="blogtext")
 STUDIES = [f"config/studies/{name}.yaml" for name in ("cold_start", "base_7b", "imbalance")]
 
@@ -19,22 +21,18 @@ def test_needs_of_every_experiment_are_measured_and_a_study_makes_no_new_roster(
     assert laid.measure_suitability_settings(BLOGTEXT) == alone.measure_suitability_settings(BLOGTEXT)
 
 
-def test_the_length_of_continuations_deals_no_other_roster(plan) -> None:
-    def shorter(config) -> None:
-        config["experiments"]["blogtext"]["generation"] = {"max_new_tokens": 200}
+@pytest.mark.parametrize(
+    ("section", "values", "same"),
+    [("generation", {"max_new_tokens": 200}, True), ("prompts", {"prefix_tokens": 192}, False)],
+)
+def test_prompts_decide_on_the_roster_and_the_length_of_continuations_does_not(plan, section, values, same) -> None:
+    def change(config) -> None:
+        config["experiments"]["blogtext"][section] = values
 
-    before, after = (plan("config/blogtext.yaml", change).preparation for change in (None, shorter))
-    assert before.measure_suitability_settings(BLOGTEXT) == after.measure_suitability_settings(BLOGTEXT)
-
-
-def test_prompts_of_the_main_experiment_decide_on_the_roster(plan) -> None:
-    def longer(config) -> None:
-        config["experiments"]["blogtext"]["prompts"] = {"prefix_tokens": 192}
-
-    before, after = plan("config/blogtext.yaml"), plan("config/blogtext.yaml", longer)
-    assert before.preparation.measure_suitability_settings(BLOGTEXT) != after.preparation.measure_suitability_settings(
-        BLOGTEXT
+    before, after = (
+        plan("config/blogtext.yaml", each).preparation.measure_suitability_settings(BLOGTEXT) for each in (None, change)
     )
+    assert (before == after) == same
 
 
 def test_what_prompts_are_cut_by_is_as_before(plan) -> None:
@@ -59,10 +57,8 @@ def test_a_study_with_a_tokenizer_of_its_own_adds_no_input(plan) -> None:
     assert laid.suitability_tokenizers(demo) == alone.suitability_tokenizers(demo)
     assert laid.measure_suitability_settings(demo) == alone.measure_suitability_settings(demo)
     needs = {need["experiment"]: need for need in laid.study_needs(demo, [])}
-    assert (
-        needs["base_wide"]["tokenizer_folder"]
-        == alone.measure_suitability_settings(demo)["needs"][0]["tokenizer_folder"]
-    )
+    first = alone.measure_suitability_settings(demo)["needs"][0]
+    assert needs["base_wide"]["tokenizer_folder"] == first["tokenizer_folder"]
     stories = SimpleNamespace(corpus="stories")  # what extends the demo is the first there, and leaves no roster alone
     assert laid.suitability_tokenizers(stories)
     assert [need["experiment"] for need in laid.measure_suitability_settings(stories)["needs"]] == ["stories"]

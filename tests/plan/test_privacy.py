@@ -159,21 +159,6 @@ def test_those_who_left_are_asked_about_with_the_adapter_that_was_made_without_t
     assert plan(change=audited()).privacy.remade(run) == []
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (left(leaving="lef"), r"studies\.privacy\.leaving': there is no 'lef'; did you mean 'left'"),
-        (left(withdrawn=()), r"privacy\.leaving': no client of this experiment withdrew in 'left'"),
-        (left(lora={"rank": 3}), r"privacy\.leaving': 'lora' differs from that of 'left'"),
-        (left(seeds=[7]), r"privacy\.leaving': 'left' has none of the seeds"),
-        (left(methods={"ditto": {}}), r"experiments\.left\.methods': the audit of 'micro' needs 'favor'"),
-    ],
-)
-def test_an_experiment_that_is_not_the_same_without_clients_is_refused(plan, change, message) -> None:
-    with pytest.raises(UserError, match=message):
-        plan(change=change)
-
-
 def test_scores_read_every_audited_row_and_seed(plan) -> None:
     planner = plan(change=audited({"methods": ["fedavg", "favor"]}, seeds=[1, 2]))
     files = planner.privacy.readings(Key(experiment="micro"))
@@ -186,25 +171,39 @@ def test_scores_read_every_audited_row_and_seed(plan) -> None:
     assert planner.privacy.inputs(run_key("micro", "2", "favor"))["canary_uploads"] == []
 
 
-@pytest.mark.parametrize("row", ["fedalt", "fedex_lora", "scaffold"])
-def test_a_row_whose_uploads_are_more_than_deltas_is_not_audited(plan, row) -> None:
-    with pytest.raises(UserError, match=rf"studies\.privacy\.methods': '{row}' uploads no deltas of an adapter alone"):
-        plan(change=audited({"methods": [row]}, methods={"fedavg": {}, row: {}}))
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        # An experiment that is not the same without clients.
+        (left(leaving="lef"), "leaving': there is no 'lef'; did you mean 'left'"),
+        (left(withdrawn=()), "leaving': no client of this experiment withdrew in 'left'"),
+        (left(lora={"rank": 3}), "leaving': 'lora' differs from that of 'left'"),
+        (left(seeds=[7]), "leaving': 'left' has none of the seeds"),
+        # Rows whose uploads are more than deltas, or none.
+        *(
+            (audited({"methods": [row]}, methods={"fedavg": {}, row: {}}), f"methods': '{row}' uploads no deltas of an")
+            for row in ("fedalt", "fedex_lora", "scaffold", "base_only")
+        ),
+        (audited({"methods": ["ditt"]}), "methods': there is no 'ditt'; did you mean 'ditto'"),
+        (audited({"absent": 5}), "absent': 5 authors, but the roster has 0"),
+        (audited(AUDITED, methods={"base_only": {}}), "methods': no row uploads deltas"),
+    ],
+)
+def test_what_no_audit_can_be_made_of_is_refused(plan, change, message) -> None:
+    with pytest.raises(UserError, match=rf"studies\.privacy\.{message}"):
+        plan(change=change)
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (audited({"methods": ["base_only"]}), r"studies\.privacy\.methods': 'base_only' uploads no deltas"),
-        (audited({"methods": ["ditt"]}), r"studies\.privacy\.methods': there is no 'ditt'; did you mean 'ditto'"),
-        (audited({"absent": 5}), r"studies\.privacy\.absent': 5 authors, but the roster has 0"),
-        (audited(AUDITED, methods={"base_only": {}}), r"studies\.privacy\.methods': no row uploads deltas"),
+        (left(methods={"ditto": {}}), r"experiments\.left\.methods': the audit of 'micro' needs 'favor'"),
         (
             lambda config: config["experiments"]["micro"].update(tables=["privacy-audit"]),
             r"studies\.privacy': its tables need the audit",
         ),
     ],
 )
-def test_what_no_audit_can_be_made_of_is_refused(plan, change, message) -> None:
+def test_what_an_audit_or_its_tables_need_is_named(plan, change, message) -> None:
     with pytest.raises(UserError, match=message):
         plan(change=change)

@@ -50,52 +50,34 @@ def test_to_continue_hands_every_job_what_it_was_handed(plan) -> None:
             assert "task" not in handed
 
 
-REFUSED = {
-    "prompts.common": {"count": 2},
-    "evaluation.likelihood": {},
-    "federation.attack": {"kind": "scale", "share": 0.25, "factor": 10.0},
-    "studies.privacy": {},
-    "studies.human_2afc": {"methods": ["ditto", "favor"]},
-    "studies.judges": {"methods": ["ditto", "favor"]},
-    "withdrawn": ["client_001"],
-}
+EXTENDED = r"'task' is rewrite; (set it to null|empty it)"
 
 
-@pytest.mark.parametrize("key", REFUSED)
-def test_what_reads_texts_to_continue_is_refused(plan, key) -> None:
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        # What reads texts to continue.
+        ("prompts.common", {"count": 2}, EXTENDED),
+        ("evaluation.likelihood", {}, EXTENDED),
+        ("federation.attack", {"kind": "scale", "share": 0.25, "factor": 10.0}, EXTENDED),
+        ("studies.privacy", {}, EXTENDED),
+        ("studies.human_2afc", {"methods": ["ditto", "favor"]}, EXTENDED),
+        ("studies.judges", {"methods": ["ditto", "favor"]}, EXTENDED),
+        ("withdrawn", ["client_001"], EXTENDED),
+        ("methods.retrieval", {}, "asks for a continuation.*leave the row out"),
+        ("methods.feddpa", {}, "its gate reads texts.*leave the row out"),
+        # The table of tasks needs one, of the three.
+        ("task", "continue", "its tables compare answers with drafts"),
+        ("task", "summarise", ""),
+    ],
+)
+def test_what_a_task_does_not_go_with_is_refused(plan, key, value, said) -> None:
     def change(config) -> None:
         section = config["experiments"]["rewriting"]
         *outer, last = key.split(".")
         for name in outer:
             section = section.setdefault(name, {})
-        section[last] = REFUSED[key]
+        section[last] = value
 
-    with pytest.raises(UserError, match=f"experiments.rewriting.{key}'.*'task' is rewrite; (set it to null|empty it)"):
-        plan(FILES, change)
-
-
-@pytest.mark.parametrize(
-    ("row", "said"), [("retrieval", "asks for a continuation"), ("feddpa", "its gate reads texts")]
-)
-def test_rows_that_read_texts_to_continue_are_refused(plan, row, said) -> None:
-    def change(config) -> None:
-        config["experiments"]["rewriting"]["methods"][row] = {}
-
-    with pytest.raises(UserError, match=f"experiments.rewriting.methods.{row}'.*{said}.*leave the row out"):
-        plan(FILES, change)
-
-
-def test_the_table_of_tasks_needs_one(plan) -> None:
-    def change(config) -> None:
-        config["experiments"]["rewriting"]["task"] = "continue"
-
-    with pytest.raises(UserError, match=r"experiments.rewriting.task': its tables compare answers with drafts"):
-        plan(FILES, change)
-
-
-def test_no_task_but_the_three(plan) -> None:
-    def change(config) -> None:
-        config["experiments"]["rewriting"]["task"] = "summarise"
-
-    with pytest.raises(UserError, match=r"experiments.rewriting.task'"):
+    with pytest.raises(UserError, match=rf"experiments\.rewriting\.{key}'.*{said}"):
         plan(FILES, change)

@@ -21,7 +21,7 @@ from tempfile import NamedTemporaryFile, TemporaryFile
 import pytest
 
 from favor.running.invalidation.fingerprint import EXEMPT
-from favor.running.invalidation.source_index import modules_below
+from favor.running.invalidation.parts import modules_below
 from favor.running.jobs import forked
 from tests.warm_snakemake import run_snakemake
 

@@ -15,7 +15,7 @@ from functools import cache
 
 from favor.foundation.files import read_json
 from favor.running.invalidation.fingerprint import SourceCode
-from favor.running.invalidation.source_index import modules_below
+from favor.running.invalidation.parts import modules_below
 
 _FINGERPRINT = re.compile("[0-9a-f]{16}")
 

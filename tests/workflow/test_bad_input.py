@@ -61,10 +61,7 @@ def test_too_few_authors_say_how_many_there_are(project) -> None:
 
 def test_a_file_in_the_place_of_the_results_folder_is_named(project) -> None:
     (project.folder / "results").write_text("a file where the folder should be")
-    done = project.snakemake("--configfile", "micro.yaml", check=False)
-    assert done.returncode == 1
-    assert "error: results folder 'results': 'results' is a file, not a folder" in done.stdout
-    assert "Traceback" not in done.stdout
+    assert "error: results folder 'results': 'results' is a file, not a folder" in refused(project)
 
 
 def test_a_dry_run_reads_the_default_profile_and_changes_no_file(project) -> None:

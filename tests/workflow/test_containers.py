@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from favor.running.invalidation.source_index import modules_below
+from favor.running.invalidation.parts import modules_below
 from tests.warm_snakemake import run_snakemake
 from tests.workflow.conftest import copy_project, planned_jobs
 

@@ -136,31 +136,48 @@ def test_the_methods_that_a_table_compares_rerun_its_tests(project) -> None:
     assert project.planned() == {"compare_methods": 1, "make_table": 1, **END}
 
 
-def test_a_hyper_parameter_of_one_method_reruns_that_method_alone(project) -> None:
-    project.edit("config/config.yaml", "favor: {}", "favor: { lambda_align: 0.5 }")
+CONFIG = "config/config.yaml"
+BEFORE_IT = {"train_shared", "aggregate", "train_asce", "pretrain_base", "embed_sources"}  # a private stage
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "jobs", "none"),
+    [
+        # FAVoR's private stage of both seeds, its continuations, and what measures all runs together.
+        (CONFIG, "favor: {}", "favor: { lambda_align: 0.5 }", {"train_personal": 2, "generate": 2}, BEFORE_IT),
+        # A carried adapter is trained at every participation: three rounds of both seeds.
+        (
+            "src/favor/federation/methods/ditto.py",
+            "proximal=values.lambda",
+            "proximal=2 * values.lambda",
+            {"train_personal": 6, "generate": 2},
+            BEFORE_IT,
+        ),
+        # A new track of three rounds for both seeds; FAVoR keeps the old one, Ditto and FedAvg theirs.
+        (
+            CONFIG,
+            "fedprox: {}",
+            "fedprox: { lambda_prox: 0.1 }",
+            {"train_shared": 6, "aggregate": 6, "generate": 2},
+            {"train_personal"},
+        ),
+        # A new row, which shares the track of FAVoR and FedProx.
+        (
+            CONFIG,
+            "      favor: {}\n",
+            "      favor: {}\n      favor_strong: { method: favor, lambda_align: 0.7 }\n",
+            {"train_personal": 2, "generate": 2},
+            {"train_shared"},
+        ),
+        # Three jobs a round where there was one, under other names: two tracks, three rounds and two seeds.
+        (CONFIG, "clients_per_job: null", "clients_per_job: 2", {"train_shared": 36}, set()),
+    ],
+)
+def test_an_edit_trains_what_it_changes_and_nothing_beside_it(project, file, old, new, jobs, none) -> None:
+    project.edit(file, old, new)
     planned = project.planned()
-    # FAVoR's private stage of both seeds, its continuations, and what measures all runs together.
-    assert planned["train_personal"] == 2
-    assert planned["generate"] == 2
-    assert not {"train_shared", "aggregate", "train_asce", "pretrain_base", "embed_sources"} & planned.keys()
-
-
-def test_the_file_of_one_method_reruns_that_method_alone(project) -> None:
-    project.edit("src/favor/federation/methods/ditto.py", "proximal=values.lambda", "proximal=2 * values.lambda")
-    planned = project.planned()
-    # A carried adapter is trained at every participation: three rounds of both seeds.
-    assert planned["train_personal"] == 6
-    assert planned["generate"] == 2
-    assert not {"train_shared", "aggregate", "train_asce", "pretrain_base", "embed_sources"} & planned.keys()
-
-
-def test_a_hyper_parameter_of_a_shared_stage_reruns_its_track(project) -> None:
-    project.edit("config/config.yaml", "fedprox: {}", "fedprox: { lambda_prox: 0.1 }")
-    planned = project.planned()
-    # A new track of three rounds for both seeds; FAVoR keeps the old one, Ditto and FedAvg theirs.
-    assert planned["train_shared"] == planned["aggregate"] == 6
-    assert "train_personal" not in planned
-    assert planned["generate"] == 2
+    assert {rule: planned.get(rule) for rule in jobs} == jobs
+    assert not none & planned.keys()
 
 
 @pytest.mark.parametrize(
@@ -169,8 +186,8 @@ def test_a_hyper_parameter_of_a_shared_stage_reruns_its_track(project) -> None:
         # A rule that reverses a list: embeddings under the names of other encoders.
         (
             "workflow/rules/scores.smk",
-            "generation_embeddings.each(\n            w, encoder=project.spaces(w)\n",
-            "generation_embeddings.each(\n            w, encoder=project.spaces(w)[::-1]\n",
+            "evaluation.outputs_in(project.spaces)",
+            "evaluation.outputs_in(lambda w: project.spaces(w)[::-1])",
             "score",
         ),
         # Rules that swap two inputs, and two outputs.
@@ -211,16 +228,8 @@ def test_a_job_of_a_cluster_records_what_the_next_plan_compares(project) -> None
     """The Snakemake that submitted it may be gone when it ends; its own record must hold all that a plan looks at."""
     output = sorted(project.folder.glob("results/*/seed*/favor/generations.parquet"))[0]
     made = [(path, path.stat()) for path in output.parent.glob("*.parquet")]
-    project.snakemake(
-        "--mode",
-        "remote",
-        "--force",
-        "--nolock",
-        "--allowed-rules",
-        "generate",
-        "--",
-        str(output.relative_to(project.folder)),
-    )
+    alone = ("--mode", "remote", "--force", "--nolock", "--allowed-rules", "generate", "--")
+    project.snakemake(*alone, str(output.relative_to(project.folder)))
     assert output.stat().st_mtime_ns != dict(made)[output].st_mtime_ns
     for path, before in made:
         os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
@@ -275,21 +284,6 @@ def test_a_definition_shared_by_training_retrains(project) -> None:
     assert planned == rerun_by_code(project)
     assert planned.keys() >= EVERYTHING_PER_METHOD
     assert not {"pretrain_base", "train_asce", "build_documents", "embed_sources"} & planned.keys()
-
-
-def test_a_new_method_trains_and_generates_alone(project) -> None:
-    row = "favor_strong: { method: favor, lambda_align: 0.7 }"
-    project.edit("config/config.yaml", "      favor: {}\n", f"      favor: {{}}\n      {row}\n")
-    planned = project.planned()
-    assert planned["train_personal"] == 2
-    assert planned["generate"] == 2
-    assert "train_shared" not in planned  # it shares the track of FAVoR and FedProx
-
-
-def test_clients_per_job_replans_training_under_other_names(project) -> None:
-    project.edit("config/config.yaml", "clients_per_job: null", "clients_per_job: 2")
-    # Three jobs a round where there was one, for two tracks, three rounds and two seeds.
-    assert project.planned()["train_shared"] == 36
 
 
 def test_results_without_records_of_what_made_them_are_refused(project) -> None:

@@ -11,67 +11,10 @@ from pathlib import Path
 from random import Random
 
 from favor.running.invalidation.fingerprint import EXEMPT, SourceCode
-from favor.running.invalidation.parts import read_module
-from favor.running.invalidation.source_index import modules_below
+from favor.running.invalidation.parts import modules_below, read_module
 
-# The runs whose jobs are traced, with the scripts that each is there for.
+# The runs whose jobs are traced, with the scripts that each is there for; the run from end to end has all others.
 TRACED = {
-    "end_to_end": [
-        "aggregate",
-        "allocate_texts",
-        "assign_roles",
-        "build_documents",
-        "certify_encoder",
-        "check",
-        "check_corpus",
-        "compare_all",
-        "count_tokens",
-        "draw_figure",
-        "draw_overview",
-        "embed_generations",
-        "embed_sources",
-        "export_adapters",
-        "find_near_duplicates",
-        "fit_stylometry",
-        "generate",
-        "initialise_server",
-        "make_2afc_page",
-        "make_demo_assistant",
-        "make_demo_corpus",
-        "make_excerpts",
-        "make_gallery",
-        "make_schedule",
-        "make_table",
-        "measure_allocation",
-        "measure_assistant",
-        "measure_authors",
-        "measure_bertscore",
-        "measure_coordinates",
-        "measure_participation",
-        "measure_suitability",
-        "measure_utility",
-        "prepare_2afc",
-        "pretrain_base",
-        "read_base_likelihoods",
-        "read_likelihoods",
-        "record_boundary",
-        "record_settings",
-        "report",
-        "score",
-        "score_2afc",
-        "score_likelihood",
-        "score_stel",
-        "select_background",
-        "select_common_prompts",
-        "select_prompts",
-        "split_documents",
-        "train_asce",
-        "train_assistant",
-        "train_personal",
-        "train_shared",
-        "train_tokenizer",
-        "write_numbers",
-    ],
     "studies": [
         "distil_sheets",
         "embed_transfer",
@@ -109,6 +52,8 @@ TRACED = {
     "withdrawal": ["drop_withdrawn_clients"],
     "tasks": ["embed_drafts", "make_requests", "score_tasks", "select_requests"],
 }
+SCRIPTS = {path.stem for path in Path(__file__).parents[2].joinpath("workflow", "scripts").glob("*.py")}
+TRACED["end_to_end"] = sorted(SCRIPTS - {script for scripts in TRACED.values() for script in scripts})
 
 
 @dataclass(frozen=True)

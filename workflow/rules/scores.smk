@@ -3,13 +3,7 @@
 
 rule score:
     input:
-        generations=evaluation.generations,
-        prompts=project.prompts,
-        sources=evaluation.sources,
-        golds=lambda w: paths.gold_embeddings.each(w, encoder=project.spaces(w)),
-        embeddings=lambda w: paths.generation_embeddings.each(
-            w, encoder=project.spaces(w)
-        ),
+        **evaluation.outputs_in(project.spaces),
         utility=paths.utility,
         common_generations=evaluation.family_common_generations,
         common_embeddings=evaluation.family_common_embeddings,

@@ -3,15 +3,7 @@
 
 rule compare_methods:
     input:
-        generations=evaluation.generations,
-        prompts=project.prompts,
-        sources=evaluation.compared_sources,
-        golds=lambda w: paths.gold_embeddings.each(
-            w, encoder=evaluation.compared_encoders(w)
-        ),
-        embeddings=lambda w: paths.generation_embeddings.each(
-            w, encoder=evaluation.compared_encoders(w)
-        ),
+        **evaluation.outputs_in(evaluation.compared_encoders),
         utility=paths.utility,
         assistant=evaluation.assistant_scores,
     output:
@@ -23,13 +15,7 @@ rule compare_methods:
 
 rule compare_all:
     input:
-        generations=evaluation.generations,
-        prompts=project.prompts,
-        sources=evaluation.sources,
-        golds=lambda w: paths.gold_embeddings.each(w, encoder=project.spaces(w)),
-        embeddings=lambda w: paths.generation_embeddings.each(
-            w, encoder=project.spaces(w)
-        ),
+        **evaluation.outputs_in(project.spaces),
         utility=paths.utility,
         assistant=evaluation.assistant_scores,
     output:
@@ -63,13 +49,7 @@ rule measure_coordinates:
 
 rule measure_participation:
     input:
-        generations=evaluation.generations,
-        prompts=project.prompts,
-        sources=evaluation.style_sources,
-        golds=lambda w: paths.gold_embeddings.of(w, encoder=project.style_encoder(w)),
-        embeddings=lambda w: paths.generation_embeddings.of(
-            w, encoder=project.style_encoder(w)
-        ),
+        **evaluation.outputs_in(project.style_encoder),
     output:
         participation=paths.participation,
     threads: threads.scoring

@@ -45,13 +45,7 @@ rule make_excerpts:
 
 rule make_gallery:
     input:
-        generations=evaluation.generations,
-        prompts=project.prompts,
-        sources=evaluation.style_sources,
-        golds=lambda w: paths.gold_embeddings.of(w, encoder=project.style_encoder(w)),
-        embeddings=lambda w: paths.generation_embeddings.of(
-            w, encoder=project.style_encoder(w)
-        ),
+        **evaluation.outputs_in(project.style_encoder),
     output:
         gallery=paths.gallery,
         sample=paths.gallery_sample,

@@ -43,13 +43,7 @@ rule embed_drafts:
 
 rule score_tasks:
     input:
-        generations=evaluation.generations,
-        prompts=project.prompts,
-        sources=evaluation.sources,
-        golds=lambda w: paths.gold_embeddings.each(w, encoder=project.spaces(w)),
-        embeddings=lambda w: paths.generation_embeddings.each(
-            w, encoder=project.spaces(w)
-        ),
+        **evaluation.outputs_in(project.spaces),
         drafts=lambda w: paths.draft_embeddings.each(w, encoder=project.spaces(w)),
     output:
         scores=paths.scores.partial(family="tasks"),

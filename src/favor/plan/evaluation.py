@@ -1,7 +1,7 @@
 """What is measured, scored and compared: the metric families of an experiment, paired tests, and what they read."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -176,8 +176,23 @@ class Evaluation(TrainingComponent):
 
     # Embeddings: of the clients' human texts, of their continuations of the prompts, and of every output
 
-    def sources(self, key: Key) -> list[str]:
-        return [self.project.sources(key, encoder) for encoder in self.project.encoders_of(key.experiment)]
+    def outputs_in(self, encoders: Callable[[Key], str | list[str]]) -> dict[str, Callable[[Key], str | list[str]]]:
+        """Return by name what a job reads that measures outputs in the space of one encoder, or of several."""
+
+        def of(file: Callable[[Key, str], str]) -> Callable[[Key], str | list[str]]:
+            def files(key: Key) -> str | list[str]:
+                chosen = encoders(key)
+                return file(key, chosen) if isinstance(chosen, str) else [file(key, encoder) for encoder in chosen]
+
+            return files
+
+        return {
+            "generations": self.generations,
+            "prompts": self.project.prompts,
+            "sources": of(self.project.sources),
+            "golds": of(lambda key, encoder: self.paths.gold_embeddings.of(key, encoder=encoder)),
+            "embeddings": of(lambda key, encoder: self.paths.generation_embeddings.of(key, encoder=encoder)),
+        }
 
     def style_sources(self, key: Key) -> str:
         return self.project.sources(key, self.project.experiment(key).style_encoder)
@@ -289,9 +304,6 @@ class Evaluation(TrainingComponent):
     def compared_encoders(self, key: Key) -> list[str]:
         return sorted({encoder for encoders in self._compared(key)["metrics"].values() for encoder in encoders})
 
-    def compared_sources(self, key: Key) -> list[str]:
-        return [self.project.sources(key, encoder) for encoder in self.compared_encoders(key)]
-
     def compare_methods_settings(self, key: Key) -> Parameter:
         experiment, encoders = self.project.experiment(key), self.compared_encoders(key)
         return job_params(Compared, experiment, experiment.evaluation, encoders=encoders, **self._compared(key))
@@ -334,12 +346,10 @@ class Evaluation(TrainingComponent):
 
     def galleries(self) -> list[str]:
         """Return the experiments with a gallery: those asked for, or else those of generated authors."""
-        asked, config = self.config.report.gallery, self.config
-        return [
-            name
-            for name in self.shown()
-            if (asked is None and config.corpora[config.experiments[name].corpus].demo is not None) or asked
-        ]
+        asked, corpora = self.config.report.gallery, self.config.corpora
+        if asked is not None:
+            return self.shown() if asked else []
+        return [name for name in self.shown() if corpora[self.experiments[name].corpus].demo is not None]
 
     def make_gallery_settings(self, key: Key) -> Parameter:
         experiment = self.project.experiment(key)

@@ -1,7 +1,9 @@
 """What names a job or a file: its wildcards."""
 
+from types import SimpleNamespace
 
-class Key:
+
+class Key(SimpleNamespace):
     """Wildcards by name: ``Key(experiment="demo", seed=1, method="favor")`` is a run.
 
     Snakemake's wildcards have the same attributes, so that every function of the planner takes either. A value is text,
@@ -28,16 +30,10 @@ class Key:
     figure: str
 
     def __init__(self, **wildcards: object) -> None:
-        vars(self).update({name: str(value) for name, value in wildcards.items()})
+        super().__init__(**{name: str(value) for name, value in wildcards.items()})
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Key) and vars(self) == vars(other)
-
-    def __hash__(self) -> int:
+    def __hash__(self) -> int:  # type: ignore[override]
         return hash(tuple(sorted(vars(self).items())))
-
-    def __repr__(self) -> str:
-        return f"Key({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
 
 
 def run_key(experiment: str, seed: object, method: str) -> Key:

@@ -69,11 +69,9 @@ class Project:
     # What a job reads of one corpus or experiment and of nothing else
 
     def of_corpus(self, kind: type[Section]) -> Callable[[Key], Parameter]:
-        """Return the function of a job's key that gives the settings ``kind`` of its corpus."""
         return params_from(kind, lambda key: self.config.corpora[key.corpus])
 
     def of_experiment(self, kind: type[Section]) -> Callable[[Key], Parameter]:
-        """Return the function of a job's key that gives the settings ``kind`` of its experiment."""
         return params_from(kind, self.experiment)
 
     def experiment(self, key: Key) -> Experiment:
@@ -291,7 +289,6 @@ class Project:
 
     @cached_property
     def wildcards(self) -> dict[str, str]:
-        """The regular expression of every wildcard."""
         config = self.config
         return {
             "corpus": alternatives(config.corpora),

@@ -87,10 +87,7 @@ class Studies(TrainingComponent):
 
     def prepare_2afc_settings(self, key: Key) -> Parameter:
         experiment, words = self.project.experiment(key), self.project.words(key)
-        given = build_job_settings(
-            ItemsJob, self.audit(key), experiment.generation, seeds=experiment.seeds, words=words
-        )
-        return to_params(given)
+        return job_params(ItemsJob, self.audit(key), experiment.generation, seeds=experiment.seeds, words=words)
 
     def audit_items(self, key: Key) -> str | list[str]:
         audit = self.project.experiment(key).studies.human_2afc

@@ -100,20 +100,17 @@ class Tables(PlannerComponent):
         the shared adapter alone changes nothing (FedSA-LoRA). By "": which clients withdrew and what is guaranteed to
         authors.
         """
-        section = self.experiments[experiment]
+        section, titles = self.experiments[experiment], self.titles(experiment)
         halves: dict[str, dict[str, str]] = {}
+        left = {}
         for row, plan in self.project.plans(experiment).items():
-            if plan.shared is not None and plan.personal is not None and plan.personal.mixture is not None:
-                name = method_name(row, self.titles(experiment))
-                half = self._last_round_half(experiment, plan.shared.sampling)
+            stage, name = plan.shared, method_name(row, titles)
+            if stage is not None and plan.personal is not None and plan.personal.mixture is not None:
+                half = self._last_round_half(experiment, stage.sampling)
                 if plan.global_half == "final":
                     half = "the final shared adapter"
                 halves.setdefault(half, {})[row] = name
-        left = {}
-        for row, plan in self.project.plans(experiment).items():
-            stage = plan.shared
             if stage is not None and plan.inference == "endpoint" and not change_output(stage.trains, stage.uploads):
-                name = method_name(row, self.titles(experiment))
                 counts = self.records.training.never_sampled(experiment, stage.sampling).items()
                 if unseen := ", ".join(f"{count} (seed {seed})" for seed, count in counts if count):
                     said = f"{unmarked(name)}: the shared half alone changes nothing, so that {unseen} clients that no "

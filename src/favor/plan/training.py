@@ -1,7 +1,7 @@
 """Which clients train what stays with them, from what, and what every client generates with."""
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -41,9 +41,7 @@ class Training(SharedTraining):
         """Return the clients of one phase of a personal stage in the order of its jobs, trained or not."""
         if _personal(plan).start == "pooled":
             return [POOLED]
-        if plan.shared is None:
-            return self.all_clients(experiment)
-        if _personal(plan).start == "final":
+        if plan.shared is None or _personal(plan).start == "final":
             return self.all_clients(experiment)
         rounds = self.drawn(experiment, seed, plan.shared.sampling)
         return rounds[_number(phase)] if _personal(plan).chained else sorted(last_participation(rounds))
@@ -81,7 +79,6 @@ class Training(SharedTraining):
         ]
 
     def personal_jobs(self, run: Key) -> list[Key]:
-        """Return every job of a run's personal stage; none where it has no such stage."""
         plan = self.project.plan(run)
         if plan.personal is None:
             return []
@@ -143,23 +140,16 @@ class Training(SharedTraining):
         """
         plan, clients = self.project.plan(key), self.personal_clients(key)
         stage, sampling = _personal(plan), plan.shared.sampling if plan.shared is not None else None
-        numbers = dict.fromkeys(clients, 0)
-        again: list[str] = []
-        if stage.chained:
-            assert sampling is not None
-            numbers = dict.fromkeys(clients, _number(key.phase))
-            last = self.last_rounds(key.experiment, key.seed, sampling)
-            again = [client for client in clients if last[client] > numbers[client]]
-        elif stage.start == "endpoint":
-            assert sampling is not None
-            last = self.last_rounds(key.experiment, key.seed, sampling)
-            numbers = {client: last[client] for client in clients}
+        numbers = last = dict.fromkeys(clients, 0)
+        if stage.chained or stage.start == "endpoint":
+            last = self.last_rounds(key.experiment, key.seed, not_none(sampling))
+            numbers = {client: _number(key.phase) if stage.chained else last[client] for client in clients}
         experiment = self.project.experiment(key)
         return job_params(
             settings.PersonalTraining,
             self.common_settings(experiment, stage),
             rounds=numbers,
-            again=again,
+            again=[client for client in clients if last[client] > numbers[client]],
             participations=self._participations(key, stage, sampling, clients),
             withdrawn=experiment.withdrawn if clients == [POOLED] else [],
         )
@@ -282,10 +272,11 @@ class Training(SharedTraining):
         if plan.shared is not None:
             rounds = self.rounds(run.experiment, run.seed, plan.shared.sampling)
             jobs = [job for number in range(len(rounds)) for job in self.round_jobs(run, plan.shared, number)]
-            found += _logged(jobs, self.paths.shared_log, self.paths.benchmark("train_shared", self.paths.upload))
+            benchmark = self.paths.benchmark("train_shared", self.paths.upload)
+            found += [(self.paths.shared_log.of(job), benchmark.of(job)) for job in jobs]
         if personal:
             benchmark = self.paths.benchmark("train_personal", self.paths.personal_pack)
-            found += _logged(self.personal_jobs(run), self.paths.personal_log, benchmark)
+            found += [(self.paths.personal_log.of(job), benchmark.of(job)) for job in self.personal_jobs(run)]
         return found
 
     def logs(self, key: Key) -> list[str]:
@@ -326,7 +317,6 @@ class Training(SharedTraining):
         )
 
     def adapter_use(self, key: Key) -> settings.AdapterUse:
-        """Return how jobs load what the clients of a run generate with."""
         generates = plan_values(self.project.plan(key).generates)
         return settings.AdapterUse(lora=self.project.experiment(key).lora, generates=generates)
 
@@ -349,7 +339,3 @@ def _personal(plan: Plan) -> PersonalStage:
 
 def _number(phase: str) -> int:
     return int(phase.removeprefix("round"))
-
-
-def _logged(jobs: Iterable[Key] | Iterable[Key], log: Template, benchmark: Template) -> list[tuple[str, str]]:
-    return [(log.of(job), benchmark.of(job)) for job in jobs]

@@ -25,6 +25,13 @@ def holds(rows, seen) -> Callable[..., int]:
     return work
 
 
+def raising(error) -> Callable[[], None]:
+    def fail() -> None:
+        raise error
+
+    return fail
+
+
 @pytest.mark.parametrize(
     "error",
     [
@@ -34,19 +41,13 @@ def holds(rows, seen) -> Callable[..., int]:
     ],
 )
 def test_every_way_that_a_gpu_says_so(error) -> None:
-    def fail() -> None:
-        raise error
-
-    assert attempt(fail) is None
+    assert attempt(raising(error)) is None
 
 
 @pytest.mark.parametrize("text", ["CUDA error: device-side assert triggered", "shapes cannot be multiplied"])
 def test_another_error_is_none_of_memory(text) -> None:
-    def fail() -> None:
-        raise RuntimeError(text)
-
     with pytest.raises(RuntimeError, match=text):
-        attempt(fail)
+        attempt(raising(RuntimeError(text)))
 
 
 def test_batches_are_halved_and_every_item_is_done_once_in_order(capsys) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
@@ -10,7 +11,6 @@ from favor.foundation.errors import UserError
 from favor.running.invalidation import fingerprint
 from favor.running.invalidation.changes import Changes
 from favor.running.invalidation.code_check import CODE, check_planned
-from favor.running.invalidation.fingerprint import source_code
 from favor.running.invalidation.job_inputs import FOLDER
 from favor.running.invalidation.parts import Module
 
@@ -26,32 +26,38 @@ FILES = {
 
 
 @pytest.fixture
-def started(tmp_path, monkeypatch) -> SimpleNamespace:
-    """A run that has started: what its job is given, and the folder of its code."""
+def begin(tmp_path, monkeypatch) -> Callable[[], SimpleNamespace]:
+    """A function that starts a run, and returns what its job is given and the folder of its code."""
     for name, text in FILES.items():
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    source = source_code(tmp_path / "src")
-    planned = source.fingerprint(tmp_path / "workflow/scripts/make.py")
-    Changes(tmp_path / "results", source, []).write({("made",): planned})
     monkeypatch.setenv(CODE, str(tmp_path / "results" / FOLDER))
-    return SimpleNamespace(params={"code": planned}, folder=tmp_path)
+
+    def start() -> SimpleNamespace:
+        source = fingerprint.source_code(tmp_path / "src")
+        planned = source.fingerprint(tmp_path / "workflow/scripts/make.py")
+        Changes(tmp_path / "results", source, []).write({("made",): planned})
+        return SimpleNamespace(params={"code": planned}, folder=tmp_path)
+
+    return start
+
+
+@pytest.fixture
+def started(begin) -> SimpleNamespace:
+    return begin()
 
 
 def test_code_as_it_was_planned_is_fine(started) -> None:
     check_planned(started)
 
 
-def test_an_edit_that_reaches_the_job_ends_it(started) -> None:
-    path = started.folder / "src/favor/ground.py"
-    path.write_text(path.read_text().replace("a + b", "a - b"))
-    with pytest.raises(UserError, match="its code changed after the run had started"):
-        check_planned(started)
-
-
-def test_an_edit_of_a_file_beside_the_code_ends_it(started) -> None:
-    (started.folder / "src/favor/templates/page.html").write_text("<p class='new'>")
+@pytest.mark.parametrize(
+    ("file", "old", "new"), [("ground.py", "a + b", "a - b"), ("templates/page.html", "<p>", "<p class='new'>")]
+)
+def test_an_edit_that_reaches_the_job_or_of_a_file_beside_its_code_ends_it(started, file, old, new) -> None:
+    path = started.folder / "src/favor" / file
+    path.write_text(path.read_text().replace(old, new))
     with pytest.raises(UserError, match="its code changed after the run had started"):
         check_planned(started)
 
@@ -70,22 +76,14 @@ def test_a_job_of_no_run_is_not_checked(started, monkeypatch) -> None:
     check_planned(started)
 
 
-def test_an_edit_while_the_code_is_read_is_noticed(tmp_path, monkeypatch) -> None:
-    edited = tmp_path / "src/favor/ground.py"
-    for name, text in FILES.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
+def test_an_edit_while_the_code_is_read_is_noticed(begin, tmp_path, monkeypatch) -> None:
     read = fingerprint.modules_below
 
     def read_and_edited(root) -> dict[str, Module]:
         found = read(root)
-        edited.write_text(FILES["src/favor/ground.py"].replace("a + b", "a - b"))
+        (tmp_path / "src/favor/ground.py").write_text(FILES["src/favor/ground.py"].replace("a + b", "a - b"))
         return found
 
     monkeypatch.setattr(fingerprint, "modules_below", read_and_edited)
-    source = fingerprint.source_code(tmp_path / "src")
-    planned = source.fingerprint(tmp_path / "workflow/scripts/make.py")
-    Changes(tmp_path / "results", source, []).write({("made",): planned})
-    monkeypatch.setenv(CODE, str(tmp_path / "results" / FOLDER))
     with pytest.raises(UserError, match="its code changed after the run had started"):
-        check_planned(SimpleNamespace(params={"code": planned}))
+        check_planned(begin())

@@ -197,17 +197,16 @@ INHERITED = [
 ]
 
 
-def test_every_file_beside_the_code_counts_where_its_name_is_made_up(project) -> None:
-    made = "from pathlib import Path\ndef f(n):\n    return Path(__file__).with_name(f'{n}.csv').read_text()"
-    project.write("favor/made.py", made)
-    project.write("favor/d.csv", "1\n")
-    project.write("script.py", "from favor.made import f\nf('d')\n")
-    before = project.taken()
-    project.write("favor/d.csv", "2\n")
-    assert project.taken() != before
+USING = "def f():\n    one = A()\n    return one.x, one.y"
+# A file that finds its own names by no name counts whole.
+WHOLE = [
+    tuple(f"X = {way}\ndef f():\n    return X\ndef g():\n    return {value}" for value in (1, 2))
+    for way in ("globals()['g']", "locals()['g']", "vars()['g']", "[dir(), 0]")
+]
+DIFFERENT = [*OTHER, *WHOLE, *(tuple(f"{SECTION}{each}{USING}" for each in pair) for pair in INHERITED)]
 
 
-@pytest.mark.parametrize(("pair", "same"), [*((pair, True) for pair in SAME), *((pair, False) for pair in OTHER)])
+@pytest.mark.parametrize(("pair", "same"), [*((pair, True) for pair in SAME), *((pair, False) for pair in DIFFERENT)])
 def test_what_is_written_otherwise_and_means_the_same_is_the_same(project, pair, same) -> None:
     found = []
     for text in pair:
@@ -217,23 +216,13 @@ def test_what_is_written_otherwise_and_means_the_same_is_the_same(project, pair,
     assert (found[0] == found[1]) == same
 
 
-@pytest.mark.parametrize("pair", INHERITED)
-def test_what_a_section_inherits_counts(project, pair) -> None:
-    found = []
-    for each in pair:
-        project.write("favor/made.py", f"{SECTION}{each}def f():\n    one = A()\n    return one.x, one.y\n")
-        project.write("script.py", "from favor.made import f\nf()\n")
-        found.append(project.taken())
-    assert found[0] != found[1]
-
-
-@pytest.mark.parametrize("way", ["globals()['g']", "locals()['g']", "vars()['g']", "[dir(), 0]"])
-def test_a_file_that_finds_its_own_names_by_no_name_counts_whole(project, way) -> None:
-    made = f"X = {way}\ndef f():\n    return X\ndef g():\n    return 1\n"
+def test_every_file_beside_the_code_counts_where_its_name_is_made_up(project) -> None:
+    made = "from pathlib import Path\ndef f(n):\n    return Path(__file__).with_name(f'{n}.csv').read_text()"
     project.write("favor/made.py", made)
-    project.write("script.py", "from favor.made import f\nf()\n")
+    project.write("favor/d.csv", "1\n")
+    project.write("script.py", "from favor.made import f\nf('d')\n")
     before = project.taken()
-    project.write("favor/made.py", made.replace("return 1", "return 2"))
+    project.write("favor/d.csv", "2\n")
     assert project.taken() != before
 
 

@@ -7,12 +7,11 @@ import shutil
 from collections.abc import Callable
 
 import pytest
-from tests.workflow.traced import TRACED
+from tests.workflow.traced import SCRIPTS, TRACED
 
 from favor.foundation.registry import CORPUS_READERS, ENCODER_KINDS, JUDGES, METRIC_FAMILIES, TABLES
 from favor.running.invalidation.fingerprint import EXEMPT, SourceCode
-from favor.running.invalidation.parts import TEXT_ERRORS
-from favor.running.invalidation.source_index import modules_below
+from favor.running.invalidation.parts import TEXT_ERRORS, modules_below
 
 pytestmark = pytest.mark.slow(90)
 
@@ -121,37 +120,65 @@ def test_what_cannot_change_a_result_changes_no_fingerprint(changed, file, old, 
     assert scripts_of(changed(file, old, new)) == set()
 
 
+TRAINING = {"train_shared", "train_personal"}
+
+
 @pytest.mark.parametrize(
-    ("old", "new"),
+    ("file", "old", "new", "some", "none"),
     [
-        (GROUP, f"    unread: int = key(3, 'words')\n{GROUP}"),
-        ("clip_norm: Positive = key(1.0", "clip_norm: Positive = key(2.0"),
+        *(
+            (LM, old, new, TRAINING, {"embed_sources", "train_asce", "generate", "score", "make_table", "report"})
+            for old, new in (  # a key of a section, and a default
+                (GROUP, f"    unread: int = key(3, 'words')\n{GROUP}"),
+                ("clip_norm: Positive = key(1.0", "clip_norm: Positive = key(2.0"),
+            )
+        ),
+        (
+            "src/favor/federation/method_names.py",
+            'Method("pFedMe"',
+            'Method("pfedme"',
+            {"make_table", "report", "write_numbers"},
+            {"train_shared", "aggregate", "generate", "score", "record_settings"},
+        ),
+        (
+            "src/favor/statistics/bootstrap.py",
+            "def auc_draws(",
+            "def auc_draws(new=0, *, ",
+            {"score", "score_transfer", "compare_methods"},
+            {*TRAINING, "generate", "embed_generations", "make_table"},
+        ),
+        (
+            "src/favor/lm/optimiser.py",
+            "class AdamW",
+            "class AdamW(object)",
+            TRAINING,
+            {"train_asce", "build_documents", "embed_sources", "generate", "score"},
+        ),
     ],
 )
-def test_a_key_or_a_default_of_a_section_changes_what_uses_the_section(changed, old, new) -> None:
-    found = scripts_of(changed(LM, old, new))
-    assert {"train_shared", "train_personal"} <= found
-    assert not {"embed_sources", "train_asce", "generate", "score", "make_table", "report"} & found
+def test_an_edit_changes_what_uses_the_definition_and_not_what_does_not(changed, file, old, new, some, none) -> None:
+    found = scripts_of(changed(file, old, new))
+    assert some <= found
+    assert not none & found
 
 
-def test_a_constant_of_a_family_changes_its_scores_and_nothing_else(changed) -> None:
-    assert changed("src/favor/scores/copying.py", "LENGTH = 5", "LENGTH = 6") == {("score", "copying")}
-
-
-def test_a_table_changes_itself_and_the_report_and_none_beside_it_in_its_file(changed) -> None:
-    found = changed("src/favor/tables/declarations/voice.py", '"Diversity and drift"', '"Diversity"')
-    assert found == {(script, "diversity") for script in ("make_table", "make_sweep_table", "report")}
-
-
-def test_the_printed_name_of_a_method_changes_what_prints_it(changed) -> None:
-    found = scripts_of(changed("src/favor/federation/method_names.py", 'Method("pFedMe"', 'Method("pfedme"'))
-    assert {"make_table", "report", "write_numbers"} <= found
-    assert not {"train_shared", "aggregate", "generate", "score", "record_settings"} & found
-
-
-def test_the_meaning_of_a_column_is_read_by_the_bundle_alone(changed) -> None:
-    found = changed("src/favor/foundation/schemas.py", '"training seed"', '"seed of training"')
-    assert scripts_of(found) == {"release"}
+@pytest.mark.parametrize(
+    ("file", "old", "new", "expected"),
+    [
+        ("scores/copying.py", "LENGTH = 5", "LENGTH = 6", {("score", "copying")}),
+        ("scores/mauve.py", "def score(", "def score(version=2, *, ", {("score", "mauve")}),
+        (  # a table, and none beside it in its file
+            "tables/declarations/voice.py",
+            '"Diversity and drift"',
+            '"Diversity"',
+            {(script, "diversity") for script in ("make_table", "make_sweep_table", "report")},
+        ),
+        # Meanings of columns are read by the bundle alone.
+        ("foundation/schemas.py", '"training seed"', '"seed of training"', {("release", "")}),
+    ],
+)
+def test_an_edit_changes_this_and_nothing_else(changed, file, old, new, expected) -> None:
+    assert changed(f"src/favor/{file}", old, new) == expected
 
 
 def test_a_column_of_a_judge_table_reruns_judge_rules_alone(changed) -> None:
@@ -160,22 +187,6 @@ def test_a_column_of_a_judge_table_reruns_judge_rules_alone(changed) -> None:
     )
     assert found
     assert all("judge" in script for script in scripts_of(found)), found
-
-
-def test_the_area_under_the_curve_reruns_scores_and_paired_tests(changed) -> None:
-    found = scripts_of(changed("src/favor/statistics/bootstrap.py", "def auc_draws(", "def auc_draws(new=0, *, "))
-    assert {"score", "score_transfer", "compare_methods"} <= found
-    assert not {"train_shared", "train_personal", "generate", "embed_generations", "make_table"} & found
-
-
-def test_an_optimiser_reruns_training(changed) -> None:
-    found = scripts_of(changed("src/favor/lm/optimiser.py", "class AdamW", "class AdamW(object)"))
-    assert {"train_shared", "train_personal"} <= found
-    assert not {"train_asce", "build_documents", "embed_sources", "generate", "score"} & found
-
-
-def test_a_metric_family_changes_its_own_scores(changed) -> None:
-    assert changed("src/favor/scores/mauve.py", "def score(", "def score(version=2, *, ") == {("score", "mauve")}
 
 
 @pytest.mark.parametrize(
@@ -255,23 +266,12 @@ def test_no_result_holds_the_words_of_an_error_that_are_left_out(repository) -> 
     # reads. 'source' is of "favor init", which makes no result, 'server' prints which uploads are refused, and the last
     # refuses a configuration with them.
     printing = {
-        "job_log",
-        "leases",
-        "loopback",
-        "__main__",
-        "readiness",
-        "cli",
-        "command_line",
-        "variances",
-        "report",
-        "export",
-        "source",
-        "server",
+        *("job_log", "leases", "loopback", "__main__", "readiness", "cli"),
+        *("command_line", "variances", "report", "export", "source", "server"),
     }
     others = {"job_log:Exception", "corpora:(LookupError, ValueError)", "models:UserError"}
     assert kept <= {*(f"{name}:UserError" for name in printing), *others}
 
 
-def test_every_script_is_traced_in_some_run(repository) -> None:
-    scripts = sorted(path.stem for path in (repository / "workflow/scripts").glob("*.py"))
-    assert sorted(script for run in TRACED.values() for script in run) == scripts
+def test_every_script_that_a_run_is_traced_for_exists_and_is_named_once() -> None:
+    assert sorted(script for run in TRACED.values() for script in run) == sorted(SCRIPTS)

@@ -51,7 +51,7 @@ def check_results_folder(results: Path, checkout: Path, inputs: Sequence[tuple[s
         raise UserError(f"{where} cannot be used ({error}); {_CHOOSE}") from None
     checkout = checkout.resolve()
     for name, path in (("your home", Path.home()), ("the workflow", checkout), ("the working folder", Path.cwd())):
-        if _contains(folder, path.resolve()):
+        if path.resolve().is_relative_to(folder):
             raise UserError(f"{where} is or contains {name} ({path}); {_CHOOSE}")
     for root in (checkout, Path.cwd().resolve()):
         inside = folder.relative_to(root).parts if folder.is_relative_to(root) else ()
@@ -59,12 +59,9 @@ def check_results_folder(results: Path, checkout: Path, inputs: Sequence[tuple[s
             raise UserError(f"{where} is in '{root / inside[0]}', which is not for results; {_CHOOSE}")
     for key, path in inputs:
         # A link that lies in the folder counts, and so does what it leads to.
-        if _contains(folder, path.resolve()) or _contains(Path(os.path.abspath(results)), Path(os.path.abspath(path))):
+        itself = Path(os.path.abspath(path)).is_relative_to(os.path.abspath(results))
+        if itself or path.resolve().is_relative_to(folder):
             raise UserError(f"config key '{key}': '{path}' lies in the {where}. Move it out, or {_CHOOSE}")
-
-
-def _contains(folder: Path, path: Path) -> bool:
-    return path.is_relative_to(folder)
 
 
 def require_writable(results: Path) -> None:

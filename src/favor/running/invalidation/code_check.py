@@ -12,7 +12,7 @@ from typing import Any
 from favor.foundation.errors import UserError
 from favor.foundation.files import read_json
 from favor.running.invalidation.job_inputs import LOCAL_FILES, RECORD, check_local_files
-from favor.running.invalidation.source_index import code_looks
+from favor.running.invalidation.parts import code_looks
 
 # Names the folder with the fingerprints of the run that a job belongs to.
 CODE = "FAVOR_CODE"

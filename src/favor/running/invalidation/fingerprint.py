@@ -8,6 +8,7 @@ family, a table specification) are named by the rule that loads them: "module", 
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 
 from favor.foundation.errors import UserError
@@ -19,12 +20,13 @@ from favor.running.invalidation.parts import (
     Module,
     Name,
     Part,
+    code_looks,
     digest,
     is_ours,
+    modules_below,
     read_module,
     script_name,
 )
-from favor.running.invalidation.source_index import code_looks, modules_below
 
 # What forked jobs find loaded: part of every job's code.
 PRELOADED = f"{PACKAGE}.running.jobs.preloaded:LIBRARIES"
@@ -201,8 +203,7 @@ class SourceCode:
 
     def _run_by_importing(self, name: str) -> Iterator[Node]:
         """Yield the parts that an import runs: importing a.b.c runs a and a.b too."""
-        parts = name.split(".")
-        for ancestor in (".".join(parts[:end]) for end in range(1, len(parts) + 1)):
+        for ancestor in accumulate(name.split("."), "{}.{}".format):
             if self._module(ancestor) is not None:
                 yield ancestor, _IMPORTED
 
@@ -244,5 +245,5 @@ def _title(node: Node) -> str:
 
 def source_code(root: Path) -> SourceCode:
     """Return the code under ``root`` as it is now."""
-    looked = code_looks(root.parent)
+    looked = code_looks(root.parent)  # first: an edit while the files are read is noticed
     return SourceCode(root, modules_below(root), looked)

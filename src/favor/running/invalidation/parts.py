@@ -6,14 +6,20 @@ messages and of errors that end a job, units and meanings of declared columns an
 
 import ast
 import hashlib
+import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
 from favor.foundation.errors import UserError
+from favor.foundation.files import write_text
 
 PACKAGE = "favor"
+KEPT = f"{PACKAGE}/__pycache__/parts.json"  # what was read of the package
 SCRIPT = "script"  # a script is known as "script NAME"
 Name = tuple[str, ...]  # a dotted name; of an import the module, or module and name
 # Errors whose words only the user reads. Those of other errors may be kept as a result, such as a judge's bad answer.
@@ -269,10 +275,8 @@ class _Reader:
 
     def _FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         before = self._in_class, self._typed
-        self._in_class, self._typed = (
-            False,
-            not all((_dotted(one) or ("",))[-1] in _PLAIN for one in node.decorator_list),
-        )
+        self._in_class = False
+        self._typed = not all((_dotted(one) or ("",))[-1] in _PLAIN for one in node.decorator_list)
         self._part.ways |= {node.name} & {"__init_subclass__"}
         self._fields(node, "" if self._typed else "returns")
         self._in_class, self._typed = before
@@ -328,3 +332,43 @@ def _values(node: ast.expr) -> list[ast.expr]:
     if isinstance(node, ast.JoinedStr):
         return [each.value for each in node.values if isinstance(each, ast.FormattedValue)]
     return [] if _is_wording(node) else [node]
+
+
+def modules_below(root: Path) -> dict[str, Module]:
+    """Return the modules of the package below ``root``, and the scripts of the checkout that it is in, by name.
+
+    What was read before is kept beside Python's own compiled files: 0.4 s in the place of 6.5 s on two slow cores. A
+    file of broken syntax is left out, so that only who reaches it is stopped by it. Nothing is kept in a folder that
+    cannot be written.
+    """
+    # By name: a digest of the file and of the code that read it, and the module.
+    entries = TypeAdapter(dict[str, tuple[str, Module]])
+    try:
+        kept = entries.validate_json((root / KEPT).read_bytes())
+    except (OSError, ValidationError):
+        kept = {}
+    read_by = sys.version.encode() + Path(__file__).read_bytes()
+    files = {
+        ".".join(file.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): file
+        for file in sorted((root / PACKAGE).rglob("*.py"))
+    } | {script_name(file): file for file in sorted((root.parent / "workflow" / "scripts").glob("*.py"))}
+    found = {}
+    for name, file in files.items():
+        of = hashlib.sha256(read_by + file.read_bytes()).hexdigest()
+        with suppress(UserError):
+            found[name] = kept[name] if kept.get(name, ("",))[0] == of else (of, read_module(name, file))
+    if found != kept:
+        with suppress(UserError):
+            write_text(entries.dump_json(found).decode(), root / KEPT)
+    return {name: module for name, (_, module) in found.items()}
+
+
+def code_looks(checkout: Path) -> str:
+    """Return digits of paths, sizes and times of change of all files of the code."""
+    found = hashlib.sha256()
+    for folder in ("src/favor", "workflow/scripts"):
+        for path in sorted((checkout / folder).rglob("*")):
+            if path.is_file() and path.parent.name != "__pycache__":
+                status = path.stat()
+                found.update(f"{path}\0{status.st_size} {status.st_mtime_ns}\n".encode())
+    return found.hexdigest()

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from favor.foundation.errors import UserError
-from favor.running.invalidation import source_index
+from favor.running.invalidation import parts
 from favor.running.invalidation.fingerprint import SourceCode
-from favor.running.invalidation.source_index import KEPT, modules_below
+from favor.running.invalidation.parts import KEPT, modules_below
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def taken(root) -> str:
 def test_what_is_kept_gives_the_fingerprint_of_the_files(root, monkeypatch) -> None:
     assert taken(root) == fresh(root)
     assert (root / KEPT).is_file()
-    monkeypatch.setattr(source_index.parts, "read_module", lambda name, path: pytest.fail(f"{path} is read again"))
+    monkeypatch.setattr(parts, "read_module", lambda name, path: pytest.fail(f"{path} is read again"))
     assert modules_below(root)["favor.ground"].parts["add"].names == {("NAMES",)}
 
 
