@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import shutil
 import subprocess
 import sys
 import textwrap
@@ -28,8 +27,7 @@ CAP_DAC_OVERRIDE, PR_CAPBSET_DROP = 1, 24  # linux/capability.h, linux/prctl.h
 @pytest.fixture
 def project(finished, tmp_path) -> Project:
     """A copy of the finished run, times of files included."""
-    shutil.copytree(finished.folder, tmp_path / "project", symlinks=True)
-    return Project(tmp_path / "project")
+    return finished.copy(tmp_path / "project")
 
 
 def start(

@@ -121,14 +121,6 @@ def test_what_jobs_of_studies_are_handed_is_what_their_classes_take(plan, judge)
     assert sum(values is None for values in (given[studied.JudgeJob][name] for name in ("endpoint", "local"))) == 1
 
 
-def test_a_job_without_its_study_is_handed_what_says_so(plan) -> None:
-    planner, run = plan("tests/data/planned.yaml"), run_key("demo", "2026", "favor")
-    votes = studied.AuditVotes.model_validate(planner.studies.score_2afc_settings(run))
-    scoring = studied.JudgeScoring.model_validate(planner.studies.score_judges_settings(run))
-    assert votes.methods == ["ditto", "favor"]
-    assert (scoring.methods, scoring.voice) == (list(planner.config.experiments["demo"].methods), None)
-
-
 def test_a_place_on_the_axis_of_a_sweep_changes_its_figure_and_nothing_else(plan) -> None:
     files = ("tests/data/micro.yaml", "tests/data/micro_studies.yaml")
 

@@ -12,24 +12,22 @@ from favor.foundation.errors import UserError
 from favor.plan import optional_dependencies
 
 
+def segmented(config) -> None:
+    for corpus in config["corpora"].values():
+        corpus["words"] = "segmented"
+
+
 @pytest.mark.parametrize(
-    ("files", "wanted"),
+    ("files", "change", "wanted"),
     [
-        ("tests/data/slurm.yaml", set()),
-        (["tests/data/micro.yaml", "tests/data/studies.yaml"], {"mauve", "retrieval"}),
-        ("config/config.yaml", {"mauve"}),
+        ("tests/data/slurm.yaml", None, set()),
+        ("tests/data/slurm.yaml", segmented, {"words"}),
+        (["tests/data/micro.yaml", "tests/data/studies.yaml"], None, {"mauve", "retrieval"}),
+        ("config/config.yaml", None, {"mauve"}),
     ],
 )
-def test_what_a_configuration_needs(plan, files, wanted) -> None:
-    assert {extra for extra, _ in optional_dependencies.wanted(plan(files))} == wanted
-
-
-def test_words_of_scripts_without_spaces_need_the_segmenter(plan) -> None:
-    def segmented(config) -> None:
-        for corpus in config["corpora"].values():
-            corpus["words"] = "segmented"
-
-    assert "words" in {extra for extra, _ in optional_dependencies.wanted(plan(change=segmented))}
+def test_what_a_configuration_needs(plan, files, change, wanted) -> None:
+    assert {extra for extra, _ in optional_dependencies.wanted(plan(files, change))} == wanted
 
 
 def test_what_is_missing_is_one_line_with_the_command(plan, monkeypatch) -> None:

@@ -27,12 +27,6 @@ def micro(repository, tmp_path) -> Path:
     return Path(shutil.copy(repository / "tests" / "data" / "micro.yaml", tmp_path / "micro.yaml"))
 
 
-def edit(path, old, new) -> None:
-    text = path.read_text()
-    assert text.count(old) == 1, old
-    path.write_text(text.replace(old, new))
-
-
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -67,28 +61,22 @@ def edit(path, old, new) -> None:
         ),
         ("lora: { rank", "lora: { target_modules: [q_prj], rank", "did you mean 'q_proj'?"),
         ("lora: { rank", "lora: { target_modules: [q_proj, q_proj], rank", "names something twice"),
+        ("demo: { authors:", "path: missing.csv\n    demo: null # { authors:", "missing.csv does not exist"),
+        (
+            "    pretrain:\n      corpus: micro",
+            "    source: ./no-such-model\n    pretrain: null\n  unused:\n    pretrain:\n      corpus: micro",
+            "no-such-model",
+        ),
     ],
 )
 def test_a_wrong_configuration_is_refused(micro, old, new, message) -> None:
-    edit(micro, old, new)
+    text = micro.read_text()
+    assert text.count(old) == 1, old
+    micro.write_text(text.replace(old, new))
     found = refusal(micro)
     assert message in found
     assert len(found.splitlines()) == 1
 
 
-def test_a_missing_corpus_is_named(micro) -> None:
-    edit(micro, "demo: { authors:", "path: missing.csv\n    demo: null # { authors:")
-    assert "missing.csv does not exist" in refusal(micro)
-
-
 def test_a_configuration_without_a_corpus_path_says_how_to_give_one(repository) -> None:
     assert "--config corpus_path=" in refusal(repository / "config" / "blogtext.yaml")
-
-
-def test_a_missing_model_folder_is_named(micro) -> None:
-    edit(
-        micro,
-        "    pretrain:\n      corpus: micro",
-        "    source: ./no-such-model\n    pretrain: null\n  unused:\n    pretrain:\n      corpus: micro",
-    )
-    assert "no-such-model" in refusal(micro)

@@ -10,6 +10,7 @@ import pytest
 from favor.forecast.estimate import Account
 from favor.foundation.errors import UserError
 from favor.plan.keys import run_key
+from favor.studies.settings import AuditVotes, JudgeScoring
 
 PLANNED = "tests/data/planned.yaml"
 STUDIES = "tests/data/studies.yaml"
@@ -62,11 +63,15 @@ def test_only_rows_with_a_sheet_wait_for_sheets(plan) -> None:
     assert studies.sheets(run_key("probes", "1", "average_author")) == []
 
 
-def test_nothing_is_judged_unasked(plan) -> None:
+def test_nothing_is_judged_unasked_and_the_scores_say_so(plan) -> None:
     planner = plan(PLANNED)
+    studies = planner.studies
     assert not [path for path in planner.targets.everything() if "judge" in path or path.endswith(".tar.gz")]
-    assert planner.studies.judgements(DEMO) == []
-    assert planner.studies.score_judges_settings(DEMO)["voice"] is None
+    assert studies.judgements(DEMO) == studies.audit_items(DEMO) == studies.responses(DEMO) == []
+    votes = AuditVotes.model_validate(studies.score_2afc_settings(DEMO))
+    scoring = JudgeScoring.model_validate(studies.score_judges_settings(DEMO))
+    assert votes.methods == ["ditto", "favor"]
+    assert (scoring.methods, scoring.voice) == (list(planner.config.experiments["demo"].methods), None)
 
 
 def test_a_configured_judge_is_part_of_a_whole_run_and_reads_no_key(plan) -> None:
@@ -109,13 +114,6 @@ def test_responses_and_pages_of_an_audit(plan, tmp_path) -> None:
     assert planner.studies.pages() == pages
     assert set(pages) <= set(planner.targets.everything())
     assert "responses" not in planner.records.printed_studies("demo")["human_2afc"]
-
-
-def test_without_an_audit_the_scores_say_so(plan) -> None:
-    studies = plan(PLANNED).studies
-    assert studies.audit_items(DEMO) == []
-    assert studies.responses(DEMO) == []
-    assert studies.score_2afc_settings(DEMO)["methods"] == ["ditto", "favor"]
 
 
 def test_encoders_that_are_compared_are_trained_here(plan) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -57,30 +59,28 @@ def test_rows_whose_training_log_is_not_of_what_they_generate_with(plan) -> None
     assert unread(plans["feddpa"]) == unread(plans["fedalt"]) == unread(plans["fedsa_lora"])
 
 
+def third(**own) -> Callable[[dict[str, Any]], None]:
+    return lambda config: config["experiments"]["third"].update(own)
+
+
 @pytest.mark.parametrize(
-    ("own", "said"),
+    ("change", "said"),
     [
-        ({"training": {"validation": None}}, r"'third' reads no validation texts; set experiments.third.training"),
-        ({"training": {"max_length": 50}}, r"'training.max_length' of experiment 'even' differs from that of 'third'"),
-        ({"training": {"validation": {"texts_per_client": 2}}}, r"'training.validation.texts_per_client'"),
-        ({"skip_clients": 1}, r"'skip_clients' of experiment 'even' differs from that of 'third'"),
-        ({"seeds": [2]}, r"'seeds' of experiment 'even' differs from that of 'third'"),
+        (third(training={"validation": None}), "'third' reads no validation texts; set experiments.third.training"),
+        (third(training={"max_length": 50}), "'training.max_length' of experiment 'even' differs from that of 'third'"),
+        (third(training={"validation": {"texts_per_client": 2}}), "'training.validation.texts_per_client'"),
+        (third(skip_clients=1), "'skip_clients' of experiment 'even' differs from that of 'third'"),
+        (third(seeds=[2]), "'seeds' of experiment 'even' differs from that of 'third'"),
+        (lambda config: config["sweeps"]["volume"].update(tables=[], figure=[]), "name a table"),
+        (
+            lambda config: config["experiments"]["even"].update(methods={"fedavg": {}}),
+            "no row has a validation loss.*add a row",
+        ),
     ],
 )
-def test_losses_that_are_not_there_or_not_of_the_same_tokens_are_refused(own, said, plan) -> None:
-    with pytest.raises(UserError, match=f"'sweeps.volume.choose_by'.*{said}"):
-        plan(SWEEP, lambda config: config["experiments"]["third"].update(own))
-
-
-def test_a_choice_needs_a_table_and_a_row_with_losses(plan) -> None:
-    with pytest.raises(UserError, match=r"sweeps.volume.choose_by.*name a table"):
-        plan(SWEEP, lambda config: config["sweeps"]["volume"].update(tables=[], figure=[]))
-
-    def averaged(config) -> None:
-        config["experiments"]["even"]["methods"] = {"fedavg": {}}
-
-    with pytest.raises(UserError, match=r"sweeps.volume.choose_by.*no row has a validation loss.*add a row"):
-        plan(SWEEP, averaged)
+def test_losses_that_are_not_there_or_not_of_the_same_tokens_are_refused(change, said, plan) -> None:
+    with pytest.raises(UserError, match=f"sweeps.volume.choose_by'.*{said}"):
+        plan(SWEEP, change)
 
 
 def test_the_study_of_ranks_is_planned(plan) -> None:

@@ -14,9 +14,9 @@ import pandas as pd
 import pytest
 import yaml
 
-from favor.running.folder.run_record import NAMES as PROVENANCE
+from tests.shortest import contents
 from tests.slurm.cluster import GPU_MODEL, PACKAGES, Cluster, missing_programs, running_cluster, wait_until
-from tests.workflow.conftest import copy_project
+from tests.workflow.conftest import Project, copy_project
 
 ARGUMENTS = ("--configfile", "small.yaml")
 SMALL = "tests/data/slurm.yaml"
@@ -99,23 +99,9 @@ class SlurmProject:
         return working()[0]
 
 
-def results(folder) -> dict[str, bytes]:
-    """Every result by name; logs, timings and the run's own marks (hidden files) differ between any two runs.
-
-    So do temporary outputs that nothing reads: Snakemake deletes them after a job that it has seen end, and no other.
-    """
-    root = folder / "results"
-    files = [path for path in root.rglob("*") if path.is_file() and not path.name.endswith(".passing.safetensors")]
-    own = {path.relative_to(root) for path in files}
-    kept = {
-        name for name in own if name.parts[0] not in ("logs", "benchmarks", *PROVENANCE) and name.parts[0][0] != "."
-    }
-    return {str(name): (root / name).read_bytes() for name in kept}
-
-
 def same_results(folder, other) -> None:
     """Assert that two runs left the same files, byte for byte, but for the wall times that training took."""
-    ours, theirs = results(folder), results(other)
+    ours, theirs = (contents(Project(each)) for each in (folder, other))
     assert ours.keys() == theirs.keys()
     differing = {name for name in ours if ours[name] != theirs[name]}
     timed = {name for name in differing if Path(name).stem in WITH_TIMES}

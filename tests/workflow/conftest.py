@@ -106,6 +106,11 @@ class Project:
     warm: bool = True
     originals: dict[Path, str] = field(default_factory=dict)
 
+    def copy(self, folder, traced=False) -> Project:
+        """Return a copy of all of it, times of files included."""
+        shutil.copytree(self.folder, folder, symlinks=True)
+        return Project(folder, traced)
+
     def snakemake(self, *arguments, check=True) -> subprocess.CompletedProcess[str]:
         """Run Snakemake in the copy and return what it printed (standard error merged in)."""
         environment = os.environ | (fork_server() if self.warm else {})

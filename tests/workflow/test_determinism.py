@@ -5,8 +5,6 @@ Runs that were interrupted are in tests/faults.
 
 from __future__ import annotations
 
-import shutil
-
 import numpy as np
 import pytest
 
@@ -16,7 +14,6 @@ from favor.federation.stages import compose
 from favor.foundation.parquet import read_parquet
 from favor.foundation.tensors import read_safetensors
 from tests.shortest import ARGUMENTS, TABLES, contents, finished_run, fresh_project, jobs_begun  # noqa: F401 - a fixture
-from tests.workflow.conftest import Project
 
 pytestmark = pytest.mark.slow(40)
 
@@ -36,8 +33,7 @@ def test_the_number_of_cores_changes_no_byte(finished, repository, tmp_path) -> 
     ["clients_per_job: 1", "clients_per_job: 3", "clients_per_job: null, engine: sequential"],
 )
 def test_how_clients_are_cut_into_jobs_changes_no_printed_number(finished, tmp_path, how) -> None:
-    shutil.copytree(finished.folder, tmp_path / "project", symlinks=True)
-    project = Project(tmp_path / "project")
+    project = finished.copy(tmp_path / "project")
     project.edit("shortest.yaml", "clients_per_job: null", how)
     parted = how == "clients_per_job: 3"
     if parted:

@@ -10,15 +10,14 @@ from favor.federation.schemas import GENERATIONS
 from favor.foundation.parquet import read_parquet
 from favor.lm.base import load_base
 from tests.shortest import ARGUMENTS, finished_run  # noqa: F401 - a fixture
-from tests.workflow.conftest import Project, planned_jobs
+from tests.workflow.conftest import planned_jobs
 from tests.workflow.traced import unforeseen, untraced
 
 pytestmark = pytest.mark.slow(29)
 
 
 def test_a_base_is_quantised_once_and_used_by_every_job(finished, tmp_path) -> None:
-    shutil.copytree(finished.folder, tmp_path / "project", symlinks=True)
-    project = Project(tmp_path / "project", traced=True)
+    project = finished.copy(tmp_path / "project", traced=True)
     project.edit("shortest.yaml", "  short:\n    pretrain:", "  short:\n    quantisation: nf4\n    pretrain:")
     target = "results/short/seed1/favor/generations.parquet"
     jobs = planned_jobs(project.snakemake(*ARGUMENTS, target).stdout)
@@ -35,8 +34,7 @@ def test_a_base_is_quantised_once_and_used_by_every_job(finished, tmp_path) -> N
 
 
 def test_a_gguf_file_is_dequantised_once(finished, tmp_path, real_base) -> None:
-    shutil.copytree(finished.folder, tmp_path / "project", symlinks=True)
-    project = Project(tmp_path / "project", traced=True)
+    project = finished.copy(tmp_path / "project", traced=True)
     file = tmp_path / "base.gguf"
     shutil.copyfile(real_base, file)
     project.edit("shortest.yaml", "base_models:\n", f"base_models:\n  real: {{ source: {file} }}\n")

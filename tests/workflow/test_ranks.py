@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 
 import numpy as np
 import pytest
@@ -16,7 +15,6 @@ from favor.foundation.parquet import read_parquet
 from favor.foundation.tensors import read_safetensors
 from favor.scores.schemas import SCORES
 from tests.shortest import ARGUMENTS, finished_run  # noqa: F401 - a fixture
-from tests.workflow.conftest import Project
 from tests.workflow.traced import unforeseen
 
 pytestmark = pytest.mark.slow(18)
@@ -28,8 +26,7 @@ ARE_MADE = [*BY_ROW, "results/short/boundary.parquet", "results/short/scores/eff
 
 
 def test_a_run_whose_clients_differ_in_rank(finished, tmp_path) -> None:
-    shutil.copytree(finished.folder, tmp_path / "project", symlinks=True)
-    project = Project(tmp_path / "project", traced=True)
+    project = finished.copy(tmp_path / "project", traced=True)
     project.edit("shortest.yaml", "clients_per_job: null }", "clients_per_job: null, ranks: [1, 2] }")
     project.edit("shortest.yaml", "      base_only: {}\n", "      flexlora: {}\n      local_only: {}\n")
     planned = project.planned(*ARGUMENTS, *ARE_MADE)

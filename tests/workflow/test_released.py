@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 
 import pytest
 
@@ -12,14 +11,12 @@ from favor.federation.communication_record import UP
 from favor.federation.schemas import BOUNDARY, GENERATIONS, TRAINING_LOG
 from favor.foundation.parquet import read_parquet
 from tests.shortest import ARGUMENTS, finished_run  # noqa: F401 - a fixture
-from tests.workflow.conftest import Project
 
 pytestmark = pytest.mark.slow(18)
 
 
 def test_the_released_protocol_runs_and_says_what_it_was(finished, tmp_path) -> None:
-    shutil.copytree(finished.folder, tmp_path / "project", symlinks=True)
-    project = Project(tmp_path / "project")
+    project = finished.copy(tmp_path / "project")
     project.edit(
         "shortest.yaml",
         "    corpus: short\n    base_model",

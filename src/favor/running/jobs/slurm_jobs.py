@@ -3,7 +3,6 @@
 import os
 import subprocess
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 from favor.foundation.errors import UserError
@@ -25,18 +24,14 @@ def jobs_in(folder: Path, states: str = _UNFINISHED) -> list[str]:
     return sorted({number for number, place in jobs if Path(place).resolve() == folder.resolve()}, key=int)
 
 
-def cancel(jobs: Sequence[str]) -> None:
-    """Ask Slurm to cancel jobs; whether it did is for the queue to tell, since some may have ended just now."""
-    if jobs:
-        subprocess.run(["scancel", *jobs], check=False)
-
-
 def settle(folder: Path, cancelling: bool, seconds: float = 5.0) -> None:
     """Return once no job works in ``folder``: pending ones are cancelled, running ones finish or are cancelled too.
 
     ``seconds`` is the time between two looks at the queue.
     """
-    cancel(jobs_in(folder) if cancelling else jobs_in(folder, "PENDING"))
+    if jobs := jobs_in(folder) if cancelling else jobs_in(folder, "PENDING"):
+        # Whether it did is for the queue to tell, since some may have ended just now.
+        subprocess.run(["scancel", *jobs], check=False)
     told: list[str] = []
     while left := jobs_in(folder):
         if left != told:
