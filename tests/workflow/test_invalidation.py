@@ -265,19 +265,6 @@ def test_words_comments_and_new_functions_rerun_nothing(project) -> None:
     assert rerun_by_code(project) == project.planned() == {}
 
 
-def test_a_new_key_reruns_what_uses_its_section(project) -> None:
-    key = "    group_by_length: bool = key("
-    project.edit("src/favor/lm/settings.py", key, f"    unread: int = key(3, 'x')\n{key}")
-    planned = rerun_by_code(project)
-    assert planned["train_shared"] > 0
-    assert not {"pretrain_base", "train_asce", "build_documents", "embed_sources"} & planned.keys()
-
-
-def test_a_changed_default_retrains(project) -> None:
-    project.edit("src/favor/lm/settings.py", "clip_norm: Positive = key(1.0,", "clip_norm: Positive = key(2.0,")
-    assert project.planned()["train_shared"] > 0
-
-
 def test_a_definition_shared_by_training_retrains(project) -> None:
     project.edit("src/favor/lm/training.py", "def _alike(", "def _alike(*new, ")
     planned = project.planned()

@@ -46,15 +46,7 @@ def finish_rules():
     workflow.localrules(*planner.config.cluster.local)
     for each in workflow.rules:
         if Path(each.snakefile).is_relative_to(ROOT / "workflow") and each.script:
-            fill_in(
-                workflow,
-                each,
-                paths,
-                asks,
-                planner.settings_of,
-                code,
-                job_inputs,
-            )
+            fill_in(workflow, each, planner, code, job_inputs)
         each.resources["compute_threads"] = each.resources["_cores"].raw
 
 

@@ -15,41 +15,33 @@ from favor.running.invalidation.job_inputs import JobInputs
 ENVIRONMENTS = {"corpora": "data", **dict.fromkeys(("human_2afc", "release", "sweeps", "tables"), "report")}
 
 
-def fill_in(
-    workflow: Any,
-    rule: Any,
-    paths: Any,
-    asks: Callable[[str], dict[str, object]],
-    settings: Callable[[str], Callable[[Any], object] | None],
-    code: Callable[[str], str],
-    inputs: JobInputs,
-) -> None:
+def fill_in(workflow: Any, rule: Any, planner: Any, code: Callable[[str], str], inputs: JobInputs) -> None:
     """Fill in the log, benchmark, resources, parameters and environment that a rule does not say itself.
 
     With the calls that Snakemake's own loader makes. All of it goes into the rule's description too, from which "use
-    rule" of a workflow around this one starts. ``paths``: the planner's. ``asks``, ``settings`` and ``code`` give
-    resources, configuration and fingerprint of a script, ``inputs`` what else its jobs are given.
+    rule" of a workflow around this one starts. ``code`` gives the fingerprint of a script, ``inputs`` what else its
+    jobs are given.
     """
     stage, said = Path(rule.script).stem, rule.ruleinfo
     output = strip_wildcard_constraints(rule.output[0])
     if said.log is None:
-        workflow.log(paths.log(stage, output))(said)
+        workflow.log(planner.paths.log(stage, output))(said)
         rule.log_modifier = rule.ruleinfo.log.modifier
         rule.set_log(*rule.ruleinfo.log.paths)
     if said.benchmark is None:
-        workflow.benchmark(paths.benchmark(stage, output))(said)
+        workflow.benchmark(planner.paths.benchmark(stage, output))(said)
         rule.benchmark_modifier = rule.ruleinfo.benchmark.modifier
         rule.benchmark = rule.ruleinfo.benchmark.paths
     if said.resources is None:
         given = workflow.resource_settings.overwrite_resources.get(rule.name, {})
-        workflow.resources(**asks(stage))(said)
+        workflow.resources(**planner.costs.asks(stage))(said)
         rule.resources.update(rule.ruleinfo.resources[1])
         rule.resources.update(given)
     if said.conda_env is None:
         environment = ENVIRONMENTS.get(Path(rule.snakefile).stem, "models")
         rule.conda_env = said.conda_env = f"../../envs/{environment}.yaml"
     positional, named = said.params or ((), {})
-    if "cfg" not in named and (cfg := settings(stage)) is not None:
+    if "cfg" not in named and (cfg := planner.settings_of(stage)) is not None:
         named = {"cfg": cfg, **named}
         rule.set_params(cfg=cfg)
     more = inputs.parameters(rule)

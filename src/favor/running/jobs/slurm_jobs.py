@@ -24,11 +24,8 @@ def jobs_in(folder: Path, states: str = _UNFINISHED) -> list[str]:
     return sorted({number for number, place in jobs if Path(place).resolve() == folder.resolve()}, key=int)
 
 
-def settle(folder: Path, cancelling: bool, seconds: float = 5.0) -> None:
-    """Return once no job works in ``folder``: pending ones are cancelled, running ones finish or are cancelled too.
-
-    ``seconds`` is the time between two looks at the queue.
-    """
+def settle(folder: Path, cancelling: bool) -> None:
+    """Return once no job works in ``folder``: pending ones are cancelled, running ones finish or are cancelled too."""
     if jobs := jobs_in(folder) if cancelling else jobs_in(folder, "PENDING"):
         # Whether it did is for the queue to tell, since some may have ended just now.
         subprocess.run(["scancel", *jobs], check=False)
@@ -37,4 +34,4 @@ def settle(folder: Path, cancelling: bool, seconds: float = 5.0) -> None:
         if left != told:
             print(f"waiting for the end of Slurm jobs {', '.join(left)}", flush=True)
             told = left
-        time.sleep(seconds)
+        time.sleep(5)
