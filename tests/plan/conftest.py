@@ -29,7 +29,7 @@ def read(*files) -> dict[str, Any]:
 
 @pytest.fixture
 def plan(tmp_path) -> Planning:
-    """Plan files of the repository; ``change`` edits the raw configuration before it is resolved."""
+    """Plan files of the repository; ``change`` edits the raw configuration, or is laid over it."""
     corpus = tmp_path / "corpus.csv"
     corpus.write_text("id,gender,age,topic,sign,date,text\n")
 
@@ -37,8 +37,10 @@ def plan(tmp_path) -> Planning:
         config = read(*([files] if isinstance(files, str) else files))
         if any(not (entry or {}).get("path") and not (entry or {}).get("demo") for entry in config["corpora"].values()):
             config["corpus_path"] = str(corpus)
-        if change:
+        if callable(change):
             change(config)
+        elif change:
+            update_config(config, change)
         return Planner(resolve(copy.deepcopy(config)), ROOT)
 
     return planned

@@ -6,7 +6,6 @@ import math
 import os
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pyarrow
 import pyarrow.parquet
@@ -51,12 +50,8 @@ def files(tmp_path) -> Files:
     return found
 
 
-def with_cluster(cluster) -> Any:
-    return lambda config: config.update(cluster=cluster)
-
-
 def test_partition_account_and_model_follow_the_gpu(plan) -> None:
-    costs = plan(change=with_cluster(CLUSTER)).costs
+    costs = plan(change={"cluster": CLUSTER}).costs
     shared = costs.asks("train_shared")
     assert shared["slurm_partition"](RUN) == "a100"
     assert shared["slurm_account"](RUN) == "research"
@@ -79,19 +74,16 @@ def test_nothing_is_asked_for_that_is_not_configured(plan) -> None:
 
 
 def test_a_model_on_the_cpu_asks_for_no_gpu(plan) -> None:
-    costs = plan(change=lambda config: config["base_models"]["micro"].update(device="cpu")).costs
+    costs = plan(change={"base_models": {"micro": {"device": "cpu"}}}).costs
     assert costs.asks("generate")["gpu"](RUN) == 0
     assert costs.asks("embed_sources")["gpu"](Key(encoder="minilm")) == 1
-    costs = plan(change=with_cluster({"gpu": False})).costs
+    costs = plan(change={"cluster": {"gpu": False}}).costs
     assert costs.asks("measure_bertscore")["gpu"](RUN) == costs.asks("generate")["gpu"](RUN) == 0
 
 
 def test_time_follows_the_tokens_of_the_jobs_clients(plan, files) -> None:
-    def alone(config) -> None:
-        config["experiments"]["micro"]["federation"]["clients_per_job"] = 1
-        config["base_models"]["micro"]["parameters"] = 3_000_000_000
-
-    costs = plan(change=alone).costs
+    alone = {"experiments": {"micro": {"federation": {"clients_per_job": 1}}}}
+    costs = plan(change={**alone, "base_models": {"micro": {"parameters": 3_000_000_000}}}).costs
     resources = costs.asks("train_personal")
     jobs = costs.training.personal_jobs(RUN)
     minutes = sorted(resources["runtime"](job, files, 1, 1) for job in jobs)
@@ -133,7 +125,7 @@ def test_memory_counts_tables_and_leaves_adapters_to_what_reads_them(plan, tmp_p
 
 def test_a_stage_is_set_by_hand(plan) -> None:
     own = {"memory_mb": 12345, "minutes": 77, "partition": "long", "gpu_model": "h100"}
-    costs = plan(change=with_cluster({**CLUSTER, "stages": {"train_shared": own}})).costs
+    costs = plan(change={"cluster": {**CLUSTER, "stages": {"train_shared": own}}}).costs
     shared = costs.asks("train_shared")
     assert shared["mem_mb"](RUN, Files([]), 1) == 12345
     assert shared["runtime"](RUN, Files([]), 1, 1) == 77
@@ -144,7 +136,7 @@ def test_a_stage_is_set_by_hand(plan) -> None:
 
 def test_every_further_attempt_doubles_up_to_the_limit(plan) -> None:
     cluster = {"stages": {"train_personal": {"memory_mb": 1000, "minutes": 50}}, "maximum_minutes": 150}
-    resources = plan(change=with_cluster(cluster)).costs.asks("train_personal")
+    resources = plan(change={"cluster": cluster}).costs.asks("train_personal")
     job = Key(experiment="micro", seed="1", method="favor", phase="last", batch="0")
     assert [resources["mem_mb"](job, Files([]), attempt) for attempt in (1, 2, 3)] == [1000, 2000, 4000]
     assert [resources["runtime"](job, Files([]), 1, attempt) for attempt in (1, 2, 3)] == [50, 100, 150]
@@ -158,7 +150,7 @@ def test_every_further_attempt_doubles_up_to_the_limit(plan) -> None:
     ],
 )
 def test_a_misspelt_stage_is_named(plan, cluster, message) -> None:
-    costs = plan(change=with_cluster({"local": ["report"], **cluster})).costs
+    costs = plan(change={"cluster": {"local": ["report"], **cluster}}).costs
     with pytest.raises(UserError) as caught:
         costs.check_stages(["train_shared", "report", "make_table"])
     assert message in str(caught.value)

@@ -93,14 +93,8 @@ def test_what_jobs_of_models_are_handed_is_what_their_classes_take(plan) -> None
 
 @pytest.mark.parametrize("judge", ["endpoint", "local"])
 def test_what_jobs_of_studies_are_handed_is_what_their_classes_take(plan, judge) -> None:
-    def change(config) -> None:
-        config["experiments"]["demo"]["studies"] = {
-            "human_2afc": {"items": 10, "human_items": 2},
-            "judges": {"model": judge},
-            "privacy": {},
-        }
-
-    planner = plan("tests/data/planned.yaml", change)
+    asked = {"human_2afc": {"items": 10, "human_items": 2}, "judges": {"model": judge}, "privacy": {}}
+    planner = plan("tests/data/planned.yaml", {"experiments": {"demo": {"studies": asked}}})
     studies, run = planner.studies, run_key("demo", "2026", "favor")
     given = {
         studied.ItemsJob: studies.prepare_2afc_settings(run),

@@ -26,9 +26,7 @@ def test_needs_of_every_experiment_are_measured_and_a_study_makes_no_new_roster(
     [("generation", {"max_new_tokens": 200}, True), ("prompts", {"prefix_tokens": 192}, False)],
 )
 def test_prompts_decide_on_the_roster_and_the_length_of_continuations_does_not(plan, section, values, same) -> None:
-    def change(config) -> None:
-        config["experiments"]["blogtext"][section] = values
-
+    change = {"experiments": {"blogtext": {section: values}}}
     before, after = (
         plan("config/blogtext.yaml", each).preparation.measure_suitability_settings(BLOGTEXT) for each in (None, change)
     )

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
 from favor.forecast.estimate import Account
@@ -17,32 +14,18 @@ STUDIES = "tests/data/studies.yaml"
 DEMO = run_key("demo", "2026", "favor")
 
 
-def judged(config) -> None:
-    config["experiments"]["demo"]["studies"] = {"judges": {}}
-
-
-def set_at(*keys, value) -> Callable[[dict[str, Any]], None]:
-    def change(config) -> None:
-        for key in keys[:-1]:
-            config = config[key]
-        assert keys[-1] in config
-        config[keys[-1]] = value
-
-    return change
-
-
 @pytest.mark.parametrize(
-    ("keys", "value", "message"),
+    ("section", "values", "message"),
     [
-        (("prompting", "passage_tokens"), 800, "its prompts need up to"),
-        (("prompting", "sheet_text_tokens"), 500, "a request for a sheet needs up to"),
-        (("evaluation", "encoders"), ["minilm"], "table asce-scale-transfer compares style encoders"),
+        ("prompting", {"passage_tokens": 800}, "its prompts need up to"),
+        ("prompting", {"sheet_text_tokens": 500}, "a request for a sheet needs up to"),
+        ("evaluation", {"encoders": ["minilm"]}, "table asce-scale-transfer compares style encoders"),
     ],
 )
-def test_what_cannot_be_stops_before_any_job(plan, keys, value, message) -> None:
+def test_what_cannot_be_stops_before_any_job(plan, section, values, message) -> None:
     plan(STUDIES)
     with pytest.raises(UserError, match=message):
-        plan(STUDIES, set_at("experiments", "probes", *keys, value=value))
+        plan(STUDIES, {"experiments": {"probes": {section: values}}})
 
 
 def test_a_row_is_prompted_or_trained_everywhere(plan) -> None:
@@ -75,7 +58,7 @@ def test_nothing_is_judged_unasked_and_the_scores_say_so(plan) -> None:
 
 
 def test_a_configured_judge_is_part_of_a_whole_run_and_reads_no_key(plan) -> None:
-    planner = plan(PLANNED, judged)
+    planner = plan(PLANNED, {"experiments": {"demo": {"studies": {"judges": {}}}}})
     assert "results/demo/scores/judges.parquet" in planner.targets.everything()
     assert planner.studies.judge_files(DEMO) == []  # an endpoint: the requests are all that it reads
     assert planner.studies.judge_code(DEMO) == "favor.studies.judges.endpoint:open_judge"
@@ -93,22 +76,16 @@ def test_the_table_without_a_judge_judges_nothing(plan) -> None:
 
 
 def test_a_local_judge_waits_for_its_model(plan) -> None:
-    def change(config) -> None:
-        config["experiments"]["demo"]["studies"] = {"judges": {"model": "local"}}
-
-    planner = plan(PLANNED, change)
+    planner = plan(PLANNED, {"experiments": {"demo": {"studies": {"judges": {"model": "local"}}}}})
     assert planner.studies.judge_files(DEMO) == planner.project.model_files("tiny")
     assert planner.studies.judge_settings(DEMO)["local"]["base"]["source"] == "results/models/tiny/base"
 
 
 def test_responses_and_pages_of_an_audit(plan, tmp_path) -> None:
-    def change(config) -> None:
-        audit = {"items": 10, "human_items": 2, "annotators": 2, "responses": str(tmp_path)}
-        config["experiments"]["demo"]["studies"] = {"human_2afc": audit}
-
+    audit = {"items": 10, "human_items": 2, "annotators": 2, "responses": str(tmp_path)}
     for name in ("b.json", "a.json", "notes.txt"):
         (tmp_path / name).write_text("{}")
-    planner = plan(PLANNED, change)
+    planner = plan(PLANNED, {"experiments": {"demo": {"studies": {"human_2afc": audit}}}})
     assert planner.studies.responses(DEMO) == [str(tmp_path / "a.json"), str(tmp_path / "b.json")]
     pages = [f"results/demo/studies/human_2afc/annotator_{number}.html" for number in (1, 2)]
     assert planner.studies.pages() == pages
@@ -154,9 +131,7 @@ def test_temperatures_train_nothing_beside_the_main_experiment(plan) -> None:
 
 
 def test_a_row_trained_otherwise_than_the_main_experiments_trains_itself(plan) -> None:
-    def change(config) -> None:
-        config["experiments"]["temperature"]["methods"]["ditto_05"]["lambda_ditto"] = 0.5
-
+    change = {"experiments": {"temperature": {"methods": {"ditto_05": {"lambda_ditto": 0.5}}}}}
     training = plan(("config/blogtext.yaml", "config/studies/temperature.yaml"), change).training
     run = run_key("temperature", "2026", "ditto_05")
     assert training.trainer(run) == run

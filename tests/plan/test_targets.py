@@ -36,11 +36,8 @@ def jobs(planner, *experiments) -> Counter[str]:
     return Counter(rule for rule, _ in found)
 
 
-def one_per_job(config) -> None:
-    config["experiments"]["blogtext"].setdefault("federation", {})["clients_per_job"] = 1
-
-
 def test_the_blogtext_experiment(plan) -> None:
+    one_per_job = {"experiments": {"blogtext": {"federation": {"clients_per_job": 1}}}}
     found = jobs(plan("config/blogtext.yaml", one_per_job), "blogtext")
     # Three seeds x six rounds x twelve clients x four tracks (FedAvg with Ditto and FedDPA, FedProx with FAVoR, pFedMe,
     # Global ASCE), one client a job.
@@ -54,10 +51,7 @@ def test_the_blogtext_experiment(plan) -> None:
 
 
 def test_many_clients_are_generated_for_in_several_jobs(plan) -> None:
-    def crowd(config) -> None:
-        config["corpora"]["blogtext"].setdefault("roles", {})["clients"] = 2500
-        config["experiments"]["blogtext"]["clients"] = 2500
-
+    crowd = {"corpora": {"blogtext": {"roles": {"clients": 2500}}}, "experiments": {"blogtext": {"clients": 2500}}}
     planner = plan("config/blogtext.yaml", crowd)
     training, costs = planner.training, planner.costs
     run = next(run for run in training.runs("blogtext") if run.method == "fedavg")
@@ -208,7 +202,7 @@ def test_targets_hold_every_kind(plan) -> None:
 
 def test_uploads_are_targets_only_where_they_are_kept(plan) -> None:
     kept = plan(PLANNED).targets.everything()
-    dropped = plan(PLANNED, lambda config: config.update(keep_uploads=False)).targets.everything()
+    dropped = plan(PLANNED, {"keep_uploads": False}).targets.everything()
     assert {path for path in kept if "/uploads/" in path} == set(kept) - set(dropped)
     # Two seeds, two tracks (FedAvg's and FedProx's), three rounds of one job.
     assert len(set(kept) - set(dropped)) == 2 * 2 * 3
@@ -332,7 +326,7 @@ def test_a_server_of_members_reads_every_clients_last_adapter(plan) -> None:
 
 @pytest.mark.parametrize(("keep", "kept", "left"), [("all", "2026|2027", "none"), ("first_seed", "2026", "2027")])
 def test_adapters_are_targets_only_of_the_seeds_that_keep_them(plan, keep, kept, left) -> None:
-    planner = plan(PLANNED, lambda config: config.update(keep_adapters=keep))
+    planner = plan(PLANNED, {"keep_adapters": keep})
     assert (planner.evaluation.seeds(kept=True), planner.evaluation.seeds(kept=False)) == (kept, left)
     packs = [path for path in planner.targets.everything() if "/clients/last/" in path and "shared" not in path]
     assert {path.split("/seed")[1][:4] for path in packs if path.endswith(".safetensors")} == set(kept.split("|"))

@@ -29,11 +29,7 @@ def test_only_jobs_of_models_that_answer_read_requests(plan) -> None:
 
 def test_to_continue_hands_every_job_what_it_was_handed(plan) -> None:
     """The key at its default, said or not, is in no job's settings but the record of them all."""
-
-    def said(config) -> None:
-        config["experiments"]["micro"]["task"] = "continue"
-
-    silent, loud = plan(), plan(change=said)
+    silent, loud = plan(), plan(change={"experiments": {"micro": {"task": "continue"}}})
     shared = silent.training.runs("micro")[0]
     track = silent.project.plan(shared).shared.track
     keys = (

@@ -36,10 +36,7 @@ def test_the_choice_reads_training_logs_and_nothing_of_test_texts(plan) -> None:
 
 
 def test_a_personal_stage_that_stops_early_keeps_its_best_pass(plan) -> None:
-    def patient(config) -> None:
-        for name in ("even", "third"):
-            config["experiments"][name].setdefault("training", {})["validation"] = {"patience": 1}
-
+    patient = {"experiments": {name: {"training": {"validation": {"patience": 1}}} for name in ("even", "third")}}
     runs = plan(SWEEP, patient).validation.score_validation_settings(Key(experiment="third"))["runs"]
     assert all(run["stopped"] for run in runs)
 
