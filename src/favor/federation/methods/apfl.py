@@ -12,15 +12,14 @@ what FedAvg's client does. It is scored on the mixture, as the paper defines it.
 from dataclasses import dataclass
 from typing import Literal
 
+from favor.federation.coefficients import TwoStages
 from favor.federation.method import Mixture, Objective, PersonalStage, Plan, SharedStage
 
 
 @dataclass(frozen=True)
-class Hyperparameters:
+class Hyperparameters(TwoStages):
     """Passes of both stages, where a_i begins and the rate eta it moves at; the shared half that generates."""
 
-    shared_epochs: int = 1
-    personal_epochs: int = 1
     weight: float = 0.5
     weight_rate: float = 0.1
     global_half: Literal["last_round", "final"] = "last_round"

@@ -1,13 +1,9 @@
 """Average author: the base model is told to continue as an average author would, knowing nothing of the client."""
 
-from dataclasses import dataclass
-
+from favor.federation.coefficients import Nothing
 from favor.federation.method import Plan, Prompting
 
-
-@dataclass(frozen=True)
-class Hyperparameters:
-    """Nothing to set: lengths and counts are the experiment's (``prompting``)."""
+Hyperparameters = Nothing
 
 
 def plan(values: Hyperparameters) -> Plan:

@@ -1,13 +1,9 @@
 """Base only: the base model without any adapter (reference)."""
 
-from dataclasses import dataclass
-
+from favor.federation.coefficients import Nothing
 from favor.federation.method import Plan
 
-
-@dataclass(frozen=True)
-class Hyperparameters:
-    """Nothing to set."""
+Hyperparameters = Nothing
 
 
 def plan(values: Hyperparameters) -> Plan:

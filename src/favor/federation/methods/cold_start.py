@@ -5,16 +5,10 @@ The shared adapter comes from an experiment that the client took no part in (``c
 ``personal_learning_rate`` is that of its one stage.
 """
 
-from dataclasses import dataclass
-
+from favor.federation.coefficients import LocalPasses
 from favor.federation.method import Objective, PersonalStage, Plan
 
-
-@dataclass(frozen=True)
-class Hyperparameters:
-    """Passes over the client's texts: as many as local-only has, which starts from the base model."""
-
-    epochs: int = 6
+Hyperparameters = LocalPasses
 
 
 def plan(values: Hyperparameters) -> Plan:

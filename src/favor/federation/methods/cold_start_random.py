@@ -3,16 +3,10 @@
 ``personal_learning_rate`` is that of its one stage.
 """
 
-from dataclasses import dataclass
-
+from favor.federation.coefficients import LocalPasses
 from favor.federation.method import Objective, PersonalStage, Plan
 
-
-@dataclass(frozen=True)
-class Hyperparameters:
-    """Passes over the client's texts."""
-
-    epochs: int = 6
+Hyperparameters = LocalPasses
 
 
 def plan(values: Hyperparameters) -> Plan:

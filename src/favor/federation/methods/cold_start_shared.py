@@ -1,13 +1,9 @@
 """Control of the cold start: the federated shared adapter as it is, without any adaptation."""
 
-from dataclasses import dataclass
-
+from favor.federation.coefficients import Nothing
 from favor.federation.method import Plan
 
-
-@dataclass(frozen=True)
-class Hyperparameters:
-    """Nothing to set."""
+Hyperparameters = Nothing
 
 
 def plan(values: Hyperparameters) -> Plan:

@@ -9,16 +9,13 @@ and is never uploaded.
 
 from dataclasses import dataclass
 
-from favor.federation.coefficients import Tied
+from favor.federation.coefficients import Tied, TwoStages
 from favor.federation.method import Objective, PersonalStage, Plan, SharedStage
 
 
 @dataclass(frozen=True)
-class Hyperparameters(Tied):
+class Hyperparameters(TwoStages, Tied):
     """Local passes of both stages, and the coefficient that ties v_i to the shared adapter."""
-
-    shared_epochs: int = 1
-    personal_epochs: int = 1
 
 
 def plan(values: Hyperparameters) -> Plan:

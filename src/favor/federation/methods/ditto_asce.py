@@ -5,16 +5,13 @@
 
 from dataclasses import dataclass
 
-from favor.federation.coefficients import Aligned, Tied
+from favor.federation.coefficients import Aligned, Tied, TwoStages
 from favor.federation.method import Objective, PersonalStage, Plan, SharedStage
 
 
 @dataclass(frozen=True)
-class Hyperparameters(Tied, Aligned):
+class Hyperparameters(TwoStages, Tied, Aligned):
     """Ditto's hyper-parameters and the weight of the alignment loss."""
-
-    shared_epochs: int = 1
-    personal_epochs: int = 1
 
 
 def plan(values: Hyperparameters) -> Plan:

@@ -9,17 +9,11 @@ of the boundary calls it "personal adapter". It generates with the mean of the o
 ``learning_rate`` trains (A_i, B_i) and u: they are one stage, so ``personal_learning_rate`` is refused.
 """
 
-from dataclasses import dataclass
-
+from favor.federation.coefficients import Passes
 from favor.federation.method import Mixture, Plan, SharedStage
 from favor.federation.server_rule import ServerRule
 
-
-@dataclass(frozen=True)
-class Hyperparameters:
-    """Local passes a round."""
-
-    epochs: int = 1
+Hyperparameters = Passes
 
 
 def plan(values: Hyperparameters) -> Plan:

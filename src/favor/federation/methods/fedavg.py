@@ -5,19 +5,10 @@ A_{t+1} = A_t + eta_g * sum_i omega_i (A_i - A_t) (McMahan et al. 2017; Eqs. sha
 ``learning_rate`` is that of the clients' local steps.
 """
 
-from dataclasses import dataclass
+from favor.federation.coefficients import Sampled
+from favor.federation.method import Plan, SharedStage
 
-from favor.federation.method import Plan, Sampling, SharedStage
-
-
-@dataclass(frozen=True)
-class Hyperparameters:
-    """Local passes over a client's text a round, and how clients are sampled."""
-
-    epochs: int = 1
-    sampling: Sampling = "coverage_first"
-
-
+Hyperparameters = Sampled
 RELEASED = {"sampling": "uniform"}
 
 

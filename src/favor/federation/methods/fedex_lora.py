@@ -7,17 +7,11 @@ are sent with the shared adapter, as factors (:mod:`favor.federation.fedex_resid
 ``learning_rate`` is that of the clients' local steps.
 """
 
-from dataclasses import dataclass
-
+from favor.federation.coefficients import Passes
 from favor.federation.method import Plan, SharedStage
 from favor.federation.server_rule import ServerRule
 
-
-@dataclass(frozen=True)
-class Hyperparameters:
-    """Local passes a round."""
-
-    epochs: int = 1
+Hyperparameters = Passes
 
 
 def plan(values: Hyperparameters) -> Plan:

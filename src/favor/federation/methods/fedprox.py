@@ -8,16 +8,13 @@ Local loss: task + lambda_prox * ||A - A_t||^2, the form of Eq. shared_objective
 
 from dataclasses import dataclass
 
-from favor.federation.coefficients import Proximal
-from favor.federation.method import Objective, Plan, Sampling, SharedStage
+from favor.federation.coefficients import Proximal, Sampled
+from favor.federation.method import Objective, Plan, SharedStage
 
 
 @dataclass(frozen=True)
-class Hyperparameters(Proximal):
+class Hyperparameters(Sampled, Proximal):
     """Local passes a round, the proximal coefficient, and how clients are sampled."""
-
-    epochs: int = 1
-    sampling: Sampling = "coverage_first"
 
 
 RELEASED = {"sampling": "uniform"}

@@ -12,15 +12,14 @@ FedAvg's client does.
 from dataclasses import dataclass
 from typing import Literal
 
+from favor.federation.coefficients import TwoStages
 from favor.federation.method import Mixture, Objective, PersonalStage, Plan, SharedStage
 
 
 @dataclass(frozen=True)
-class Hyperparameters:
+class Hyperparameters(TwoStages):
     """Passes of both stages, and the shared half of the sum that generates (A_t of the last participation, or A_T)."""
 
-    shared_epochs: int = 1
-    personal_epochs: int = 1
     global_half: Literal["last_round", "final"] = "last_round"
 
 

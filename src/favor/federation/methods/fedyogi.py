@@ -7,21 +7,11 @@ A_{t+1} = A_t + eta m_{t+1} / (sqrt(v_{t+1}) + tau), elementwise, with m_0 = 0, 
 ``learning_rate`` is that of the clients' local steps, not eta.
 """
 
-from dataclasses import dataclass
-
+from favor.federation.coefficients import Adaptive
 from favor.federation.method import Plan, SharedStage
 from favor.federation.server_rule import ServerRule
 
-
-@dataclass(frozen=True)
-class Hyperparameters:
-    """Local passes a round; the server's rate (times the experiment's), its decay rates and its adaptivity tau."""
-
-    epochs: int = 1
-    server_rate: float = 0.01
-    beta1: float = 0.9
-    beta2: float = 0.99
-    tau: float = 0.001
+Hyperparameters = Adaptive
 
 
 def plan(values: Hyperparameters) -> Plan:

@@ -5,18 +5,15 @@
 
 from dataclasses import dataclass
 
-from favor.federation.coefficients import Aligned
+from favor.federation.coefficients import Aligned, Passes
 from favor.federation.method import Objective, Plan, SharedStage
 
 
 @dataclass(frozen=True)
-class Hyperparameters(Aligned):
+class Hyperparameters(Passes, Aligned):
     """Local passes a round and the weight of the alignment loss."""
-
-    epochs: int = 1
 
 
 def plan(values: Hyperparameters) -> Plan:
     """Every client generates with the final shared adapter."""
-    shared = SharedStage(Objective(alignment=values.lambda_align), values.epochs)
-    return Plan("server", shared=shared)
+    return Plan("server", shared=SharedStage(Objective(alignment=values.lambda_align), values.epochs))

@@ -5,15 +5,13 @@
 
 from dataclasses import dataclass
 
-from favor.federation.coefficients import Aligned
+from favor.federation.coefficients import Aligned, LocalPasses
 from favor.federation.method import Objective, PersonalStage, Plan
 
 
 @dataclass(frozen=True)
-class Hyperparameters(Aligned):
+class Hyperparameters(LocalPasses, Aligned):
     """Passes over the client's text and the weight of the alignment loss."""
-
-    epochs: int = 6
 
 
 def plan(values: Hyperparameters) -> Plan:

@@ -1,13 +1,9 @@
 """Retrieval only: the client's own training texts nearest to the prompt stand before it."""
 
-from dataclasses import dataclass
-
+from favor.federation.coefficients import Nothing
 from favor.federation.method import Plan, Prompting
 
-
-@dataclass(frozen=True)
-class Hyperparameters:
-    """Nothing to set: lengths and counts are the experiment's (``prompting``)."""
+Hyperparameters = Nothing
 
 
 def plan(values: Hyperparameters) -> Plan:

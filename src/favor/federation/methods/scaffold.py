@@ -11,8 +11,7 @@ Our adaptation: A and B of LoRA have a variate each; AdamW sees the corrected gr
 ``learning_rate`` is eta of the local steps; a variate is a mean gradient and does not change with it.
 """
 
-from dataclasses import dataclass
-
+from favor.federation.coefficients import Passes
 from favor.federation.method import Plan, SharedStage
 from favor.federation.method_names import Method
 from favor.federation.state_rule import StateEquations, StateRule
@@ -24,12 +23,7 @@ STATE = StateEquations(
     server=lambda c, change, clients: c + change / clients,
 )
 
-
-@dataclass(frozen=True)
-class Hyperparameters:
-    """Local passes a round."""
-
-    epochs: int = 1
+Hyperparameters = Passes
 
 
 def plan(values: Hyperparameters) -> Plan:

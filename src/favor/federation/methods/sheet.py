@@ -1,13 +1,9 @@
 """Author sheet only: a distilled sheet and a persona made from it, and none of the client's texts."""
 
-from dataclasses import dataclass
-
+from favor.federation.coefficients import Nothing
 from favor.federation.method import Plan, Prompting
 
-
-@dataclass(frozen=True)
-class Hyperparameters:
-    """Nothing to set: lengths and counts are the experiment's (``prompting``)."""
+Hyperparameters = Nothing
 
 
 def plan(values: Hyperparameters) -> Plan:
