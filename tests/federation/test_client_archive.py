@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.federation.test_server import aggregate
 
 from favor.federation.client_archive import Place, pack_shapes, places_of, read_pack, read_packs, write_pack
 from favor.federation.inference import client_adapters
 from favor.federation.method import Inference
-from favor.federation.server import aggregate
 from favor.federation.stages import compose
 from favor.foundation.errors import UserError
 from favor.foundation.tensors import safetensors_shapes, write_safetensors

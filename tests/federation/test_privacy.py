@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from tests.experiments import experiment
 from tests.federation.test_aggregate_script import A, B, Files, deltas
+from tests.federation.test_server import aggregate
 from tests.plan.conftest import *  # noqa: F403 - planners
 
 from favor.federation.client_archive import write_pack
 from favor.federation.method import SharedStage, load_method, plan_values
 from favor.federation.privacy import Privacy, clipped, noise
 from favor.federation.schemas import TRAFFIC
-from favor.federation.server import aggregate
 from favor.federation.server_rule import ServerRule
 from favor.federation.stages import upload
 from favor.federation.uploads import Uploads, cohort_sum, mean_of_sum

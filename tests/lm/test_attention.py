@@ -44,7 +44,7 @@ def test_pieces_in_bfloat16_and_their_gradients_are_those_in_float32(window) -> 
     results = []
     for dtype in (torch.bfloat16, torch.float32):
         leaves = [state.to(dtype, copy=True).requires_grad_() for state in states]
-        attended = attention._piecewise(*leaves, packing, 0.3, window)
+        attended = attention._piecewise(leaves, packing, 0.3, window)
         assert ("_Plain" in str(attended.grad_fn.next_functions)) is (dtype == torch.bfloat16)
         (attended.float() * torch.arange(8)).sum().backward()
         results.append([attended.float(), *(leaf.grad.float() for leaf in leaves)])

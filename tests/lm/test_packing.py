@@ -124,8 +124,8 @@ def attended_by_hand(
 @pytest.mark.parametrize("window", [None, 3])
 def test_what_a_gpu_s_kernel_is_asked_for(monkeypatch, window, heads) -> None:
     monkeypatch.setattr(torch.nn.attention.varlen, "varlen_attn", attended_by_hand)
-    query, key, value = (torch.randn(1, count, 24, 16) for count in (4, heads, heads))
-    given = (query, key, value, Packing((9, 3, 12), CPU), 0.3, window)
+    states = [torch.randn(1, count, 24, 16) for count in (4, heads, heads)]
+    given = states, Packing((9, 3, 12), CPU), 0.3, window
     torch.testing.assert_close(attention._varlen(*given), attention._piecewise(*given), rtol=1e-5, atol=1e-6)
 
 

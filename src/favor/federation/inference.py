@@ -184,19 +184,14 @@ def requests(
     gates: Mapping[str, float],
 ) -> list[GenerationRequest]:
     """Return one generation request per (prompt id, client, tokens)."""
-    made = []
-    for name, client, tokens in prompts:
-        adapter = adapters[client]
+
+    def request(name: str, adapter: ClientAdapter | None, tokens: Sequence[int]) -> GenerationRequest:
         if adapter is None:
-            made.append(GenerationRequest(name, tokens))
-        elif adapter.companion is None:
-            made.append(GenerationRequest(name, tokens, adapter.state))
-        elif adapter.token_gate is not None:
-            pair = (adapter.state, adapter.companion)
-            made.append(GenerationRequest(name, tokens, *pair, token_gate=adapter.token_gate))
-        else:
-            made.append(GenerationRequest(name, tokens, adapter.state, adapter.companion, gates[name]))
-    return made
+            return GenerationRequest(name, tokens)
+        gate = 0.0 if adapter.companion is None or adapter.token_gate is not None else gates[name]
+        return GenerationRequest(name, tokens, adapter.state, adapter.companion, gate, token_gate=adapter.token_gate)
+
+    return [request(name, adapters[client], tokens) for name, client, tokens in prompts]
 
 
 def distinct(asked: Sequence[GenerationRequest]) -> tuple[list[GenerationRequest], list[int]]:

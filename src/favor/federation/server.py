@@ -12,18 +12,6 @@ from favor.foundation.lazy import LazyMapping
 from favor.foundation.seeds import numpy_generator
 
 
-def aggregate(
-    shared: State, deltas: Mapping[str, State], weights: Mapping[str, float], server_learning_rate: float
-) -> dict[str, np.ndarray]:
-    """Return A_{t+1} = A_t + eta_g * sum_i omega_i Delta_i (Eqs. shared_aggregation_delta, shared_adapter_update).
-
-    ``deltas`` are the uploads by client; ``weights`` are normalised to sum to one here. The sum runs in float64 over
-    clients in name order, so it does not depend on how uploads were packed or ordered. A tensor that nobody uploads
-    stays as it is.
-    """
-    return step(ServerRule(), shared, {}, _means(deltas, _shares(deltas, weights)), server_learning_rate)[0]
-
-
 def update(
     rule: ServerRule,
     shared: State,
@@ -34,22 +22,25 @@ def update(
 ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
     """Return (the next shared adapter, the server's moments after it) under ``rule``, which states the equations.
 
+    For "mean" it is A_{t+1} = A_t + eta_g * sum_i omega_i Delta_i (Eqs. shared_aggregation_delta,
+    shared_adapter_update). ``weights`` are normalised to sum to one here. The sum runs in float64 over clients in name
+    order, so it does not depend on how uploads were packed or ordered. A tensor that nobody uploads stays as it is.
+
     ``deltas``: the uploads of the round by client, those of a lower rank than the shared adapter's filled up
     (:mod:`favor.federation.ranks`); for "members" the last adapter of every client that took part.
     ``memory``: the moments that the last round returned, ``m/<tensor>`` and, for "adam" and "yogi", ``v/<tensor>``;
     empty before the first round, and for rules without moments.
     """
-    rate = rule.rate * server_learning_rate
     deltas = {client: filled(own, shared) for client, own in deltas.items()}
-    if rule.kind == "members":
-        shares = _shares(deltas, weights)
-        return {key: _mean(deltas, shares, key).astype(np.float32) for key in sorted(shared)}, {}
     shares = _shares(deltas, weights)
+    if rule.kind == "members":
+        return {key: _mean(deltas, shares, key).astype(np.float32) for key in sorted(shared)}, {}
     if rule.kind == "svd":
-        return _nearest_product(shared, deltas, shares, rate), {}
+        return _nearest_product(shared, deltas, shares, rule.rate * server_learning_rate), {}
     if rule.kind == "exact":
         return exact_mean(shared, deltas, shares), {}
-    return step(rule, shared, memory, _means(deltas, shares), server_learning_rate)
+    means = LazyMapping(sorted(deltas[min(deltas)]), lambda key: _mean(deltas, shares, key))
+    return step(rule, shared, memory, means, server_learning_rate)
 
 
 def step(
@@ -89,10 +80,6 @@ def _shares(deltas: Mapping[str, State], weights: Mapping[str, float]) -> dict[s
     if not total > 0:
         raise ValueError("the weights of the uploads sum to zero")
     return {client: weights[client] / total for client in sorted(deltas)}
-
-
-def _means(deltas: Mapping[str, State], shares: Mapping[str, float]) -> State:
-    return LazyMapping(sorted(deltas[min(deltas)]), lambda key: _mean(deltas, shares, key))
 
 
 def _mean(deltas: Mapping[str, State], shares: Mapping[str, float], key: str) -> np.ndarray:

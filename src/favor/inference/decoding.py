@@ -6,7 +6,7 @@ same operations on the same tensors, the GPU records them once and replays them 
 
 import sys
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -60,7 +60,7 @@ class GrowingSteps:
 
     def __init__(self, base: BaseModel, batch: Batch, penalty: float, choose: Choice) -> None:
         self.base, self.batch, self.penalty, self.choose = base, batch, penalty, choose
-        self.cache = growing_cache(base.model.config, batch.history.shape[1])
+        self.cache = _cache(base, lambda: _GrowingLayer(batch.history.shape[1]))
         self.length = batch.longest
         self.current = batch.history[:, : self.length]
 
@@ -79,19 +79,6 @@ class GrowingSteps:
         self.length += 1
 
 
-@dataclass
-class _Positions:
-    """The positions that the next pass reads. The cache asks this for them, and not the steps, which hold the cache.
-
-    A cycle would keep a batch's cache and graph until the garbage is collected.
-    """
-
-    next: torch.Tensor
-
-    def __call__(self) -> torch.Tensor:
-        return self.next
-
-
 class StaticSteps:
     """Greedy decoding over a cache of full size: after the prompt, every step is the same operations.
 
@@ -103,8 +90,10 @@ class StaticSteps:
         rows, total = batch.history.shape
         self.base, self.batch, self.penalty = base, batch, penalty
         self.place = torch.full((1,), batch.longest - 1, device=batch.history.device)  # of the newest token
-        self.read = _Positions(torch.arange(batch.longest, device=batch.history.device))
-        self.cache = static_cache(base.model.config, total, self.read)
+        # The positions that the next pass reads. The cache holds this list, and not the steps, which hold the cache: a
+        # cycle would keep a batch's cache and graph until the garbage is collected.
+        self.read = read = [torch.arange(batch.longest, device=batch.history.device)]
+        self.cache = _cache(base, lambda: _StaticLayer(total, read))
         self.visible = torch.zeros(rows, 1, 1, total, dtype=torch.bool, device=batch.history.device)
         self.taken = 0
         self.graph: Any = None
@@ -132,7 +121,7 @@ class StaticSteps:
         seen = torch.zeros(len(prompt), 1, longest, self.visible.shape[-1], dtype=torch.bool, device=prompt.device)
         seen[..., :longest] = causal & prompt[:, None, None, :] | itself
         self._choose(batch.history[:, :longest], seen, batch.positions[:, :longest])
-        self.read.next = self.place
+        self.read[0] = self.place
 
     def _step(self) -> None:
         self.visible.index_fill_(3, self.place, True)
@@ -237,10 +226,10 @@ class _GrowingLayer(DynamicLayer):
 class _StaticLayer(DynamicLayer):
     """One layer's keys and values [rows, heads, capacity, size], all given at every step, filled or not.
 
-    They are written at the positions that ``at`` returns, a tensor, so that a CUDA graph follows it.
+    They are written at the positions that ``at`` holds, a tensor, so that a CUDA graph follows it.
     """
 
-    def __init__(self, capacity: int, at: Callable[[], torch.Tensor]) -> None:
+    def __init__(self, capacity: int, at: Sequence[torch.Tensor]) -> None:
         super().__init__()
         self.capacity, self.at = capacity, at
 
@@ -255,18 +244,10 @@ class _StaticLayer(DynamicLayer):
     ) -> tuple[torch.Tensor, torch.Tensor]:
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
-        self.keys.index_copy_(2, self.at(), key_states)
-        self.values.index_copy_(2, self.at(), value_states)
+        self.keys.index_copy_(2, self.at[0], key_states)
+        self.values.index_copy_(2, self.at[0], value_states)
         return self.keys, self.values
 
 
-def static_cache(configuration: Any, capacity: int, at: Callable[[], torch.Tensor]) -> Cache:
-    """Return a cache of ``capacity`` positions, in which tokens are written at the positions that ``at`` returns."""
-    layers = configuration.get_text_config().num_hidden_layers
-    return Cache(layers=[_StaticLayer(capacity, at) for _ in range(layers)])
-
-
-def growing_cache(configuration: Any, capacity: int) -> Cache:
-    """Return an empty cache for a model's layers that holds up to ``capacity`` positions."""
-    layers = configuration.get_text_config().num_hidden_layers
-    return Cache(layers=[_GrowingLayer(capacity) for _ in range(layers)])
+def _cache(base: BaseModel, layer: Callable[[], DynamicLayer]) -> Cache:
+    return Cache(layers=[layer() for _ in range(base.model.config.get_text_config().num_hidden_layers)])

@@ -26,6 +26,7 @@ from favor.running.jobs.progress import Progress
 
 # After how many steps it is asked whether every row has ended. The question waits for all that a GPU was given.
 END_TEST_STEPS = {"cuda": 16, "cpu": 1}
+_STATES_AT_ONCE = 32  # rows of a batch that is read and not continued
 COMMON_ROWS = 16  # prompts of one length that make batches without padding
 
 
@@ -136,11 +137,10 @@ def last_token_states(
     lora: Lora,
     state: LoraState,
     sequences: Sequence[Sequence[int]],
-    rows_per_batch: int = 32,
 ) -> np.ndarray:
     """Return the final state at each sequence's last token under adapter ``state``, float32 [n, d] (FedDPA's gate).
 
-    On a GPU that runs out of memory ``rows_per_batch`` is halved. Raises ``UserError`` where it does not hold one row.
+    On a GPU that runs out of memory batches are halved. Raises ``UserError`` where it does not hold one row.
     """
     states = np.empty((len(sequences), base.hidden_size), dtype=np.float32)
     longest_first = sorted(range(len(sequences)), key=lambda index: -len(sequences[index]))
@@ -148,10 +148,7 @@ def last_token_states(
     with stack.attached(), torch.inference_mode():
         stack.set([Component(stacked_factors(base, stack, [state]))])
         for rows, found in fitting_batches(
-            longest_first,
-            rows_per_batch,
-            lambda rows: _last_states(base, [sequences[index] for index in rows]),
-            "prompt",
+            longest_first, _STATES_AT_ONCE, lambda rows: _last_states(base, [sequences[row] for row in rows]), "prompt"
         ):
             states[rows] = found
     return states
@@ -202,27 +199,36 @@ def _set_adapters(
     base: BaseModel, stack: LoraStack, requests: Sequence[GenerationRequest], slots: list[list[int]]
 ) -> None:
     """Set the stack to the adapters of a batch's slots."""
-    states = [requests[slot[0]].state for slot in slots]
-    companions = [requests[slot[0]].companion for slot in slots]
-    token_gates = [requests[slot[0]].token_gate for slot in slots]
-    components = []
-    gates = None
-    if any(token_gate is not None for token_gate in token_gates):
+    gates = torch.tensor([requests[index].gate for slot in slots for index in slot], device=base.device)
+    firsts = [requests[slot[0]] for slot in slots]
+    stack.set(mixed_components(base, stack, [(one.state, one.companion, one.token_gate) for one in firsts], gates))
+
+
+def mixed_components(
+    base: BaseModel, stack: LoraStack, adapters: Sequence[tuple[LoraState | None, ...]], gates: torch.Tensor
+) -> list[Component]:
+    """Return what a pass adds of ``adapters``, (state, companion, gate per token) each, None for what one has not.
+
+    ``gates``: the companions' weights, 0 where there is none. Beside a gate per token, an adapter without one is mixed
+    with itself. Where nobody has an adapter nothing is added.
+    """
+    states, companions, token_gates = (list(part) for part in zip(*adapters, strict=True))
+    if any(gate is not None for gate in token_gates):
+        if any(companion is not None and gate is None for _, companion, gate in adapters):
+            raise ValueError("a gate per token and one per text cannot be read together")
         layout = GateLayout(stack.layers)
-        flat = torch.stack([layout.flatten(token_gate or {}, base.device) for token_gate in token_gates])
-        # An adapter without a gate is mixed with itself.
-        pairs = zip(companions, states, strict=True)
-        others = [state if companion is None else companion for companion, state in pairs]
-        for members, sign in ((states, 1), (others, -1)):
-            vectors = layout.vectors((sign * flat).to(base.dtype))
-            components.append(Component(stacked_factors(base, stack, members), gates=vectors))
-        return stack.set(components)
-    if any(companion is not None for companion in companions):
-        gates = torch.tensor([requests[index].gate for slot in slots for index in slot], device=base.device)
-        components.append(Component(stacked_factors(base, stack, companions), gates))
-    if any(state is not None for state in states):
-        components.append(Component(stacked_factors(base, stack, states), None if gates is None else 1.0 - gates))
-    stack.set(components)
+        flat = torch.stack([layout.flatten(gate or {}, base.device) for gate in token_gates])
+        others = [state if companion is None else companion for state, companion, _ in adapters]
+        return [
+            Component(stacked_factors(base, stack, members), gates=layout.vectors((sign * flat).to(base.dtype)))
+            for members, sign in ((states, 1), (others, -1))
+        ]
+    if all(companion is None for companion in companions):
+        return [Component(stacked_factors(base, stack, states))] if any(state is not None for state in states) else []
+    return [
+        Component(stacked_factors(base, stack, companions), gates),
+        Component(stacked_factors(base, stack, states), 1.0 - gates),
+    ]
 
 
 def stacked_factors(base: BaseModel, stack: LoraStack, states: Sequence[LoraState | None]) -> Factors:

@@ -9,15 +9,14 @@ import numpy as np
 import torch
 
 from favor.foundation.arithmetic import fast_products
-from favor.inference.generation import stacked_factors
+from favor.inference.generation import mixed_components
 from favor.lm.attention import Packing, packed_attention
 from favor.lm.base import BaseModel
 from favor.lm.grouped import Runs
 from favor.lm.lora import LoraState
 from favor.lm.losses import tokens_at_once
-from favor.lm.mixture import GateLayout
 from favor.lm.settings import Lora
-from favor.lm.stack import Component, LoraStack
+from favor.lm.stack import LoraStack
 from favor.lm.tasks import Piece
 from favor.running.devices.gpu_memory import fitting_batches
 from favor.running.jobs.progress import Progress
@@ -137,40 +136,13 @@ def _read(
     labels = [question.piece.tokens[question.piece.response_start :].astype(np.int64) for question in questions]
     with stack.released():
         weight = torch.from_numpy(np.repeat(np.asarray(gates, dtype=np.float32), lengths)).to(device)
-        stack.set(_components(base, stack, [own[0] for own in runs], weight), runs=Runs(places, device))
+        adapters = [(own[0].state, own[0].companion, own[0].token_gate) for own in runs]
+        stack.set(mixed_components(base, stack, adapters, weight), runs=Runs(places, device))
         states = base.final_states(row, position_ids=packing.positions, packing=packing)[0]
         states = states[torch.from_numpy(np.concatenate(predicting)).to(device)]
         values = _token_values(base, states, torch.from_numpy(np.concatenate(labels)).to(device), surprise)
     ends = np.cumsum([len(own) for own in labels])[:-1]
     return list(zip(*(np.split(side, ends) for side in values), strict=True))
-
-
-def _components(
-    base: BaseModel, stack: LoraStack, adapters: Sequence[Question], gates: torch.Tensor
-) -> list[Component]:
-    """Return what a pass adds: the adapters of its runs, and with mixtures those of their companions.
-
-    ``gates`` [tokens]: the companion's weight, 0 where there is none. An adapter without a gate per token is mixed with
-    itself.
-    """
-    states = [question.state for question in adapters]
-    companions = [question.companion for question in adapters]
-    if any(question.token_gate is not None for question in adapters):
-        if any(question.companion is not None and question.token_gate is None for question in adapters):
-            raise ValueError("a gate per token and one per text cannot be read together")
-        layout = GateLayout(stack.layers)
-        flat = torch.stack([layout.flatten(question.token_gate or {}, base.device) for question in adapters])
-        others = [question.state if question.companion is None else question.companion for question in adapters]
-        return [
-            Component(stacked_factors(base, stack, members), gates=layout.vectors((sign * flat).to(base.dtype)))
-            for members, sign in ((states, 1), (others, -1))
-        ]
-    if all(companion is None for companion in companions):
-        return [Component(stacked_factors(base, stack, states))]
-    return [
-        Component(stacked_factors(base, stack, companions), gates),
-        Component(stacked_factors(base, stack, states), 1.0 - gates),
-    ]
 
 
 def _token_values(

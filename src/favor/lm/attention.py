@@ -26,6 +26,7 @@ _FLASH_HEAD = 256
 _PLAIN_LONGEST = 256
 # What changes the scores beyond a scale and a window; the kernels used here have neither.
 _UNKNOWN = ("softcap", "s_aux", "position_bias")
+_States = tuple[torch.Tensor, torch.Tensor, torch.Tensor]  # of queries, keys and values
 
 
 @dataclass(frozen=True)
@@ -80,9 +81,8 @@ def attend(
     if attention_mask is not None or unknown:
         raise UserError(f"{type(module).__name__}: attention with {', '.join(unknown) or 'a mask'} is not supported")
     window = sliding_window if sliding_window is not None and sliding_window < max(packing.lengths) else None
-    if _flashes(query, value):
-        return _varlen(query, key, value, packing, scaling, window), None
-    return _piecewise(query, key, value, packing, scaling, window), None
+    attended = _varlen if _flashes(query, value) else _piecewise
+    return attended((query, key, value), packing, scaling, window), None
 
 
 def _flashes(query: torch.Tensor, value: torch.Tensor) -> bool:
@@ -93,21 +93,13 @@ def _flashes(query: torch.Tensor, value: torch.Tensor) -> bool:
     return query.dtype in _FLASH_TYPES and size == value.shape[-1] <= _FLASH_HEAD and size % 8 == 0
 
 
-def _varlen(
-    query: torch.Tensor,
-    key: torch.Tensor,
-    value: torch.Tensor,
-    packing: Packing,
-    scaling: float | None,
-    window: int | None,
-) -> torch.Tensor:
+def _varlen(states: _States, packing: Packing, scaling: float | None, window: int | None) -> torch.Tensor:
     from torch.nn.attention.varlen import varlen_attn
 
     longest = max(packing.lengths)
+    query, key, _ = states
     attended = varlen_attn(
-        query[0].transpose(0, 1),
-        key[0].transpose(0, 1),
-        value[0].transpose(0, 1),
+        *(state[0].transpose(0, 1) for state in states),
         packing.starts,
         packing.starts,
         longest,
@@ -120,16 +112,10 @@ def _varlen(
     return attended.unsqueeze(0)
 
 
-def _piecewise(
-    query: torch.Tensor,
-    key: torch.Tensor,
-    value: torch.Tensor,
-    packing: Packing,
-    scaling: float | None,
-    window: int | None,
-) -> torch.Tensor:
+def _piecewise(states: _States, packing: Packing, scaling: float | None, window: int | None) -> torch.Tensor:
+    query, key, _ = states
     pieces = []
-    parts = (states.split(packing.lengths, dim=2) for states in (query, key, value))
+    parts = (state.split(packing.lengths, dim=2) for state in states)
     for length, own_query, own_key, own_value in zip(packing.lengths, *parts, strict=True):
         mask = None
         if window is not None and window < length:

@@ -15,9 +15,9 @@ from torch import nn
 
 from favor.foundation.arithmetic import multiplies_bfloat16
 from favor.foundation.errors import UserError
-from favor.foundation.files import PARTIAL, REMEDY, is_local, to_disk
+from favor.foundation.files import is_local
 from favor.lm.checks import check_folder, check_head, check_pieces
-from favor.lm.configuration import load_configuration, local_configuration
+from favor.lm.configuration import load_configuration, local_configuration, written_whole
 from favor.lm.lora import LoraState, factor_name, target_layers
 from favor.lm.settings import CHAT_DATE, AskedModel, LoadedModel, Lora
 from favor.lm.tokenizer import TextTokenizer, load_tokenizer, opening
@@ -214,26 +214,13 @@ def _compute_in(model: nn.Module, dtype: torch.dtype) -> None:
 def save_base(base: BaseModel, folder: str | Path) -> None:
     """Save a base, quantised as it is, so that later jobs load it without quantising again.
 
-    The weights are written to a temporary folder beside ``folder``, which is then moved into place. The tokenizer goes
-    with them as it was found, its chat template included.
+    The tokenizer goes with it as it was found, its chat template included.
     """
-    target = Path(folder)
-    partial = target.with_name(f".{target.name}{PARTIAL}")
-    shutil.rmtree(partial, ignore_errors=True)
-    try:
-        partial.mkdir(parents=True)
+    with written_whole(Path(folder)) as partial:
         base.model.save_pretrained(partial, max_shard_size="1TB")  # one file, whatever its size
         copy_tokenizer(base.source, partial)
         if not (partial / "tokenizer.json").is_file():
             base.tokenizer.save(partial / "tokenizer.json")
-        for path in partial.iterdir():
-            to_disk(path)
-        shutil.rmtree(target, ignore_errors=True)
-        partial.replace(target)
-    except (OSError, SafetensorError) as error:
-        raise UserError(f"{target}: the model cannot be saved there ({error}); {REMEDY}") from None
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
 
 
 def copy_tokenizer(source: str, folder: Path) -> None:

@@ -1,16 +1,14 @@
 """A base model out of a GGUF file: its weights dequantised once, as a folder that every job loads."""
 
 import hashlib
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from safetensors import SafetensorError
-
 from favor.foundation.errors import UserError
-from favor.foundation.files import PARTIAL, REMEDY, to_disk, write_json
+from favor.foundation.files import write_json
 from favor.foundation.gguf import read_header
+from favor.lm.configuration import written_whole
 
 
 def save_tokenizer(path: str | Path, folder: str | Path) -> None:
@@ -44,7 +42,7 @@ def dequantise(path: str | Path, folder: str | Path) -> None:
     """
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    source, target = Path(path).expanduser(), Path(folder)
+    source = Path(path).expanduser()
     place = {"pretrained_model_name_or_path": str(source.parent), "gguf_file": source.name}
     with _readable(source):
         found = AutoModelForCausalLM.from_pretrained(**place, dtype="float32")
@@ -56,18 +54,7 @@ def dequantise(path: str | Path, folder: str | Path) -> None:
     model.generation_config = found.generation_config
     with source.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    partial = target.with_name(f".{target.name}{PARTIAL}")
-    shutil.rmtree(partial, ignore_errors=True)
-    try:
-        partial.mkdir(parents=True)
+    with written_whole(Path(folder)) as partial:
         model.save_pretrained(partial, max_shard_size="1TB")  # one file, whatever its size
         tokenizer.save_pretrained(partial)
         write_json({"file": source.name, "bytes": source.stat().st_size, "sha256": digest}, partial / "gguf.json")
-        for written in partial.iterdir():
-            to_disk(written)
-        shutil.rmtree(target, ignore_errors=True)
-        partial.replace(target)
-    except (OSError, SafetensorError) as error:
-        raise UserError(f"{target}: the model cannot be saved there ({error}); {REMEDY}") from None
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)

@@ -33,36 +33,39 @@ def write_gguf_adapter(state: LoraState, lora: Lora, configuration: Any, path: P
     """
     import gguf
 
-    architecture, permuted = _architecture(configuration)
+    if configuration.model_type not in _ARCHITECTURES:
+        raise UserError(
+            f"no GGUF file is written for models of type '{configuration.model_type}' (only "
+            f"{', '.join(_ARCHITECTURES)}); llama.cpp's convert_lora_to_gguf.py may convert the one in PEFT's format"
+        )
+    architecture, permuted = _ARCHITECTURES[configuration.model_type]
     names = gguf.get_tensor_name_map(
         {name: kind for kind, name in gguf.MODEL_ARCH_NAMES.items()}[architecture], configuration.num_hidden_layers
     )
-    layers = sorted({name.split(".lora_")[0] for name in state})
-    stored: dict[str, tuple[str, np.ndarray]] = {}
-    for layer in layers:
+    stored: dict[str, tuple[str, np.ndarray, np.ndarray]] = {}
+    for layer in sorted({name.split(".lora_")[0] for name in state}):
         module = layer.removeprefix(PEFT_PREFIX)
         known = names.get_name(module)
         if known is None:
             raise UserError(f"{module}: llama.cpp has no name for this layer; use the adapter in PEFT's format")
-        stored[layer] = f"{known}.weight", rows_in_gguf(module, configuration) if permuted else np.arange(0)
+        a, b = (np.ascontiguousarray(state[f"{layer}.lora_{factor}.weight"], dtype=np.float32) for factor in "AB")
+        rows = rows_in_gguf(module, configuration) if permuted else np.arange(0)
+        stored[layer] = f"{known}.weight", a, b[rows] if len(rows) else b
     with atomic_path(path) as temporary:
         writer = gguf.GGUFWriter(temporary, architecture)
         writer.add_type(gguf.GGUFType.ADAPTER)
         writer.add_string(KIND, "lora")
         writer.add_float32(ALPHA, float(lora.alpha))
-        for layer, (name, rows) in stored.items():
-            a, b = _factors(state, layer)
-            writer.add_tensor(f"{name}.lora_a", np.ascontiguousarray(a))
-            writer.add_tensor(f"{name}.lora_b", np.ascontiguousarray(b[rows] if len(rows) else b))
+        for name, a, b in stored.values():
+            writer.add_tensor(f"{name}.lora_a", a)
+            writer.add_tensor(f"{name}.lora_b", b)
         writer.write_header_to_file()
         writer.write_kv_data_to_file()
         writer.write_tensors_to_file()
         writer.close()
         deltas = read_gguf_deltas(temporary)
-        for layer, (name, rows) in stored.items():
-            a, b = _factors(state, layer)
-            delta = lora.scaling * (b @ a)
-            if not np.allclose(deltas.pop(name), delta[rows] if len(rows) else delta, rtol=1e-5, atol=1e-8):
+        for layer, (name, a, b) in stored.items():
+            if not np.allclose(deltas.pop(name), lora.scaling * (b @ a), rtol=1e-5, atol=1e-8):
                 raise ValueError(f"{path}: the delta of {layer} is not the adapter's")
         if deltas:
             raise ValueError(f"{path}: holds layers that the adapter has not: {sorted(deltas)}")
@@ -98,18 +101,3 @@ def rows_in_gguf(module: str, configuration: Any) -> np.ndarray:
         return np.arange(0)
     size = getattr(configuration, "head_dim", None) or configuration.hidden_size // configuration.num_attention_heads
     return np.arange(heads * size).reshape(heads, 2, size // 2).swapaxes(1, 2).ravel()
-
-
-def _architecture(configuration: Any) -> tuple[str, bool]:
-    found = _ARCHITECTURES.get(configuration.model_type)
-    if found is None:
-        raise UserError(
-            f"no GGUF file is written for models of type '{configuration.model_type}' (only "
-            f"{', '.join(_ARCHITECTURES)}); llama.cpp's convert_lora_to_gguf.py may convert the one in PEFT's format"
-        )
-    return found
-
-
-def _factors(state: LoraState, layer: str) -> tuple[np.ndarray, np.ndarray]:
-    a, b = (np.asarray(state[f"{layer}.lora_{factor}.weight"], dtype=np.float32) for factor in "AB")
-    return a, b
