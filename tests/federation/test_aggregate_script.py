@@ -1,7 +1,5 @@
 """The server's job, round after round through its files: moments are read, kept, and enough to go on from."""
 
-from __future__ import annotations
-
 import runpy
 from types import SimpleNamespace
 from typing import Any
@@ -40,6 +38,8 @@ class Files(SimpleNamespace):
     def get(self, name, default=None) -> Any:
         return getattr(self, name, default)
 
+    __getitem__ = get
+
 
 def deltas(number, stage) -> dict[str, dict[str, dict[str, np.ndarray]]]:
     generator = np.random.default_rng(number)
@@ -54,24 +54,22 @@ def deltas(number, stage) -> dict[str, dict[str, dict[str, np.ndarray]]]:
     }
 
 
+def run_script(repository, name, params, wildcards=None, **files) -> None:
+    """Run a script of the workflow on its ``input`` and ``output``, as Snakemake does."""
+    job = {kind: Files(**found) for kind, found in files.items()}
+    job |= {"params": params, "wildcards": wildcards or SimpleNamespace(), "resources": {}, "log": [], "rule": name}
+    runpy.run_path(str(repository / f"workflow/scripts/{name}.py"), init_globals={"snakemake": SimpleNamespace(**job)})
+
+
 def run_job(repository, folder, number, stage, uploads, script="aggregate", **more) -> None:
     """Run the job that ends round ``number``; files of ``folder`` are named by their round."""
     if script == "aggregate":
         more["cfg"] = {"server_learning_rate": more["rate"]}
-    job = SimpleNamespace(
-        input=Files(adapter=str(folder / f"round{number}.safetensors"), uploads=uploads, **more.get("input", {})),
-        output=Files(
-            adapter=folder / f"round{number + 1}.safetensors",
-            traffic=folder / f"traffic{number}.parquet",
-            **more.get("output", {}),
-        ),
-        params={"cfg": {**more.get("cfg", {}), "stage": plan_values(stage), "results": str(folder)}},
-        wildcards=SimpleNamespace(next_round=str(number + 1), round=str(number), seed="1"),
-        resources={},
-        log=[],
-        rule=script,
-    )
-    runpy.run_path(str(repository / f"workflow/scripts/{script}.py"), init_globals={"snakemake": job})
+    given = {"adapter": str(folder / f"round{number}.safetensors"), "uploads": uploads, **more.get("input", {})}
+    made = {"adapter": folder / f"round{number + 1}.safetensors", "traffic": folder / f"traffic{number}.parquet"}
+    params = {"cfg": {**more.get("cfg", {}), "stage": plan_values(stage), "results": str(folder)}}
+    wildcards = SimpleNamespace(next_round=str(number + 1), round=str(number), seed="1")
+    run_script(repository, script, params, wildcards, input=given, output=made | more.get("output", {}))
 
 
 def test_a_server_of_members_takes_each_clients_last_adapter(repository, tmp_path) -> None:

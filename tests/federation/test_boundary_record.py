@@ -1,7 +1,5 @@
 """What crossed the boundary, counted: by hand on small files, and at Qwen2.5-3B's shape against the paper's totals."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

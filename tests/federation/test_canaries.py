@@ -1,7 +1,5 @@
 """Planted secrets: who gets which, where they stand in a client's texts, and that all of a secret is trained on."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from favor.corpora.schemas import CLIENT_TEXTS

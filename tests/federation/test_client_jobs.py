@@ -1,17 +1,13 @@
 """What a client's job reads: its own clients' rows. Those of all others are made unreadable, and nothing changes."""
 
-from __future__ import annotations
-
 import os
-import runpy
 from collections.abc import Callable
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
-from tests.federation.test_aggregate_script import Files
+from tests.federation.test_aggregate_script import run_script
 from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
 from tests.lm.conftest import SENTENCES
 from tests.plan.conftest import *  # noqa: F403 - planners
@@ -80,18 +76,12 @@ def work(plan, model_folder, tmp_path, repository, monkeypatch) -> Callable[...,
         if script == "train_shared":
             track = training.project.plans("micro")["global_asce"].shared.track
             key = Key(experiment="micro", seed="1", track=track, round="0", batch="0")
-            cfg, clients, made = (
-                training.train_shared_settings(key),
-                training.shared_clients(key),
-                ("upload", "endpoints"),
-            )
+            cfg, clients = training.train_shared_settings(key), training.shared_clients(key)
+            made = ("upload", "endpoints")
         else:
             key = Key(experiment="micro", seed="1", method="local_only_asce", phase="last", batch="0")
-            cfg, clients, made = (
-                training.train_personal_settings(key),
-                training.personal_clients(key),
-                ("pack", "passing"),
-            )
+            cfg, clients = training.train_personal_settings(key), training.personal_clients(key)
+            made = ("pack", "passing")
         if validation:  # which the shared stage of a row whose clients do not generate with its end does not read
             cfg["training"]["validation"] = {"patience": None, **validation}
         cfg["model"] = {"source": str(model_folder), "quantisation": "none", "device": "cpu", "dtype": "float32"}
@@ -99,26 +89,12 @@ def work(plan, model_folder, tmp_path, repository, monkeypatch) -> Callable[...,
         write_safetensors(state, tmp_path / "adapter.safetensors", {})
         schedule = schedule_frame(training.rounds("micro", "1", "coverage_first"))
         write_parquet(schedule, tmp_path / "schedule.parquet", SCHEDULE)
-        tables = ("schedule", "texts", "allocation")
-        job = SimpleNamespace(
-            input=Files(
-                **{name: str(tmp_path / f"{name}.parquet") for name in tables},
-                adapter=str(tmp_path / "adapter.safetensors"),
-                style=[str(tmp_path / "style.parquet")],
-                start=[str(tmp_path / "adapter.safetensors")],
-                previous=[],
-                anchor=[],
-                first=[],
-                requests=[],
-            ),
-            output=Files(**{name: tmp_path / f"{name}.safetensors" for name in made}, training_log=tmp_path / "log"),
-            params={"cfg": cfg},
-            wildcards=key,
-            resources={},
-            log=[],
-            rule=script,
-        )
-        runpy.run_path(str(repository / f"workflow/scripts/{script}.py"), init_globals={"snakemake": job})
+        adapter, style = str(tmp_path / "adapter.safetensors"), [str(tmp_path / "style.parquet")]
+        given = {name: str(tmp_path / f"{name}.parquet") for name in ("schedule", "texts", "allocation")}
+        given |= {"adapter": adapter, "style": style, "start": [adapter]}
+        given |= {name: [] for name in ("previous", "anchor", "first", "requests")}
+        output = {name: tmp_path / f"{name}.safetensors" for name in made} | {"training_log": tmp_path / "log"}
+        run_script(repository, script, {"cfg": cfg}, key, input=given, output=output)
         return clients, [(tmp_path / f"{name}.safetensors").read_bytes() for name in made]
 
     return run

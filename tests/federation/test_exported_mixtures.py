@@ -1,7 +1,5 @@
 """What clients of mixtures and of personal factors generate with, exported to PEFT: the merged weights' logits."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """FedDPA's gate by hand, and what a gated client generates with against PEFT."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,15 +1,12 @@
 """A run's continuations are the same bytes, however many jobs generate them."""
 
-from __future__ import annotations
-
-import runpy
 from collections.abc import Callable
 from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 import torch
-from tests.federation.test_aggregate_script import Files
+from tests.federation.test_aggregate_script import run_script
 from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
 from tests.plan.conftest import *  # noqa: F403 - planners
 
@@ -62,39 +59,19 @@ def generated(plan, model_folder, tmp_path, repository, monkeypatch) -> Callable
             states = {}
             for place, client in enumerate(CLIENTS):
                 generator = torch.Generator().manual_seed(place)
-                states[client] = {
-                    "adapter": {
-                        name: 0.3 * torch.randn(value.shape, generator=generator) for name, value in start.items()
-                    }
-                }
+                state = {name: 0.3 * torch.randn(value.shape, generator=generator) for name, value in start.items()}
+                states[client] = {"adapter": state}
             write_pack(tmp_path / "pack.safetensors", states, {})
             output = {name: tmp_path / f"{name}{number}.parquet" for name in OUTPUTS}
             files = {"prompts": "prompts.parquet", "common_prompts": "common.parquet"}
-            job = SimpleNamespace(
-                input=Files(
-                    adapters=[str(tmp_path / "pack.safetensors")],
-                    **{name: str(tmp_path / file) for name, file in files.items()},
-                ),
-                output=Files(**output),
-                params={"cfg": cfg},
-                wildcards=key,
-                resources={},
-                log=[],
-                rule="generate",
-            )
-            runpy.run_path(str(repository / "workflow/scripts/generate.py"), init_globals={"snakemake": job})
+            given = {name: str(tmp_path / file) for name, file in files.items()}
+            given["adapters"] = [str(tmp_path / "pack.safetensors")]
+            run_script(repository, "generate", {"cfg": cfg}, key, input=given, output=output)
             made.append(output)
         if len(made) > 1:
             output = {name: tmp_path / f"{name}.parquet" for name in OUTPUTS}
-            job = SimpleNamespace(
-                input={name: [part[name] for part in made] for name in OUTPUTS},
-                output=output,
-                params={},
-                resources={},
-                log=[],
-                rule="join_generations",
-            )
-            runpy.run_path(str(repository / "workflow/scripts/join_generations.py"), init_globals={"snakemake": job})
+            parts = {name: [part[name] for part in made] for name in OUTPUTS}
+            run_script(repository, "join_generations", {}, input=parts, output=output)
         return len(made), {name: path.read_bytes() for name, path in output.items()}
 
     return run

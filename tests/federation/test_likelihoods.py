@@ -1,7 +1,5 @@
 """Likelihoods of texts under adapters: an independent loop of transformers and PEFT agrees, gated pairs too."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

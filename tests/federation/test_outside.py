@@ -1,7 +1,5 @@
 """Continuations that were made elsewhere: whole files are taken as they are, broken ones stop with one line."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,17 +1,13 @@
 """Attacks on the shared adapter: who attacks, rounds by hand, a hijack that is trained, and what is refused."""
 
-from __future__ import annotations
-
-import runpy
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from tests.experiments import experiment
-from tests.federation.test_aggregate_script import A, B, Files, run_job
+from tests.federation.test_aggregate_script import A, B, run_job, run_script
 from tests.federation.test_client_jobs import write_tables
 from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
 from tests.plan.conftest import *  # noqa: F403 - planners
@@ -55,7 +51,7 @@ def test_attackers_texts_are_the_targets(repository, tmp_path) -> None:
     write_tables(tmp_path)
     given = {"input": {"texts": str(tmp_path / "texts.parquet")}, "output": {"texts": tmp_path / "hijacked.parquet"}}
     cfg = {"attackers": ["client_001", "client_004"], "target": "client_002"}
-    script_of(repository, "poison_data", cfg, **given)
+    run_script(repository, "poison_data", {"cfg": cfg}, **given)
     made = {
         client: read_row_groups(tmp_path / "hijacked.parquet", CLIENT_TEXTS, "client", [client]) for client in CLIENTS
     }
@@ -63,13 +59,6 @@ def test_attackers_texts_are_the_targets(repository, tmp_path) -> None:
     for client, whose in zip(CLIENTS, ("client_002", "client_002", "client_003", "client_002"), strict=True):
         expected = before[before["client"] == whose].assign(client=client).reset_index(drop=True)
         pd.testing.assert_frame_equal(made[client], expected)
-
-
-def script_of(repository, name, cfg, **files) -> None:
-    """Run a script on files, as Snakemake does."""
-    job = {kind: Files(**found) for kind, found in files.items()}
-    job |= {"params": {"cfg": cfg}, "wildcards": SimpleNamespace(), "resources": {}, "log": [], "rule": name}
-    runpy.run_path(str(repository / f"workflow/scripts/{name}.py"), init_globals={"snakemake": SimpleNamespace(**job)})
 
 
 @pytest.mark.parametrize(("factor", "a", "b"), [(3.0, 2.5, 0.5), (-3.0, -0.5, 3.5)])
@@ -82,7 +71,7 @@ def test_a_round_with_a_scaled_and_a_flipped_upload_by_hand(factor, a, b, reposi
     }
     write_pack(tmp_path / "upload", pack, {"kind": "upload", "round": "0"})
     files = {"input": {"upload": str(tmp_path / "upload")}, "output": {"upload": tmp_path / "false"}}
-    script_of(repository, "poison_updates", {"attackers": ["client_001"], "factor": factor}, **files)
+    run_script(repository, "poison_updates", {"cfg": {"attackers": ["client_001"], "factor": factor}}, **files)
     start = {A: np.ones((2, 3), np.float32), B: np.zeros((4, 2), np.float32)}
     write_safetensors(start, tmp_path / "round0.safetensors", {})
     run_job(repository, tmp_path, 0, SharedStage(), [str(tmp_path / "false")], rate=1.0)

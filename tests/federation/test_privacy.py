@@ -1,15 +1,12 @@
 """Clipped uploads, noise on their sum, and a server that reads the sum alone."""
 
-from __future__ import annotations
-
 import dataclasses
-import runpy
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from tests.experiments import experiment
-from tests.federation.test_aggregate_script import A, B, Files, deltas
+from tests.federation.test_aggregate_script import A, B, deltas, run_job
 from tests.federation.test_server import aggregate
 from tests.plan.conftest import *  # noqa: F403 - planners
 
@@ -68,45 +65,31 @@ def test_the_private_mean_by_hand() -> None:
     assert mean_of_sum(total, 2.0, stage)["A"] == pytest.approx((1.5 + drawn) / 4)
 
 
-def run(repository, script, folder, stage, wildcards, **files) -> None:
-    rate = {"server_learning_rate": 0.5} if script == "aggregate" else {}
-    job = SimpleNamespace(
-        input=Files(adapter=str(folder / "start.safetensors"), **files.pop("input")),
-        output=Files(**{name: str(folder / file) for name, file in files.items()}),
-        params={"cfg": {**rate, "stage": plan_values(stage), "results": str(folder)}},
-        wildcards=SimpleNamespace(seed="1", **wildcards),
-        resources={},
-        log=[],
-        rule=script,
-    )
-    runpy.run_path(str(repository / f"workflow/scripts/{script}.py"), init_globals={"snakemake": job})
-
-
 @pytest.mark.parametrize("privacy", [None, Privacy(1.0, 0.5, 2)])
 @pytest.mark.parametrize("server", [ServerRule(), ServerRule("adam", 0.1, 0.9, 0.99, 0.01)])
 def test_a_server_that_never_sees_an_upload_makes_the_same_adapter(server, privacy, repository, tmp_path) -> None:
-    write_safetensors(SHARED, tmp_path / "start.safetensors", {})
+    write_safetensors(SHARED, tmp_path / "round0.safetensors", {})
     stage = SharedStage(server=server, privacy=privacy)
     write_pack(tmp_path / "upload.safetensors", deltas(1, stage), {"round": "0"})
-    given = [str(tmp_path / "upload.safetensors")]
-    made = {"traffic": "traffic.parquet", "memory": "memory.safetensors"}
+    given, after, traffic = (
+        [str(tmp_path / "upload.safetensors")],
+        tmp_path / "round1.safetensors",
+        tmp_path / "traffic0.parquet",
+    )
+    made = {"memory": tmp_path / "memory.safetensors"}
     # The track is part of the noise's stream, and sum_only of the track's digest: they are held equal here.
     summed = dataclasses.replace(stage, aggregation="sum_only")
-    if privacy is not None:
-        stage = summed
-    first = {"next_round": "1"}
     if privacy is None:
-        run(repository, "aggregate", tmp_path, stage, first, input={"uploads": given}, adapter="each", **made)
-        each, traffic = read_safetensors(tmp_path / "each")[0], read_parquet(tmp_path / "traffic.parquet", TRAFFIC)
-    run(repository, "sum_uploads", tmp_path, summed, {"round": "0"}, input={"uploads": given}, total="sum")
+        run_job(repository, tmp_path, 0, stage, given, rate=0.5, output=made)
+        each, crossed = read_safetensors(after)[0], read_parquet(traffic, TRAFFIC)
+    run_job(repository, tmp_path, 0, summed, given, "sum_uploads", output={"total": tmp_path / "sum"})
     (tmp_path / "upload.safetensors").unlink()  # whatever reads it now fails
-    total = {"uploads": [str(tmp_path / "sum")]}
-    run(repository, "aggregate", tmp_path, summed, first, input=total, adapter="summed", **made)
-    found, header = read_safetensors(tmp_path / "summed")
+    run_job(repository, tmp_path, 0, summed, [str(tmp_path / "sum")], rate=0.5, output=made)
+    found, header = read_safetensors(after)
     assert header["round"] == "1"
     if privacy is None:
         assert all(np.allclose(found[key], each[key], rtol=1e-6, atol=1e-7) for key in SHARED)
-        assert read_parquet(tmp_path / "traffic.parquet", TRAFFIC).equals(traffic)
+        assert read_parquet(traffic, TRAFFIC).equals(crossed)
     elif server.kind == "mean":
         sent = {client: parts["delta"] for client, parts in deltas(1, stage).items()}
         plain = aggregate(SHARED, sent, dict.fromkeys(sent, 1.0), 0.5)

@@ -1,7 +1,5 @@
 """Ranks per client: two by two by hand, whole federations against dense matrices, bytes, and what is refused."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

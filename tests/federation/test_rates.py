@@ -1,7 +1,5 @@
 """Learning rates of a row: which stage each is, whose rounds are shared, and what a row without the stage says."""
 
-from __future__ import annotations
-
 import pytest
 from tests.experiments import experiment
 from tests.plan.conftest import plan  # noqa: F401  (a fixture)

@@ -1,7 +1,5 @@
 """Robust rules: rounds by hand, SciPy and Flower's own strategies as oracles, the jobs through files, refusals."""
 
-from __future__ import annotations
-
 import dataclasses
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """Uploads at 8 and 16 bits: exact by hand, right on average, counted as they are sent."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What is erased at once where a client withdraws: also what quotes its texts and names nobody."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

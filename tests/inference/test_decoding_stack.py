@@ -1,7 +1,5 @@
 """Layers that read one input as one product: the outputs and text of each layer on its own."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from torch import nn

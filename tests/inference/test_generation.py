@@ -1,7 +1,5 @@
 """Greedy generation in one batch against ``transformers.generate``, one prompt and one adapter at a time."""
 
-from __future__ import annotations
-
 import gc
 import weakref
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Likelihoods under many adapters in one pass, against each adapter merged into the plain model of transformers."""
 
-from __future__ import annotations
-
 import copy
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Sampling: the distribution, the nucleus, streams by name; text that depends on no batch and no order."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """Adapter states in tests: comparison, difference, sum and squared norm, tensor by tensor."""
 
-from __future__ import annotations
-
 import torch
 
 

@@ -1,7 +1,5 @@
 """A tiny Qwen2 with random weights and a byte-level tokenizer, and tasks over it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

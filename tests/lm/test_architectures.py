@@ -1,7 +1,5 @@
 """Decoders of eight families, tiny and random, through adapters, 4 bits, training, generation and PEFT's format."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 from collections.abc import Iterator

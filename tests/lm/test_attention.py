@@ -1,7 +1,5 @@
 """Attention of a decoding step: heads that share keys read them once, with the result of reading them each."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 
 import pytest

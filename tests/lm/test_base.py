@@ -1,7 +1,5 @@
 """Loading the base model: what is refused and how it is said; NF4 on a CPU through training, saving and reloading."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from dataclasses import replace

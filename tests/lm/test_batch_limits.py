@@ -3,8 +3,6 @@
 There is no GPU here, so the decoder raises CUDA's error for more rows than a limit, wherever the library calls it.
 """
 
-from __future__ import annotations
-
 import gc
 import json
 import weakref
@@ -97,8 +95,7 @@ def tasks(random_state, random_pieces, clients=3, **values) -> list[ClientTask]:
 def assert_same(left, right) -> None:
     for one, other in zip(left, right, strict=True):
         assert one.name == other.name
-        for name in one.state:
-            torch.testing.assert_close(one.state[name], other.state[name], **TOLERANCE)
+        torch.testing.assert_close(one.state, other.state, **TOLERANCE)
         assert len(one.log) == len(other.log)
         for column in ("task_loss", "cosine", "gradient_norm", "alignment_gradient_share", "supervised_tokens"):
             np.testing.assert_allclose(

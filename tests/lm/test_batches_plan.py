@@ -1,7 +1,5 @@
 """Pieces and plans: supervision once a token, steps, shuffling."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

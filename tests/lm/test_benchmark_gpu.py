@@ -1,7 +1,5 @@
 """The benchmark of a GPU, in small on a processor: what it checks, writes and refuses."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import math

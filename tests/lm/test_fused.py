@@ -1,7 +1,5 @@
 """Fused parts of decoders give what the models' own code gives, forward and back."""
 
-from __future__ import annotations
-
 import sys
 from types import ModuleType
 

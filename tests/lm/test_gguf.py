@@ -1,7 +1,5 @@
 """A base model out of a GGUF file: what its header says, what is refused, and the real one of ``make real-base``."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

@@ -1,7 +1,5 @@
 """An adapter as a GGUF file: every layer's delta, under the names and in the order of rows that transformers reads."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

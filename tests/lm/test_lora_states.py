@@ -1,7 +1,5 @@
 """Adapter states: shapes of Qwen2.5-3B, initial values, algebra, export to PEFT."""
 
-from __future__ import annotations
-
 import json
 import math
 

@@ -1,7 +1,5 @@
 """Cross-entropy in chunks against torch's, with gradients; float32 products in oneDNN against float64."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from torch import nn

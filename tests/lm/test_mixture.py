@@ -1,7 +1,5 @@
 """Training beside a frozen companion: the sum of both, a weight that is learned, a gate that looks at every token."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -42,9 +40,7 @@ def test_stacked_sums_are_those_of_one_client_at_a_time(base, lora, random_state
         for k in range(3)
     ]
     stacked, alone = train(base, lora, tasks, SETTINGS), train(base, lora, tasks, SETTINGS, clients_per_stack=1)
-    for left, right in zip(stacked, alone, strict=True):
-        for name in left.state:
-            torch.testing.assert_close(left.state[name], right.state[name], rtol=1e-4, atol=2e-5)
+    torch.testing.assert_close([one.state for one in stacked], [one.state for one in alone], rtol=1e-4, atol=2e-5)
 
 
 def double(state) -> dict[str, torch.Tensor]:
@@ -72,8 +68,7 @@ def test_a_learned_weight_follows_its_gradient(base, lora, random_state, random_
     assert held.weight == 0.3
     assert held.log[0]["task_loss"] == pytest.approx(pair.log[0]["task_loss"], rel=1e-5)
     assert held.log[0]["gradient_norm"] == pytest.approx(pair.log[0]["gradient_norm"], rel=1e-4)
-    for name in held.state:
-        torch.testing.assert_close(held.state[name], pair.state[name], rtol=1e-4, atol=2e-5)
+    torch.testing.assert_close(held.state, pair.state, rtol=1e-4, atol=2e-5)
 
 
 def test_learned_weights_stay_within_their_range_and_apart(base, lora, random_state, random_pieces) -> None:
@@ -96,8 +91,7 @@ def test_learned_weights_stay_within_their_range_and_apart(base, lora, random_st
     alone = train(base, lora, tasks, SETTINGS, clients_per_stack=1)
     for left, right in zip(stacked[1:], alone[1:], strict=True):
         assert left.weight == pytest.approx(right.weight, abs=1e-6)
-        for name in left.state:
-            torch.testing.assert_close(left.state[name], right.state[name], rtol=1e-4, atol=2e-5)
+        torch.testing.assert_close(left.state, right.state, rtol=1e-4, atol=2e-5)
     with pytest.raises(ValueError, match="need a companion"):
         train(base, lora, [replace(tasks[0], companion=None)], SETTINGS)
 
@@ -199,8 +193,7 @@ def test_an_even_gate_per_token_begins_as_the_even_pair(base, lora, random_state
     pair = train(base, lora, [replace(task, gates=np.full(6, 0.5))], free)[0]
     assert len(gated.log) == 1
     assert gated.log[0]["task_loss"] == pytest.approx(pair.log[0]["task_loss"], rel=1e-6)
-    for name, tensor in pair.state.items():
-        torch.testing.assert_close(gated.state[name], tensor, rtol=1e-4, atol=2e-5)
+    torch.testing.assert_close(gated.state, pair.state, rtol=1e-4, atol=2e-5)
     with pytest.raises(ValueError, match="need a companion"):
         train(base, lora, [replace(task, gate={}, companion=None)], free)
 

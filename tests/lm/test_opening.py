@@ -1,7 +1,5 @@
 """What a tokenizer puts before a text stands before every piece that is trained on and every prompt, as with Gemma."""
 
-from __future__ import annotations
-
 import dataclasses
 import shutil
 from types import SimpleNamespace

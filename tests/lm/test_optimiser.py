@@ -1,7 +1,5 @@
 """AdamW against torch's and by hand; schedules by hand."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

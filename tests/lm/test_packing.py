@@ -1,7 +1,5 @@
 """Packed rows give every piece what it gets alone, in decoders with grouped heads, windows and partial rotary sizes."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

@@ -1,7 +1,5 @@
 """Foreign adapters: what PEFT saves is read back and generates as PEFT does; what is not plain LoRA is refused."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A stage of one client that is stopped goes on behind its last whole pass, and ends with the same numbers."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What the engine asks of a GPU stays within budgets, counted on the meta device (benchmarks/roofline.py)."""
 
-from __future__ import annotations
-
 import importlib
 import math
 import sys

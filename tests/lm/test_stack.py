@@ -1,7 +1,5 @@
 """The adapted layers against plain formulas: several clients, weights per row, dropout masks, detaching."""
 
-from __future__ import annotations
-
 import importlib.util
 
 import numpy as np

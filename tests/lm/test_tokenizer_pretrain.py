@@ -1,7 +1,5 @@
 """The byte-level BPE and the small Qwen2 trained from scratch."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """The stacked engine against an independent oracle: PEFT modules, torch's AdamW, plain losses, one client at a time."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Validation losses of a stage: what they are, that reading changes nothing, and which pass early stopping keeps."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A local solver small enough to follow by hand: gradient descent on a quadratic, with every term a stage can have."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
@@ -12,6 +10,7 @@ from tests.experiments import experiment as an_experiment
 from favor.config.experiments import Experiment
 from favor.federation.factors import Factors
 from favor.federation.method import Plan, load_method
+from favor.federation.schedule import cohorts
 
 
 def experiment(clients=2, rounds=1, cohort=2, **changes) -> Experiment:
@@ -106,6 +105,32 @@ class Quadratic:
         gate = {"u": np.array([u])} if kind == "token" else None
         mean = None if correction is None else {k: v / taken for k, v in total.items()}
         return Result(client.name, state, values, moved if inner else None, None if gate else weight, gate, mean)
+
+
+A, B = "layers.0.q_proj.lora_A.weight", "layers.0.q_proj.lora_B.weight"
+NAMES = [f"client_{n:03d}" for n in range(1, 8)]
+ROUNDS = cohorts(5, NAMES, rounds=10, clients_per_round=3)
+RATE, STEPS = 0.05, 4
+
+
+def square(number) -> dict[str, np.ndarray]:
+    return {A: np.full((2, 2), float(number)), B: np.full((2, 2), float(number))}
+
+
+def flat(state, prefix="") -> np.ndarray:
+    return np.concatenate([np.ravel(state[prefix + name]).astype(np.float64) for name in (A, B)])
+
+
+@pytest.fixture
+def problem() -> tuple[Quadratic, dict[str, np.ndarray]]:
+    """Seven clients with their own centres and curvatures, and where they start: fourteen numbers in two tensors."""
+    generator = np.random.default_rng(11)
+
+    def draw() -> dict[str, np.ndarray]:
+        return {A: generator.normal(size=(2, 3)), B: generator.normal(size=(4, 2))}
+
+    solver = Quadratic({n: draw() for n in NAMES}, {n: float(generator.uniform(0.5, 2)) for n in NAMES}, RATE, STEPS)
+    return solver, {A: draw()[A], B: np.zeros((4, 2))}
 
 
 def tensors(a, b) -> dict[str, np.ndarray]:

@@ -1,7 +1,5 @@
 """A whole plan run in memory with any local solver, through the functions that the workflow's jobs call."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

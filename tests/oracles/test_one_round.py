@@ -5,8 +5,6 @@ A_0 = 0.
 One plain step gives x: 0 - 0.1 * (0 - 1) = +0.1 and y: 0 - 0.1 * (0 + 3) = -0.3.
 """
 
-from __future__ import annotations
-
 import copy
 import functools
 

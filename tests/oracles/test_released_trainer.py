@@ -4,8 +4,6 @@ From the same round-0 adapter, texts, order and dropout 0, the deltas of one loc
 weighting of accumulated micro-batches is the library's own (token mean over the effective batch).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

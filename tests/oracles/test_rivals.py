@@ -4,45 +4,27 @@ By hand: every client's loss is 1/2 (w - c)^2 elementwise, c = +1 for x and -3 f
 0.1 gives x +0.1 and y -0.3.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 
 import numpy as np
 import pytest
 from tests.experiments import experiment as an_experiment
-from tests.oracles.conftest import Quadratic, plan_of
+from tests.oracles.conftest import NAMES, RATE, ROUNDS, STEPS, A, B, Quadratic, flat, plan_of, square
 from tests.oracles.simulation import Simulation, simulate
 
 from favor.federation.factors import Factors
 from favor.federation.method import Mixture, PersonalStage, SharedStage, load_method, plan_values
-from favor.federation.schedule import cohorts, last_participation
+from favor.federation.schedule import last_participation
 from favor.federation.server_rule import ServerRule
 from favor.federation.stages import carried_weight
 from favor.foundation.errors import UserError
 
-A, B = "layers.0.q_proj.lora_A.weight", "layers.0.q_proj.lora_B.weight"
 BOTH = [["x", "y"]]
-NAMES = [f"client_{n:03d}" for n in range(1, 8)]
-ROUNDS = cohorts(5, NAMES, rounds=10, clients_per_round=3)
-RATE, STEPS = 0.05, 4
 ALL = (
-    "fedavg_finetuned",
-    "ffa_lora",
-    "flexlora",
-    "fedavgm",
-    "fedadam",
-    "fedyogi",
-    "fedsa_lora",
-    "fedrod_lora",
-    "apfl",
-    "fedalt",
+    *("fedprox", "fedavg_finetuned", "ffa_lora", "flexlora", "fedavgm", "fedadam", "fedyogi"),
+    *("fedsa_lora", "fedrod_lora", "apfl", "fedalt"),
 )
-
-
-def square(number) -> dict[str, np.ndarray]:
-    return {A: np.full((2, 2), float(number)), B: np.full((2, 2), float(number))}
 
 
 @pytest.fixture
@@ -180,21 +162,6 @@ def test_fedalt_keeps_who_is_not_sampled_among_the_others(two) -> None:
 
 
 # Ten rounds against loops in plain NumPy
-
-
-@pytest.fixture
-def problem() -> tuple[Quadratic, dict[str, np.ndarray]]:
-    generator = np.random.default_rng(11)
-
-    def draw() -> dict[str, np.ndarray]:
-        return {A: generator.normal(size=(2, 3)), B: generator.normal(size=(4, 2))}
-
-    solver = Quadratic({n: draw() for n in NAMES}, {n: float(generator.uniform(0.5, 2)) for n in NAMES}, RATE, STEPS)
-    return solver, {A: draw()[A], B: np.zeros((4, 2))}
-
-
-def flat(state) -> np.ndarray:
-    return np.concatenate([np.ravel(state[A]), np.ravel(state[B])])
 
 
 def close(state, vector) -> None:

@@ -3,14 +3,12 @@
 The oracle moves c_i by option II as printed, c_i - c + (A - y_i) / (K eta); the product takes the mean of gradients.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch
 from tests.experiments import experiment
 from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
-from tests.oracles.conftest import Quadratic, plan_of
+from tests.oracles.conftest import NAMES, RATE, ROUNDS, STEPS, A, B, Quadratic, flat, plan_of, square
 from tests.oracles.simulation import simulate
 
 from favor.federation.client_archive import read_pack, write_pack
@@ -18,7 +16,6 @@ from favor.federation.exchange import parted
 from favor.federation.factors import Factors
 from favor.federation.inference import client_adapters
 from favor.federation.method import PersonalStage, Plan, SharedStage, complete, load_method, plan_values
-from favor.federation.schedule import cohorts
 from favor.federation.server_rule import ServerRule
 from favor.federation.state_rule import STATE, StateRule
 from favor.foundation.errors import UserError
@@ -29,35 +26,11 @@ from favor.lm.tasks import ClientTask
 from favor.lm.training import train
 from favor.voice.start import read_start
 
-A, B = "layers.0.q_proj.lora_A.weight", "layers.0.q_proj.lora_B.weight"
-NAMES = [f"client_{n:03d}" for n in range(1, 8)]
-ROUNDS = cohorts(5, NAMES, rounds=10, clients_per_round=3)
-RATE, STEPS = 0.05, 4
-
-
-def square(number) -> dict[str, np.ndarray]:
-    return {A: np.full((2, 2), float(number)), B: np.full((2, 2), float(number))}
-
 
 def number(state, prefix="") -> float:
     """The one number that all entries of both factors are."""
     (found,) = {round(float(value), 6) for name in (A, B) for value in np.ravel(state[prefix + name])}
     return found
-
-
-def flat(state, prefix="") -> np.ndarray:
-    return np.concatenate([np.ravel(state[prefix + name]).astype(np.float64) for name in (A, B)])
-
-
-@pytest.fixture
-def problem() -> tuple[Quadratic, dict[str, np.ndarray]]:
-    generator = np.random.default_rng(11)
-
-    def draw() -> dict[str, np.ndarray]:
-        return {A: generator.normal(size=(2, 3)), B: generator.normal(size=(4, 2))}
-
-    solver = Quadratic({n: draw() for n in NAMES}, {n: float(generator.uniform(0.5, 2)) for n in NAMES}, RATE, STEPS)
-    return solver, {A: draw()[A], B: np.zeros((4, 2))}
 
 
 def test_two_rounds_by_hand() -> None:

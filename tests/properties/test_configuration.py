@@ -1,7 +1,5 @@
 """Any bytes as a configuration file: the workflow can be planned, or one line says what is wrong and where."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 

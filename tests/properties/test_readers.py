@@ -4,8 +4,6 @@ Files are raw bytes, or well-formed files with bytes changed, cut or repeated: r
 far. What a run once found is kept as an example.
 """
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

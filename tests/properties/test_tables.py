@@ -4,8 +4,6 @@ A name is whatever the configuration lets a user call a row; scores may be missi
 without a note, infinite or of methods that nobody asked for. What a run once found is kept as an example.
 """
 
-from __future__ import annotations
-
 import math
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Rates chosen by validation loss: the grid, the choice, and the file that is laid over an experiment."""
 
-from __future__ import annotations
-
 import argparse
 import copy
 from pathlib import Path
