@@ -31,7 +31,8 @@ def erase(
     found = [named for path in outputs for named in _of_clients(results / experiment, path, clients)]
     if any(not stays for _, _, stays in found):
         known = {path for path, _, _ in found}
-        quotes = [path for path in outputs if path not in known and _matches(path.relative_to(results), quoting)]
+        others = {path: PurePosixPath("/", path.relative_to(results)) for path in outputs if path not in known}
+        quotes = [path for path, place in others.items() if any(map(place.match, quoting))]
         found = [*((path, sorted(clients), False) for path in quotes), *found]
     for path, names, stays in found:
         does = "rows removed from" if stays else "deleted"
@@ -44,10 +45,6 @@ def erase(
             shutil.rmtree(path)
         else:
             path.unlink()
-
-
-def _matches(path: Path, patterns: Collection[str]) -> bool:
-    return any(PurePosixPath("/", path).match(each) for each in patterns)
 
 
 def _of_clients(folder: Path, path: Path, clients: Collection[str]) -> Iterator[tuple[Path, list[str], bool]]:

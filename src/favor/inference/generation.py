@@ -2,8 +2,8 @@
 
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 
@@ -113,7 +113,9 @@ def _continue(
 ) -> dict[int, list[int]]:
     """Return the continuation of every request in a batch's slots, by its index."""
     rows = [index for slot in slots for index in slot]
-    _set_adapters(base, stack, requests, slots)
+    firsts = [requests[slot[0]] for slot in slots]
+    gates = torch.tensor([requests[index].gate for index in rows], device=base.device)
+    stack.set(mixed_components(base, stack, [(one.state, one.companion, one.token_gate) for one in firsts], gates))
     prompts = [requests[index].prompt_tokens for index in rows]
     choose: Choice | None = None
     if sampling is not None:
@@ -195,15 +197,6 @@ def _batches(requests: Sequence[GenerationRequest], rows_per_batch: int) -> list
     return batches
 
 
-def _set_adapters(
-    base: BaseModel, stack: LoraStack, requests: Sequence[GenerationRequest], slots: list[list[int]]
-) -> None:
-    """Set the stack to the adapters of a batch's slots."""
-    gates = torch.tensor([requests[index].gate for slot in slots for index in slot], device=base.device)
-    firsts = [requests[slot[0]] for slot in slots]
-    stack.set(mixed_components(base, stack, [(one.state, one.companion, one.token_gate) for one in firsts], gates))
-
-
 def mixed_components(
     base: BaseModel, stack: LoraStack, adapters: Sequence[tuple[LoraState | None, ...]], gates: torch.Tensor
 ) -> list[Component]:
@@ -242,21 +235,6 @@ def stacked_factors(base: BaseModel, stack: LoraStack, states: Sequence[LoraStat
     return layout.factors(flat)
 
 
-@contextmanager
-def _steps(
-    base: BaseModel, batch: Batch, penalty: float, choose: Choice | None
-) -> Iterator[GrowingSteps | StaticSteps]:
-    """Give what decodes a batch: greedily over a static cache where that fits."""
-    static = choose is None and static_fits(base, batch.history.shape[1])
-    # In float32 a processor gains nothing by it.
-    with shared_heads(base.model) if static or base.dtype != torch.float32 else nullcontext():
-        yield (
-            StaticSteps(base, batch, penalty)
-            if static
-            else GrowingSteps(base, batch, penalty, choose or _most_probable)
-        )
-
-
 def _decode(
     base: BaseModel,
     prompts: Sequence[Sequence[int]],
@@ -277,7 +255,14 @@ def _decode(
     ends = torch.tensor(base.end_ids, dtype=torch.long, device=base.device)
     batch = Batch(history.to(base.device), mask.to(base.device), longest, ends)
     every = END_TEST_STEPS[base.device.type]
-    with _steps(base, batch, repetition_penalty, choose) as steps:
+    static = choose is None and static_fits(base, total)
+    steps: GrowingSteps | StaticSteps
+    if static:
+        steps = StaticSteps(base, batch, repetition_penalty)
+    else:
+        steps = GrowingSteps(base, batch, repetition_penalty, choose or _most_probable)
+    # In float32 a processor gains nothing by it.
+    with shared_heads(base.model) if static or base.dtype != torch.float32 else nullcontext():
         for step in range(1, max_new_tokens + 1):
             steps.advance()
             # What comes after an end is cut below.

@@ -97,9 +97,11 @@ def _varlen(states: _States, packing: Packing, scaling: float | None, window: in
     from torch.nn.attention.varlen import varlen_attn
 
     longest = max(packing.lengths)
-    query, key, _ = states
+    query, key, value = (state[0].transpose(0, 1) for state in states)
     attended = varlen_attn(
-        *(state[0].transpose(0, 1) for state in states),
+        query,
+        key,
+        value,
         packing.starts,
         packing.starts,
         longest,
