@@ -69,10 +69,15 @@ def run(tmp_path) -> tuple[RunBoundary, str]:
     return RunBoundary(**made), str(results)
 
 
-def test_every_file_is_listed_in_its_direction(run) -> None:
+def recorded(run, texts=(), **changes) -> pd.DataFrame:
+    """The record of a run with these changes, whose clients wrote ``texts``: (client, prompt, text trained on)."""
     made, results = run
-    texts = pd.DataFrame({"client": ["client_001"], "prompt": [""], "training_text": ["hällo"]})
-    frame = run_boundary(made, texts, results)
+    written = pd.DataFrame(list(texts), columns=["client", "prompt", "training_text"])
+    return run_boundary(made.model_copy(update=changes), written, results)
+
+
+def test_every_file_is_listed_in_its_direction(run) -> None:
+    frame = recorded(run, [("client_001", "", "hällo")])
     size = safetensors_bytes({key: value.shape for key, value in STATE.items()})
     assert sorted(frame[["round", "direction", "content", "client"]].itertuples(index=False, name=None)) == [
         (0, UP, "delta", "client_001"),
@@ -95,7 +100,7 @@ def test_every_file_is_listed_in_its_direction(run) -> None:
 
 
 def test_what_is_not_uploaded_is_not_broadcast_either(run, tmp_path) -> None:
-    made, results = run
+    (traffic, *_), results = run[0].traffic, run[1]
     stage = SharedStage(trains=Factors("B"))
     adapter, uploads = tmp_path / "results" / "adapter.safetensors", tmp_path / "results" / "uploads.safetensors"
     write_safetensors(STATE, adapter, {})
@@ -106,16 +111,13 @@ def test_what_is_not_uploaded_is_not_broadcast_either(run, tmp_path) -> None:
     # B alone: 4 bytes for each of its 4 x 2 numbers, and a safetensors header.
     header = len(safetensors.numpy.save(sent, {"format": "pt"})) - 4 * 8
     assert frame["bytes"].tolist() == [4 * 8 + header] * 2
-    write_parquet(frame, made.traffic[0], TRAFFIC)
-    changes = {"traffic": made.traffic[:1], "final": str(adapter), "stage": plan_values(stage)}
-    made = made.model_copy(update=changes)
-    texts = pd.DataFrame({"client": ["client_001"], "prompt": [""], "training_text": ["a"]})
-    record = run_boundary(made, texts, results)
+    write_parquet(frame, traffic, TRAFFIC)
+    record = recorded(run, traffic=[traffic], final=str(adapter), stage=plan_values(stage))
     assert record.loc[record["content"] == "final adapter", "bytes"].tolist() == [4 * 8 + header]
 
 
 def test_a_state_crosses_both_ways_and_not_to_who_generates_alone(run, tmp_path) -> None:
-    made, results = run
+    (traffic, *_), results = run[0].traffic, run[1]
     stage = SharedStage(state=StateRule("favor.federation.methods.scaffold", 3))
     both = {**STATE, **{f"state/{name}": value for name, value in STATE.items()}}
     adapter, uploads, own = (tmp_path / "results" / f"{name}.safetensors" for name in ("adapter", "uploads", "own"))
@@ -125,27 +127,22 @@ def test_a_state_crosses_both_ways_and_not_to_who_generates_alone(run, tmp_path)
     frame = round_traffic(0, str(adapter), [str(uploads)], results, sent=stage.sends)
     once, twice = (len(safetensors.numpy.save(part, {"format": "pt"})) for part in (STATE, both))
     assert frame[["content", "bytes"]].to_numpy().tolist() == [[stage.content, twice], ["shared adapter", twice]]
-    write_parquet(frame, made.traffic[0], TRAFFIC)
-    changes = {"traffic": made.traffic[:1], "final": str(adapter), "stage": plan_values(stage), "packs": [str(own)]}
-    record = run_boundary(made.model_copy(update=changes), pd.DataFrame({"training_text": []}), results)
+    write_parquet(frame, traffic, TRAFFIC)
+    record = recorded(run, traffic=[traffic], final=str(adapter), stage=plan_values(stage), packs=[str(own)])
     assert record.loc[record["content"] == "final adapter", "bytes"].tolist() == [once]
     assert record.loc[record["direction"] == STAYS, ["content", "bytes"]].to_numpy().tolist() == [["state", once]]
 
 
 def test_pooling_hands_over_the_texts_and_gives_everyone_the_adapter(run, tmp_path) -> None:
-    made, results = run
     rows = [
         ("client_001", "", "hällo"),
         ("client_001", "on x: ", "ab"),
         ("client_002", "", "c"),
         ("client_002", "on y: ", ""),
     ]
-    texts = pd.DataFrame(rows, columns=["client", "prompt", "training_text"])
     pack = tmp_path / "results" / "pooled.safetensors"
     write_pack(pack, {"pooled": {"adapter": STATE}}, {"round": "0"})
-    changes = {"traffic": [], "packs": [str(pack)], "final": None, "recipients": [], "pooled": True}
-    made = made.model_copy(update=changes)
-    frame = run_boundary(made, texts, results)
+    frame = recorded(run, rows, traffic=[], packs=[str(pack)], final=None, recipients=[], pooled=True)
     sent = frame[frame["direction"] == UP]
     assert sent[["content", "client", "bytes"]].to_numpy().tolist() == [
         ["text", "client_001", 14],
@@ -157,19 +154,16 @@ def test_pooling_hands_over_the_texts_and_gives_everyone_the_adapter(run, tmp_pa
 
 
 def test_of_two_packs_that_of_the_last_round_stays(run) -> None:
-    made, results = run
-    folder = Path(results) / "x" / "clients"
+    folder = Path(run[1]) / "x" / "clients"
     # Named so that the later round comes first.
     for name, number in (("a", "5"), ("b", "0")):
         write_pack(folder / f"{name}.safetensors", {"client_001": {"adapter": STATE}}, {"round": number})
-    made = made.model_copy(update={"packs": [str(folder / "a.safetensors"), str(folder / "b.safetensors")]})
-    texts = pd.DataFrame(columns=["client", "prompt", "training_text"])
-    frame = run_boundary(made, texts, results)
+    frame = recorded(run, packs=[str(folder / "a.safetensors"), str(folder / "b.safetensors")])
     assert frame.loc[frame["direction"] == STAYS, "file"].tolist() == ["x/clients/a.safetensors"]
 
 
 def test_weights_are_a_number_that_crosses(run) -> None:
-    made, results = run
+    results = run[1]
     folder = Path(results) / "x" / "round0"
     adapter, uploads = str(folder / "server/adapter.safetensors"), [str(folder / "uploads/batch0.safetensors")]
     frame = round_traffic(0, adapter, uploads, results, weighted=True)
@@ -178,7 +172,6 @@ def test_weights_are_a_number_that_crosses(run) -> None:
         [UP, "client_001", 8],
         [UP, "client_002", 8],
     ]
-    assert made.seed == 7
 
 
 def qwen_shapes() -> dict[str, tuple[int, ...]]:

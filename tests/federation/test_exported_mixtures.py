@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
+from tests.lm.conftest import plain_continuation, with_peft
 from tests.oracles.conftest import plan_of
 
 from favor.config.models import PROJECTIONS
@@ -24,6 +25,7 @@ CASES = {
     "sum": (Inference("personal", mixture=Mixture("sum")), 1.0, 1.0),
     "sum with the final adapter": (Inference("personal", mixture=Mixture("sum"), global_half="final"), 1.0, 1.0),
     "learned": (Inference("personal", mixture=Mixture("learned")), 0.3, 0.7),
+    "similarity": (Inference("personal", mixture=Mixture()), 0.3, 0.7),
     "personal B": (Inference("endpoint", global_half="final", uploads=Factors("A")), None, None),
     "own": (Inference("personal"), 1.0, 0.0),
     "final": (Inference("server"), 0.0, 1.0),
@@ -82,9 +84,6 @@ def test_every_method_is_exported_as_one_of_the_cases(method) -> None:
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_export_has_the_logits_of_the_merged_model(case, base, random_state, model_folder, tmp_path) -> None:
-    from peft import PeftModel
-    from transformers import AutoModelForCausalLM
-
     how, *weights = CASES[case]
     own, other = random_state(1, LORA), random_state(2, LORA)
     arrays = {name: np.asarray(tensor) for name, tensor in own.items()}
@@ -102,13 +101,11 @@ def test_the_export_has_the_logits_of_the_merged_model(case, base, random_state,
         adapter = client_adapter(parts, how, companion)
     state, settings = exported(adapter, LORA)
     export_peft(state, settings, str(model_folder), tmp_path)
-    model = PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained(model_folder), tmp_path).eval()
+    model = with_peft(model_folder, tmp_path)
     with torch.no_grad():
         tokens = torch.tensor([PROMPT])
         torch.testing.assert_close(model(tokens).logits, expected(tokens).logits, rtol=1e-4, atol=1e-4)
     gates = {} if adapter.companion is None else {"p": adapter.gate}
     ours = generate(base, LORA, requests([("p", "client_001", PROMPT)], {"client_001": adapter}, gates), 12)[0]
-    made = expected.generate(
-        torch.tensor([PROMPT]), max_new_tokens=12, do_sample=False, repetition_penalty=1.1, pad_token_id=0
-    )[0, len(PROMPT) :].tolist()
-    assert made[: len(ours)] == ours
+    assert plain_continuation(expected, PROMPT) == plain_continuation(model, PROMPT) == ours
+    assert settings.rank == LORA.rank * (1 if adapter.companion is None else 2)

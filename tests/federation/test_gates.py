@@ -11,12 +11,11 @@ from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
 from favor.config.models import PROJECTIONS
 from favor.federation.client_archive import write_pack
 from favor.federation.gates import ClientGate, gate_values
-from favor.federation.inference import ClientAdapter, client_adapter, client_adapters, exported, prompt_gates, requests
+from favor.federation.inference import ClientAdapter, client_adapter, client_adapters, exported, prompt_gates
 from favor.federation.method import Inference, Mixture
 from favor.federation.settings import StagePieces
 from favor.foundation.errors import UserError
-from favor.inference.generation import generate, last_token_states
-from favor.lm.lora import export_peft
+from favor.inference.generation import last_token_states
 from favor.lm.settings import Lora, Training
 from favor.lm.tasks import cut_pieces
 
@@ -92,25 +91,6 @@ def parts_of(random_state, lora, value=0.3) -> dict[str, dict[str, np.ndarray]]:
         "companion": {key: tensor.numpy() for key, tensor in shared.items()},
         "gate": gate,
     }
-
-
-def test_the_exported_static_gate_gives_the_texts_of_the_gated_pair(base, random_state, model_folder, tmp_path) -> None:
-    from peft import PeftModel
-    from transformers import AutoModelForCausalLM
-
-    lora = Lora(rank=4, alpha=8, dropout=0.0, target_modules=PROJECTIONS)
-    adapter = client_adapter(parts_of(random_state, lora), plan())
-    prompt = [7, 9, 30, 12]
-    asked = requests([("p", "client_001", prompt)], {"client_001": adapter}, {"p": adapter.gate})
-    ours = generate(base, lora, asked, 12)[0]
-    state, settings = exported(adapter, lora)
-    assert (settings.rank, settings.alpha) == (8, 16)
-    export_peft(state, settings, str(model_folder), tmp_path)
-    model = PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained(model_folder), tmp_path).eval()
-    made = model.generate(
-        torch.tensor([prompt]), max_new_tokens=12, do_sample=False, repetition_penalty=1.1, pad_token_id=0
-    )[0, len(prompt) :].tolist()
-    assert made[: len(ours)] == ours
 
 
 def test_averaged_factors_are_another_adapter_than_the_mixture(random_state) -> None:

@@ -1,12 +1,12 @@
 """Likelihoods of texts under adapters: an independent loop of transformers and PEFT agrees, gated pairs too."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pandas as pd
 import pytest
 import torch
 from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
+from tests.lm.conftest import with_peft
+from tests.lm.test_mixture import plain_mixture
 
 from favor.config.models import PROJECTIONS
 from favor.corpora.neutral import PASSAGES, neutral_passages
@@ -16,7 +16,7 @@ from favor.federation.settings import TextChoice
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator
 from favor.inference.generation import last_token_states
-from favor.lm.lora import export_peft, gate_name, target_layers
+from favor.lm.lora import export_peft, target_layers
 from favor.lm.mixture import GateLayout
 from favor.lm.settings import Lora, Optimisation
 from favor.lm.tasks import ClientTask, Piece
@@ -51,13 +51,17 @@ def texts(base) -> pd.DataFrame:
 
 def by_peft(model_folder, tmp_path, adapter, texts) -> list[float]:
     """Sums of ln p of the supervised tokens, one text and one plain forward pass at a time, of a PeftModel."""
-    from peft import PeftModel
     from transformers import AutoModelForCausalLM
 
-    model = AutoModelForCausalLM.from_pretrained(model_folder).eval()
-    if adapter is not None:
+    if adapter is None:
+        model = AutoModelForCausalLM.from_pretrained(model_folder).eval()
+    else:
         export_peft(*exported(adapter, LORA), str(model_folder), tmp_path)
-        model = PeftModel.from_pretrained(model, tmp_path).eval()
+        model = with_peft(model_folder, tmp_path)
+    return summed(model, texts)
+
+
+def summed(model, texts) -> list[float]:
     found = []
     for tokens, start in zip(texts["tokens"], texts["start"], strict=True):
         row = torch.tensor([list(tokens)])
@@ -99,39 +103,15 @@ def test_an_independent_loop_of_peft_agrees(base, model_folder, random_state, te
             assert one["base"] == text["base"].iloc[0]
 
 
-def test_a_gate_per_token_reads_as_by_hand(base, random_state, texts) -> None:
-    """H = W x + scaling (a B A + (1 - a) B' A') x with a = sigmoid(u x), by hooks on the plain model."""
+def test_a_gate_per_token_reads_as_by_hand(base, model_folder, random_state, texts) -> None:
     own, other = random_state(1, LORA), random_state(2, LORA)
-    layers = target_layers(base.model, LORA)
-    gate = GateLayout(layers).unflatten(torch.linspace(-1, 1, GateLayout(layers).size))
+    layout = GateLayout(target_layers(base.model, LORA))
+    gate = layout.unflatten(torch.linspace(-1, 1, layout.size))
     adapters = {"client_001": ClientAdapter(own, other, token_gate=gate), "client_002": ClientAdapter(other)}
     found = read_adapters(base, LORA, texts, adapters, "test")
-
-    def hook(path) -> Callable[..., torch.Tensor]:
-        names = [f"base_model.model.{path}.lora_{factor}.weight" for factor in "AB"]
-        vector = gate[gate_name(path)]
-
-        def add(module, inputs, output) -> torch.Tensor:
-            (x,) = inputs
-            weight = torch.sigmoid(x @ vector).unsqueeze(-1)
-            terms = [x @ state[names[0]].T @ state[names[1]].T for state in (own, other)]
-            return output + LORA.scaling * (weight * terms[0] + (1 - weight) * terms[1])
-
-        return add
-
-    handles = [layer.register_forward_hook(hook(path)) for path, layer in layers.items()]
-    try:
-        for place, (tokens, start) in enumerate(zip(texts["tokens"], texts["start"], strict=True)):
-            row = torch.tensor([list(tokens)])
-            with torch.no_grad():
-                logs = torch.log_softmax(base.model(row).logits[0].double(), dim=-1)
-            expected = sum(logs[at - 1, row[0, at]].item() for at in range(start, row.shape[1]))
-            assert found[found["client"] == "client_001"].iloc[place]["log_likelihood"] == pytest.approx(
-                expected, abs=1e-3
-            )
-    finally:
-        for handle in handles:
-            handle.remove()
+    expected = summed(plain_mixture(model_folder, LORA, own, other, gate)[0], texts)
+    mixed = found.loc[found["client"] == "client_001", "log_likelihood"]
+    np.testing.assert_allclose(mixed, expected, rtol=0, atol=1e-3)
 
 
 def test_what_clients_share_is_read_once_and_alike(base, random_state, texts, monkeypatch) -> None:

@@ -85,40 +85,41 @@ def test_the_list_of_prompts_becomes_answers_by_a_text(asked, tmp_path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("line", "change", "message"),
     [
-        (lambda lines: lines.pop(), "1 of 4 prompts of seed 1 have no row, first 'c1' of client_002"),
-        (lambda lines: lines.append({**lines[0]}), "line 5 answers what line 1 answers; number them under 'sample'"),
-        (lambda lines: lines[0].update(prompt="p9"), "line 1: no prompt has the id or the text 'p9'"),
-        (
-            lambda lines: lines[0].update(author=B),
-            "line 1: the prompt is not one of author 'client_002' but of client_001",
-        ),
-        (lambda lines: lines[0].update(seed=2), "line 1: seed 2 does not ask this prompt"),
-        (lambda lines: lines[2].update(seed=7), "line 3: seed 7 does not ask this prompt"),
-        (lambda lines: lines[0].update(text="When I was young a dog"), "line 1: the text begins with its prompt"),
-        (lambda lines: lines[0].update(sample="x"), "line 1: sample 'x' is not a whole number"),
-        (lambda lines: lines[0].pop("text"), "line 1: key 'text' is missing"),
-        (
-            lambda lines: lines[0].update(text=None),
-            r"line 1: 'text' is null; write the text \(\"\" where it is empty\)",
-        ),
-        (lambda lines: lines[0].update(text="When I\nwas  YOUNG, a dog"), "line 1: the text begins with its prompt"),
-        (lambda lines: lines[0].update(sample=1), "prompt 'p1' of client_001 has a sample 1 and no sample 0"),
-        (
-            lambda lines: [line.update(sample=1) for line in lines],
-            "no sample 0; number the samples of every prompt from",
-        ),
-        (lambda lines: lines[0].update(sample=2**31), "line 1: sample '2147483648' is not a whole number from 0 to"),
-        (lambda lines: lines[0].update(sample="1" * 5000), "line 1: sample '1111"),
-        (lambda lines: lines[0].update(text=7), "line 1: column 'text' holds a value of type int, not text; store the"),
+        (0, {"prompt": "p9"}, "line 1: no prompt has the id or the text 'p9'"),
+        (0, {"author": B}, "line 1: the prompt is not one of author 'client_002' but of client_001"),
+        (0, {"seed": 2}, "line 1: seed 2 does not ask this prompt"),
+        (2, {"seed": 7}, "line 3: seed 7 does not ask this prompt"),
+        (0, {"text": "When I was young a dog"}, "line 1: the text begins with its prompt"),
+        (0, {"text": "When I\nwas  YOUNG, a dog"}, "line 1: the text begins with its prompt"),
+        (0, {"text": None}, r"line 1: 'text' is null; write the text \(\"\" where it is empty\)"),
+        (0, {"text": 7}, "line 1: column 'text' holds a value of type int, not text; store the"),
+        (0, {"sample": "x"}, "line 1: sample 'x' is not a whole number"),
+        (0, {"sample": 1}, "prompt 'p1' of client_001 has a sample 1 and no sample 0"),
+        (slice(None), {"sample": 1}, "no sample 0; number the samples of every prompt from"),
+        (0, {"sample": 2**31}, "line 1: sample '2147483648' is not a whole number from 0 to"),
+        (0, {"sample": "1" * 5000}, "line 1: sample '1111"),
     ],
 )
-def test_what_does_not_fit_stops_with_the_row(asked, tmp_path, change, message) -> None:
+def test_what_does_not_fit_stops_with_the_row(asked, tmp_path, line, change, message) -> None:
     lines = rows()
-    change(lines)
+    for each in lines[line] if isinstance(line, slice) else [lines[line]]:
+        each.update(change)
     with pytest.raises(UserError, match=message):
         given_outputs(write(tmp_path / "a.jsonl", lines), asked, 1)
+
+
+def test_what_is_missing_or_there_twice_stops_with_the_row(asked, tmp_path) -> None:
+    (textless, *rest), whole = rows(), rows()
+    del textless["text"]
+    for lines, message in (
+        (whole[:-1], "1 of 4 prompts of seed 1 have no row, first 'c1' of client_002"),
+        ([*whole, whole[0]], "line 5 answers what line 1 answers; number them under 'sample'"),
+        ([textless, *rest], "line 1: key 'text' is missing"),
+    ):
+        with pytest.raises(UserError, match=message):
+            given_outputs(write(tmp_path / "a.jsonl", lines), asked, 1)
 
 
 def test_a_chinese_answer_that_repeats_its_prompt_is_refused(tmp_path) -> None:

@@ -3,20 +3,18 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
-import yaml
 from tests.experiments import experiment
 from tests.federation.test_aggregate_script import A, B, run_job
+from tests.federation.test_rounding import refusal
 from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
 from tests.lm.conftest import SENTENCES
 from tests.plan.conftest import *  # noqa: F403 - planners
 
-from favor.config.resolve import resolve
 from favor.corpora.schemas import CLIENT_TEXTS
 from favor.federation.client_archive import write_pack
 from favor.federation.communication_record import DOWN, STAYS, UP, run_boundary
@@ -39,7 +37,6 @@ from favor.lm.settings import Lora
 from favor.lm.tasks import ClientResult
 from favor.scores.efficiency import trained_parameters
 
-ROOT = Path(__file__).parents[2]
 NAMES = client_names(12)
 RANKS = (1, 3)
 OF = {name: rank_of(RANKS, 1, name) for name in NAMES}
@@ -400,13 +397,4 @@ def test_methods_that_need_one_rank_are_refused(name, message) -> None:
     ],
 )
 def test_what_needs_one_rank_is_refused(federation, studies, ranks, message) -> None:
-    config = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
-    demo = config["experiments"]["demo"]
-    demo["lora"] = {**demo.get("lora", {}), "rank": 8}
-    demo["federation"] = {**demo["federation"], "weighting": "uniform", **federation}
-    demo["studies"] = {**{k: v for k, v in demo.get("studies", {}).items() if k != "privacy"}, **studies}
-    resolve(config)
-    demo["federation"]["ranks"] = ranks
-    with pytest.raises(UserError, match=r"'experiments\.demo\.federation\.ranks'") as caught:
-        resolve(config)
-    assert message in str(caught.value)
+    assert message in refusal("ranks", ranks, federation, studies, lora={"rank": 8})

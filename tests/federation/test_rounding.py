@@ -139,12 +139,18 @@ def test_what_is_declared_is_what_is_sent() -> None:
     ],
 )
 def test_what_needs_all_bits_is_refused(federation, studies, message) -> None:
+    assert message in refusal("upload_bits", 8, federation, studies)
+
+
+def refusal(key, value, federation, studies, **sections) -> str:
+    """What the demo, changed in a way that is accepted, says of a key under its federation."""
     config = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
     demo = config["experiments"]["demo"]
     demo["federation"] = {**demo["federation"], "weighting": "uniform", **federation}
     demo["studies"] = {**{k: v for k, v in demo.get("studies", {}).items() if k != "privacy"}, **studies}
+    demo |= sections
     resolve(config)
-    demo["federation"]["upload_bits"] = 8
-    with pytest.raises(UserError, match=r"'experiments\.demo\.federation\.upload_bits'") as caught:
+    demo["federation"][key] = value
+    with pytest.raises(UserError, match=rf"'experiments\.demo\.federation\.{key}'") as caught:
         resolve(config)
-    assert message in str(caught.value)
+    return str(caught.value)

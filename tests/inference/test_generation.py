@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from tests.lm.conftest import plain_continuation, with_peft
 
 from favor.config.models import PROJECTIONS
 from favor.foundation.errors import UserError
@@ -37,33 +38,12 @@ def adapters(base) -> list[Any]:
 @pytest.fixture(scope="module")
 def peft_models(base, model_folder, adapters, tmp_path_factory) -> list[Any]:
     """The adapters as PEFT loads them from our export."""
-    from peft import PeftModel
-    from transformers import AutoModelForCausalLM
-
     models = []
     for number, state in enumerate(adapters):
-        model = AutoModelForCausalLM.from_pretrained(model_folder)
-        if state is not None:
-            folder = tmp_path_factory.mktemp(f"adapter{number}")
-            export_peft(state, LORA, str(model_folder), folder)
-            model = PeftModel.from_pretrained(model, folder)
-        models.append(model.eval())
+        folder = tmp_path_factory.mktemp(f"adapter{number}")
+        export_peft(state or initial_state(base.model, LORA, 9), LORA, str(model_folder), folder)
+        models.append(with_peft(model_folder, folder))
     return models
-
-
-def one_by_one(model, prompt, penalty) -> list[int]:
-    """Return what transformers.generate makes of one prompt alone."""
-    tokens = torch.tensor([list(prompt)])
-    out = model.generate(
-        input_ids=tokens,
-        attention_mask=torch.ones_like(tokens),
-        do_sample=False,
-        max_new_tokens=NEW,
-        repetition_penalty=penalty,
-        pad_token_id=0,
-        eos_token_id=1,
-    )[0, len(prompt) :].tolist()
-    return out[: out.index(1)] if 1 in out else out
 
 
 @pytest.mark.parametrize("penalty", [1.1, pytest.param(1.0, marks=pytest.mark.slow(6))])
@@ -72,7 +52,7 @@ def test_batch_gives_the_text_of_transformers_generate(base, adapters, peft_mode
     generator = np.random.default_rng(3)
     prompts = [generator.integers(2, 290, size=length).tolist() for length in lengths]
     requests = [GenerationRequest(f"{row}", prompt, adapters[(row // 3) % 4]) for row, prompt in enumerate(prompts)]
-    expected = [one_by_one(peft_models[(row // 3) % 4], prompt, penalty) for row, prompt in enumerate(prompts)]
+    expected = [plain_continuation(peft_models[(row // 3) % 4], one, NEW, penalty) for row, one in enumerate(prompts)]
     for rows in (64, 3, 1):
         assert generate(base, LORA, requests, NEW, penalty, rows_per_batch=rows) == expected
 
@@ -129,13 +109,10 @@ def test_gate_is_one_adapter_by_rank_concatenation(base, adapters) -> None:
 
 
 def test_last_token_states_ignore_padding_and_see_the_adapter(base, lora, random_state, model_folder, tmp_path) -> None:
-    from peft import PeftModel
-    from transformers import AutoModelForCausalLM
-
     sequences, adapter = [[5, 6, 7], [9, 10, 11, 12, 13], [20]], random_state(5, lora)
     states = last_token_states(base, lora, adapter, sequences)
     export_peft(adapter, lora, str(model_folder), tmp_path)
-    model = PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained(model_folder), tmp_path).eval()
+    model = with_peft(model_folder, tmp_path)
     for sequence, state in zip(sequences, states, strict=True):
         with torch.no_grad():
             out = model(input_ids=torch.tensor([sequence]), output_hidden_states=True)

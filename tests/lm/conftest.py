@@ -1,7 +1,10 @@
 """A tiny Qwen2 with random weights and a byte-level tokenizer, and tasks over it."""
 
-from collections.abc import Callable
+import importlib
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +12,7 @@ import torch
 
 from favor.config.models import PROJECTIONS
 from favor.lm.base import BaseModel, load_base
-from favor.lm.settings import Lora
+from favor.lm.settings import Lora, Optimisation, WeightedAlignment
 from favor.lm.tasks import Piece
 from favor.lm.tokenizer import train_tokenizer
 
@@ -18,6 +21,60 @@ SENTENCES = [
     "so i went to the store today, and guess what!! they were closed again :(",
     "It was, I suppose, inevitable; nevertheless one had hoped for a better outcome.",
 ]
+
+
+def optimisation(**changes) -> Optimisation:
+    """Settings of tiny stages under the paper's protocol."""
+    usual = {"learning_rate": 5e-3, "micro_batch": 2, "accumulation": 3, "max_length": 32}
+    return Optimisation(**{"supervised": "response", "warmup_counts_from": 1, **usual, **changes})
+
+
+def alignment(**changes) -> WeightedAlignment:
+    """Alignment under the paper's protocol, with a small head."""
+    usual = {"pooling": "minibatch", "ramp_counts": "steps", "weight": 0.3, "hidden": 16}
+    return WeightedAlignment(**{**usual, **changes})
+
+
+def under_peft(model_folder, lora, state) -> Any:
+    """The model in a folder under an adapter that PEFT holds, and trains."""
+    from peft import LoraConfig, get_peft_model, set_peft_model_state_dict
+    from transformers import AutoModelForCausalLM
+
+    targets = list(lora.target_modules)
+    settings = LoraConfig(r=lora.rank, lora_alpha=lora.alpha, lora_dropout=0.0, target_modules=targets)
+    model = get_peft_model(AutoModelForCausalLM.from_pretrained(model_folder), settings).eval()
+    set_peft_model_state_dict(model, state)
+    return model
+
+
+def with_peft(model_folder, folder) -> Any:
+    """The model in one folder under the adapter in another, as PEFT loads them."""
+    from peft import PeftModel
+    from transformers import AutoModelForCausalLM
+
+    return PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained(model_folder), folder).eval()
+
+
+def plain_continuation(model, prompt, new=12, penalty=1.1) -> list[int]:
+    """What transformers' greedy generation makes of one prompt, up to the end token if there is one."""
+    tokens = torch.tensor([list(prompt)])
+    options = {"do_sample": False, "max_new_tokens": new, "repetition_penalty": penalty, "pad_token_id": 0}
+    made = model.generate(tokens, attention_mask=torch.ones_like(tokens), eos_token_id=1, **options)[0, len(prompt) :]
+    return made[: (made == 1).nonzero()[0, 0] if (made == 1).any() else None].tolist()
+
+
+def benchmark(name) -> Any:
+    """A fixture: the module of this name in ``benchmarks``."""
+
+    @pytest.fixture(scope="module")
+    def imported() -> Iterator[Any]:
+        sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
+        try:
+            yield importlib.import_module(name)
+        finally:
+            del sys.path[0]
+
+    return imported
 
 
 @pytest.fixture(scope="session")

@@ -1,16 +1,12 @@
 """Decoders of eight families, tiny and random, through adapters, 4 bits, training, generation and PEFT's format."""
 
-import importlib
-import sys
-from collections.abc import Iterator
-from pathlib import Path
-from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 import transformers
-from tests.lm.conftest import SENTENCES
+from tests.lm.conftest import SENTENCES, benchmark, plain_continuation
 
 from favor.foundation.errors import UserError
 from favor.inference.generation import GenerationRequest, generate
@@ -42,20 +38,23 @@ HEADS = {
     "Gemma3": {"head_dim": 8, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]},
 }
 CONFIGURATIONS = {"Gemma3": "Gemma3TextConfig"}
-NEW = 12
-BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+
+
+def saved(family, folder, **sizes) -> Any:
+    """Save a random model of a family, and a tokenizer of its vocabulary, in ``folder``; return the model."""
+    vocabulary = train_tokenizer(SENTENCES * 3, 300, folder).vocabulary_size
+    torch.manual_seed(3)
+    kind = getattr(transformers, CONFIGURATIONS.get(family, f"{family}Config"))
+    model = getattr(transformers, f"{family}ForCausalLM")(kind(**{**SIZES, "vocab_size": vocabulary, **sizes}))
+    model.save_pretrained(folder)
+    return model
 
 
 @pytest.fixture(scope="module", params=list(TARGETS))
 def decoder(request, tmp_path_factory) -> tuple[str, str, Lora, dict[str, torch.Tensor]]:
     """(family, folder of the model, adapter settings, a random adapter)."""
     folder = tmp_path_factory.mktemp(request.param)
-    vocabulary = train_tokenizer(SENTENCES * 3, 300, folder).vocabulary_size
-    sizes = {**SIZES, **HEADS.get(request.param, {}), "vocab_size": vocabulary}
-    torch.manual_seed(3)
-    configuration = getattr(transformers, CONFIGURATIONS.get(request.param, f"{request.param}Config"))(**sizes)
-    model = getattr(transformers, f"{request.param}ForCausalLM")(configuration)
-    model.save_pretrained(folder)
+    model = saved(request.param, folder, **HEADS.get(request.param, {}))
     lora = Lora(rank=3, alpha=6, dropout=0.0, target_modules=None)
     state = initial_state(model, lora, 4)
     generator = torch.Generator().manual_seed(9)
@@ -63,13 +62,7 @@ def decoder(request, tmp_path_factory) -> tuple[str, str, Lora, dict[str, torch.
     return request.param, str(folder), lora, state
 
 
-@pytest.fixture(scope="module")
-def training_benchmark() -> Iterator[ModuleType]:
-    sys.path.insert(0, str(BENCHMARKS))
-    try:
-        yield importlib.import_module("training")
-    finally:
-        sys.path.remove(str(BENCHMARKS))
+training_benchmark = benchmark("training")
 
 
 @pytest.mark.parametrize("quantisation", ["none", "nf4"])
@@ -101,15 +94,8 @@ def test_continuations_are_those_of_transformers(decoder, quantisation, tmp_path
     export_peft(state, lora, folder, tmp_path)
     theirs = PeftModel.from_pretrained(load_base(folder, quantisation, "cpu").model, tmp_path).eval()
     prompts = [[5, 9, 14, 20], [7, 8, 9, 10, 11, 12]]
-    expected = []
-    for prompt in prompts:
-        tokens = torch.tensor([prompt])
-        options = {"do_sample": False, "max_new_tokens": NEW, "repetition_penalty": 1.1, "pad_token_id": 0}
-        out = theirs.generate(input_ids=tokens, attention_mask=torch.ones_like(tokens), eos_token_id=1, **options)
-        found = out[0, len(prompt) :].tolist()
-        expected.append(found[: found.index(1)] if 1 in found else found)
     requests = [GenerationRequest(str(row), prompt, state) for row, prompt in enumerate(prompts)]
-    assert generate(base, lora, requests, NEW) == expected
+    assert generate(base, lora, requests, 12) == [plain_continuation(theirs, prompt) for prompt in prompts]
 
 
 @pytest.mark.parametrize("quantisation", ["none", "nf4"])
@@ -163,10 +149,7 @@ REFUSED: dict[str, tuple[dict[str, object], str]] = {
 def test_a_model_that_would_be_trained_wrongly_is_refused(family, dtype, tmp_path) -> None:
     """Most of all one whose layers see across the pieces of a row: its losses would look as good as any."""
     options, message = REFUSED[family]
-    vocabulary = train_tokenizer(SENTENCES * 3, 300, tmp_path).vocabulary_size
-    torch.manual_seed(3)
-    configuration = getattr(transformers, f"{family}Config")(**SIZES, **options, vocab_size=vocabulary)
-    getattr(transformers, f"{family}ForCausalLM")(configuration).save_pretrained(tmp_path)
+    saved(family, tmp_path, **options)
     with pytest.raises(UserError, match=message):
         load_base(str(tmp_path), device="cpu", dtype=dtype)
 
@@ -175,12 +158,9 @@ def test_a_model_that_would_be_trained_wrongly_is_refused(family, dtype, tmp_pat
 @pytest.mark.parametrize("family", ["Mistral", "Qwen2", "Qwen2Moe"])
 def test_windows_are_kept_or_refused(family, window, tmp_path) -> None:
     """One as long as the context is none, whoever keeps it; the model's own windows are left as they were."""
-    vocabulary = train_tokenizer(SENTENCES * 3, 300, tmp_path).vocabulary_size
     switched = {"use_sliding_window": window is not None, "max_window_layers": 1} if "Qwen" in family else {}
     experts = EXPERTS if family == "Qwen2Moe" else {}
-    sizes = {**SIZES, **switched, **experts, "sliding_window": window, "vocab_size": vocabulary}
-    configuration = getattr(transformers, f"{family}Config")(**sizes)
-    getattr(transformers, f"{family}ForCausalLM")(configuration).save_pretrained(tmp_path)
+    saved(family, tmp_path, **switched, **experts, sliding_window=window)
     if family == "Qwen2Moe" and window == 8:
         with pytest.raises(UserError, match="sliding window by their masks alone"):
             load_base(str(tmp_path), device="cpu")
@@ -195,15 +175,11 @@ def test_windows_are_kept_or_refused(family, window, tmp_path) -> None:
 @pytest.mark.parametrize(("kind", "context"), [("dynamic", 64), ("longrope", 16)])
 def test_positions_that_change_with_the_longest_text_of_a_row(kind, context, tmp_path) -> None:
     """A model reads no text with which it would read its neighbours otherwise."""
-    vocabulary = train_tokenizer(SENTENCES * 3, 300, tmp_path).vocabulary_size
     factors = {"short_factor": [1.0] * 4, "long_factor": [8.0] * 4} if kind == "longrope" else {"factor": 4.0}
     rotation = {"rope_type": kind, "rope_theta": 10000.0, "original_max_position_embeddings": 16, **factors}
     lengths = {"max_position_embeddings": 64, "original_max_position_embeddings": 16}
-    sizes = {**SIZES, **lengths, "rope_parameters": rotation, "vocab_size": vocabulary}
     family = {"dynamic": "Llama", "longrope": "Phi3"}[kind]
-    torch.manual_seed(0)
-    configuration = getattr(transformers, f"{family}Config")(**sizes)
-    getattr(transformers, f"{family}ForCausalLM")(configuration).save_pretrained(tmp_path)
+    vocabulary = saved(family, tmp_path, **lengths, rope_parameters=rotation).config.vocab_size
     base = load_base(str(tmp_path), device="cpu")
     assert base.context == context
     with pytest.raises(UserError, match=f"need {context + 1} tokens, its context holds {context}"):
@@ -221,23 +197,15 @@ def test_positions_that_change_with_the_longest_text_of_a_row(kind, context, tmp
 
 def test_padding_stays_within_the_context(tmp_path) -> None:
     """A model without rotary positions has none beyond it; a pass of 1,080 tokens is filled up with 72 more."""
-    sizes = {**SIZES, "max_position_embeddings": 64, "ffn_dim": 48, "word_embed_proj_dim": 32}
-    sizes["vocab_size"] = train_tokenizer(SENTENCES * 3, 300, tmp_path).vocabulary_size
-    torch.manual_seed(0)
-    transformers.OPTForCausalLM(transformers.OPTConfig(**sizes)).save_pretrained(tmp_path)
+    saved("OPT", tmp_path, max_position_embeddings=64, ffn_dim=48, word_embed_proj_dim=32)
     base, lora = load_base(str(tmp_path), device="cpu"), Lora(rank=3, alpha=6, dropout=0.0, target_modules=None)
     draw = np.random.default_rng(0)
     pieces = [Piece(draw.integers(2, 200, 60).astype(np.int32), 30, str(number)) for number in range(18)]
     task = ClientTask(name="a", pieces=pieces, start=initial_state(base.model, lora, 1), epochs=1, stage_seed=1)
     losses = []
     for micro_batch in (18, 1):
-        settings = Optimisation(
-            supervised="response",
-            warmup_counts_from=1,
-            micro_batch=micro_batch,
-            accumulation=18 // micro_batch,
-            max_length=60,
-        )
+        sizes = {"micro_batch": micro_batch, "accumulation": 18 // micro_batch, "max_length": 60}
+        settings = Optimisation(supervised="response", warmup_counts_from=1, **sizes)
         (result,) = train(base, lora, [task], settings)
         losses.append(float(result.log[0]["task_loss"]))
     assert losses[0] == pytest.approx(losses[1], rel=1e-5)
@@ -245,9 +213,7 @@ def test_padding_stays_within_the_context(tmp_path) -> None:
 
 def test_a_model_that_caps_small_logits_is_refused(tmp_path) -> None:
     """A cap changes them by less than the tolerance that bfloat16 needs."""
-    vocabulary = train_tokenizer(SENTENCES * 3, 300, tmp_path).vocabulary_size
-    options = {"head_dim": 8, "attn_logit_softcapping": None, "final_logit_softcapping": 30.0, "vocab_size": vocabulary}
-    transformers.Gemma2ForCausalLM(transformers.Gemma2Config(**SIZES, **options)).save_pretrained(tmp_path)
+    saved("Gemma2", tmp_path, head_dim=8, attn_logit_softcapping=None, final_logit_softcapping=30.0)
     with pytest.raises(UserError, match=ALTERED):
         load_base(str(tmp_path), device="cpu")
 

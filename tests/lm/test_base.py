@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from tests.lm.conftest import optimisation
 
 from favor.config.models import PROJECTIONS
 from favor.foundation.errors import UserError
@@ -16,7 +17,7 @@ from favor.lm import base as base_module
 from favor.lm.base import context_length, load_base, save_base, wrap_model
 from favor.lm.checks import check_head, check_pieces
 from favor.lm.lora import export_peft, factor_name, initial_state
-from favor.lm.settings import Lora, Optimisation
+from favor.lm.settings import Lora
 from favor.lm.stack import Component, LoraStack
 from favor.lm.tasks import ClientTask
 from favor.lm.training import train
@@ -69,12 +70,6 @@ def test_missing_folder_and_unknown_id(tmp_path, monkeypatch) -> None:
     assert "model 'nobody/nothing'" in refusal("nobody/nothing")
 
 
-@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json"])
-def test_missing_file_is_named(copied, name) -> None:
-    (copied / name).unlink()
-    assert f"{name.replace('model.', '*.') if 'safetensors' in name else name} missing" in refusal(copied)
-
-
 def test_truncated_weights_are_named(copied) -> None:
     weights = copied / "model.safetensors"
     content = weights.read_bytes()
@@ -93,38 +88,37 @@ def test_a_truncated_file_of_the_hub_s_cache_is_named(copied, name, monkeypatch)
     assert str(copied) in refusal(copied)
 
 
+INDEX, SAVE = "model.safetensors.index.json", r"model\.safetensors\.index\.json: .*; save the whole model there"
+
+
 @pytest.mark.parametrize(
-    ("change", "line"),
+    ("name", "change", "line"),
     [
-        ([], r"config\.json: Input should be an object"),
-        ("[" * 100_000, r"config\.json: Invalid JSON"),
-        ({"max_position_embeddings": "many"}, r"config\.json: key 'max_position_embeddings': "),
-        ({"model_type": ["llama"]}, r"config\.json: key 'model_type': "),
-        ({"quantization_config": []}, r"config\.json: key 'quantization_config': "),
-        ({"rope_scaling": 5}, r"config\.json: key 'rope_scaling': "),
-        ({"num_attention_heads": 0}, "cannot be loaded"),
-        ({"hidden_size": "a"}, "cannot be loaded .*hidden_size"),
-        ({"eos_token_id": {"a": 1}}, "cannot be loaded .*eos_token_id"),
+        ("config.json", None, r"config\.json missing"),
+        ("model.safetensors", None, r"\*\.safetensors missing"),
+        ("tokenizer.json", None, r"tokenizer\.json missing"),
+        ("config.json", [], r"config\.json: Input should be an object"),
+        ("config.json", "[" * 100_000, r"config\.json: Invalid JSON"),
+        ("config.json", {"max_position_embeddings": "many"}, r"config\.json: key 'max_position_embeddings': "),
+        ("config.json", {"model_type": ["llama"]}, r"config\.json: key 'model_type': "),
+        ("config.json", {"quantization_config": []}, r"config\.json: key 'quantization_config': "),
+        ("config.json", {"rope_scaling": 5}, r"config\.json: key 'rope_scaling': "),
+        ("config.json", {"num_attention_heads": 0}, "cannot be loaded"),
+        ("config.json", {"hidden_size": "a"}, "cannot be loaded .*hidden_size"),
+        ("config.json", {"eos_token_id": {"a": 1}}, "cannot be loaded .*eos_token_id"),
+        *((INDEX, content, SAVE) for content in ([], {"weight_map": 5}, {"weight_map": {"a": 1}}, "[" * 100_000)),
+        (INDEX, {"weight_map": {"x": "model-00002.safetensors"}}, r"model-00002\.safetensors missing"),
     ],
 )
-def test_a_configuration_of_another_form_is_one_line(copied, change, line) -> None:
-    path = copied / "config.json"
-    changed = {**json.loads(path.read_text()), **change} if isinstance(change, dict) else change
-    path.write_text(changed if isinstance(changed, str) else json.dumps(changed))
+def test_a_folder_of_another_form_is_one_line(copied, name, change, line) -> None:
+    path = copied / name
+    if change is None:
+        path.unlink()
+    else:
+        before = json.loads(path.read_text()) if isinstance(change, dict) and path.is_file() else {}
+        path.write_text(change if isinstance(change, str) else json.dumps({**before, **change} if change else change))
     with pytest.raises(UserError, match=f"^[^\n]*{line}[^\n]*$"):
         load_base(str(copied))
-
-
-def test_an_index_of_another_form_is_named(copied) -> None:
-    for content in ("[]", '{"weight_map": 5}', '{"weight_map": {"a": 1}}', "[" * 100_000):
-        (copied / "model.safetensors.index.json").write_text(content)
-        with pytest.raises(UserError, match=r"model\.safetensors\.index\.json: .*; save the whole model there"):
-            load_base(str(copied))
-
-
-def test_absent_shard_is_named(copied) -> None:
-    (copied / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"x": "model-00002.safetensors"}}))
-    assert "model-00002.safetensors missing" in refusal(copied)
 
 
 def test_missing_projection_and_short_context(model_folder) -> None:
@@ -141,9 +135,7 @@ def test_absent_gpu_is_said(model_folder, monkeypatch) -> None:
 
 def test_nf4_trains_generates_saves_and_reloads(model_folder, random_pieces, tmp_path) -> None:
     lora = Lora(rank=3, alpha=6, target_modules=PROJECTIONS)
-    settings = Optimisation(
-        supervised="response", warmup_counts_from=1, learning_rate=1e-2, micro_batch=2, accumulation=2, max_length=32
-    )
+    settings = optimisation(learning_rate=1e-2, accumulation=2)
     base = load_base(str(model_folder), quantisation="nf4", device="cpu")
     task = ClientTask("client_001", random_pieces(1, 8), initial_state(base.model, lora, 1), 2, 5)
     request = GenerationRequest("a", [5, 6, 7, 8], train(base, lora, [task], settings)[0].state)

@@ -16,6 +16,8 @@ import numpy as np
 import pytest
 import torch
 from tests.lm import algebra
+from tests.lm.conftest import alignment as aligned_by
+from tests.lm.conftest import optimisation
 from torch import nn
 
 from favor.config.models import PROJECTIONS
@@ -24,7 +26,7 @@ from favor.inference.generation import GenerationRequest, generate, last_token_s
 from favor.lm import cohort, training
 from favor.lm.batch_limits import WidthMemory, Widths
 from favor.lm.memory_budget import Room, bytes_per_token, clients_held, clients_in
-from favor.lm.settings import PASS_BYTES, Lora, Optimisation, WeightedAlignment
+from favor.lm.settings import PASS_BYTES, Lora
 from favor.lm.stack import FlatLayout
 from favor.lm.tasks import ClientTask, make_plan
 from favor.lm.training import count_steps, train
@@ -35,19 +37,8 @@ from favor.running.jobs.progress import Progress
 pytestmark = pytest.mark.slow(27)
 
 LORA = Lora(rank=3, alpha=6, dropout=0.3, target_modules=PROJECTIONS)
-SETTINGS = Optimisation(
-    supervised="response",
-    warmup_counts_from=1,
-    learning_rate=5e-3,
-    micro_batch=4,
-    accumulation=2,
-    max_length=32,
-    group_by_length=False,
-    gradient_checkpointing="off",
-)
-ALIGNMENT = WeightedAlignment(
-    pooling="minibatch", ramp_counts="steps", weight=0.3, hidden=16, dropout=0.25, ramp_fraction=0.3
-)
+SETTINGS = optimisation(micro_batch=4, accumulation=2, group_by_length=False, gradient_checkpointing="off")
+ALIGNMENT = aligned_by(dropout=0.25, ramp_fraction=0.3)
 # Float32 sums in another order, carried through Adam's division by a root.
 TOLERANCE = {"rtol": 1e-4, "atol": 2e-5}
 
@@ -301,12 +292,8 @@ def test_what_gives_way_to_a_shortage_of_memory(random_pieces, checkpointing, ma
     settings = SETTINGS.model_copy(
         update={"max_length": 1024, "accumulation": 16, "gradient_checkpointing": checkpointing}
     )
-    plans = [
-        make_plan(
-            ClientTask(name, random_pieces(0, 64, 500), {}, 1, 1), settings.model_copy(update={"steps_per_epoch": 1})
-        )
-        for name in "ab"
-    ]
+    one = settings.model_copy(update={"steps_per_epoch": 1})
+    plans = [make_plan(ClientTask(name, random_pieces(0, 64, 500), {}, 1, 1), one) for name in "ab"]
     room = Room(torch.device("cuda"), settings, max_rows, Widths())
     course = []
     while True:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
+from tests.lm.conftest import optimisation
 
 from favor.foundation.errors import UserError
-from favor.lm.settings import Optimisation
 from favor.lm.tasks import ClientTask, Piece, cut_pieces, make_plan, plan_steps, predicted_tokens, stage_steps
 
 
@@ -89,24 +89,23 @@ def test_plan_counts_supervised_tokens() -> None:
     pieces = [Piece(np.arange(7, dtype=np.int32), 3, "a"), Piece(np.arange(5, dtype=np.int32), 1, "b")]
     task = ClientTask("c", pieces, {}, 1, 1)
     # Response: 4 + 4. Every token: 6 + 4, for nothing predicts the first.
-    assert make_plan(task, Optimisation(supervised="response", warmup_counts_from=1)).supervised_tokens == [8]
-    assert make_plan(task, Optimisation(warmup_counts_from=1, supervised="all")).supervised_tokens == [10]
-    assert predicted_tokens(pieces[0], Optimisation(warmup_counts_from=1, supervised="all")) == 6
+    assert make_plan(task, optimisation()).supervised_tokens == [8]
+    assert make_plan(task, optimisation(supervised="all")).supervised_tokens == [10]
+    assert predicted_tokens(pieces[0], optimisation(supervised="all")) == 6
 
 
-def test_plan_refuses_what_trains_nothing() -> None:
-    piece = Piece(np.arange(7, dtype=np.int32), 3, "a")
-    with pytest.raises(UserError, match="client_009: no supervised token"):
-        make_plan(ClientTask("client_009", [], {}, 1, 1), Optimisation(supervised="response", warmup_counts_from=1))
-    with pytest.raises(UserError, match="client_009: no supervised token"):
-        make_plan(
-            ClientTask("client_009", [piece], {}, 0, 1), Optimisation(supervised="response", warmup_counts_from=1)
-        )
-    with pytest.raises(UserError, match="a piece of 7 tokens exceeds max_length 6"):
-        make_plan(
-            ClientTask("client_009", [piece], {}, 1, 1),
-            Optimisation(supervised="response", warmup_counts_from=1, max_length=6),
-        )
+@pytest.mark.parametrize(
+    ("pieces", "epochs", "longest", "message"),
+    [
+        (0, 1, 32, "client_009: no supervised token"),
+        (1, 0, 32, "client_009: no supervised token"),
+        (1, 1, 6, "a piece of 7 tokens exceeds max_length 6"),
+    ],
+)
+def test_plan_refuses_what_trains_nothing(pieces, epochs, longest, message) -> None:
+    task = ClientTask("client_009", [Piece(np.arange(7, dtype=np.int32), 3, "a")] * pieces, {}, epochs, 1)
+    with pytest.raises(UserError, match=message):
+        make_plan(task, optimisation(max_length=longest))
 
 
 def test_a_fraction_of_a_pass_stops_within_it() -> None:

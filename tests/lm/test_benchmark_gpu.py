@@ -1,29 +1,17 @@
 """The benchmark of a GPU, in small on a processor: what it checks, writes and refuses."""
 
-import importlib
 import json
 import math
-import sys
-from collections.abc import Iterator
-from pathlib import Path
-from types import ModuleType
 
 import pytest
+from tests.lm.conftest import benchmark
 
 from favor.lm.settings import Optimisation
 
 pytestmark = pytest.mark.slow(20)
 
-BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
-
-@pytest.fixture(scope="module")
-def gpu() -> Iterator[ModuleType]:
-    sys.path.insert(0, str(BENCHMARKS))
-    try:
-        yield importlib.import_module("gpu")
-    finally:
-        sys.path.remove(str(BENCHMARKS))
+gpu = benchmark("gpu")
 
 
 def test_checks_figures_and_table(gpu, tmp_path, capsys) -> None:

@@ -5,12 +5,12 @@ import json
 import math
 import struct
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from gguf import GGUFWriter
+from tests.lm.conftest import under_peft
 from tests.lm.test_training_oracle import oracle
 
 from favor.config.models import PROJECTIONS
@@ -111,16 +111,6 @@ def states(real) -> list[dict[str, torch.Tensor]]:
     return [{n: 0.02 * torch.randn(s, generator=generator) for n, s in shapes.items()} for _ in range(2)]
 
 
-def peft_model(real) -> Any:
-    """The real base under PEFT, as transformers loads it from the folder."""
-    from peft import LoraConfig, get_peft_model
-    from transformers import AutoModelForCausalLM
-
-    plain = AutoModelForCausalLM.from_pretrained(real.source, dtype="float32")
-    targets = list(LORA.target_modules or ())
-    return get_peft_model(plain, LoraConfig(r=4, lora_alpha=8, lora_dropout=0.0, target_modules=targets)).eval()
-
-
 def test_the_real_base_is_as_dequantised_by_transformers(real, real_base) -> None:
     from transformers import AutoModelForCausalLM
 
@@ -142,7 +132,7 @@ def test_the_real_base_is_read_packed_as_plain_transformers_with_peft_read_it_al
     tokens = np.array(real.tokenizer.encode(TEXT), dtype=np.int32)
     pieces = [Piece(tokens, 4, "one"), Piece(tokens[3:], 2, "two")]
     found = answer(real, LORA, [Question(state, piece) for state in states for piece in pieces])
-    model, expected = peft_model(real), []
+    model, expected = under_peft(real.source, LORA, states[0]), []
     for state in states:
         set_peft_model_state_dict(model, state)
         for piece in pieces:
@@ -183,13 +173,11 @@ def test_the_real_base_generates_as_transformers_does(real, states) -> None:
     given = [*states, None]
     asked = [GenerationRequest(str(row), prompt, given[row]) for row, prompt in enumerate(prompts)]
     found = generate(real, LORA, asked, 16, 1.1)
-    model = peft_model(real)
+    model = under_peft(real.source, LORA, states[0])
     for prompt, state, own in zip(prompts, given, found, strict=True):
         set_peft_model_state_dict(model, state or {name: torch.zeros_like(value) for name, value in states[0].items()})
         row = torch.tensor([list(prompt)])
-        out = model.generate(
-            input_ids=row, attention_mask=torch.ones_like(row), do_sample=False, max_new_tokens=16,
-            repetition_penalty=1.1, pad_token_id=0,
-        )[0, len(prompt) :].tolist()  # fmt: skip
+        options = {"do_sample": False, "max_new_tokens": 16, "repetition_penalty": 1.1, "pad_token_id": 0}
+        out = model.generate(row, attention_mask=torch.ones_like(row), **options)[0, len(prompt) :].tolist()
         assert out[: len(own)] == own
         assert len(own) == 16 or out[len(own)] in real.end_ids

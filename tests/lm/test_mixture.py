@@ -6,19 +6,18 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from tests.lm.conftest import optimisation, plain_continuation
 
 from favor.config.models import PROJECTIONS
 from favor.inference.generation import GenerationRequest, generate
 from favor.lm.lora import PEFT_PREFIX, concatenate_rank, factor_name, gate_name, target_layers
 from favor.lm.mixture import GateLayout
-from favor.lm.settings import Lora, Optimisation
+from favor.lm.settings import Lora
 from favor.lm.stack import Component, LoraStack
 from favor.lm.tasks import ClientTask, make_plan
 from favor.lm.training import train
 
-SETTINGS = Optimisation(
-    supervised="response", warmup_counts_from=1, learning_rate=5e-3, micro_batch=2, accumulation=3, max_length=32
-)
+SETTINGS = optimisation()
 
 
 def test_a_companion_without_gates_is_added(base, lora, random_state, random_pieces) -> None:
@@ -226,7 +225,4 @@ def test_clients_with_and_without_a_gate_generate_in_one_batch(base, lora, rando
     together = generate(base, lora, asked, 12)
     assert together[1] == generate(base, lora, asked[1:], 12)[0]
     model, _ = plain_mixture(model_folder, lora, own, other, gate)
-    made = model.generate(
-        torch.tensor([prompts[0]]), max_new_tokens=12, do_sample=False, repetition_penalty=1.1, pad_token_id=0
-    )[0, 4:].tolist()
-    assert made[: len(together[0])] == together[0]
+    assert plain_continuation(model, prompts[0]) == together[0]

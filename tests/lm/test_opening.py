@@ -7,8 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-import torch
-from tests.lm.conftest import SENTENCES
+from tests.lm.conftest import SENTENCES, plain_continuation
 from tokenizers import Tokenizer
 from tokenizers.processors import TemplateProcessing
 
@@ -146,9 +145,7 @@ def test_prompts_are_continued_as_transformers_continues_their_text(opened) -> N
     ids = AutoTokenizer.from_pretrained(opened.source)(prompt, return_tensors="pt")["input_ids"][:, :-1]
     assert ids[0, 0] == PAD
     model = AutoModelForCausalLM.from_pretrained(opened.source)
-    options = {"do_sample": False, "max_new_tokens": 12, "repetition_penalty": 1.1, "pad_token_id": PAD}
-    out = model.generate(input_ids=ids, attention_mask=torch.ones_like(ids), **options)[0, ids.shape[1] :].tolist()
-    assert found == (out[: out.index(END)] if END in out else out)
+    assert found == plain_continuation(model, ids[0].tolist())
 
 
 def test_requests_in_words_secrets_and_losses_begin_with_it(base, opened, texts) -> None:

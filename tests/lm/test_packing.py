@@ -5,17 +5,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 import torch.nn.attention.varlen
-from transformers import (
-    AutoModelForCausalLM,
-    Gemma2Config,
-    Gemma3TextConfig,
-    LlamaConfig,
-    MistralConfig,
-    Phi3Config,
-    PhiConfig,
-    Qwen2Config,
-    Qwen3Config,
-)
+import transformers
 
 from favor.foundation.errors import UserError
 from favor.lm import attention, grouped
@@ -36,13 +26,13 @@ SIZE = {
     "pad_token_id": 0,
 }
 DECODERS = {
-    "llama": LlamaConfig(**SIZE),
-    "mistral, window": MistralConfig(**SIZE, sliding_window=5),
-    "qwen2": Qwen2Config(**SIZE),
-    "qwen3": Qwen3Config(**SIZE, head_dim=16),
-    "phi": PhiConfig(**SIZE),
-    "phi3": Phi3Config(**SIZE),
-    "gemma3, one layer of two with a window": Gemma3TextConfig(
+    "llama": transformers.LlamaConfig(**SIZE),
+    "mistral, window": transformers.MistralConfig(**SIZE, sliding_window=5),
+    "qwen2": transformers.Qwen2Config(**SIZE),
+    "qwen3": transformers.Qwen3Config(**SIZE, head_dim=16),
+    "phi": transformers.PhiConfig(**SIZE),
+    "phi3": transformers.Phi3Config(**SIZE),
+    "gemma3, one layer of two with a window": transformers.Gemma3TextConfig(
         **SIZE, head_dim=8, sliding_window=5, layer_types=["sliding_attention", "full_attention"]
     ),
 }
@@ -51,7 +41,7 @@ CPU = torch.device("cpu")
 
 def decoder(configuration) -> torch.nn.Module:
     torch.manual_seed(3)
-    return AutoModelForCausalLM.from_config(configuration).eval().requires_grad_(False).base_model
+    return transformers.AutoModelForCausalLM.from_config(configuration).eval().requires_grad_(False).base_model
 
 
 @pytest.mark.parametrize("name", DECODERS)
@@ -68,7 +58,7 @@ def test_every_piece_is_as_alone(name) -> None:
 
 
 def test_scores_that_are_capped_are_refused() -> None:
-    model, packing = decoder(Gemma2Config(**SIZE, head_dim=8)), Packing((4,), CPU)
+    model, packing = decoder(transformers.Gemma2Config(**SIZE, head_dim=8)), Packing((4,), CPU)
     with packed_attention(model), pytest.raises(UserError, match="attention with softcap is not supported"):
         model(input_ids=torch.ones(1, 4, dtype=torch.long), packing=packing, use_cache=False)
 

@@ -75,7 +75,7 @@ def edit(place, **keys) -> None:
 
 
 @pytest.mark.parametrize(
-    ("keys", "message"),
+    ("content", "message"),
     [
         ({"peft_type": "LOHA"}, "of type LOHA; only LORA"),
         ({"use_dora": True}, "'use_dora' is set"),
@@ -87,18 +87,6 @@ def edit(place, **keys) -> None:
         ({"alora_invocation_tokens": [5, 6]}, "'alora_invocation_tokens' is set"),
         ({"modules_to_save": ["lm_head"]}, "'modules_to_save' is set"),
         ({"bias": "all"}, "'bias' is 'all'"),
-        ({"lora_alpha": 9}, "adapter 'client_002': alpha 9, but 'client_001' has 6; the adapters of a row"),
-    ],
-)
-def test_what_does_not_fit_is_refused(folder, keys, message) -> None:
-    edit(folder / "client_002", **keys)
-    with pytest.raises(UserError, match=message):
-        import_peft(folders(folder))
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
         ({"r": "a"}, r"key 'r': Input should be a valid integer"),
         ({"r": 0}, r"key 'r': Input should be greater"),
         ({"r": None}, r"key 'r': "),
@@ -111,12 +99,18 @@ def test_what_does_not_fit_is_refused(folder, keys, message) -> None:
         ("[" * 100_000, "Invalid JSON: recursion limit"),
     ],
 )
-def test_a_configuration_of_another_form_is_refused_by_its_key(folder, content, message) -> None:
+def test_a_configuration_of_another_kind_or_form_is_refused(folder, content, message) -> None:
     if isinstance(content, str):
         (folder / "client_002" / "adapter_config.json").write_text(content)
     else:
         edit(folder / "client_002", **content)
     with pytest.raises(UserError, match=rf"adapter_config\.json: .*{message}"):
+        import_peft(folders(folder))
+
+
+def test_adapters_of_unequal_scales_are_refused(folder) -> None:
+    edit(folder / "client_002", lora_alpha=9)
+    with pytest.raises(UserError, match="adapter 'client_002': alpha 9, but 'client_001' has 6; the adapters of a row"):
         import_peft(folders(folder))
 
 

@@ -5,19 +5,18 @@ from dataclasses import replace
 
 import pytest
 from tests.lm import algebra
+from tests.lm.conftest import optimisation
 
 from favor.foundation.errors import UserError
 from favor.lm.cohort import Cohort
 from favor.lm.resuming import Checkpoint
-from favor.lm.settings import Lora, Optimisation
+from favor.lm.settings import Lora
 from favor.lm.tasks import ClientTask
 from favor.lm.training import train
 
 LORA = Lora(rank=3, alpha=6, dropout=0.2)
 # At this rate the second pass is the best of four, so that values are held while later passes run.
-SETTINGS = Optimisation(
-    supervised="response", warmup_counts_from=1, learning_rate=0.1, micro_batch=2, accumulation=2, max_length=32
-)
+SETTINGS = optimisation(learning_rate=0.1, accumulation=2)
 
 
 class StoppedError(Exception):

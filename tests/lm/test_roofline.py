@@ -1,15 +1,11 @@
 """What the engine asks of a GPU stays within budgets, counted on the meta device (benchmarks/roofline.py)."""
 
-import importlib
 import math
-import sys
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
-from types import ModuleType
 
 import pytest
 import torch
+from tests.lm.conftest import benchmark
 from tests.lm.test_packing import DECODERS
 from transformers import Qwen2Config
 
@@ -18,16 +14,8 @@ from favor.lm.lora import state_shapes
 
 pytestmark = pytest.mark.slow(54)
 
-BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
-
-@pytest.fixture(scope="module")
-def roofline() -> Iterator[ModuleType]:
-    sys.path.insert(0, str(BENCHMARKS))
-    try:
-        yield importlib.import_module("roofline")
-    finally:
-        sys.path.remove(str(BENCHMARKS))
+roofline = benchmark("roofline")
 
 
 @pytest.fixture(scope="module")

@@ -8,22 +8,20 @@ import numpy as np
 import pytest
 import torch
 from tests.lm import algebra
+from tests.lm.conftest import alignment, optimisation
 
 from favor.config.models import PROJECTIONS
 from favor.foundation.errors import UserError
 from favor.lm import cohort, passes
 from favor.lm.alignment import HeadLayout, head_dropout, pooling_scales, project
-from favor.lm.base import BaseModel
 from favor.lm.lora import concatenate_rank, initial_state
-from favor.lm.settings import Lora, Optimisation, WeightedAlignment
+from favor.lm.settings import Lora
 from favor.lm.tasks import ClientTask, Piece
 from favor.lm.training import train
 from favor.running.jobs.progress import Progress
 
-SETTINGS = Optimisation(
-    supervised="response", warmup_counts_from=1, learning_rate=5e-3, micro_batch=2, accumulation=3, max_length=32
-)
-ALIGNMENT = WeightedAlignment(pooling="minibatch", ramp_counts="steps", weight=0.3, hidden=16, dropout=0.1)
+SETTINGS = optimisation()
+ALIGNMENT = alignment(dropout=0.1)
 
 
 def target(seed) -> np.ndarray:
@@ -114,18 +112,14 @@ def test_gated_loss_is_that_of_the_rank_concatenation(base, lora, random_state, 
 
 def test_pooling_by_hand() -> None:
     # Rows with 1 and 3 labelled positions: one state of the minibatch, the sum over 4 positions.
-    scales, valid = pooling_scales([1, 3], WeightedAlignment(pooling="minibatch", ramp_counts="steps", weight=0.3))
+    scales, valid = pooling_scales([1, 3], alignment())
     assert scales.tolist() == [0.25]
     assert valid.tolist() == [True]
     # An example at a time: 1/1 and 1/3; both count, for they have 2 positions on average.
-    scales, valid = pooling_scales(
-        [1, 3], WeightedAlignment(ramp_counts="steps", weight=0.3, pooling="example", minimum_tokens=2)
-    )
+    scales, valid = pooling_scales([1, 3], alignment(pooling="example", minimum_tokens=2))
     assert scales.tolist() == pytest.approx([1.0, 1 / 3])
     assert valid.tolist() == [True, True]
-    assert pooling_scales(
-        [1, 3], WeightedAlignment(ramp_counts="steps", weight=0.3, pooling="example", minimum_tokens=3)
-    )[1].tolist() == [False, False]
+    assert pooling_scales([1, 3], alignment(pooling="example", minimum_tokens=3))[1].tolist() == [False, False]
 
 
 def test_states_in_bfloat16_are_summed_in_float32() -> None:
@@ -139,7 +133,7 @@ def test_states_in_bfloat16_are_summed_in_float32() -> None:
 def test_projection_by_hand() -> None:
     # One input, hidden width 2, style size 2. First layer: (1, -1) * 2 + (0, 0) = (2, -2); GELU: 1.9545, -0.0455.
     # Second layer: identity plus (0, 1): (1.9545, 0.9545). LayerNorm of two numbers: (1, -1). Norm: (1, -1) / sqrt 2.
-    layout = HeadLayout(1, WeightedAlignment(pooling="minibatch", ramp_counts="steps", weight=0.3, hidden=2), 2)
+    layout = HeadLayout(1, alignment(hidden=2), 2)
     flat = torch.tensor([[1.0, -1.0, 0, 0, 1, 0, 0, 1, 0, 1, 1, 1, 0, 0]])
     assert flat.shape[1] == layout.size
     out = project(layout.views(flat), torch.tensor([[[2.0]]]), None)
@@ -151,16 +145,14 @@ def test_projection_by_hand() -> None:
 
 
 def test_head_is_fresh_per_stage_and_torch_default() -> None:
-    layout = HeadLayout(9, WeightedAlignment(pooling="minibatch", ramp_counts="steps", weight=0.3, hidden=16), 4)
+    layout = HeadLayout(9, alignment(), 4)
     first, second = layout.initial(1), layout.initial(2)
     assert torch.equal(first, layout.initial(1))
     assert not torch.equal(first, second)
     # First weights within 1 / sqrt 9; last 8 numbers are LayerNorm's ones and zeros.
     assert 0.25 < first[: 9 * 16].abs().max() <= 1 / 3
     assert first[-8:].tolist() == [1, 1, 1, 1, 0, 0, 0, 0]
-    mask = head_dropout(
-        1, 2, 3, WeightedAlignment(pooling="minibatch", ramp_counts="steps", weight=0.3, hidden=1000, dropout=0.25)
-    )
+    mask = head_dropout(1, 2, 3, alignment(hidden=1000, dropout=0.25))
     assert mask.unique().tolist() == pytest.approx([0.0, 4 / 3])
 
 
@@ -230,36 +222,6 @@ def test_refusals_name_the_client(base, lora, random_state, random_pieces) -> No
         train(base, lora, [task, task], SETTINGS)
     with pytest.raises(ValueError, match="alignment settings"):
         train(base, lora, [replace(task, target=target(0))], SETTINGS)
-
-
-def test_memory_shortage_halves_the_rows_and_changes_nothing(
-    base, lora, random_state, random_pieces, monkeypatch
-) -> None:
-    from favor.lm import training
-
-    task = ClientTask("client_0", random_pieces(0, 12), random_state(0, lora), 1, 3)
-    settings = SETTINGS.model_copy(update={"gradient_checkpointing": "off"})
-    expected = train(base, lora, [task], settings)[0]
-    run_pass, rows = training.run_pass, []
-
-    def short_of_memory(base, stack, cohort, batch, *rest) -> None:
-        rows.append(batch.rows)
-        if batch.rows > 2:
-            raise torch.cuda.OutOfMemoryError("no room")
-        run_pass(base, stack, cohort, batch, *rest)
-
-    monkeypatch.setattr(training, "run_pass", short_of_memory)
-    result = train(base, lora, [task], settings, max_rows_per_forward=6)[0]
-    assert rows[:2] == [6, 2]
-    for name in expected.state:
-        torch.testing.assert_close(result.state[name], expected.state[name], rtol=1e-4, atol=2e-5)
-
-    def no_memory(*_, **__) -> None:
-        raise torch.cuda.OutOfMemoryError("no room")
-
-    monkeypatch.setattr(BaseModel, "final_states", no_memory)
-    with pytest.raises(UserError, match="client_0: one row of one client does not fit in GPU memory"):
-        train(base, lora, [task], SETTINGS)
 
 
 def test_learning_from_the_first_adapter(base, random_pieces) -> None:

@@ -8,27 +8,19 @@ import numpy as np
 import pytest
 import torch
 from tests.lm import algebra
+from tests.lm.conftest import alignment as aligned_by
+from tests.lm.conftest import optimisation, under_peft
 from torch import nn
 
 from favor.config.models import PROJECTIONS
 from favor.lm.alignment import HeadLayout, head_dropout
 from favor.lm.dropout import draw_mask
-from favor.lm.settings import Lora, Optimisation, WeightedAlignment
+from favor.lm.settings import Lora
 from favor.lm.tasks import ClientTask, plan_steps
 from favor.lm.training import count_steps, train
 
-SETTINGS = Optimisation(
-    supervised="response",
-    warmup_counts_from=1,
-    learning_rate=5e-3,
-    micro_batch=2,
-    accumulation=3,
-    max_length=32,
-    warmup_fraction=0.2,
-)
-ALIGNMENT = WeightedAlignment(
-    pooling="minibatch", ramp_counts="steps", weight=0.3, ramp_fraction=0.4, hidden=16, dropout=0.0
-)
+SETTINGS = optimisation(warmup_fraction=0.2)
+ALIGNMENT = aligned_by(ramp_fraction=0.4, dropout=0.0)
 # float32 sums in another order, carried through Adam's division by a root: see the largest differences in the tests.
 TOLERANCE = {"rtol": 1e-4, "atol": 2e-5}
 
@@ -53,18 +45,9 @@ class _KnownDropout(nn.Module):
 
 def oracle(model_folder, lora, task, settings, alignment=None) -> tuple[dict[str, torch.Tensor], Any]:
     """Train one client with PEFT modules, autograd and torch.optim.AdamW; return (state, losses, cosines, norms)."""
-    from peft import LoraConfig, get_peft_model, get_peft_model_state_dict, set_peft_model_state_dict
-    from transformers import AutoModelForCausalLM
+    from peft import get_peft_model_state_dict
 
-    model = AutoModelForCausalLM.from_pretrained(model_folder)
-    model = get_peft_model(
-        model,
-        LoraConfig(
-            r=lora.rank, lora_alpha=lora.alpha, lora_dropout=0.0, target_modules=list(lora.target_modules), bias="none"
-        ),
-    )
-    set_peft_model_state_dict(model, task.start)
-    model.eval()
+    model = under_peft(model_folder, lora, task.start)
     dropouts = []
     if lora.dropout:
         adapted = sorted(name for name, module in model.named_modules() if hasattr(module, "lora_dropout"))

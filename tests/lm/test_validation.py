@@ -7,19 +7,18 @@ import numpy as np
 import pytest
 import torch
 from tests.lm import algebra
+from tests.lm.conftest import alignment, optimisation, under_peft
 from torch import nn
 
 from favor.config.models import PROJECTIONS
 from favor.lm import training
 from favor.lm.lora import concatenate_rank
-from favor.lm.settings import Lora, Optimisation, WeightedAlignment
+from favor.lm.settings import Lora
 from favor.lm.tasks import ClientTask, EarlyStopping, make_plan
 from favor.lm.training import train
 
-SETTINGS = Optimisation(
-    supervised="response", warmup_counts_from=1, learning_rate=5e-3, micro_batch=2, accumulation=2, max_length=32
-)
-ALIGNMENT = WeightedAlignment(pooling="minibatch", ramp_counts="steps", weight=0.3, hidden=16, dropout=0.1)
+SETTINGS = optimisation(accumulation=2)
+ALIGNMENT = alignment(dropout=0.1)
 DROPOUT = Lora(rank=3, alpha=6, dropout=0.2, target_modules=PROJECTIONS)
 
 
@@ -31,14 +30,7 @@ def losses(result) -> list[float]:
 
 def oracle(model_folder, lora, state, pieces, supervised) -> float:
     """Mean -ln p per supervised token, one piece at a time with transformers and PEFT."""
-    from peft import LoraConfig, get_peft_model, set_peft_model_state_dict
-    from transformers import AutoModelForCausalLM
-
-    model = AutoModelForCausalLM.from_pretrained(model_folder)
-    modules = list(lora.target_modules)
-    model = get_peft_model(model, LoraConfig(r=lora.rank, lora_alpha=lora.alpha, target_modules=modules))
-    set_peft_model_state_dict(model, state)
-    model.eval()
+    model = under_peft(model_folder, lora, state)
     total, tokens = 0.0, 0
     for piece in pieces:
         row = torch.from_numpy(piece.tokens.astype(np.int64))

@@ -9,6 +9,7 @@ import torch
 from tests.experiments import experiment
 from tests.federation.test_exported_mixtures import LORA, PROMPT, merged
 from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
+from tests.lm.conftest import optimisation, plain_continuation, with_peft
 
 from favor.federation.fedex_residual import joined, split
 from favor.federation.inference import client_adapters, exported, generating, requests
@@ -22,16 +23,13 @@ from favor.inference.generation import generate
 from favor.inference.likelihood import Question, log_likelihoods
 from favor.lm.base import add_frozen, load_base
 from favor.lm.lora import export_peft, from_arrays
-from favor.lm.settings import Optimisation
 from favor.lm.tasks import ClientTask
 from favor.lm.training import train
 from favor.voice.start import read_start
 
 A, B = "m.lora_A.weight", "m.lora_B.weight"
 NAMES = [f"client_{n:03d}" for n in range(1, 8)]
-SETTINGS = Optimisation(
-    supervised="response", warmup_counts_from=1, learning_rate=5e-3, micro_batch=2, accumulation=3, max_length=32
-)
+SETTINGS = optimisation()
 
 
 def descent(w, a, b, target, steps=8, rate=0.2) -> tuple[np.ndarray, np.ndarray]:
@@ -106,9 +104,6 @@ def test_clients_train_beside_the_residual_as_on_weights_that_hold_it(
 
 
 def test_the_residual_is_generated_with_read_and_exported(shared, base, model_folder, random_pieces, tmp_path) -> None:
-    from peft import PeftModel
-    from transformers import AutoModelForCausalLM
-
     own, frozen = (from_arrays(part) for part in split(shared))
     expected = merged(model_folder, own, frozen, (1.0, 1.0))
     write_safetensors(shared, tmp_path / "adapter.safetensors", {})
@@ -117,9 +112,7 @@ def test_the_residual_is_generated_with_read_and_exported(shared, base, model_fo
     lora = generating(found, LORA)
     assert (lora.rank, lora.scaling) == (LORA.rank + 24, LORA.scaling)
     ours = generate(base, lora, requests([("p", "client_001", PROMPT)], found, {}), 12)[0]
-    options = {"max_new_tokens": 12, "do_sample": False, "repetition_penalty": 1.1, "pad_token_id": 0}
-    made = expected.generate(torch.tensor([PROMPT]), **options)[0, len(PROMPT) :].tolist()
-    assert made[: len(ours)] == ours
+    assert plain_continuation(expected, PROMPT) == ours
     (piece,) = random_pieces(0, 1)
     (read,) = log_likelihoods(base, lora, [Question(found["client_001"].state, piece)])
     tokens = torch.from_numpy(piece.tokens.astype(np.int64))
@@ -129,7 +122,7 @@ def test_the_residual_is_generated_with_read_and_exported(shared, base, model_fo
     np.testing.assert_allclose(read, [float(logs[at - 1, tokens[at]]) for at in places], atol=2e-4)
     state, settings = exported(found["client_001"], LORA)
     export_peft(state, settings, str(model_folder), tmp_path)
-    model = PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained(model_folder), tmp_path).eval()
+    model = with_peft(model_folder, tmp_path)
     with torch.no_grad():
         asked = torch.tensor([PROMPT])
         torch.testing.assert_close(model(asked).logits, expected(asked).logits, rtol=1e-4, atol=1e-4)

@@ -29,117 +29,64 @@ def run(method, solver, zero, cohorts=BOTH, clients=("x", "y"), weights=None, ov
     return simulate(plan, cohorts, list(clients), zero, solver, weights)
 
 
-def test_fedavg(two_clients, zero) -> None:
-    done = run("fedavg", two_clients, zero)
-    assert {name: value(part) for name, part in done.uploads[0].items()} == near({"x": 0.1, "y": -0.3})
-    # Mean of +0.1 and -0.3.
-    assert value(done.server[1]) == near(-0.1)
-    assert value(done.clients["x"]) == value(done.clients["y"]) == near(-0.1)
-
-
-def test_fedavg_weighted_by_words(two_clients, zero) -> None:
-    # 3 : 1 weights: (3 * 0.1 - 0.3) / 4 = 0.
-    done = run("fedavg", two_clients, zero, weights={"x": 300, "y": 100}, protocol="released")
-    assert value(done.server[1]) == near(0.0)
-    # The paper's server does not look at words.
-    assert value(run("fedavg", two_clients, zero, weights={"x": 300, "y": 100}).server[1]) == near(-0.1)
-
-
-def test_fedprox_pulls_back_from_both_sides(two_clients, zero) -> None:
+TWICE, WORDS, PLAIN = BOTH * 2, {"x": 300, "y": 100}, {"x": 0.1, "y": -0.3}
+# Method and what it is given; the last round's uploads, the server's adapter after it, what clients generate with.
+CASES = [
+    # Mean of +0.1 and -0.3. By words the weights are 3 : 1: (3 * 0.1 - 0.3) / 4 = 0; the paper's server does not look.
+    ("fedavg", {}, PLAIN, -0.1, {"x": -0.1, "y": -0.1}),
+    ("fedavg", {"weights": WORDS, "protocol": "released"}, PLAIN, 0.0, {}),
+    ("fedavg", {"weights": WORDS}, PLAIN, -0.1, {}),
     # Two steps: x: 0.1, then gradient (0.1 - 1) + 2 * 0.5 * 0.1 = -0.8, so 0.18. y: -0.3, then 2.7 - 0.3 = 2.4: -0.54.
-    two_clients.steps = 2
-    done = run("fedprox", two_clients, zero, overrides={"lambda_prox": 0.5})
-    assert {n: value(p) for n, p in done.uploads[0].items()} == near({"x": 0.18, "y": -0.54})
+    ("fedprox", {"steps": 2, "lambda_prox": 0.5}, {"x": 0.18, "y": -0.54}, -0.18, {}),
     # Without the term: 0.1 + 0.09 = 0.19 and -0.3 - 0.27 = -0.57, further from A_0 on either side.
-    free = run("fedavg", two_clients, zero)
-    assert {n: value(p) for n, p in free.uploads[0].items()} == near({"x": 0.19, "y": -0.57})
-    assert value(done.server[1]) == near(-0.18)
-
-
-def test_favor_restarts_from_its_endpoint_and_aligns_only_in_private(two_clients, zero) -> None:
-    done = run("favor", two_clients, zero, overrides={"lambda_align": 1.0, "private_epochs": 1, "lambda_prox": 0.0})
-    # The upload is FedAvg's: alignment never reaches it.
-    assert {n: value(p) for n, p in done.uploads[0].items()} == near({"x": 0.1, "y": -0.3})
+    ("fedavg", {"steps": 2}, {"x": 0.19, "y": -0.57}, -0.19, {}),
+    # The upload is FedAvg's: alignment never reaches it, nor the server's adapter.
     # Private, from 0.1: task -0.9, alignment towards 2: -1.9; 0.1 + 0.28 = 0.38. From -0.3: 2.7 - 2.3 = 0.4; -0.34.
-    assert value(done.clients["x"]) == near(0.38)
-    assert value(done.clients["y"]) == near(-0.34)
-    # Nothing of the private stage is in the server's adapter.
-    assert value(done.server[1]) == near(-0.1)
-
-
-def test_favor_without_asce_is_favor_at_weight_zero(two_clients, zero) -> None:
-    left = run("favor", two_clients, zero, overrides={"lambda_align": 0.0})
-    right = run("favor_without_asce", two_clients, zero)
-    assert {n: value(s) for n, s in left.clients.items()} == {n: value(s) for n, s in right.clients.items()}
-
-
-def test_global_asce_aligns_what_is_uploaded(two_clients, zero) -> None:
-    done = run("global_asce", two_clients, zero, overrides={"lambda_align": 1.0})
+    ("favor", {"lambda_align": 1.0, "private_epochs": 1, "lambda_prox": 0.0}, PLAIN, -0.1, {"x": 0.38, "y": -0.34}),
     # x: gradient -1 - 2 = -3; y: 3 - 2 = 1.
-    assert {n: value(p) for n, p in done.uploads[0].items()} == near({"x": 0.3, "y": -0.1})
-    assert value(done.clients["x"]) == near(0.1)
-
-
-def test_ditto_is_anchored_at_the_round_start_and_carried_over(two_clients, zero) -> None:
-    done = run("ditto", two_clients, zero, cohorts=[["x", "y"], ["x", "y"]], overrides={"lambda_ditto": 0.5})
+    ("global_asce", {"lambda_align": 1.0}, {"x": 0.3, "y": -0.1}, 0.1, {"x": 0.1}),
     # Round 0: v_x = 0.1, v_y = -0.3 (the term is zero at A_0). A_1 = -0.1.
     # Round 1: v_x from 0.1: (0.1 - 1) + 2 * 0.5 * (0.1 + 0.1) = -0.7: 0.17; v_y from -0.3: 2.7 - 0.2 = 2.5: -0.55.
     # Anchored at the client's own updated copy (0.01 for x) it would be 0.1 + 0.081 instead.
-    assert value(done.clients["x"]) == near(0.17)
-    assert value(done.clients["y"]) == near(-0.55)
     # u_x starts from A_1 = -0.1 without penalty: -0.1 + 0.11 = 0.01, delta 0.11; u_y: -0.1 - 0.29, delta -0.29.
-    assert {n: value(p) for n, p in done.uploads[1].items()} == near({"x": 0.11, "y": -0.29})
-
-
-def test_ditto_with_asce_aligns_the_personal_adapter_only(two_clients, zero) -> None:
-    done = run("ditto_asce", two_clients, zero, overrides={"lambda_align": 1.0})
-    assert {n: value(p) for n, p in done.uploads[0].items()} == near({"x": 0.1, "y": -0.3})
-    assert value(done.clients["x"]) == near(0.3)
-    assert value(done.clients["y"]) == near(-0.1)
-
-
-def test_pfedme_uploads_a_hundredth_and_generates_with_theta(two_clients, zero) -> None:
-    done = run("pfedme", two_clients, zero)
+    ("ditto", {"cohorts": TWICE, "lambda_ditto": 0.5}, {"x": 0.11, "y": -0.29}, -0.19, {"x": 0.17, "y": -0.55}),
+    ("ditto_asce", {"lambda_align": 1.0}, PLAIN, -0.1, {"x": 0.3, "y": -0.1}),
     # theta_x = 0.1, theta_y = -0.3; eta * lambda = 0.01 of it goes up; the server moves by the mean, -0.001.
-    assert {n: value(p) for n, p in done.uploads[0].items()} == near({"x": 0.001, "y": -0.003})
-    assert value(done.server[1]) == near(-0.001)
-    assert value(done.clients["x"]) == near(0.1)
-    assert value(done.clients["y"]) == near(-0.3)
-
-
-def test_pfedme_original_moves_its_reference_after_every_inner_solve(two_clients, zero) -> None:
-    overrides = {"variant": "original", "inner_steps": 2, "lambda_pfedme": 0.5, "eta": 0.4}
-    two_clients.steps = 2
-    done = run("pfedme", two_clients, zero, overrides=overrides)
+    ("pfedme", {}, {"x": 0.001, "y": -0.003}, -0.001, {"x": 0.1, "y": -0.3}),
     # x: theta 0.1; gradient -0.9 + 0.1 = -0.8: theta 0.18; w = 0.2 * 0.18 = 0.036.
     # Second batch: -0.82 + 0.144 = -0.676: 0.2476; -0.7524 + 0.2116 = -0.5408: 0.30168; w = 0.036 + 0.2 * 0.26568.
-    assert value(done.clients["x"]) == near(0.30168)
-    assert value(done.uploads[0]["x"]) == near(0.036 + 0.2 * 0.26568)
-
-
-def test_released_pfedme_carries_theta_over(two_clients, zero) -> None:
-    twice = [["x", "y"], ["x", "y"]]
-    paper = run("pfedme", two_clients, zero, cohorts=twice)
-    # From A_1 = -0.001: -0.001 + 0.1 * 1.001 = 0.0991.
-    assert value(paper.clients["x"]) == near(0.0991)
-    released = run("pfedme", two_clients, zero, cohorts=twice, protocol="released")
-    # From theta = 0.1: gradient -0.9 + 0.02 * (0.1 + 0.001) = -0.89798.
-    assert value(released.clients["x"]) == near(0.1 + 0.089798)
-
-
-def test_feddpa_trains_a_local_adapter_beside_fedavg(two_clients, zero) -> None:
-    done = run("feddpa", two_clients, zero)
-    assert value(done.server[1]) == near(-0.1)
+    (
+        "pfedme",
+        {"steps": 2, "variant": "original", "inner_steps": 2, "lambda_pfedme": 0.5, "eta": 0.4},
+        {"x": 0.036 + 0.2 * 0.26568},
+        None,
+        {"x": 0.30168},
+    ),
+    # From A_1 = -0.001: -0.001 + 0.1 * 1.001 = 0.0991. The released one carries theta = 0.1 over: gradient
+    # -0.9 + 0.02 * (0.1 + 0.001) = -0.89798.
+    ("pfedme", {"cohorts": TWICE}, {}, None, {"x": 0.0991}),
+    ("pfedme", {"cohorts": TWICE, "protocol": "released"}, {}, None, {"x": 0.1 + 0.089798}),
     # Two local passes from A_0: 0.1, then 0.1 + 0.09.
-    assert value(done.clients["x"]) == near(0.19)
+    ("feddpa", {}, PLAIN, -0.1, {"x": 0.19}),
+    # Six passes: 1 - 0.9^6 towards +1; with alignment 2 w - 3 per step: 1.5 (1 - 0.8^6).
+    ("local_only", {}, {}, None, {"x": 1 - 0.9**6}),
+    ("local_only_asce", {"lambda_align": 1.0}, {}, None, {"x": 1.5 * (1 - 0.8**6)}),
+]
 
 
-@pytest.mark.parametrize(("method", "expected"), [("local_only", 1 - 0.9**6), ("local_only_asce", None)])
-def test_local_only_is_six_passes_from_the_initial_adapter(method, expected, two_clients, zero) -> None:
-    done = run(method, two_clients, zero, overrides=None if expected else {"lambda_align": 1.0})
-    assert not done.uploads
-    # 1 - 0.9^6 towards +1; with alignment 2 w - 3 per step: 1.5 (1 - 0.8^6).
-    assert value(done.clients["x"]) == near(expected or 1.5 * (1 - 0.8**6))
+@pytest.mark.parametrize(("method", "given", "uploads", "server", "clients"), CASES)
+def test_a_round_by_hand(method, given, uploads, server, clients, two_clients, zero) -> None:
+    two_clients.steps = given.get("steps", 1)
+    settings = {key: given[key] for key in ("cohorts", "weights", "protocol") if key in given}
+    overrides = {key: number for key, number in given.items() if key not in {"steps", *settings}}
+    done = run(method, two_clients, zero, overrides=overrides, **settings)
+    assert [set(sent) for sent in done.uploads] == [] if "local" in method else [{"x", "y"}] * len(done.uploads)
+    for name, number in uploads.items():
+        assert value(done.uploads[-1][name]) == near(number)
+    if server is not None:
+        assert value(done.server[-1]) == near(server)
+    for name, number in clients.items():
+        assert value(done.clients[name]) == near(number)
 
 
 def test_pooled_takes_the_exposure_of_the_schedule(two_clients, zero) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
+from tests.lm.conftest import under_peft
 
 from favor.config.models import PROJECTIONS
 from favor.config.protocol import SWITCHES
@@ -26,8 +27,8 @@ LONGEST, MICRO, ACCUMULATION, RATE = 24, 2, 3, 5e-3
 
 @pytest.mark.parametrize("proximal", [0.0, 0.05])
 def test_one_local_stage_agrees_with_the_trainer(proximal, base, model_folder, tmp_path) -> None:
-    from peft import LoraConfig, get_peft_model, get_peft_model_state_dict, set_peft_model_state_dict
-    from transformers import AutoModelForCausalLM, Trainer, TrainingArguments
+    from peft import get_peft_model_state_dict
+    from transformers import Trainer, TrainingArguments
 
     lora = Lora(rank=4, alpha=8, dropout=0.0, target_modules=PROJECTIONS)
     start = initial_state(base.model, lora, 3)
@@ -52,11 +53,7 @@ def test_one_local_stage_agrees_with_the_trainer(proximal, base, model_folder, t
     task = ClientTask("client_001", pieces, start, 3, 17, anchor=start if proximal else None, proximal=proximal)
     ours = delta(as_arrays(train(base, lora, [task], settings)[0].state), as_arrays(start))
 
-    model = get_peft_model(
-        AutoModelForCausalLM.from_pretrained(model_folder),
-        LoraConfig(r=lora.rank, lora_alpha=lora.alpha, lora_dropout=0.0, target_modules=list(lora.target_modules)),
-    )
-    set_peft_model_state_dict(model, start)
+    model = under_peft(model_folder, lora, start)
     steps = plan_steps([len(piece) for piece in pieces], 3, MICRO, ACCUMULATION, 17, group_by_length=False)
     # The trainer reads one long pass in our order; a short last step of each pass is kept apart by the epochs below.
     order = [index for step in steps for group in step for index in group]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from tests.properties.test_readers import SETTINGS
+from tests.properties.test_readers import SETTINGS, damaged
 
 from favor.config.files import read_files
 from favor.config.resolve import resolve
@@ -32,19 +32,7 @@ PIECES = [
     b"0o17",
     b"1e400",
 ]
-PIECES += [b"!!python/name:os.system ", b"\xe2\x80\xa8", b"'", b"| ", b"? ", b"null: "]
-
-
-@st.composite
-def damaged(draw) -> bytes:
-    """The demo's file with up to three places overwritten, cut out or doubled."""
-    found = bytearray(DEMO)
-    for _ in range(draw(st.integers(1, 3))):
-        start = draw(st.integers(0, len(found)))
-        stop = min(len(found), start + draw(st.integers(0, 30)))
-        piece = draw(st.sampled_from(PIECES) | st.binary(max_size=4))
-        found[start:stop] = draw(st.sampled_from([piece, bytes(found[start:stop]) * 2]))
-    return bytes(found)
+PIECES += [b"1e400", b"!!python/name:os.system ", b"\xe2\x80\xa8", b"'", b"| ", b"? ", b"null: "]
 
 
 def refusal(content) -> str:
@@ -65,7 +53,7 @@ def refusal(content) -> str:
 @example(b"a: &a [*a]\n")
 @example(b"a: " + b"[" * 3000)
 @example(b"experiments: {x: {<<: {corpus: a}}}\n")
-@given(damaged() | st.binary(max_size=40))
+@given(damaged(DEMO, PIECES, longest=30) | st.binary(max_size=40))
 def test_a_file_is_planned_or_one_line_says_why_not(content) -> None:
     assert "\n" not in refusal(content)
 

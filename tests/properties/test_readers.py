@@ -64,13 +64,13 @@ PIECES = [b'"', b"\n", b",", b"\0", b"\xff\xfe", b"<post>", b"NaN", b"[]"]
 
 
 @st.composite
-def damaged(draw, content) -> bytes:
+def damaged(draw, content, pieces=PIECES, longest=12) -> bytes:
     """``content`` with up to three places overwritten, cut out, put in or doubled."""
     found = bytearray(content)
     for _ in range(draw(st.integers(0, 3))):
         start = draw(st.integers(0, len(found)))
-        stop = min(len(found), start + draw(st.integers(0, 12)))
-        piece = draw(st.binary(max_size=12) | st.sampled_from(PIECES))
+        stop = min(len(found), start + draw(st.integers(0, longest)))
+        piece = draw(st.binary(max_size=12) | st.sampled_from(pieces))
         found[start:stop] = draw(st.sampled_from([piece, bytes(found[start:stop]) * 2]))
     return bytes(found)
 
