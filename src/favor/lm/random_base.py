@@ -9,7 +9,9 @@ from favor.lm.base import BaseModel, wrap_model
 from favor.lm.tokenizer import TextTokenizer
 
 
-def random_base(configuration: Any, quantise: bool, device: str, dtype: torch.dtype) -> BaseModel:
+def random_base(
+    configuration: Any, quantise: bool, device: str, dtype: torch.dtype, title: str = "random weights"
+) -> BaseModel:
     """Return a model of a transformers ``configuration``, its linear layers in NF4 if ``quantise``."""
     from transformers import AutoModelForCausalLM
 
@@ -22,7 +24,7 @@ def random_base(configuration: Any, quantise: bool, device: str, dtype: torch.dt
         torch.set_default_dtype(before)
     if quantise:
         _quantise(model, dtype)
-    return wrap_model(model.to(device), TextTokenizer(Tokenizer(models.BPE())), "random weights", dtype)
+    return wrap_model(model.to(device), TextTokenizer(Tokenizer(models.BPE())), title, dtype)
 
 
 def _quantise(model: torch.nn.Module, dtype: torch.dtype) -> None:
