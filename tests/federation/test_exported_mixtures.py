@@ -109,3 +109,4 @@ def test_the_export_has_the_logits_of_the_merged_model(case, base, random_state,
     ours = generate(base, LORA, requests([("p", "client_001", PROMPT)], {"client_001": adapter}, gates), 12)[0]
     assert plain_continuation(expected, PROMPT) == plain_continuation(model, PROMPT) == ours
     assert settings.rank == LORA.rank * (1 if adapter.companion is None else 2)
+    assert settings.alpha / settings.rank == LORA.alpha / LORA.rank
