@@ -48,8 +48,9 @@ def draw_voice_by_author(data: FigureData, *paths: str | Path) -> None:
 FIGURE = FigureSpec(
     title="Who loses most",
     caption="Each author's margin, similarity to the own prototype minus the mean similarity to the others': own "
-    "continuations minus outputs, means over seeds. Above 0 "
-    "the method writes less like the author than the author does. If the points rise, unusual authors lose most.",
+    "continuations minus outputs, means over seeds. Above 0 the method writes less like the author than the author "
+    "does. If the points rise, unusual authors lose most, as they do too where everybody keeps the same share of the "
+    "voice: the table of voice kept has the correlation beyond that.",
     scores=("voice_kept",),
     place=5,
     draw=draw_voice_by_author,
