@@ -18,7 +18,7 @@ def direction(degrees) -> list[float]:
     return [float(np.cos(np.radians(degrees))), float(np.sin(np.radians(degrees)))]
 
 
-def make_inputs(train, gold, generated, topics=None) -> ScoreInputs:
+def make_inputs(train, gold, generated, topics=None, method="m") -> ScoreInputs:
     """Build inputs from angles in degrees per client; a generated None is an output that failed the filter."""
     topics = topics or dict.fromkeys(train, "Student")
     prompts, sources, generations, embeddings = [], [], [], []
@@ -29,10 +29,10 @@ def make_inputs(train, gold, generated, topics=None) -> ScoreInputs:
             sources.append((client, prompt, "gold", topics[client], direction(angle)))
             made = generated[client][index - 1]
             generations.append(
-                (1, "m", client, prompt, 0, "text", 9, 25 if made is not None else 3, 0.9, made is not None)
+                (1, method, client, prompt, 0, "text", 9, 25 if made is not None else 3, 0.9, made is not None)
             )
             if made is not None:
-                embeddings.append((1, "m", client, prompt, 0, direction(made)))
+                embeddings.append((1, method, client, prompt, 0, direction(made)))
     for client, angles in train.items():
         sources += [(client, f"{client}-t{i:03d}", "train", topics[client], direction(a)) for i, a in enumerate(angles)]
     return ScoreInputs(

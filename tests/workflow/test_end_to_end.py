@@ -22,7 +22,8 @@ from favor.federation.communication_record import UP
 from favor.federation.inference import client_adapters, exported
 from favor.federation.method import Inference, Mixture, SharedStage
 from favor.federation.schemas import BOUNDARY, GATES, TRAINING_LOG
-from favor.federation.server import aggregate
+from favor.federation.server import update
+from favor.federation.server_rule import ServerRule
 from favor.federation.stages import compose
 from favor.foundation.parquet import read_parquet
 from favor.foundation.tensors import read_safetensors
@@ -126,7 +127,7 @@ def test_the_server_step_is_the_mean_of_the_uploads(run, seed_folder) -> None:
     assert len(pack) == 2
     deltas = {client: parts["delta"] for client, parts in pack.items()}
     assert all(set(parts) == {"delta"} for parts in pack.values())
-    expected = aggregate(before, deltas, dict.fromkeys(deltas, 1.0), 1.0)
+    expected, _ = update(ServerRule(), before, {}, deltas, dict.fromkeys(deltas, 1.0), 1.0)
     assert all((expected[key] == after[key]).all() for key in after)
     assert any((after[key] != before[key]).any() for key in after)
 

@@ -12,7 +12,8 @@ from sklearn.metrics import roc_auc_score
 from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
 
 from favor.config.models import PROJECTIONS
-from favor.federation.server import aggregate
+from favor.federation.server import update
+from favor.federation.server_rule import ServerRule
 from favor.foundation.seeds import numpy_generator
 from favor.lm.lora import initial_state
 from favor.lm.settings import Lora, Optimisation
@@ -47,7 +48,7 @@ def one_round(base, pieces, shared, number) -> dict[str, dict[str, np.ndarray]]:
 
 
 def served(shared, deltas) -> dict[str, np.ndarray]:
-    return aggregate(shared, deltas, dict.fromkeys(deltas, 1.0), 1.0)
+    return update(ServerRule(), shared, {}, deltas, dict.fromkeys(deltas, 1.0), 1.0)[0]
 
 
 @pytest.fixture
