@@ -6,8 +6,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from safetensors import SafetensorError
-
 from favor.foundation.errors import UserError
 from favor.foundation.files import PARTIAL, REMEDY, is_local, to_disk
 from favor.foundation.received import Received, received_json
@@ -55,6 +53,9 @@ def load_configuration(source: str) -> Any:
 @contextmanager
 def written_whole(target: Path) -> Iterator[Path]:
     """Yield a folder beside ``target`` to save a model in, which then takes its place. Raises ``UserError``."""
+    # Here, because the configuration is read where only the planner's packages are installed.
+    from safetensors import SafetensorError
+
     partial = target.with_name(f".{target.name}{PARTIAL}")
     shutil.rmtree(partial, ignore_errors=True)
     try:
