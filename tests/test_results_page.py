@@ -61,10 +61,13 @@ def test_the_table_prints_the_scores(repository, scores) -> None:
         assert cells.endswith(f"| {' | '.join(wanted)} |")
 
 
-def test_the_losses_of_the_page_are_those_of_the_choice(repository) -> None:
+@pytest.mark.parametrize(("amount", "label"), [(250, ""), (1000, ", 1,000 words")])
+def test_the_losses_of_the_page_are_those_of_the_choice(repository, amount, label) -> None:
     page = (repository / "docs" / "results.md").read_text(encoding="utf-8")
-    chosen = yaml.safe_load((repository / "config" / "studies" / "little_text" / "words_250.yaml").read_text())
-    losses = pd.DataFrame(chosen["experiments"]["words_250"]["tuned"]["points"])
+    page = page[page.index(f"| row{label} |") :]
+    file = repository / "config" / "studies" / "little_text" / f"words_{amount}.yaml"
+    chosen = yaml.safe_load(file.read_text())["experiments"][f"words_{amount}"]["tuned"]["points"]
+    losses = pd.DataFrame(chosen)
     personal = losses[losses["stage"] == "personal"].sort_values("learning_rate")
     for row, own in personal.groupby("row"):
         cells = [
