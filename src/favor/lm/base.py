@@ -17,8 +17,9 @@ from favor.foundation.arithmetic import multiplies_bfloat16
 from favor.foundation.errors import UserError
 from favor.foundation.files import is_local
 from favor.lm.checks import check_folder, check_head, check_pieces
-from favor.lm.configuration import load_configuration, local_configuration, written_whole
+from favor.lm.configuration import load_configuration, local_configuration
 from favor.lm.lora import LoraState, factor_name, target_layers
+from favor.lm.saving import written_whole
 from favor.lm.settings import CHAT_DATE, AskedModel, LoadedModel, Lora
 from favor.lm.tokenizer import TextTokenizer, load_tokenizer, opening
 from favor.running.jobs.processor_memory import keep_freed_memory

@@ -1,13 +1,10 @@
-"""A base model's folder: its configuration, without its weights, and how it is written whole."""
+"""A base model's configuration, without its weights."""
 
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from favor.foundation.errors import UserError
-from favor.foundation.files import PARTIAL, REMEDY, is_local, to_disk
+from favor.foundation.files import is_local
 from favor.foundation.received import Received, received_json
 
 
@@ -48,24 +45,3 @@ def load_configuration(source: str) -> Any:
         raise UserError(
             f"model '{source}': its configuration cannot be read ({reason}); check the name, the file and the network"
         ) from None
-
-
-@contextmanager
-def written_whole(target: Path) -> Iterator[Path]:
-    """Yield a folder beside ``target`` to save a model in, which then takes its place. Raises ``UserError``."""
-    # Here, because the configuration is read where only the planner's packages are installed.
-    from safetensors import SafetensorError
-
-    partial = target.with_name(f".{target.name}{PARTIAL}")
-    shutil.rmtree(partial, ignore_errors=True)
-    try:
-        partial.mkdir(parents=True)
-        yield partial
-        for path in partial.iterdir():
-            to_disk(path)
-        shutil.rmtree(target, ignore_errors=True)
-        partial.replace(target)
-    except (OSError, SafetensorError) as error:
-        raise UserError(f"{target}: the model cannot be saved there ({error}); {REMEDY}") from None
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from favor.foundation.errors import UserError
 from favor.foundation.files import write_json
 from favor.foundation.gguf import read_header
-from favor.lm.configuration import written_whole
+from favor.lm.saving import written_whole
 
 
 def save_tokenizer(path: str | Path, folder: str | Path) -> None:

@@ -17,8 +17,8 @@ from torch import nn
 from favor.foundation.errors import UserError
 from favor.foundation.files import write_json
 from favor.foundation.lazy import LazyMapping
-from favor.foundation.seeds import derive_seed
 from favor.foundation.tensors import write_safetensors
+from favor.lm.randomness import torch_generator
 from favor.lm.settings import Lora
 
 LoraState = Mapping[str, torch.Tensor]
@@ -113,11 +113,6 @@ def initial_state(model_or_config: Any, settings: Lora, seed: int) -> LoraState:
         else:
             state[name] = torch.zeros(shape)
     return state
-
-
-def torch_generator(seed: int, purpose: str, *ids: str | int) -> torch.Generator:
-    """Return a generator for the stream named by ``seed``, ``purpose`` and ``ids``."""
-    return torch.Generator().manual_seed(derive_seed(seed, purpose, *ids))
 
 
 def from_arrays(arrays: Mapping[str, np.ndarray]) -> LoraState:

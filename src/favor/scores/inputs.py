@@ -127,11 +127,14 @@ class ScoreInputs:
         common_generations: Sequence[Path] = (),
         common_embeddings: Mapping[str, Path] | None = None,
         scores: Sequence[Path] = (),
-        **settings: Any,
+        filter: OutputFilter | None = None,
+        words: str = "paper",
+        bertscore: BertScoreModel | None = None,
+        unseen: Sequence[str] = (),
     ) -> ScoreInputs:
         """Read the Parquet files: generations of every run, prompts by seed, embeddings by encoder, and the rest.
 
-        The human texts of an encoder may stand in several files. ``settings``: filter, words, bertscore and unseen.
+        The human texts of an encoder may stand in several files.
         """
 
         def embedded(paths: Mapping[str, Path]) -> dict[str, pd.DataFrame]:
@@ -152,15 +155,18 @@ class ScoreInputs:
             common_generations=pd.concat([GENERATIONS.empty(), *common]),
             common_embeddings=embedded(common_embeddings or {}),
             scores=pd.concat([SCORES.empty(), *(read_parquet(path, SCORES) for path in scores)], ignore_index=True),
-            **settings,
+            filter=filter or OutputFilter(),
+            words=words,
+            bertscore=bertscore,
+            unseen=unseen,
         )
 
     @staticmethod
     def of_job(files: Any, seeds: Sequence[int], encoders: Sequence[str], **settings: Any) -> ScoreInputs:
         """Read the inputs of a job by their names in its rule, as far as the rule has them.
 
-        Prompts stand in the order of ``seeds``; embeddings, sources and golds in that of ``encoders``. ``settings``: as
-        of :meth:`load`.
+        Prompts stand in the order of ``seeds``; embeddings, sources and golds in that of ``encoders``. ``settings``:
+        filter, words, bertscore and unseen.
         """
 
         def paths(name: str) -> list[Path]:

@@ -225,7 +225,7 @@ def mean_over_seeds(draws: np.ndarray) -> np.ndarray:
 
 
 def mean_of_known(values: np.ndarray) -> np.ndarray:
-    """Return the mean over the first axis of the finite ones of ``values`` [k, ...]; NaN where there are none."""
+    """Return the mean of the finite ``values`` [k, ...] over the first axis; NaN where none is finite."""
     return np.asarray(np.ma.masked_invalid(values).mean(axis=0).filled(np.nan))
 
 

@@ -168,7 +168,7 @@ def test_an_edit_changes_what_uses_the_definition_and_not_what_does_not(changed,
     [
         ("scores/copying.py", "LENGTH = 5", "LENGTH = 6", {("score", "copying")}),
         ("scores/mauve.py", "def score(", "def score(version=2, *, ", {("score", "mauve")}),
-        (  # a table, and none beside it in its file
+        (  # one table and no other of its file
             "tables/declarations/voice.py",
             '"Diversity and drift"',
             '"Diversity"',

@@ -12,7 +12,7 @@ what FedAvg's client does. It is scored on the mixture, as the paper defines it.
 from dataclasses import dataclass
 from typing import Literal
 
-from favor.federation.coefficients import TwoStages
+from favor.federation.hyperparameters import TwoStages
 from favor.federation.method import Mixture, Objective, PersonalStage, Plan, SharedStage
 
 

@@ -1,6 +1,6 @@
 """Average author: the base model is told to continue as an average author would, knowing nothing of the client."""
 
-from favor.federation.coefficients import Nothing
+from favor.federation.hyperparameters import Nothing
 from favor.federation.method import Plan, Prompting
 
 Hyperparameters = Nothing

@@ -1,6 +1,6 @@
 """Base only: the base model without any adapter (reference)."""
 
-from favor.federation.coefficients import Nothing
+from favor.federation.hyperparameters import Nothing
 from favor.federation.method import Plan
 
 Hyperparameters = Nothing

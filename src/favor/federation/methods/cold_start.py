@@ -5,7 +5,7 @@ The shared adapter comes from an experiment that the client took no part in (``c
 ``personal_learning_rate`` is that of its one stage.
 """
 
-from favor.federation.coefficients import LocalPasses
+from favor.federation.hyperparameters import LocalPasses
 from favor.federation.method import Objective, PersonalStage, Plan
 
 Hyperparameters = LocalPasses

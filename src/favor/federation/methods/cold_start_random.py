@@ -3,7 +3,7 @@
 ``personal_learning_rate`` is that of its one stage.
 """
 
-from favor.federation.coefficients import LocalPasses
+from favor.federation.hyperparameters import LocalPasses
 from favor.federation.method import Objective, PersonalStage, Plan
 
 Hyperparameters = LocalPasses

@@ -1,6 +1,6 @@
 """Control of the cold start: the federated shared adapter as it is, without any adaptation."""
 
-from favor.federation.coefficients import Nothing
+from favor.federation.hyperparameters import Nothing
 from favor.federation.method import Plan
 
 Hyperparameters = Nothing

@@ -9,7 +9,7 @@ and is never uploaded.
 
 from dataclasses import dataclass
 
-from favor.federation.coefficients import Tied, TwoStages
+from favor.federation.hyperparameters import Tied, TwoStages
 from favor.federation.method import Objective, PersonalStage, Plan, SharedStage
 
 

@@ -5,7 +5,7 @@
 
 from dataclasses import dataclass
 
-from favor.federation.coefficients import Aligned, Tied, TwoStages
+from favor.federation.hyperparameters import Aligned, Tied, TwoStages
 from favor.federation.method import Objective, PersonalStage, Plan, SharedStage
 
 

@@ -9,7 +9,7 @@ the round's shared endpoint, held fixed, and trains a residual with task + lambd
 
 from dataclasses import dataclass
 
-from favor.federation.coefficients import Aligned, Proximal
+from favor.federation.hyperparameters import Aligned, Proximal
 from favor.federation.method import Objective, PersonalStage, Plan, SharedStage
 
 

@@ -5,7 +5,7 @@
 
 from dataclasses import dataclass
 
-from favor.federation.coefficients import Proximal
+from favor.federation.hyperparameters import Proximal
 from favor.federation.method import Objective, PersonalStage, Plan, SharedStage
 
 

@@ -9,7 +9,7 @@ of the boundary calls it "personal adapter". It generates with the mean of the o
 ``learning_rate`` trains (A_i, B_i) and u: they are one stage, so ``personal_learning_rate`` is refused.
 """
 
-from favor.federation.coefficients import Passes
+from favor.federation.hyperparameters import Passes
 from favor.federation.method import Mixture, Plan, SharedStage
 from favor.federation.server_rule import ServerRule
 

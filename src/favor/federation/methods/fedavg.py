@@ -5,7 +5,7 @@ A_{t+1} = A_t + eta_g * sum_i omega_i (A_i - A_t) (McMahan et al. 2017; Eqs. sha
 ``learning_rate`` is that of the clients' local steps.
 """
 
-from favor.federation.coefficients import Sampled
+from favor.federation.hyperparameters import Sampled
 from favor.federation.method import Plan, SharedStage
 
 Hyperparameters = Sampled

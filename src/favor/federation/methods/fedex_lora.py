@@ -7,7 +7,7 @@ are sent with the shared adapter, as factors (:mod:`favor.federation.fedex_resid
 ``learning_rate`` is that of the clients' local steps.
 """
 
-from favor.federation.coefficients import Passes
+from favor.federation.hyperparameters import Passes
 from favor.federation.method import Plan, SharedStage
 from favor.federation.server_rule import ServerRule
 

@@ -8,7 +8,7 @@ Local loss: task + lambda_prox * ||A - A_t||^2, the form of Eq. shared_objective
 
 from dataclasses import dataclass
 
-from favor.federation.coefficients import Proximal, Sampled
+from favor.federation.hyperparameters import Proximal, Sampled
 from favor.federation.method import Objective, Plan, SharedStage
 
 

@@ -12,7 +12,7 @@ FedAvg's client does.
 from dataclasses import dataclass
 from typing import Literal
 
-from favor.federation.coefficients import TwoStages
+from favor.federation.hyperparameters import TwoStages
 from favor.federation.method import Mixture, Objective, PersonalStage, Plan, SharedStage
 
 

@@ -7,7 +7,7 @@ A_{t+1} = A_t + eta m_{t+1} / (sqrt(v_{t+1}) + tau), elementwise, with m_0 = 0, 
 ``learning_rate`` is that of the clients' local steps, not eta.
 """
 
-from favor.federation.coefficients import Adaptive
+from favor.federation.hyperparameters import Adaptive
 from favor.federation.method import Plan, SharedStage
 from favor.federation.server_rule import ServerRule
 

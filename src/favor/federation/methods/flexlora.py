@@ -7,7 +7,7 @@ sent the first r_i columns of B and rows of A, which are SVD_{r_i} (:mod:`favor.
 ``learning_rate`` is that of the clients' local steps.
 """
 
-from favor.federation.coefficients import Passes
+from favor.federation.hyperparameters import Passes
 from favor.federation.method import Plan, SharedStage
 from favor.federation.server_rule import ServerRule
 

@@ -5,7 +5,7 @@
 
 from dataclasses import dataclass
 
-from favor.federation.coefficients import Aligned, Passes
+from favor.federation.hyperparameters import Aligned, Passes
 from favor.federation.method import Objective, Plan, SharedStage
 
 

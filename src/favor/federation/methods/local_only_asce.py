@@ -5,7 +5,7 @@
 
 from dataclasses import dataclass
 
-from favor.federation.coefficients import Aligned, LocalPasses
+from favor.federation.hyperparameters import Aligned, LocalPasses
 from favor.federation.method import Objective, PersonalStage, Plan
 
 

@@ -1,6 +1,6 @@
 """Retrieval only: the client's own training texts nearest to the prompt stand before it."""
 
-from favor.federation.coefficients import Nothing
+from favor.federation.hyperparameters import Nothing
 from favor.federation.method import Plan, Prompting
 
 Hyperparameters = Nothing

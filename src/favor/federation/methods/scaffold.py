@@ -11,7 +11,7 @@ Our adaptation: A and B of LoRA have a variate each; AdamW sees the corrected gr
 ``learning_rate`` is eta of the local steps; a variate is a mean gradient and does not change with it.
 """
 
-from favor.federation.coefficients import Passes
+from favor.federation.hyperparameters import Passes
 from favor.federation.method import Plan, SharedStage
 from favor.federation.method_names import Method
 from favor.federation.state_rule import StateEquations, StateRule

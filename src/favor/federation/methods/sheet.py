@@ -1,6 +1,6 @@
 """Author sheet only: a distilled sheet and a persona made from it, and none of the client's texts."""
 
-from favor.federation.coefficients import Nothing
+from favor.federation.hyperparameters import Nothing
 from favor.federation.method import Plan, Prompting
 
 Hyperparameters = Nothing

@@ -1,6 +1,6 @@
 """Author sheet and retrieval: a distilled sheet, a persona made from it, and the client's nearest training texts."""
 
-from favor.federation.coefficients import Nothing
+from favor.federation.hyperparameters import Nothing
 from favor.federation.method import Plan, Prompting
 
 Hyperparameters = Nothing

@@ -1,6 +1,6 @@
 """Author sheet and retrieval without persona."""
 
-from favor.federation.coefficients import Nothing
+from favor.federation.hyperparameters import Nothing
 from favor.federation.method import Plan, Prompting
 
 Hyperparameters = Nothing

@@ -4,8 +4,9 @@ import hashlib
 import json
 import math
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import TypedDict
 
 import pandas as pd
 
@@ -32,6 +33,17 @@ class Shown(TypedDict):
     a: list[str]
     b: list[str]
     candidate: str
+
+
+@dataclass(frozen=True)
+class Response:
+    """What an annotator answered to an item; ``seconds``: NaN where the page records no times."""
+
+    item: str
+    choice: str
+    confidence: int
+    comment: str
+    seconds: float
 
 
 def page_items(items: pd.DataFrame, annotator: str, seed: int) -> list[Shown]:
@@ -69,9 +81,10 @@ def read_votes(paths: Sequence[Path], items: pd.DataFrame, annotators: int, seed
             raise UserError(f"{path}: field 'annotator': {annotator} has answered in {files[annotator]} too; keep one")
         files[annotator] = path
         for answer in _answers(path, content, known):
-            item = known[answer["item"]]
-            own = {"annotator": annotator, "source": item["source"], "client": item["client"]}
-            votes.append({**own, "correct": answer["choice"] == item["right"], **answer})
+            item = known[answer.item]
+            correct = answer.choice == item["right"]
+            own = {"annotator": annotator, "source": item["source"], "client": item["client"], "correct": correct}
+            votes.append({**own, **asdict(answer)})
     names = HUMAN_2AFC_VOTES.names
     return pd.DataFrame(votes, columns=names).astype({"correct": bool, "confidence": "int32", "seconds": float})
 
@@ -102,7 +115,7 @@ def _annotator(path: Path, content: Mapping[str, object], pages: Mapping[str, st
     return pages[page]
 
 
-def _answers(path: Path, content: Mapping[str, object], known: Collection[str]) -> list[dict[str, Any]]:
+def _answers(path: Path, content: Mapping[str, object], known: Collection[str]) -> list[Response]:
     answers = content.get("responses")
     if not isinstance(answers, list):
         raise UserError(f"{path}: field 'responses' is not a list; ask the annotator to save the file again")
@@ -140,10 +153,12 @@ def _answers(path: Path, content: Mapping[str, object], known: Collection[str]) 
             "the annotator to finish"
         )
     return [
-        {
-            **{name: answer[name] for name in ("item", "choice", "confidence")},
-            "comment": storable(answer["comment"]),
-            "seconds": float(answer.get("seconds", math.nan)),
-        }
+        Response(
+            item=answer["item"],
+            choice=answer["choice"],
+            confidence=answer["confidence"],
+            comment=storable(answer["comment"]),
+            seconds=float(answer.get("seconds", math.nan)),
+        )
         for answer in answers
     ]

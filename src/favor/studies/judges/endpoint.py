@@ -13,7 +13,7 @@ import time
 import urllib.parse
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict
 
 import httpx2
 from openai import APIConnectionError, APIStatusError, DefaultHttpxClient, OpenAI
@@ -37,6 +37,14 @@ def open_judge(settings: JudgeJob) -> "Endpoint":
     """Return the endpoint of the environment."""
     assert settings.endpoint is not None
     return Endpoint.from_environment(settings.endpoint, settings.answer_tokens)
+
+
+class AnswerSettings(TypedDict):
+    """What an answer of an endpoint depends on beside the question, by the names of its interface."""
+
+    model: str
+    temperature: float
+    max_tokens: int
 
 
 @dataclass
@@ -83,9 +91,13 @@ class Endpoint:
             raise UserError(f"environment variable {KEY} holds characters that no key has; export it again")
         return Endpoint(address, environment[MODEL].strip(), key, limits, answer_tokens)
 
-    def settings(self) -> dict[str, Any]:
-        """What an answer depends on beside the question, by the names of the endpoint's interface."""
-        return {"model": self.name, "temperature": self.limits.temperature, "max_tokens": self.answer_tokens}
+    def settings(self) -> AnswerSettings:
+        """What an answer depends on beside the question."""
+        return {
+            "model": self.name,
+            "temperature": self.limits.temperature,
+            "max_tokens": self.answer_tokens,
+        }
 
     def ask(self, question: Question) -> Answer:
         """Return the answer to one question, tried again after 429, 5xx, a timeout or a broken reply.
@@ -109,6 +121,7 @@ class Endpoint:
         )
 
     def _strip(self, request: Any) -> None:
+        """Take every header away that is not needed."""
         kept = {*_HEADERS, "authorization"} if self.key else _HEADERS
         for name in [name for name in request.headers if name.lower() not in kept]:
             del request.headers[name]

@@ -1,4 +1,4 @@
-"""Hyper-parameters that several methods have: passes, and coefficients of loss terms with the paper's values."""
+"""Hyperparameters that several methods share: passes, and coefficients of loss terms with the paper's values."""
 
 from dataclasses import dataclass
 
