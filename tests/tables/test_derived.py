@@ -1,12 +1,16 @@
 """Tables whose cells are texts: the topic audit and the evaluators' agreement."""
 
+import math
+
 import pandas as pd
 import pytest
 
+from favor.scores.metric import ALL_SEEDS, SOURCE, Score, scores_frame
 from favor.tables.build import build_table
 from favor.tables.completion import printed_spec
+from favor.tables.declarations.style_measures import _statistic
 from favor.tables.derived import agreement
-from favor.tables.specs import Context
+from favor.tables.specs import Context, Row
 
 CONTEXT = Context("trial", ["ditto", "favor"], encoders={"style": "asce_a"}, marks="paper")
 
@@ -67,3 +71,12 @@ def test_topic_audit(verified, score) -> None:
 def test_topic_audit_without_topics_says_so(verified) -> None:
     cells = build_table(printed_spec("phase1-topic-audit"), verified, CONTEXT).set_index("row")
     assert cells.loc["Evaluation authors", ["text", "reason"]].tolist() == ["–", "topics were not scored"]
+
+
+def test_a_measure_without_an_interval_says_why() -> None:
+    values = {"margin": (0.5, ""), "margin_low": (math.nan, "too few"), "margin_high": (math.nan, "too few")}
+    scores = scores_frame(
+        [Score(ALL_SEEDS, SOURCE, "e", "agreement", name, value, 9, note) for name, (value, note) in values.items()]
+    )
+    found = _statistic("agreement", 2, interval=True)(Row(("Margin",), metric="margin", encoder="e"), scores, {})
+    assert (found.text, found.value, found.reason) == ("0.50", 0.5, "no interval: too few")

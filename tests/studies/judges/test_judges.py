@@ -201,3 +201,7 @@ def test_judgements_of_one_author_have_no_interval_and_say_so() -> None:
         own = found.sort_index().loc[0, method, metric]
         assert np.isfinite(own["value"][""])
         assert own["note"]["low"] == own["note"]["high"] == "needs judgements of two authors"
+    cells = cells_of(found.reset_index())
+    assert cells.loc[("Ditto", "FAVoR − method"), "text"] == "+1.000"  # (1.5 + 0.5) / 2
+    assert cells.loc[("Ditto", "Unadjusted 95% CI"), "text"] == "–"
+    assert cells.loc[("Ditto", "Unadjusted 95% CI"), "reason"] == "needs judgements of two authors"

@@ -75,12 +75,13 @@ def _compared(show: Callable[..., str], *variants: str) -> Derive:
         if row.method == REFERENCE:
             return missing("the method that the others are compared with")
         absent = f"{row.label} was not judged"
-        difference, *found = (
+        found = [
             score_of(scores, "judge_difference", variant, absent, method=row.method) for variant in ("", *variants)
-        )
-        if difference[2] and found[0][2]:  # where the difference itself is missing, its note says why
-            return missing(difference[2])
-        values = [value for value, *_ in found]
+        ]
+        # The difference's own reason comes first: it says why its interval is missing too.
+        if reason := next((note for *_, note in found if note), ""):
+            return missing(reason)
+        values = [value for value, *_ in found[1:]]
         return Derived(show(*values), values[0] if len(values) == 1 else math.nan)
 
     return derive

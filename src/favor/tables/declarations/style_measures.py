@@ -213,7 +213,9 @@ def _statistic(metric: str, decimals: int, interval: bool = False) -> Derive:
         text = printed(value, decimals)
         if interval:
             names = (f"{row.metric}_{end}" for end in ("low", "high"))
-            low, high = (score_of(scores, metric, name, encoder=row.encoder)[0] for name in names)
+            (low, _, why), (high, *_) = (score_of(scores, metric, name, encoder=row.encoder) for name in names)
+            if why:
+                return Derived(minus(text), value, f"no interval: {why}")
             text += f" [{printed(low, decimals)}, {printed(high, decimals)}]"
         return Derived(minus(text), value)
 
