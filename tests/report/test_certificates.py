@@ -46,7 +46,7 @@ def test_two_encoders_and_the_one_that_fails_first(certificate, tmp_path) -> Non
         embeddings(path, separated=name == "asce_a")
     context = Context("trial", [], encoder_titles={"minilm": "My MiniLM"})
     lines = certificate_lines(dict.fromkeys(paths, certificate), paths, context, SETTINGS)
-    assert lines[0].startswith("Caution: My MiniLM does not separate the writers' own texts")
+    assert lines[0].startswith("Caution: My MiniLM is not shown to separate the writers' own texts")
     assert sum(line.startswith("Caution") for line in lines) == 1
     stel = lines[lines.index("STEL") + 1 :]
     assert stel[1].split() == ["ASCE-A", "0.500", "0.500", "0.500", "0.500", "0.500", "40"]

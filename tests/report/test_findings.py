@@ -78,7 +78,7 @@ def lost(passed) -> pd.DataFrame:
 def test_who_failed_the_filter_is_said() -> None:
     scores = kept({"favor": AT_CHANCE})  # 100 texts of 20 authors: 5 each
     two = facts(scores=pd.concat([scores, lost([0, 0, *[5] * 18])]), prompts=5)
-    assert level(two).endswith("10 texts failed the quality filter and count as wrong, all of 2 of 20 authors.")
+    assert level(two).endswith("10 texts by 2 of the 20 authors failed the quality filter and count as wrong.")
     # Authors do not have 6 texts each: nobody can be named.
     assert level(facts(scores=pd.concat([scores, lost([4] * 10 + [6] * 5 + [4] * 5)]), prompts=6)).endswith("as wrong.")
 

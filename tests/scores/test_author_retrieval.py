@@ -92,7 +92,7 @@ def test_random_vectors_are_at_chance_and_named(score_value) -> None:
     assert np.mean(areas) == pytest.approx(0.5, abs=0.02)
     named = unproven(scored(*clouds(3, spread=None)))
     assert list(named) == ["e"]
-    assert named["e"].startswith("does not separate the writers' own texts (AUC 0.")
+    assert named["e"].startswith("is not shown to separate the writers' own texts (AUC 0.")
 
 
 def test_one_author_is_not_tested_and_that_is_said() -> None:

@@ -218,6 +218,11 @@ def test_a_table_of_human_texts_reads_the_source_rows_and_asks_for_no_further_se
     assert cell(cells, "MiniLM", "Acc.")["text"] == "0.400"
     assert cell(cells, "LUAR", "Acc.")[["text", "reason"]].tolist() == ["–", "not here"]
     assert "Stylometry" not in set(cells["row"])
+    # Another style encoder is not called ASCE, and has one row.
+    about = Context("trial", ["favor"], encoders={"style": "minilm"}, encoder_titles={"minilm": "MiniLM"})
+    cells = build_table(printed_spec("signature-space-main"), scores, about)
+    assert cell(cells, "MiniLM", "Acc.")["text"] == "0.400"
+    assert "ASCE" not in set(cells["row"])
 
 
 def test_the_evaluator_table_bounds_every_evaluator_by_both_controls() -> None:

@@ -1,4 +1,4 @@
-"""An encoder that does not separate the writers' own texts is named before its scores."""
+"""An encoder that is not shown to separate the writers' own texts is named before its scores."""
 
 from dataclasses import replace
 
@@ -44,7 +44,7 @@ def retrieval() -> pd.DataFrame:
 
 def test_an_encoder_of_random_vectors_is_named_by_its_title(retrieval) -> None:
     (first,) = cautions(retrieval, {"asce_a", "minilm"}, {"minilm": "My MiniLM"})
-    assert first.startswith("Caution: My MiniLM does not separate the writers' own texts (AUC 0.")
+    assert first.startswith("Caution: My MiniLM is not shown to separate the writers' own texts (AUC 0.")
     assert cautions(retrieval, {"asce_a"}, {}) == []
 
 
@@ -64,7 +64,7 @@ def test_a_table_names_the_encoders_that_it_prints(retrieval, label, named) -> N
     spec = printed_spec(label)
     found = printed_spec(label, Run(ROLES, {}, retrieval=retrieval)).caption.removesuffix(spec.caption)
     assert found.count("Caution: ") == len(named)
-    assert all(f"Caution: {name} does not separate" in found for name in named)
+    assert all(f"Caution: {name} is not shown to separate" in found for name in named)
     assert spec.prints_style == (label != "communication-by-method")
 
 
@@ -77,7 +77,7 @@ def test_a_sweep_says_of_which_points_it_is(retrieval) -> None:
         return printed_at_points(label, points, runs).caption
 
     found = caption("asce_a", "minilm")
-    assert found.startswith("steep: Caution: MiniLM does not separate")
+    assert found.startswith("steep: Caution: MiniLM is not shown to separate")
     assert "even" not in found.removesuffix(plain)
     found = caption("minilm", "minilm")
     assert found.startswith("Caution: MiniLM")
@@ -98,9 +98,9 @@ def test_the_report_names_it_before_the_headline(report, retrieval, tmp_path) ->
     named = replace(report, experiments=[replace(experiment, cautions=said, findings=["The headline."])])
     write_html_report(tmp_path / "report.html", named)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert page.index("Caution: MiniLM does not separate") < page.index("The headline.")
+    assert page.index("Caution: MiniLM is not shown to separate") < page.index("The headline.")
     source, _ = latex_source(named)
-    assert source.index("Caution: MiniLM does not separate") < source.index("The headline.")
+    assert source.index("Caution: MiniLM is not shown to separate") < source.index("The headline.")
 
 
 def test_tables_of_style_wait_for_the_test_of_their_encoders(plan) -> None:  # noqa: F811

@@ -394,12 +394,12 @@ def stage_rate(stage: SharedStage | PersonalStage, experiment: Experiment) -> fl
 
 
 def rate_caution(experiment: Experiment, plans: Mapping[str, Plan]) -> str:
-    """Return what is to be said where rows that train stand at one rate that nobody chose; "" elsewhere."""
+    """Return what to say where all rows train at one rate that was not tuned; "" elsewhere."""
     stages = [stage for plan in plans.values() for stage in (plan.shared, plan.personal) if stage is not None]
     rows = sum(plan.shared is not None or plan.personal is not None for plan in plans.values())
     if experiment.tuned is not None or rows < 2 or len({stage_rate(stage, experiment) for stage in stages}) > 1:
         return ""
-    return "Every row stands at one learning rate that was not chosen: the ranking may be the rate's (favor tune)."
+    return "All rows train at one learning rate that was not tuned: another rate may rank them otherwise (favor tune)."
 
 
 def _with_rates(plan: Plan, row: str, overrides: Mapping[str, Any]) -> Plan:

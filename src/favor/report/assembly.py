@@ -34,7 +34,8 @@ from favor.tables.sweeps import at_points, printed_at_points
 OVERVIEW = {
     "favor_overview": (
         "FAVoR",
-        "Clients upload shared-adapter deltas only; texts, style targets, endpoints and residual packs stay with them.",
+        "Clients of FAVoR upload the change of the shared adapter alone; texts, style targets, endpoints and private "
+        "residuals stay with them.",
     ),
     "pipeline": (
         "The workflow",

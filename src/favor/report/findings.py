@@ -60,7 +60,7 @@ def level(facts: Facts) -> str:
     if failed := texts - passed:
         what, count = ("text", "counts") if failed == 1 else ("texts", "count")
         whose = _whose(facts, first, failed, texts)
-        said += f" {failed} {what} failed the quality filter and {count} as wrong{whose}."
+        said += f" {failed} {what}{whose} failed the quality filter and {count} as wrong."
     return said
 
 
@@ -80,7 +80,7 @@ def _one_by_one(facts: Facts, method: str) -> str:
 
 
 def _whose(facts: Facts, method: str, failed: int, texts: int) -> str:
-    """Return of how many authors the texts are that failed; "" where authors do not have as many texts each."""
+    """Return how many authors the failed texts are by; "" where authors do not have as many texts each."""
     assert facts.kept is not None
     own = facts.kept[(facts.kept["metric"] == "margin_lost") & (facts.kept["method"] == method)]
     passed = own[own["encoder"] == facts.style].set_index("variant")["n"].astype(int)
@@ -88,7 +88,7 @@ def _whose(facts: Facts, method: str, failed: int, texts: int) -> str:
     if texts != facts.authors * facts.prompts * facts.seeds or missing.sum() != failed:
         return ""
     authors = int((missing > 0).sum())
-    return f", all of {'one author' if authors == 1 else f'{authors} of {facts.authors} authors'}"
+    return f" by {authors} of the {facts.authors} authors"
 
 
 def rival(facts: Facts) -> str:

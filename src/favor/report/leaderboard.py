@@ -11,10 +11,11 @@ from favor.tables.cells import DASH, printed, without_value
 from favor.tables.escape import minus
 
 LEADERBOARD = (
-    "Share of all outputs that style encoders attribute to their author, failed outputs counted as wrong. Voice kept: "
-    "0: chance, 1: the authors' own texts. BERTScore: of outputs that passed, against the author's own continuation. "
-    "Uploaded: by all clients, per seed. Intervals: 95 % over authors. Last column: the difference, and above or below "
-    "where it is shown by Holm's correction over the column; within: too small to matter (report.margin); else open."
+    "Attributed: share of all outputs that go to their author, failed ones counted as wrong, by the style encoders of "
+    "the first sentence above. Voice kept: 0: chance, 1: the authors' own texts. BERTScore: of outputs that passed, "
+    "against the author's own continuation. Uploaded: by all clients, per seed. Intervals: 95 % over authors. Last "
+    "column: the difference, and above or below where it is shown by Holm's correction over the column; within: less "
+    "than the share report.margin of the way from chance to the authors' own texts; else open."
 )
 MEBIBYTE = 2**20
 

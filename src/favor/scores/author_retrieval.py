@@ -189,5 +189,5 @@ def unproven(scores: pd.DataFrame) -> dict[str, str]:
             found[str(encoder)] = f"was not tested on the writers' own texts ({note})"
         elif value["low"] <= 0.5:
             ends = f"[{value['low']:.3f}, {value['high']:.3f}]"
-            found[str(encoder)] = f"does not separate the writers' own texts (AUC {value['']:.3f} {ends})"
+            found[str(encoder)] = f"is not shown to separate the writers' own texts (AUC {value['']:.3f} {ends})"
     return found

@@ -39,9 +39,9 @@ def score(inputs: ScoreInputs, settings: Draws) -> pd.DataFrame:
     """Share of surviving outputs with a copied 5-gram, mean copied share, and mean longest copied span.
 
     The texts copied from are what clients trained on (``training_text`` of their texts): the own ones, and under the
-    variant ``others`` those of all other clients, which an output can have through the shared adapter alone. A 5-gram
-    counts there if it is in no own text. Spans are those of outputs cut to the words of the shortest human
-    continuation; shorter outputs have none. The control ``gold`` shows what authors repeat without copying.
+    variant ``others`` those of all other clients. A 5-gram counts there if it is in no own text. Spans are those of
+    outputs cut to the words of the shortest human continuation; shorter outputs have none. The control ``gold`` shows
+    what authors repeat without copying.
 
     ``low`` and ``high`` (``others_low`` and so on) are the 95 % interval over authors of the mean over seeds.
     """

@@ -146,7 +146,8 @@ def _rows(spec: TableSpec, context: Context, index: _Index | ComparisonIndex) ->
     else:
         declared = spec.rows if spec.row_source is None else spec.row_source(index.scores)
     rows = [row for row in declared if not row.method or row.method in _UNSEEDED or row.method in context.methods]
-    rows = [row for row in rows if not row.optional or index.encoder(row.encoder) in index.encoders]
+    required = {index.encoder(row.encoder) for row in rows if not row.optional}
+    rows = [row for row in rows if not row.optional or index.encoder(row.encoder) in index.encoders - required]
     if spec.open_rows and spec.lists_methods:
         declared_methods = {row.method for row in rows}
         last = max((place for place, row in enumerate(rows) if row.method in METHODS), default=len(rows) - 1)
@@ -181,7 +182,8 @@ def _named(row: Row, context: Context) -> Row:
         stub[0] = title
     if row.encoder_place is not None:
         title = context.encoder_name(row.encoder)
-        if title not in (encoder_name(row.encoder), encoder_name(context.encoders.get(row.encoder, row.encoder))):
+        # The paper's style encoder is its ASCE-A; any other one goes by its own name.
+        if title != encoder_name(row.encoder) and (row.encoder, title) != ("style", encoder_name("asce_a")):
             stub[row.encoder_place] = title
     return row if stub == [*row.stub] else replace(row, stub=tuple(stub), paper=row.paper or row.label)
 

@@ -18,7 +18,7 @@ LEVEL = 0.05  # a Holm-adjusted p from here on leaves two rows indistinguishable
 # The evidence behind the marks of a column, or why nothing is marked; a column of ``table_cells``.
 BY_MEANS, BY_EVIDENCE = "printed means", "paired evidence"
 UNTESTED = "no paired test covers these columns"
-TOGETHER = "the references are not distinguishable, so the score does not measure voices here"
+TOGETHER = "own continuations are not shown to score better than shuffled ones, so this may not measure voices"
 EVEN = "no method is significantly below the best"
 
 

@@ -69,9 +69,9 @@ def draw_copying(data: FigureData, *paths: str | Path) -> None:
 FIGURE = FigureSpec(
     title="Copying",
     caption="Word sequences that outputs share with what the author's client trained on, and with what only other "
-    "clients trained on. Sorted by the latter. Base only shows what common phrases give. Lines, dotted for the "
-    "own text: the authors' own continuations. Spans are those of outputs cut to one length, of 5 words or more. Means "
-    "over outputs and seeds; bars are 95 % intervals over authors.",
+    "clients trained on. Sorted by the latter. Base only, where it is a row, shows what common phrases give. Lines, "
+    "dotted for the own text: the authors' own continuations. Spans are those of outputs cut to one length, of 5 words "
+    "or more. Means over outputs and seeds; bars are 95 % intervals over authors.",
     scores=("copying",),
     place=4,
     draw=draw_copying,

@@ -118,7 +118,7 @@ FIGURE = FigureSpec(
     "a method generates for them (all seeds), a line joins the two; small points are single outputs, without those far "
     "from all centres. The nearer the dots move together, the more the voices blur: the number is the spread of the "
     "centres in the whole space, over the spread of the authors' own continuations of the same prompts; what chance "
-    "adds to centres of few texts is in it, and is taken out in the first figure.",
+    "adds to centres of few texts is in it; the figure Homogenisation takes it out.",
     inputs=("source_embeddings", "gold_embeddings", "generation_embeddings", "generations"),
     place=21,
     draw=draw_generation_map,

@@ -71,7 +71,7 @@ FIGURE = FigureSpec(
     title="Homogenisation",
     caption="a: how far apart the authors' average styles are, relative to their real texts (corrected for sample "
     "size); bars are 95 % intervals over authors. b: how much of each author's habits the outputs follow (0: nothing, "
-    "1: all of it). Both are sorted by a: methods with a single voice are at the bottom.",
+    "1: all of it). Both are sorted by a, the smallest spread at the bottom.",
     scores=("drift",),
     place=2,
     draw=draw_homogenisation,

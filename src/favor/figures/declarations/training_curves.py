@@ -155,8 +155,8 @@ def _draw(
 
 FIGURE = FigureSpec(
     title="Training curves",
-    caption="Mean over clients and seeds. Methods whose stages are equal share one line, named once. Clients with less "
-    "text take fewer steps, so the last steps of the personal stage are a mean over few clients. Below: what was "
+    caption="Mean over clients and seeds. Methods whose stages are equal share one line, named once. Where clients "
+    "take fewer steps than others, the last steps are a mean over few clients. Below: what was "
     "trained before the federation, the base model where it was pretrained and its losses were kept.",
     inputs=("training_logs", "pretraining", "encoder_manifests"),
     place=90,

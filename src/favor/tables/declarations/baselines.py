@@ -7,7 +7,7 @@ PROMPTING_RETRIEVAL_BASELINES = TableSpec(
     label="prompting_retrieval_baselines",
     title="Prompting and retrieval baselines",
     caption="Prompting and retrieval baselines. Panel A: what a method uses, its accuracy against source-train "
-    "prototypes, and generated-to-source verification in the author-disjoint ASCE space; Panel B: quality, and the "
+    "prototypes, and generated-to-source verification in the style encoder's space; Panel B: quality, and the "
     "models that continued and that distilled author sheets. Outputs of all prompts; the paper's author-style columns "
     "are of a subset of its outputs.",
     rows=method_rows(

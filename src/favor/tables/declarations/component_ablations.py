@@ -13,9 +13,9 @@ def _external(role: str, name: str) -> tuple[Column, Column]:
 ABLATION_FULL_MEANSTD = TableSpec(
     label="phase1-ablation-full-meanstd",
     title="Full component-ablation summary",
-    caption="Full component-ablation summary. Panel A: components as each variant ran, and core metrics in the frozen "
-    "author-disjoint ASCE space; Panel B: generated-to-source AUC/EER, same-author pairs against same-topic pairs of "
-    "different authors, in spaces that trained no method. Means over seeds.",
+    caption="Full component-ablation summary. Panel A: components as each variant ran, and core metrics in the "
+    "style encoder's space; Panel B: generated-to-source AUC/EER, same-author pairs against same-topic pairs of "
+    "different authors, in spaces that no method is aligned to, unless style_encoder is one. Means over seeds.",
     stub_headers=("Variant",),
     rows=method_rows("global_asce", "ditto_asce", "favor_without_asce", "favor"),
     panels=(

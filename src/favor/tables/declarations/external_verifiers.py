@@ -47,7 +47,7 @@ LEGACY_COMPARISON = TableSpec(
     label="phase1-legacy-comparison",
     title="Additional compact metric summary",
     caption="Additional compact metric summary: accuracy, F1, distance between author centroids and silhouette in the "
-    "frozen ASCE space, assistant score, likeness to the authors' own continuations. Outputs that pass the quality "
+    "style encoder's space, assistant score, likeness to the authors' own continuations. Outputs that pass the quality "
     "filter; means over seeds.",
     rows=method_rows("fedprox", "pooled", "ditto", "local_only_asce", "favor"),
     panels=one_panel(

@@ -29,7 +29,7 @@ MAIN_FEDERATED_RESULTS = TableSpec(
     label="main_federated_results",
     title="Main federated held-out continuation results",
     caption="Main federated held-out continuation results. Accuracy, macro-F1 and verification AUC/EER are computed in "
-    "the frozen author-disjoint ASCE space: accuracy and F1 by the nearest source-train prototype, AUC/EER on pairs of "
+    "the space of the style encoder: accuracy and F1 by the nearest source-train prototype, AUC/EER on pairs of "
     "generated continuations of the same and of different authors. Survivors only: outputs that pass the quality "
     "filter; failures wrong is the same accuracy over all outputs. For intervals see the table of all methods.",
     rows=method_rows("fedavg", "fedprox", "pfedme", "ditto", "feddpa", "favor"),
@@ -54,8 +54,8 @@ MAIN_EXTERNAL_VERIFICATION = TableSpec(
     label="phase1-main-external-verification",
     title="External authorship verification",
     caption="Main results with external authorship verification: generated-to-source cosine verification, same-author "
-    "pairs against same-topic pairs of different authors, in spaces that trained no method. Source texts are held-out "
-    "human continuations; outputs that pass the quality filter.",
+    "pairs against same-topic pairs of different authors, in spaces that no method is aligned to, unless style_encoder "
+    "is one. Source texts are held-out human continuations; outputs that pass the quality filter.",
     rows=method_rows("fedprox", "pooled", "ditto", "feddpa", "local_only_asce", "favor"),
     panels=one_panel(
         Column("StyleDist\nAUC", "generated_source_auc", "styledistance"),
@@ -71,8 +71,8 @@ MAIN_EXTERNAL_VERIFICATION = TableSpec(
 MAIN_RESULTS = TableSpec(
     label="phase1-main-results",
     title="Core component ablations",
-    caption="Core component ablations: accuracy and F1 by the nearest source-train prototype in the frozen ASCE space, "
-    "and same-topic generated-to-source verification by StyleDistance. Outputs that pass the quality filter.",
+    caption="Core component ablations: accuracy and F1 by the nearest source-train prototype in the style encoder's "
+    "space, and same-topic generated-to-source verification by StyleDistance. Outputs that pass the quality filter.",
     stub_headers=("Variant",),
     rows=method_rows("global_asce", "ditto_asce", "favor_without_asce", "favor"),
     panels=one_panel(

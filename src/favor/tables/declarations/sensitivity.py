@@ -31,7 +31,7 @@ K100_SCALE_STRESS = TableSpec(
     title="K=100 scale stress test",
     caption="Scale stress test with twice the authors, means over seeds. Marked among the collaborative methods; "
     "local-only is a reference that does not federate. Verification tells "
-    "same-author from different-author pairs of generated continuations in the author-disjoint ASCE space.",
+    "same-author from different-author pairs of generated continuations in the style encoder's space.",
     rows=(
         Row(("FedAvg shared",), method="fedavg"),
         Row(("Ditto",), method="ditto"),

@@ -108,7 +108,7 @@ ENCODER_CERTIFICATES = TableSpec(
 ASCE_LEAKAGE_FREE_GENSOURCE = TableSpec(
     label="asce-leakage-free-gensource",
     title="Generated-to-source ASCE results",
-    caption="Generated-to-source ASCE results with the author-disjoint encoder, whose classifier head is not used: "
+    caption="Generated-to-source results in the style encoder's space, without its classifier head: "
     "nearest source-train prototype, and same-author against same-topic different-author pairs of an output and a "
     "held-out human continuation. Accuracy and F1 are those of the expanded author-style table: the paper defines both "
     "alike and prints other values here. Outputs that pass the quality filter; means over seeds.",
@@ -131,7 +131,7 @@ ASCE_LEAKAGE_FREE_GENSOURCE = TableSpec(
 ASCE_LEAKAGE_FREE_PAIRWISE = TableSpec(
     label="asce-leakage-free-pairwise",
     title="Expanded author-style results",
-    caption="Expanded author-style results under the author-disjoint ASCE encoder. Accuracy and F1 use source-train "
+    caption="Expanded author-style results in the style encoder's space. Accuracy and F1 use source-train "
     "prototypes; Gen-Gen AUC/EER compare generated continuations of the same and of different authors. Outputs that "
     "pass the quality filter; means over seeds.",
     rows=method_rows(

@@ -112,13 +112,12 @@ LIKELIHOOD_ATTRIBUTION = TableSpec(
     title="What the adapters know",
     caption="Every client's final model reads every client's held-out texts, of which none was trained on or prompted "
     "with; nothing is generated. Gain: log-likelihood under an adapter minus that under the base, in nats per token. "
-    "Voice gain: the gain of an author's own adapter minus that of the others' on the same texts; it rises "
-    "when others are forgotten, so read it where the own gain is above 0. Top-1, mean "
-    "reciprocal rank and AUC: whether a text's gain, less each adapter's mean, points to its author's adapter. "
-    "A method with one model for all is at chance by construction and has no interval. "
-    "Same topic: among authors of one topic. "
-    "Function words: content words are read and not counted. ▼: below 0, so forgotten. In brackets 95 % intervals over "
-    "authors, who keep their texts of all seeds. Minus FAVoR: paired differences, Holm's p over the column.",
+    "Voice gain: the gain of an author's own adapter minus that of the others' on the same texts; it rises when others "
+    "are forgotten, so read it where the own gain is above 0. Top-1, mean reciprocal rank and AUC: whether a text's "
+    "gain, less each adapter's mean, points to its author's adapter. A method with one model for all is at chance by "
+    "construction and has no interval. Same topic: among authors of one topic. Function words: content words are read "
+    "and not counted. ▼: below 0, less likely than under the base. In brackets 95 % intervals over authors, who keep "
+    "their texts of all seeds. Minus FAVoR: paired differences, Holm's p over the column.",
     rows=method_rows(*METHODS),
     panels=(
         panel(

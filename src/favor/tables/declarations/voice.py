@@ -119,9 +119,9 @@ COPYING = TableSpec(
     label="copying",
     title="Copying",
     caption="What outputs share word for word with what the author's client trained on (own), and with what all other "
-    "clients trained on (others), which reaches an output through the shared adapter alone. Share of 5-grams: those of "
-    "others are in no own text. Longest span: mean words of the longest shared sequence of at least 5 words, of "
-    "outputs cut to one length. Own continuations show what authors repeat without copying. Other clients "
+    "clients trained on (others): it came through the shared adapter, or is a phrase that everybody uses. Share of "
+    "5-grams: those of others are in no own text. Longest span: mean words of the longest shared sequence of at least "
+    "5 words, of outputs cut to one length. Own continuations show what authors repeat without copying. Other clients "
     "have more text in total: compare methods within a column. Brackets are 95 % intervals over authors.",
     rows=method_rows(*METHODS),
     panels=one_panel(*_columns("Own", ""), *_columns("Others", "others")),
