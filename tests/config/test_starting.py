@@ -2,6 +2,7 @@
 
 import random
 import re
+import zipfile
 from collections import Counter
 from datetime import date, timedelta
 from pathlib import Path
@@ -160,6 +161,8 @@ def test_a_folder_of_a_text_file_per_post_and_of_another_encoding(tmp_path, caps
         ("saved/data-00000-of-00001.arrow", r"datasets.load_from_disk\('.*saved'\).to_parquet\('posts.parquet'\)"),
         ("saved/test/data-00000-of-00001.arrow", r"datasets.load_from_disk\('.*saved'\)\['test'\].to_parquet"),
         ("posts.json", "posts.json: .json is not read; write it as JSON Lines"),
+        ("posts.jsonl", "posts.jsonl: is a JSON array; write it as JSON Lines"),
+        ("posts.zip", "posts.zip: .zip is not read; unpack it, or name .* such as posts.csv.zip"),
     ],
 )
 def test_what_is_no_table_here_has_a_remedy(tmp_path, name, line) -> None:
@@ -291,9 +294,19 @@ def test_a_language_without_spaces(tmp_path) -> None:
     assert [corpus["columns"]["text"], corpus["columns"]["author"], corpus["words"]] == ["正文", "作者", "segmented"]
 
 
-def test_a_table_in_windows_letters(tmp_path) -> None:
-    path = letters(tmp_path, posts().assign(text=lambda frame: frame["text"] + " Süß."), encoding="cp1252")
-    assert started(path, tmp_path)["corpora"]["own"]["encoding"] == "cp1252"
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "utf-16-le", "utf-16-be"])
+def test_a_table_in_another_encoding(tmp_path, capsys, encoding) -> None:
+    path = letters(tmp_path, posts().assign(text=lambda frame: frame["text"] + " Süß."), encoding=encoding)
+    assert started(path, tmp_path)["corpora"]["own"]["encoding"] == encoding
+    assert f"what is not UTF-8 is read as {encoding}; --encoding" in capsys.readouterr().err
+
+
+def test_a_zip_of_the_blog_corpus(tmp_path) -> None:
+    with zipfile.ZipFile(tmp_path / "blogs.zip", "w") as archive:
+        for writer, rows in posts().groupby("writer"):
+            content = "".join(f"<date>1,May,2004</date><post>{text}</post>" for text in rows["text"])
+            archive.writestr(f"blogs/{writer[1:]}.male.24.Arts.Leo.xml", f"<Blog>{content}</Blog>")
+    assert started(tmp_path / "blogs.zip", tmp_path)["corpora"]["own"]["reader"] == "blog_xml"
 
 
 def test_many_authors_train_a_style_encoder_too_and_without_the_real_base_a_base(tmp_path) -> None:
@@ -336,6 +349,8 @@ def test_too_little_is_refused_with_what_is_missing(tmp_path, authors, each, wor
 
 
 def test_what_is_no_corpus_is_refused(tmp_path) -> None:
+    floats = posts().assign(writer=lambda frame: frame["writer"].str[1:].astype(float))[["writer", "text"]]
+    floats = floats.to_json(orient="records", lines=True).encode()
     nobody = posts()[["date", "text"]].assign(date=range(96)).to_csv(index=False).encode()
     for name, content, problem in (
         ("none.csv", None, "file not found"),
@@ -344,6 +359,7 @@ def test_what_is_no_corpus_is_refused(tmp_path) -> None:
         ("header.csv", b"author,text\n", "has no row below the names of its columns"),
         ("nul.csv", b"\0" * 1000, "has no row below the names of its columns"),
         ("nobody.csv", nobody, "no column names authors .*; its columns are date, text"),
+        ("floats.jsonl", floats, "no column names authors .* such as 123.0 count as none"),
         ("picture.png", b"\x89PNG", "neither a table .* nor an export"),
         ("empty/.keep", b"", "holds no folder of text files per author"),
     ):

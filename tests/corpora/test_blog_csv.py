@@ -75,14 +75,15 @@ def test_another_separator_is_found_and_said(tmp_path, capsys, sign, name) -> No
         ("7", "Arts", "14,May,2004", f'a, b{sign} "c"'),
         ("8", "Law", "", "d"),
     ]
-    assert f"the columns are separated by {name}, for no comma divides the header" in capsys.readouterr().err
+    assert f"the columns are separated by {name}; the corpus key" in capsys.readouterr().err
     assert read(path, separator=sign) == found
     assert capsys.readouterr().err == ""
-    # The comma is believed where it divides the header, and the key says otherwise.
+    # A comma in the header divides no row.
     path.write_text(path.read_text().replace("gender", "gender, m or f"))
-    message = refused(path, path.read_text())
+    assert read(path) == found
+    # Of signs that divide the header alone, the one that makes most of it is believed.
+    message = refused(path, path.read_text() + "9\n", separator=",")
     assert message.endswith(f"Its columns may be separated by {name}: set the corpus key 'separator'")
-    assert read(path, separator=sign) == found
 
 
 def test_a_separator_is_found_in_a_quoted_header_and_after_blank_lines(tmp_path) -> None:
@@ -121,6 +122,10 @@ def test_columns_that_are_read_twice_and_roles_that_are_none(tmp_path) -> None:
 
 def test_utf16_without_its_mark(tmp_path) -> None:
     path = tmp_path / "b.csv"
+    for found in ("utf-16", "utf-16-le", "utf-16-be"):  # whose bytes are UTF-8 or cp1252 as well
+        for other in (None, "cp1252"):
+            assert f"is {found}, not {other or 'utf-8'}" in refused(path, GOOD.encode(found), encoding=other)
+        assert len(read(path, encoding=found)) == 2
     assert "is not utf-16" in refused(path, GOOD.encode("utf-16-le"), encoding="utf-16")
     path.write_bytes(GOOD.encode("utf-16"))
     assert len(read(path, encoding="utf-16")) == 2

@@ -3,6 +3,7 @@
 import pytest
 from tests.corpora.made import built
 
+from favor.corpora.posts import open_reader
 from favor.corpora.suspicions import Suspicions
 from favor.foundation.errors import UserError
 
@@ -17,7 +18,10 @@ from favor.foundation.errors import UserError
         ("caf\ufffd", "bytes were lost"),
         ("<p>hello</p>", "HTML tags"),
         ("NaN", "missing value"),
-        ("ouééééééé, café, \u00c2ge, l\u2019\u00e2ne, 1 < 2 > 0, <3, nan is a bread", ""),
+        ("he said &quot;no&quot;", "such as '&quot;'"),
+        ("one\\ntwo", "as two characters"),
+        ("one\\r\\ntwo", "as two characters"),
+        ("ouééééééé, café, \u00c2ge, l\u2019\u00e2ne, 1 < 2 > 0, <3, nan is a bread, R&D; \\nabla", ""),
     ],
 )
 def test_posts(text, said) -> None:
@@ -69,6 +73,20 @@ def test_a_repeated_header_is_refused_and_names_are_excluded_in_any_case(tmp_pat
     path.write_text(path.read_text() * 2)
     with pytest.raises(UserError, match=r"row 5 \(line 6\) repeats the header"):
         built(path, "mythos", tmp_path)
+
+
+def test_nuls_and_a_table_that_ends_within_its_last_row(tmp_path, capsys) -> None:
+    path = tmp_path / "a.csv"
+    for end, said in (("\n", False), ("", True)):
+        path.write_text(f"id,topic,date,text\nbob,,,on\0e two\nann,,,three fou{end}")
+        assert built(path, "blog_csv", tmp_path)[0]["kept"] == 2
+        lines = capsys.readouterr().err.splitlines()
+        assert f"{path}: 1 posts hold NUL characters" in lines[-1]
+        assert ("its last row ends without a line break" in lines[0]) == said
+    path.write_text('author,text\nbob,"on, two"')  # a quote ends a row too
+    assert not list(open_reader("table").suspicions(path))
+    path.write_text("author,text\nbob,on tw")
+    assert list(open_reader("table").suspicions(path))
 
 
 def test_a_file_of_another_compression_is_named(tmp_path) -> None:

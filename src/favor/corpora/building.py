@@ -215,7 +215,7 @@ class _Index:
         if len(text) <= self._longest_excluded and text.casefold() in self._excluded_texts:
             self._drop("excluded_text", post)
             return None
-        self.suspicions.look(text, post.row_label)
+        self.suspicions.look(text, post.row_label, post.text)
         prompt = clean_text(post.prompt) if post.prompt else ""
         day = day_of(post.date, self._date_format)
         if day == NONE and post.date.strip():

@@ -1,9 +1,11 @@
 """Reading delimited text (CSV) strictly and as a stream: a broken row stops the run and is named."""
 
 import csv
+import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
@@ -15,6 +17,7 @@ from favor.foundation.names import printable
 SUFFIXES = (".csv", ".tsv", ".txt")
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 LISTED_COLUMNS = 50
+LOOKED_AT = 20  # rows, with the header, that tell the sign between the columns
 BYTE_ORDER_MARK = "\ufeff"
 _EXCEL = re.compile('"?sep=(?P<sign>[^\r\n])"?\r?\n', re.IGNORECASE)  # a first line that names the separator to Excel
 LINE_END = re.compile(r"\r\n|\r|\n")
@@ -61,9 +64,10 @@ def read_delimited(path: Path, settings: ReaderSettings) -> Iterator[Record]:
 
 
 def delimiter_of(path: Path, settings: ReaderSettings) -> str:
-    """Return the sign between the columns: as set, the tab of a .tsv, or what divides the header.
+    """Return the sign between the columns: as set, the tab of a .tsv, or what divides the header and the first rows.
 
-    It is the comma unless the comma leaves one column and another sign makes more of it, the one that makes most.
+    It is the one that makes most columns, of those that make as many of the first rows as of the header if any do; the
+    comma before others.
     """
     if settings.separator is not None:
         return settings.separator
@@ -75,8 +79,7 @@ def delimiter_of(path: Path, settings: ReaderSettings) -> str:
                 return named["sign"]
         except UnicodeError:  # said where the rows are read
             return ","
-    columns = {sign: _columns(path, settings, sign) for sign in SEPARATORS}
-    return "," if columns[","] > 1 else max(SEPARATORS, key=columns.__getitem__)
+    return max(SEPARATORS, key=lambda sign: _columns(path, settings, sign))
 
 
 def _lines(stream: TextIO, longest: int) -> Iterator[str]:
@@ -90,19 +93,23 @@ def _lines(stream: TextIO, longest: int) -> Iterator[str]:
         yield "\n" if not number and _EXCEL.fullmatch(line) else line
 
 
-def _columns(path: Path, settings: ReaderSettings, sign: str) -> int:
-    """Return how many columns the header has if ``sign`` divides it, 0 if it cannot be read so."""
+def _columns(path: Path, settings: ReaderSettings, sign: str) -> tuple[bool, int]:
+    """Return whether ``sign`` makes as many columns of the first rows as of the header, two or more, and how many."""
+    header: list[str] = []
+    alike = False
     with open_text(path, settings.table_encoding, SUFFIXES) as (stream, _):
+        lines = _lines(stream, settings.maximum_field_characters)
         try:
-            header = next(
-                filter(
-                    None, csv.reader(_lines(stream, settings.maximum_field_characters), delimiter=sign, strict=True)
-                ),
-                [],
-            )
+            for fields in islice(filter(None, csv.reader(lines, delimiter=sign, strict=True)), LOOKED_AT):
+                header = header or fields
+                if len(fields) != len(header):
+                    break
+            else:
+                alike = True
         except (csv.Error, UnicodeError):  # said where the rows are read
-            return 0
-    return len(header) if all(field.strip() for field in header) else min(len(header), 1)
+            pass
+    columns = len(header) if all(field.strip() for field in header) else min(len(header), 1)
+    return alike and columns > 1, columns
 
 
 def _broken(name: str, label: str, what: str) -> UserError:
@@ -166,7 +173,7 @@ def read_columns(
     """
     delimiter = delimiter_of(path, settings)
     if settings.separator is None and delimiter != "," and ".tsv" not in path.suffixes:
-        key = ", for no comma divides the header; the corpus key 'separator' sets another" * settings.has_keys
+        key = "; the corpus key 'separator' sets another" * settings.has_keys
         print(f"{path}: the columns are separated by {SEPARATORS[delimiter]}{key}", file=sys.stderr)
     settings = settings.model_copy(update={"separator": delimiter})
     records = read_delimited(path, settings)
@@ -197,6 +204,17 @@ def read_columns(
         yield record.label, tuple([fields[at] for at in positions])
     if swallowed is not None:
         swallowed.finish()
+    for line in suspicions(path):
+        print(f"{path}: {line}", file=sys.stderr)
+
+
+def suspicions(path: Path) -> Iterator[str]:
+    """Yield a line where a table's last row ends without a line break or a quote: the file may have been cut there."""
+    if path.suffix.lower() in SUFFIXES:
+        with path.open("rb") as file:
+            file.seek(-min(2, path.stat().st_size), os.SEEK_END)
+            if not re.search(rb'[\r\n"]', file.read()):
+                yield "its last row ends without a line break; if the file was cut there, fetch it again"
 
 
 def _as_name(field: str) -> str:

@@ -88,8 +88,8 @@ class SourceFile(Section):
     )
     separator: Literal[",", ";", "\t", "|"] | None = key(
         None,
-        "Sign between the columns of a CSV; null takes tabs for `.tsv` and otherwise finds it: the comma, unless "
-        "another sign divides the header and the comma does not.",
+        "Sign between the columns of a CSV; null takes tabs for `.tsv` and otherwise the sign that divides the header "
+        "and the first rows into most columns.",
     )
     date_format: str | None = key(
         None,

@@ -23,6 +23,7 @@ DAMAGED_CONTENTS = (*DAMAGED, ValueError, KeyError, IndexError, OverflowError)
 
 # Text shrinks to a tenth, JSON of many like rows to a thirtieth. A file beyond both is made to fill memory.
 MOST_RATIO, FEW_BYTES = 200, 10_000_000
+START = 64  # bytes that tell UTF-16
 
 
 def too_large(size: int, packed: int) -> bool:
@@ -129,15 +130,32 @@ def open_text(
 ) -> Iterator[tuple[TextIO, str]]:
     """Yield (text stream with line ends kept, name for messages); a UTF-8 byte-order mark is skipped.
 
-    Raises what :func:`open_bytes` raises, and ``UserError`` where the encoding is unknown.
+    Raises what :func:`open_bytes` raises, and ``UserError`` where the encoding is unknown, or the file is UTF-16 and
+    the encoding another.
     """
     with open_bytes(path, suffixes) as (stream, name):
+        found = utf_16(cast(io.BufferedReader, stream).peek(START)[:START])
+        if found and not known_encoding(encoding).startswith("utf-16"):
+            raise UserError(
+                f"{name}: is {found}, not {encoding}; save it as UTF-8, or set the corpus key 'encoding' to {found}"
+            )
         yield io.TextIOWrapper(stream, encoding=_codec(encoding), errors=errors, newline=""), name
 
 
 def _codec(encoding: str) -> str:
     name = known_encoding(encoding)
     return "utf-8-sig" if name == "utf-8" else name
+
+
+def utf_16(start: bytes) -> str | None:
+    """Return which UTF-16 a text of these first bytes is, None where it is another encoding: half of its bytes are NUL.
+
+    With a byte-order mark it is "utf-16", which takes the mark off.
+    """
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    first, second = start[::2].count(0), start[1::2].count(0)
+    return {(False, True): "utf-16-le", (True, False): "utf-16-be"}.get((first > 1, second > 1))
 
 
 def known_encoding(encoding: str) -> str:

@@ -12,6 +12,8 @@ _MISREAD = re.compile("[ÂÃ][\xa1-\xbf]|â€[˜™œžš“”¦¢]")
 # Cyrillic, Greek or Chinese read as Latin-1: no language has so many of its letters in a row.
 _OTHER = re.compile(r"(?!(.)\1\1)[\xc0-\xd6\xd8-\xf6\xf8-\xff]{6}")
 _TAG = re.compile(r"</?(?:a|b|br|div|em|font|i|img|li|p|span|strong|table|td|tr|u|ul)\b[^<>]*>", re.IGNORECASE)
+_ENTITY = re.compile(r"&(?:amp|quot|apos|lt|gt|nbsp|#\d{2,5}|#x[0-9a-f]{2,4});", re.IGNORECASE)
+_ESCAPED = re.compile(r"\S\\r?\\?n")  # a path or a formula has a space before its backslash
 _MISSING = frozenset(("nan", "null", "none", "n/a", "na", "<na>", "undefined"))
 _NOBODY = _MISSING | {"[deleted]", "deleted", "anonymous", "anon", "unknown", "guest", "automoderator", "-", "?"}
 _LONGEST_MISSING = max(map(len, _MISSING))
@@ -24,6 +26,9 @@ _MEANINGS = {
     "other": "hold letters such as 'Ïðèâåò', as another encoding read as Latin-1 gives; set 'encoding' to the file's",
     "replaced": "hold the character U+FFFD, where bytes were lost; make the file again from its source",
     "tagged": "hold HTML tags, which stay in the text; remove them if they are not the author's",
+    "entities": "still hold entities, such as '&quot;', once they are resolved; resolve those of the source once more",
+    "escaped": "hold '\\n' as two characters; write line breaks in their place where the source had them",
+    "nul": "hold NUL characters, which become spaces; make the file again from its source",
     "missing": "are a word for a missing value, such as 'nan'; list it under 'excluded_texts' if it is one",
 }
 
@@ -34,8 +39,10 @@ class Suspicions:
     def __init__(self) -> None:
         self._posts: dict[str, tuple[int, str]] = {}
 
-    def look(self, text: str, label: str) -> None:
-        """Count a cleaned post."""
+    def look(self, text: str, label: str, raw: str = "") -> None:
+        """Count a cleaned post; ``raw``: as it was before."""
+        if "\0" in raw:
+            self._count("nul", label)
         if not text.isascii():
             if _MISREAD.search(text):
                 self._count("misread", label)
@@ -45,6 +52,10 @@ class Suspicions:
                 self._count("replaced", label)
         if "<" in text and _TAG.search(text):
             self._count("tagged", label)
+        if "&" in text and _ENTITY.search(text):
+            self._count("entities", label)
+        if "\\" in text and _ESCAPED.search(text):
+            self._count("escaped", label)
         if len(text) <= _LONGEST_MISSING and text.casefold() in _MISSING:
             self._count("missing", label)
 

@@ -156,6 +156,8 @@ def _json_lines(path: Path, settings: ReaderSettings) -> Iterator[tuple[str, dic
                     )
                 if not line.strip():
                     continue
+                if empty and line.lstrip().startswith("["):
+                    raise UserError(f"{name}: is a JSON array; write it as JSON Lines, one object per line")
                 empty = False
                 row = json.loads(line, object_pairs_hook=_object)
                 if not isinstance(row, dict):

@@ -114,7 +114,8 @@ def roles_of(columns: Mapping[str, Column], source: str, date_format: str | None
         if not candidates:
             what = {
                 "text": f"no column holds texts ({TEXT_WORDS} words per row or more)",
-                "author": f"no column names authors (short values, each on {FEWEST_POSTS} rows or more)",
+                "author": f"no column names authors (short values, each on {FEWEST_POSTS} rows or more; floating-point "
+                "numbers such as 123.0 count as none, so store them as whole numbers or text)",
             }[role]
             raise UserError(f"{source}: {what}; its columns are {printable(', '.join(columns))}")
         named = _named(candidates, role)

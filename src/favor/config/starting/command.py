@@ -66,6 +66,7 @@ def found(source: Source, sizes: Sizes) -> list[str]:
     )
     return [
         f"{source.reader}: {READERS.get(source.reader, EXPORTED)}" + (f"; {columns}" if columns else ""),
+        *([f"what is not UTF-8 is read as {source.encoding}; --encoding sets another"] if source.encoding else []),
         f"{source.authors['documents'].sum():,} posts of {len(source.authors):,} authors, of whom {sizes.eligible} "
         f"have {sizes.minimum_posts} posts and {sizes.minimum_words:,} words",
         f"{sizes.clients} are clients, {sizes.asce_a} train a style encoder, {sizes.background} a base model",

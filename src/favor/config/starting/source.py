@@ -2,7 +2,8 @@
 
 import tempfile
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -14,8 +15,9 @@ from favor.corpora.dates import names_days
 from favor.corpora.delimited import SUFFIXES, delimiter_of
 from favor.corpora.documents import stream_documents
 from favor.corpora.posts import ReaderSettings, open_reader
+from favor.corpora.readers import blog_xml
 from favor.corpora.settings import Cleaning, Splitting
-from favor.corpora.sources import undecodable_offset
+from favor.corpora.sources import DAMAGED_CONTENTS, START, open_bytes, open_zip, undecodable_offset, utf_16
 from favor.corpora.splits import split_documents
 from favor.corpora.tabular import JSONL_SUFFIXES, PARQUET_SUFFIXES, table_rows
 from favor.exports import text_folder, whatsapp
@@ -28,6 +30,7 @@ ENCODINGS = ("utf-8", "cp1252")
 REMEDIES = {  # for what people have and is no table here
     (".xlsx", ".xls", ".ods"): "save it as CSV in UTF-8, with one line of column names",
     (".json",): "write it as JSON Lines (.jsonl), one object per line",
+    (".zip", ".gz"): "unpack it, or name one table's archive after it, such as posts.csv.zip",
 }
 
 
@@ -128,6 +131,10 @@ def _reader(path: Path) -> str:
     names = [name for name in EXPORTS.names() if name != "text_folder"]
     if export := next((name for name in names if EXPORTS.load(name).EXPORT.exports(path)), ""):
         return export
+    if path.suffix.lower() == ".zip" and path.is_file():
+        with suppress(*DAMAGED_CONTENTS), open_zip(path, str(path)) as archive:
+            if any(blog_xml.FILE_NAME.fullmatch(PurePosixPath(name).name) for name in archive.namelist()):
+                return "blog_xml"
     arrow = [*path.glob("*.arrow"), *path.glob("*/*.arrow")] if path.is_dir() else []
     if arrow or path.suffix.lower() in (".arrow", ".feather"):
         raise UserError(f"{path}: Arrow is not read; write it as Parquet in Python: {_as_parquet(path, arrow)}")
@@ -175,9 +182,12 @@ def _is_csv(path: Path) -> bool:
 
 
 def _encoding(path: Path) -> str | None:
-    """Return the first encoding that a text table is in, None for UTF-8 and Parquet."""
+    """Return the encoding of a text table: UTF-16 or the first of ``ENCODINGS``; None for UTF-8 and Parquet."""
     if {suffix.lower() for suffix in path.suffixes} & {*PARQUET_SUFFIXES}:
         return None
+    with open_bytes(path, TABLES) as (stream, _):
+        if found := utf_16(stream.read(START)):
+            return found
     for encoding in ENCODINGS:
         if undecodable_offset(path, encoding, TABLES) < 0:
             return None if encoding == "utf-8" else encoding

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from favor.corpora.delimited import read_columns
+from favor.corpora.delimited import suspicions as suspicions
 from favor.corpora.posts import RawPost, ReaderSettings
 
 COLUMNS = {"author": "id", "topic": "topic", "date": "date", "text": "text"}

@@ -6,6 +6,7 @@ The corpus key ``columns`` gives the file's own names where they differ, such as
 from collections.abc import Iterator
 from pathlib import Path
 
+from favor.corpora.delimited import suspicions as suspicions
 from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, ReaderSettings
 from favor.corpora.tabular import read_rows
 
