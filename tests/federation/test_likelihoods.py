@@ -49,6 +49,14 @@ def texts(base) -> pd.DataFrame:
     return read_base(base, LORA, made)
 
 
+def test_clients_without_an_unseen_text_are_named(base, capsys) -> None:
+    kept = {f"{client}-{place}" for client in ("client_001", "client_003") for place in range(4)}
+    made = texts_to_read(base.tokenizer, client_texts(), kept, [], CHOICE)
+    assert made["client"].unique().tolist() == ["client_002"]
+    assert "client_001, client_003: no unseen text of 10 tokens" in (said := capsys.readouterr().err)
+    assert said.endswith("(2 of 3 clients)\n")
+
+
 def by_peft(model_folder, tmp_path, adapter, texts) -> list[float]:
     """Sums of ln p of the supervised tokens, one text and one plain forward pass at a time, of a PeftModel."""
     from transformers import AutoModelForCausalLM

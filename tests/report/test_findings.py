@@ -28,8 +28,11 @@ def evidence(p=None, encoder="unseen", values=None, half=0.05) -> pd.DataFrame:
 
 
 def kept(scores, shares=None, common=None, passed=90, encoder="unseen") -> pd.DataFrame:
-    """Scores of voice_kept: by method (value, low, high) of the attribution, of the share, and on common prompts."""
-    rows, limits, places = [], ("score", "score_low", "score_high"), ("", "low", "high")
+    """Scores of voice_kept: by method (value, low, high) of the attribution, of the share, and on common prompts.
+
+    A fourth number on common prompts: the authors who have a text there.
+    """
+    rows, limits, places = [], ("score", "score_low", "score_high", "authors"), ("", "low", "high")
     for method, ends in scores.items():
         rows.append((method, "kept_author_accuracy", "score", ends[0], passed))
         share = (shares or {}).get(method, (0.5, 0.1, 0.9))
@@ -180,6 +183,8 @@ def test_a_voice_is_shown_where_the_prompts_do_not_carry_it() -> None:
     assert "In the authors' voices, above chance on common prompts too (Holm over 3 methods): FAVoR." in said
     assert "as they are the authors' own words and common prompts do not show more: Ditto." in said
     assert "Whether texts go to the right author more often than by chance is open for FedAvg" in said
+    few = kept(scores, common={"fedavg": AT_CHANCE, "ditto": AT_CHANCE, "favor": (*ABOVE, 5)})
+    assert "In the authors' voices" not in voices(facts(scores=few, methods=names))
 
 
 def test_without_common_prompts_a_voice_is_shown_above_the_base() -> None:

@@ -175,6 +175,11 @@ def test_common_prompts_lie_between_the_ends_of_own_ones(copied) -> None:
         notes = scores.loc[(scores["metric"] == f"kept_{measure}") & (scores["method"] == "gold"), "note"]
         assert notes.str.startswith("people wrote no continuations").any()
     assert not copied["metric"].str.startswith("kept_common").any()
+    common.loc[(common["method"] == "0.5") & (common["client"] == common["client"].min()), "passed"] = False
+    fewer = voice_kept.score(replace(inputs, common_generations=common, _cache={}), FEW)
+    counted = fewer[(fewer["metric"] == "kept_common_accuracy") & (fewer["variant"] == "authors")].set_index("method")
+    assert counted.loc[["0.5", "1.0", "gold"], "value"].tolist() == [9, 10, 0]
+    assert counted.loc["0.5", "n"] == 0.9 * counted.loc["1.0", "n"] > 0
 
 
 def test_what_authors_lose_by_hand(three_authors) -> None:

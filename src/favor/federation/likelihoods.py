@@ -4,6 +4,7 @@ A text is a prefix as long as the experiment's prompts, which is context, and wh
 model reads as it generates, and a gate that follows the prompt is that of the prefix.
 """
 
+import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from favor.corpora.style_features import VERIFIER_WORDS
 from favor.federation.inference import ClientAdapter, adapted_requests
 from favor.federation.schemas import LIKELIHOOD, READ_TEXTS
 from favor.federation.settings import TextChoice
+from favor.foundation.names import printable
 from favor.foundation.seeds import numpy_generator
 from favor.foundation.words import document_words
 from favor.inference.generation import GenerationRequest
@@ -39,7 +41,7 @@ def texts_to_read(
     texts: the table ``client_texts``; of each client at most ``texts_per_client`` test texts are taken, in an order
     drawn by (``seed``, client), that are not in ``left_out`` and have ``minimum_tokens`` behind their prefix. neutral:
     passages, of which every token behind the first prefix is supervised once, in windows; at most ``neutral_texts`` of
-    these.
+    these. A line on standard error names the clients without a text.
     """
     rows: list[tuple[Any, ...]] = []
     prefix, most, least = choice.prefix_tokens, choice.maximum_tokens, choice.minimum_tokens
@@ -59,6 +61,13 @@ def texts_to_read(
             made += 1
             if made == choice.texts_per_client:
                 break
+    unread = sorted({*texts["client"]} - {row[1] for row in rows})
+    if unread:
+        print(
+            f"{', '.join(map(printable, unread))}: no unseen text of {prefix + least} tokens, so none of theirs is "
+            f"read ({len(unread)} of {texts['client'].nunique()} clients)",
+            file=sys.stderr,
+        )
     windows = [
         _cut(ids, spans, passage, start, prefix, most)
         for passage in neutral

@@ -212,11 +212,13 @@ def attributed(facts: Facts) -> pd.DataFrame:
 
 def beyond_prompts(facts: Facts, methods: pd.Index) -> pd.Series:
     """Return by method whether more is shown than the prompts may carry (:func:`attributed`)."""
-    columns = ["score", "score_low", "score_high"]
+    columns = ["score", "score_low", "score_high", "authors"]
     common = facts.scores(COMMON, facts.kept).reindex(index=methods, columns=columns)
-    if common["score"].notna().any():
-        rates = common.set_axis(["value", "low", "high"], axis=1)
-        return rates_above(rates, facts.chance, facts.authors)["state"] == "above"
+    known = common["score"].notna()
+    if known.any():
+        rates = common.set_axis(["value", "low", "high", "authors"], axis=1)
+        authors = int(rates.loc[known, "authors"].fillna(facts.authors).min())  # as authors_read counts them
+        return rates_above(rates, facts.chance, authors)["state"] == "above"
     over = differences(facts.evidence, facts.encoder, HEADLINE, BASE).set_index("rival").reindex(methods)
     claims = settle(over["p"].astype(float), over["p"] * math.nan, -over["delta"].astype(float), facts.authors)
     return claims["state"] == "above"

@@ -99,19 +99,22 @@ def score(inputs: ScoreInputs, settings: Resampled) -> pd.DataFrame:
 
     The variant "" is the share; ``low`` and ``high`` are the ends of its 95 % interval. ``score`` (with ``score_low``
     and ``score_high``), ``floor`` and ``ceiling`` are what is behind it. ``over_base``, ``over_base_low`` and
-    ``over_base_high`` are the share with the base model as floor. ``distinct_auc`` and the two correlations with what
+    ``over_base_high`` are the share with the base model as floor. ``authors``, on common prompts: how many have an
+    output that passed. ``distinct_auc`` and the two correlations with what
     an author loses have ``low`` and ``high`` too. ``margin_lost`` and ``distance_from_mean`` have a variant per client
     alone. Settings: ``encoders`` (None: all), ``draws`` and ``seed`` of the bootstrap. The mean over ``inputs.unseen``
     is scored too, as an encoder of the name ``UNSEEN``.
     """
     counts = observed_and_resampled(len(inputs.clients), settings.seed, settings.draws)
     scores: list[Score] = []
-    survivors, outputs = Counter[str](), Counter[str]()
+    survivors, outputs, answers = Counter[str](), Counter[str](), Counter[str]()
     clusters, everyone = authors_of(inputs.runs), authors_of(inputs.runs, failed=True)
     shared = authors_of(inputs.common_runs)
     for run in inputs.runs:
         survivors[run.method] += len(run.survivors)
         outputs[run.method] += len(run.items)
+    for run in inputs.common_runs:
+        answers[run.method] += len(run.survivors)
     spaces: dict[str, dict[str, dict[str, np.ndarray]]] = {}  # encoder -> method -> measure -> draws by seed
     for encoder in read_encoders(inputs, settings.encoders):
         values: dict[str, dict[str, list[np.ndarray]]] = {}  # method -> measure -> draws by seed
@@ -136,7 +139,8 @@ def score(inputs: ScoreInputs, settings: Resampled) -> pd.DataFrame:
     for encoder, means in spaces.items():
         without = _without_pairs(inputs) if np.isnan(means["gold"]["generated_source_auc"][:, 0]).any() else ""
         for method, n in survivors.items():
-            counted = dict.fromkeys((*OWN_PROMPTS, *COMMON_PROMPTS), n) | {FAILURES_WRONG: outputs[method]}
+            counted = dict.fromkeys(OWN_PROMPTS, n) | {FAILURES_WRONG: outputs[method]}
+            counted |= dict.fromkeys(COMMON_PROMPTS, answers[method])
             # Of a method's intervals the clusters are the authors who have an output.
             present = dict.fromkeys(OWN_PROMPTS, clusters[method]) | {FAILURES_WRONG: everyone[method]}
             present |= dict.fromkeys(COMMON_PROMPTS, shared.get(method, 0))
@@ -301,6 +305,9 @@ def _rows(
     nothing = {"author_accuracy": 1.0 / authors, FAILURES_WRONG: 1.0 / authors}
     nothing |= {"generated_source_auc": 0.5, "author_margin": 0.0}
     for measure in measures:
+        if measure == "common_accuracy":
+            passed = float(present[measure])
+            yield Score(ALL_SEEDS, method, encoder, f"kept_{measure}", "authors", passed, counted[measure])
         end = COMMON_PROMPTS.get(measure, measure)
         ceiling, missing = means["gold"][end], np.full_like(means["gold"][end], np.nan)
         own, bounds = means[method].get(measure, missing), BOUNDS[end]
