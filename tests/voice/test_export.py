@@ -93,11 +93,12 @@ def test_the_card_says_whose_voice_it_is_on_what_and_how_to_ask(exported) -> Non
     assert "FROM ./base.gguf\nADAPTER ./adapter.gguf\n" in (exported / "Modelfile").read_text()
 
 
-def test_the_findings_of_the_report_stand_on_the_card_where_it_is_of_this_voice(voice, tmp_path) -> None:
+def test_the_findings_of_the_report_stand_on_the_card_where_it_is_of_this_voice(voice, tmp_path, capsys) -> None:
     digest = VoiceFolder(voice).read_record().digest
     for name, known in (("this", digest), ("other", "0")):
-        (voice / "report.json").write_text(json.dumps({"digest": known, "findings": ["Found this."]}))
+        (voice / "report.json").write_text(json.dumps({"digest": known, "findings": ["Found this.", "warning: it."]}))
         command("export", tmp_path / name, "--consent", "mine", "--voice", voice)
+        assert capsys.readouterr().out.endswith("\nwarning: it.\n") == (name == "this")
     assert "- Found this." in (tmp_path / "this" / "README.md").read_text()
     assert "- Found this." not in (tmp_path / "other" / "README.md").read_text()
     assert UNKNOWN in (tmp_path / "this" / "README.md").read_text()

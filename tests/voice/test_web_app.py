@@ -12,6 +12,7 @@ from http.client import HTTPConnection
 from threading import Thread
 from urllib.parse import urlsplit
 
+import numpy as np
 import pandas as pd
 import pytest
 from selenium.webdriver.support.ui import WebDriverWait
@@ -20,6 +21,7 @@ from tests.voice.conftest import Trigrams, command, refusal
 from tests.voice.test_score import CONTRAST
 
 from favor.corpora.schemas import CLIENT_TEXTS
+from favor.encoders.base import Unread
 from favor.foundation.parquet import read_parquet
 from favor.voice.contrast import Contrast
 from favor.voice.folder import VoiceFolder
@@ -89,6 +91,18 @@ def test_an_answer_is_text_whatever_is_asked(address) -> None:
     assert "<b>" not in found
     plain = re.sub(r"<[^>]*>", "", found[found.index('class="shown"') :])
     assert "&lt;script&gt;alert" in plain
+
+
+def test_what_the_encoder_did_not_read_is_passed_on() -> None:
+    class Cutting(Trigrams):
+        def encode(self, texts, progress=None) -> np.ndarray:
+            self.count(Unread(len(texts), len(texts), 20, 5))
+            return super().encode(texts, progress)
+
+    remembered = Remembered(Cutting())
+    remembered.encode(["one", "two"])
+    remembered.encode(["one", "three"])
+    assert remembered.unread == (3, 3, 40, 10)
 
 
 def test_habits_are_marked_where_they_stand() -> None:

@@ -67,7 +67,9 @@ def run(arguments: argparse.Namespace) -> None:
         print(
             f"{ADAPTER} was read back and adds to every layer what the adapter adds; llama.cpp and Ollama were not run"
         )
-    print(*(line for line in measures if line.startswith("warning")), sep="\n", end="")
+    for line in measures:
+        if line.startswith("warning"):
+            print(line)
 
 
 def place(request: Request) -> str:

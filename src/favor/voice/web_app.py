@@ -68,6 +68,7 @@ class Remembered(TextEncoder):
         new = sorted(set(texts) - self._known.keys())
         if new:
             self._known |= dict(zip(new, self._encoder.encode(new, progress), strict=True))
+            self.unread = self._encoder.unread
         return np.stack([self._known[text] for text in texts])
 
 
