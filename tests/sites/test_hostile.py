@@ -62,6 +62,15 @@ def test_a_site_takes_nothing_from_a_manifest_that_it_did_not_agree_to(trained, 
         ("its time ended at 2020-01-01T00:00:00Z", {"ends": "2020-01-01T00:00:00Z"}),
     ):
         assert line in refused(favor, "site", "train", site, handed_out(made, **values)), line
+    for folder, line in (
+        (site, "put back your copy, or make another with 'favor site key'"),
+        (made.server, "open a new"),
+    ):
+        (folder / "key").rename(folder / "kept")  # nobody knows another one
+        asked = ("site", "train", site, made.opened) if folder == site else ("server", "open", folder)
+        assert f"{folder / 'key'}: file not found; " in (said := refused(favor, *asked))
+        assert line in said
+        (folder / "kept").rename(folder / "key")
     without = handed_out(made, lambda content: content["digests"].pop("adapter"))
     assert "names no digest of its adapter" in refused(favor, "site", "train", site, without)
     for line, tensors in (

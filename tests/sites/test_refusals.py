@@ -133,8 +133,10 @@ def test_a_site_trains_what_it_agreed_to_and_nothing_else(trained, favor) -> Non
     (wrong / "manifest.json").write_text(text)
     content = bytearray((wrong / "adapter.safetensors").read_bytes())
     content[-1] ^= 1
-    (wrong / "adapter.safetensors").write_bytes(content)
-    assert re.search("adapter: .* here, .* there", refused(favor, "site", "train", made.site(cohort[0]), wrong))
+    for part in (content, content[:-9]):
+        (wrong / "adapter.safetensors").write_bytes(part)
+        said = refused(favor, "site", "train", made.site(cohort[0]), wrong)
+        assert "adapter.safetensors: cut, or not the file that manifest.json is of; ask the coordinator" in said
     export = ("site", "export", made.site(cohort[0]), made.opened, made.folder / "out")
     assert "kind: final is wanted here, round there" in refused(favor, *export)
 

@@ -53,11 +53,16 @@ def tensors_digest(tensors: Mapping[str, np.ndarray]) -> str:
     )
 
 
-def secret_key(path: Path) -> Ed25519PrivateKey:
-    """Return the private key of ``path``, which is made where it is missing: 32 bytes that its owner alone can read."""
+def secret_key(path: Path, lost: str = "") -> Ed25519PrivateKey:
+    """Return the private key of ``path``: 32 bytes that its owner alone can read. Where it is missing it is made.
+
+    ``lost``: what that means where others know the key already; it raises ``UserError`` then.
+    """
     require("sites", FEDERATION)
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+    if lost and not path.exists():
+        raise UserError(f"{path}: file not found; {lost}")
     return Ed25519PrivateKey.from_private_bytes(secret(path))
 
 

@@ -249,6 +249,8 @@ def new_key(arguments: argparse.Namespace) -> None:
 def train(arguments: argparse.Namespace) -> None:
     """Train a round and write its upload. Raises ``UserError`` in one line for what the site did not agree to."""
     site = Site(arguments.site)
+    lost = "put back your copy, or make another with 'favor site key', which the coordinator must take for yours first"
+    key = secret_key(site.path / "key", lost)
     stage, personal, name = site.shared, site.personal, site.name
     with site.receiving(arguments.round):
         manifest, last = site.read(arguments.round, "round")
@@ -273,7 +275,7 @@ def train(arguments: argparse.Namespace) -> None:
             site.keep(number, "personal", site.run_personal(personal, number, start, shared, weights))
         words = int(read_parquet(site.path / "allocation.parquet", ALLOCATION)["allocated_words"].iloc[0])
         given = rounded(upload(result, shared, stage, state), stage.upload_bits, site.seed, number, name)
-        write_upload(sent, name, given, manifest, site.digests, words, secret_key(site.path / "key"))
+        write_upload(sent, name, given, manifest, site.digests, words, key)
     elif safetensors_header(sent)["manifest"] != manifest_digest(manifest):
         raise UserError(f"{arguments.round}: round {number} was trained by another manifest; a round is trained once")
     note(site.path, "to send", "coordinator", [(sent.name, file_digest(sent))], round=number)
