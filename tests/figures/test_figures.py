@@ -601,7 +601,7 @@ def test_a_figure_says_what_it_shows(tmp_path) -> None:
     shown = Methods(["favor", "fedavg"])
     draw("homogenisation", tmp_path / "ladder.svg", scores=drift_table())
     element = inline_svg(tmp_path / "ladder.svg", "a", "Homogenisation")
-    said = "Spread between authors, relative to their real texts: 3 methods, from 0.00 to 0.60."
+    said = "Spread between authors, relative to their real texts: 2 methods, from 0.30 to 0.60."
     assert f'aria-label="Homogenisation {said}"' in element
     assert "dc:title" not in element
     draw("homogenisation", tmp_path / "silent.svg", scores=drift_table().assign(value=np.nan))

@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.lines import Line2D
 
 from favor.figures.drawing import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, ink
-from favor.paper.names import METHODS, method_name, unmarked
+from favor.paper.names import CONTROLS, METHODS, method_name, unmarked
 from favor.tables.cells import printed
 from favor.tables.escape import minus
 
@@ -126,9 +126,9 @@ class Methods:
     def span(self, what: str, values: Mapping[Any, float]) -> str:
         """Return a sentence on what is drawn: of how many rows, and between which values; "" without any.
 
-        It names no row: that one is higher than another takes a test.
+        It names no row: that one is higher than another takes a test. References are not counted.
         """
-        known = [value for value in values.values() if math.isfinite(value)]
+        known = [value for row, value in values.items() if row not in CONTROLS and math.isfinite(value)]
         if not known:
             return ""
         ends = [minus(printed(end, 2)) for end in (min(known), max(known))]

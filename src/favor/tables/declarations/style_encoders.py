@@ -54,7 +54,7 @@ SIGNATURE_SPACE_NATIVE = TableSpec(
 )
 
 DIMENSIONS = {
-    "contraction": "Contrac-\ntions",
+    "contraction": "Contractions",
     "nbr_substitution": "Number\nsubst.",
     "emotives": "Emotives",
     "em-subj-pronoun": "Subject\npronoun",
