@@ -15,14 +15,16 @@ from pydantic.fields import FieldInfo
 from favor.config.configuration import Configuration
 from favor.config.messages import bare, kind_name, may_be_null
 from favor.federation.method import declared_method
-from favor.foundation.registry import METHODS
+from favor.figures.specs import figures_in_order
+from favor.foundation.declarations import declared_value
+from favor.foundation.registry import ENCODER_KINDS, METHODS, TABLES
 from favor.foundation.section import Section
+from favor.tables.specs import Section as TableSection
 
 ROOT = Path(__file__).resolve().parents[3]
 README = ROOT / "config" / "README.md"
 
 TABLE = re.compile(r"(<!-- keys of (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
-METHOD_TABLE = "methods"  # in place of a section's name
 _LONG_LIST = 8  # items of a default that a table still prints
 _BOUNDS = ((Ge, "ge", "≥"), (Gt, "gt", ">"), (Le, "le", "≤"), (Lt, "lt", "<"))
 
@@ -66,7 +68,7 @@ def readme_text(text: str) -> str:
     """Return the README ``text`` with the tables between its markers made again."""
     models = {model.__name__: model for model in sections()}
     return TABLE.sub(
-        lambda found: f"{found[1]}{_methods() if found[2] == METHOD_TABLE else _table(models[found[2]])}{found[3]}",
+        lambda found: f"{found[1]}{LISTS[found[2]]() if found[2] in LISTS else _table(models[found[2]])}{found[3]}",
         text,
     )
 
@@ -78,6 +80,31 @@ def _methods() -> str:
         values = ", ".join(f"`{each.name}: {json.dumps(each.default)}`" for each in fields)
         lines.append(f"| `{name}` | {declared_method(name).title} | {values or 'none'} |")
     return "\n".join([*lines, ""])
+
+
+def _options() -> str:
+    lines = ["| kind | options and their defaults |", "|---|---|"]
+    for kind in ENCODER_KINDS.names():
+        options = declared_value(ENCODER_KINDS.path(kind), "DEFAULTS", {})
+        values = ", ".join(f"`{name}: {json.dumps(each)}`" for name, each in options.items() if name != "source")
+        lines.append(f"| `{kind}` | {values} |")
+    return "\n".join([*lines, ""])
+
+
+def _labels() -> str:
+    groups: dict[str, list[str]] = {
+        section: [] for section in (*typing.get_args(TableSection), "Of a sweep", "Figures")
+    }
+    for label in TABLES.names():
+        spec = TABLES.declared(label)
+        groups["Of a sweep" if spec.over_points else spec.section].append(label)
+    groups["Figures"] = figures_in_order()
+    lines = [f"| {name} | {', '.join(f'`{each}`' for each in found)} |" for name, found in groups.items() if found]
+    return "\n".join(["| section | names |", "|---|---|", *lines, ""])
+
+
+# Tables in place of a section's, by the name in their marker.
+LISTS = {"methods": _methods, "options": _options, "labels": _labels}
 
 
 def _table(model: type[Section]) -> str:
