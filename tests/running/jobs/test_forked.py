@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import SimpleNamespace
 
 import psutil
@@ -162,11 +163,16 @@ def test_a_job_goes_on_after_its_caller(server, repository, tmp_path) -> None:
     assert not watcher.is_running()
 
 
-def test_only_jobs_beside_snakemake_are_forked(monkeypatch) -> None:
+def test_only_jobs_beside_snakemake_are_forked(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
     executed, dag = [], SimpleNamespace(needrun_jobs=lambda: range(3))
 
     def execute(self, fname, edit=False) -> None:
         executed.append(fname)
+
+    def start(name, **changed) -> None:
+        Path(name).write_text("raise KeyboardInterrupt")
+        PythonScript.execute_script(SimpleNamespace(**{**plain, **changed}), name)
 
     monkeypatch.setattr(PythonScript, "execute_script", execute)
     monkeypatch.setattr(forked.ForkServer, "connect", lambda self, jobs: "connected")
@@ -175,15 +181,18 @@ def test_only_jobs_beside_snakemake_are_forked(monkeypatch) -> None:
     forked.fork_local_jobs(SimpleNamespace(dag=dag))
     plain = {"conda_env": None, "container_img": None, "env_modules": None, "resources": {}}
     for change in ({}, {"conda_env": "e"}, {"container_img": "i"}, {"env_modules": "m"}, {"resources": {"gpu": 1}}):
-        PythonScript.execute_script(SimpleNamespace(**{**plain, **change}), str(change))
+        start("-".join(change) or "beside", **change)
     assert len(executed) == 4
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    PythonScript.execute_script(SimpleNamespace(**{**plain, "resources": {"gpu": 1}}), "forked")
+    start("forked", resources={"gpu": 1})
     assert len(executed) == 4
     PythonScript.execute_script = execute
     forked.fork_local_jobs(SimpleNamespace(dag=dag), wanted=False)
-    PythonScript.execute_script(SimpleNamespace(**plain), "alone")
+    start("alone")
     assert executed[4:] == ["alone"]
+    # Ctrl-C, as it is raised there while it imports.
+    ended = subprocess.run([sys.executable, "alone"], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (-signal.SIGINT, "")
 
 
 def test_a_server_is_started_when_it_pays_and_an_empty_name_means_none(monkeypatch) -> None:

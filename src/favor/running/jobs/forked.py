@@ -28,6 +28,7 @@ from favor.running.devices.leases import visible_devices
 SERVER = "FAVOR_FORK_SERVER"
 _SCRIPT = Path(__file__).with_name("fork_server.py")
 _FEWEST = 10  # jobs for which a server pays
+_QUIET = "import sys; sys.excepthook = lambda kind, *rest: kind is KeyboardInterrupt or sys.__excepthook__(kind, *rest)"
 _THREADS = ("OMP", "GOTO", "OPENBLAS", "MKL", "NUMEXPR")
 
 
@@ -76,22 +77,23 @@ def start(name: str) -> subprocess.Popen[bytes]:
 def fork_local_jobs(workflow: Any, wanted: bool = True, results: Path | None = None) -> None:
     """Let scripts that run on this machine, beside Snakemake and in its environment, be forked, where that is wanted.
 
-    Not those that take a GPU: which one it is must be known before torch is imported. Where no job has left its
-    benchmark in ``results`` yet, all are to be done: the server imports its libraries while Snakemake plans them.
+    Not those that take a GPU: which one it is must be known before torch is imported. All that are not forked print no
+    traceback where Ctrl-C meets them while they import. Where no job has left its benchmark in ``results`` yet, all are
+    to be done: the server imports its libraries while Snakemake plans them.
     """
     execute, server = PythonScript.execute_script, ForkServer(os.environ.get(SERVER))
-    if not wanted or sys.platform != "linux":
-        return  # elsewhere a fork of a process with threads is not safe
+    wanted = wanted and sys.platform == "linux"  # elsewhere a fork of a process with threads is not safe
 
     def fork_or_execute(self: Any, fname: str, edit: bool = False) -> None:
-        elsewhere = self.conda_env or self.container_img or self.env_modules
+        elsewhere = not wanted or self.conda_env or self.container_img or self.env_modules
         on_gpu = self.resources.get("gpu", 0) and visible_devices()
         connection = None if elsewhere or on_gpu else server.connect(len(list(workflow.dag.needrun_jobs())))
         if connection is None or not _run(self, os.path.abspath(fname), connection):
+            Path(fname).write_text(f"{_QUIET}\n{Path(fname).read_text(encoding='utf-8')}", encoding="utf-8")
             execute(self, fname, edit)
 
     PythonScript.execute_script = fork_or_execute
-    if results is not None and not (results / "benchmarks").exists():
+    if wanted and results is not None and not (results / "benchmarks").exists():
         workflow.execute = _with_server(workflow.execute, server)
 
 
