@@ -76,11 +76,11 @@ def work(plan, model_folder, tmp_path, repository, monkeypatch) -> Callable[...,
         if script == "train_shared":
             track = training.project.plans("micro")["global_asce"].shared.track
             key = Key(experiment="micro", seed="1", track=track, round="0", batch="0")
-            cfg, clients = training.train_shared_settings(key), training.shared_clients(key)
+            cfg, clients = training.train_shared_settings(key), training.job_clients(key)
             made = ("upload", "endpoints")
         else:
             key = Key(experiment="micro", seed="1", method="local_only_asce", phase="last", batch="0")
-            cfg, clients = training.train_personal_settings(key), training.personal_clients(key)
+            cfg, clients = training.train_personal_settings(key), training.job_clients(key)
             made = ("pack", "passing")
         if validation:  # which the shared stage of a row whose clients do not generate with its end does not read
             cfg["training"]["validation"] = {"patience": None, **validation}

@@ -98,7 +98,6 @@ def attacked(kind, share, **more) -> Callable[[dict[str, Any]], None]:
 def test_an_attack_changes_what_attackers_send_or_train_on_and_nothing_else(plan) -> None:
     plain = plan(change=attacked("flip", 0)).training
     run = run_key("micro", "1", "favor")
-    stage = plain.project.plan(run).shared
     assert plain.shared_texts(run) == plain.paths.texts.of(run)
     for kind, factor in (("scale", 8.0), ("flip", 1.0), ("hijack", 1.0), ("hijack", 8.0)):
         training = plan(change=attacked(kind, 0.25, factor=factor)).training
@@ -107,11 +106,11 @@ def test_an_attack_changes_what_attackers_send_or_train_on_and_nothing_else(plan
         changed = set()
         for number in range(2):
             for job, path in zip(
-                training.round_jobs(run, stage, number), training.round_uploads(run, stage, number), strict=True
+                training.jobs(training.round_step(run, number)), training.round_uploads(run, number), strict=True
             ):
                 assert training.train_shared_settings(job) == plain.train_shared_settings(job)
                 if path != training.paths.upload.of(job):
-                    (client,) = training.shared_clients(job)
+                    (client,) = training.job_clients(job)
                     changed.add(client)
                     sent = {"attackers": [client], "factor": -1.0 if kind == "flip" else factor}
                     assert training.poison_updates_settings(job) == sent
@@ -120,7 +119,7 @@ def test_an_attack_changes_what_attackers_send_or_train_on_and_nothing_else(plan
         assert hijacks == (kind == "hijack")
         if hijacks:
             assert training.poison_data_settings(run) == {"attackers": found.clients, "target": found.target}
-    assert plain.round_uploads(run, stage, 0) == [plain.paths.upload.of(job) for job in plain.round_jobs(run, stage, 0)]
+    assert plain.round_uploads(run, 0) == [plain.paths.upload.of(job) for job in plain.jobs(plain.round_step(run, 0))]
 
 
 def test_a_hijack_teaches_the_shared_adapter_its_voice_and_a_median_does_not(plan, base) -> None:

@@ -111,7 +111,7 @@ def test_no_job_of_the_server_reads_an_upload_that_is_summed(aggregation, plan) 
         for number in (1, 2):
             key = SimpleNamespace(experiment="micro", seed="1", track=found.shared.track, next_round=str(number))
             read = training.uploads(key)
-            single = training.round_uploads(run_key("micro", "1", row), found.shared, number - 1)
+            single = training.round_uploads(run_key("micro", "1", row), number - 1)
             assert single
             if aggregation == "uploads":
                 assert read == single

@@ -68,12 +68,11 @@ def test_jobs_of_a_stage_are_handed_its_rate(plan) -> None:  # noqa: F811
     rates = {"learning_rate": 0.03, "personal_learning_rate": 0.0004}
     planner = plan(change=lambda config: config["experiments"]["micro"]["methods"].update(favor=rates))
     run = run_key("micro", "2026", "favor")
-    shared = planner.project.plan(run).shared
-    job = planner.training.round_jobs(run, shared, 0)[0]
+    job = planner.training.jobs(planner.training.round_step(run, 0))[0]
     personal = Key(experiment="micro", seed="2026", method="favor", phase="last", batch="0")
     assert planner.training.train_shared_settings(job)["training"]["learning_rate"] == 0.03
     assert planner.training.train_personal_settings(personal)["training"]["learning_rate"] == 0.0004
-    others = planner.training.round_jobs(run, planner.project.plan(run_key("micro", "2026", "fedavg")).shared, 0)[0]
+    others = planner.training.jobs(planner.training.round_step(run_key("micro", "2026", "fedavg"), 0))[0]
     assert planner.training.train_shared_settings(others)["training"]["learning_rate"] == RATE
 
 

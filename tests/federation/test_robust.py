@@ -123,12 +123,11 @@ def test_the_server_of_every_row_reads_the_combination(plan) -> None:
         if found.shared is not None:
             key = SimpleNamespace(experiment="micro", seed="1", track=found.shared.track, next_round="1", round="0")
             assert [path.rsplit("/", 1)[1] for path in training.uploads(key)] == ["combination.safetensors"]
-            assert training.summed_uploads(key) == training.round_uploads(run_key("micro", "1", row), found.shared, 0)
+            assert training.summed_uploads(key) == training.round_uploads(run_key("micro", "1", row), 0)
             assert training.combination_code(key) == "favor.federation.robust.median:RULE"
     # Nothing else that a training job is given is another than without the rule.
     run = run_key("micro", "1", "favor")
-    stage = plain.project.plan(run).shared
-    for job in plain.round_jobs(run, stage, 0):
+    for job in plain.jobs(plain.round_step(run, 0)):
         assert training.train_shared_settings(job) == plain.train_shared_settings(job)
 
 

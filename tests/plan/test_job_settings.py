@@ -84,7 +84,7 @@ def test_what_jobs_of_models_are_handed_is_what_their_classes_take(plan) -> None
         elif made.inference != "outputs":
             check(settings.GenerationJob, training.generate_settings(run))
             check(settings.AdapterExport, training.export_adapters_settings(run))
-        for job in [] if made.shared is None else training.round_jobs(run, made.shared, 0):
+        for job in [] if made.shared is None else training.jobs(training.round_step(run, 0)):
             check(settings.SharedTraining, training.train_shared_settings(job))
         for job in training.personal_jobs(run)[:1]:
             check(settings.PersonalTraining, training.train_personal_settings(job))

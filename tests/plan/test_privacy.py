@@ -65,7 +65,7 @@ def test_secrets_are_planted_on_a_track_of_their_own(plan) -> None:
     job, planted = (
         Key(experiment="micro", seed="1", track=name, round="0", batch="0") for name in (track, f"{track}-canary")
     )
-    assert planner.training.shared_clients(job) == planner.training.shared_clients(planted)
+    assert planner.training.job_clients(job) == planner.training.job_clients(planted)
     assert planner.training.uploads(type("After", (), {**planted.__dict__, "next_round": "1"})()) == [
         paths[2].replace("/audited/", "/uploads/")
     ]
@@ -76,7 +76,7 @@ def test_secrets_are_planted_on_a_track_of_their_own(plan) -> None:
     assert plain.pop("canaries") is None
     secrets = settings.pop("canaries")
     assert {**plain, "keep_endpoints": []} == {**settings, "keep_endpoints": []}
-    assert set(secrets) == set(planner.training.shared_clients(planted))
+    assert set(secrets) == set(planner.training.job_clients(planted))
     assert planner.training.canary_repeats(run) == {"client_001": 1, "client_002": 4, "client_003": 1, "client_004": 4}
 
 

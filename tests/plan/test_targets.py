@@ -31,8 +31,8 @@ def jobs(planner, *experiments) -> Counter[str]:
                 plan = planner.project.plan(trainer)
             if plan.shared is not None:
                 for number in range(planner.config.experiments[trainer.experiment].federation.rounds):
-                    found |= {("train_shared", job) for job in training.round_jobs(trainer, plan.shared, number)}
-                    found.add(("aggregate", training.server_adapter(trainer, plan.shared, number + 1)))
+                    found |= {("train_shared", job) for job in training.jobs(training.round_step(trainer, number))}
+                    found.add(("aggregate", training.server_adapter(trainer, number + 1)))
     return Counter(rule for rule, _ in found)
 
 
@@ -257,11 +257,11 @@ def test_a_state_goes_on_from_the_last_round_that_a_client_answered(plan) -> Non
     assert rounds != drawn
     last: dict[str, str] = {}
     for number, cohort in enumerate(rounds):
-        for job in training.round_jobs(run, stage, number):
-            (client,) = training.shared_clients(job)
+        for job in training.jobs(training.round_step(run, number)):
+            (client,) = training.job_clients(job)
             assert training.kept_endpoints(job) == cohort
             assert training.previous_endpoints(job) == [last[name] for name in (client,) if name in last]
-        last |= {client: training.endpoint(run, stage, client, number) for client in cohort}
+        last |= {client: training.endpoint(run, client, number) for client in cohort}
     # What stays of it is in the record of the boundary; its equations are in the code of its own jobs alone.
     packs = {each["method"]: each["packs"] for each in planner.records.record_boundary_settings(run)["runs"]}
     assert sorted(packs["scaffold"]) == sorted(last.values())
@@ -310,12 +310,10 @@ def test_a_server_of_members_reads_every_clients_last_adapter(plan) -> None:
     # The first round's upload is read too, for the clients that the second one leaves out.
     assert set(first) - set(second)
     assert paths.upload.of(key, round=0, batch=0) in files
-    assert training.uploads(Key(**{**vars(key), "next_round": "1"})) == training.round_uploads(
-        key, training.stage(key), 0
-    )
+    assert training.uploads(Key(**{**vars(key), "next_round": "1"})) == training.round_uploads(key, 0)
     # A client's first participation begins at the initial adapter, later ones at its own, which is kept.
     job = Key(experiment="rivals", seed="2026", track=track, round="1", batch="0")
-    assert training.warm_start(job) == [training.server_adapter(job, training.stage(job), 0)]
+    assert training.warm_start(job) == [training.server_adapter(job, 0)]
     assert set(training.kept_endpoints(job)) == set(second)
     plain = Key(**{**vars(job), "track": planner.project.plans("rivals")["fedavg"].shared.track})
     assert training.warm_start(plain) == []
@@ -339,10 +337,10 @@ def test_the_earlier_participations_of_a_chain_are_named_apart(plan) -> None:
         Key(experiment="demo", seed="2026", method="ditto", phase=f"round{number}", batch="0") for number in range(3)
     ]
     # Coverage first: two rounds reach all twelve clients, and those of the third take part again.
-    third = set(training.personal_clients(keys[2]))
+    third = set(training.job_clients(keys[2]))
     assert [set(training.train_personal_settings(key)["again"]) for key in keys] == [
-        third & set(training.personal_clients(keys[0])),
-        third & set(training.personal_clients(keys[1])),
+        third & set(training.job_clients(keys[0])),
+        third & set(training.job_clients(keys[1])),
         set(),
     ]
     starts = training.personal_starts(keys[2])

@@ -30,12 +30,12 @@ def jobs(planner) -> dict[str, Any]:
     for run in training.runs("micro"):
         shared = planner.project.plan(run).shared
         for number in range(3 if shared else 0):
-            for job in training.round_jobs(run, shared, number):
+            for job in training.jobs(training.round_step(run, number)):
                 files = (training.round_start(job), training.previous_endpoints(job))
-                found["shared", job] = (training.shared_clients(job), training.train_shared_settings(job), files)
+                found["shared", job] = (training.job_clients(job), training.train_shared_settings(job), files)
         for job in training.personal_jobs(run):
             files = (training.personal_starts(job), training.anchors(job))
-            found["personal", job] = (training.personal_clients(job), training.train_personal_settings(job), files)
+            found["personal", job] = (training.job_clients(job), training.train_personal_settings(job), files)
     return found
 
 

@@ -44,12 +44,12 @@ def test_sites_end_in_the_bytes_of_the_simulation(method, simulation, federation
     for number, cohort in enumerate(cohorts):
         sent = made.opened if number == 0 else made.open()
         uploads = [made.train(client, sent) for client in cohort]
-        theirs = read_packs(str(simulation.at(path)) for path in training.round_uploads(run, stage, number))
+        theirs = read_packs(str(simulation.at(path)) for path in training.round_uploads(run, number))
         for client, own in zip(cohort, uploads, strict=True):
             assert equal(theirs[client][stage.content], read_packs([own])[client][stage.content])
         made.close(*uploads)
         # The server's adapter is the very file of the workflow.
-        expected = simulation.at(training.server_adapter(run, stage, number + 1))
+        expected = simulation.at(training.server_adapter(run, number + 1))
         assert (made.server / "state" / f"{number + 1}.safetensors").read_bytes() == expected.read_bytes()
     ended = made.finish()
     theirs = read_parquet(simulation.at(paths.boundary.of(Key(experiment="micro"))), BOUNDARY)
@@ -85,11 +85,11 @@ def test_sites_end_in_the_bytes_of_the_simulation(method, simulation, federation
 def test_scaffold_begins_as_fedavg_and_everybody_generates_with_it(simulation) -> None:
     # The clients of FedAdam are FedAvg's.
     run, plain = simulation.run("scaffold"), simulation.run("fedadam")
-    training, plans = simulation.planner.training, simulation.planner.project.plans("micro")
+    training = simulation.planner.training
     for number, begins in enumerate((True, False, False)):
         packs = []
         for one in (run, plain):
-            files = training.round_uploads(one, plans[one.method].shared, number)
+            files = training.round_uploads(one, number)
             packs.append(read_packs(str(simulation.at(path)) for path in files))
         for client, parts in packs[0].items():
             delta, change = parted(parts["delta and change of state"])

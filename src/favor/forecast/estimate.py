@@ -16,7 +16,6 @@ from favor.plan import Planner
 from favor.plan.costs import OPERATIONS, pass_tokens
 from favor.plan.job_settings import not_none
 from favor.plan.keys import Key, run_key
-from favor.plan.shared import with_canaries
 
 GIB = 2**30
 MOST_ON_CPU = 1_000_000_000  # parameters; more take minutes to probe on a processor, and nobody trains them there
@@ -101,7 +100,7 @@ class Account:
     def __post_init__(self) -> None:
         training, plan_of = self.planner.training, self.planner.project.plan
         homes = [run for run in training.runs(self.experiment) if training.source_run(run) == run]
-        tracks: dict[tuple[str, str], tuple[Key, SharedStage]] = {}
+        tracks: set[Key] = set()
         personal: dict[tuple[str, str], Key] = {}
         initial: set[str] = set()
         for run in homes:
@@ -112,17 +111,16 @@ class Account:
                 continue
             owner = training.owner(self.experiment, run.method)
             if plan.shared is not None:
-                tracks.setdefault((run.seed, plan.shared.track), (run, plan.shared))
-                initial.add(training.server_adapter(run, plan.shared, 0))
+                tracks.add(training.track(run))
+                initial.add(training.server_adapter(run, 0))
             elif plan.personal is not None and not needs_shared(plan):
                 initial.add(training.initial_adapter(run, owner))
             if plan.personal is not None:
                 personal.setdefault((run.seed, owner), run)
         for run in training.planted_runs(self.experiment):
-            stage = with_canaries(not_none(plan_of(run).shared))
-            tracks.setdefault((run.seed, stage.track), (run, stage))
-        for run, stage in tracks.values():
-            self._add_track(run, stage)
+            tracks.add(training.track(run, planted=True))
+        for track in sorted(tracks, key=lambda track: (track.seed, track.track)):
+            self._add_track(track)
         for run in personal.values():
             self._add_personal(run)
         self.stored["shared adapters"] += len(initial)
@@ -133,37 +131,35 @@ class Account:
             several = {"generate_part": parts, "join_generations": 1}
             self.jobs.update({"generate_prompted": 1} if prompted else {"generate": 1} if parts == 1 else several)
 
-    def _add_track(self, run: Key, stage: SharedStage) -> None:
+    def _add_track(self, track: Key) -> None:
         training = self.planner.training
-        schedule = training.rounds(run.experiment, run.seed, stage.sampling)
-        participations = sum(map(len, schedule))
-        jobs = sum(len(training.round_jobs(run, stage, number)) for number in range(len(schedule)))
+        stage, schedule = training.stage(track), training.cohorts(track)
+        participations, jobs = sum(map(len, schedule)), len(training.shared_jobs(track))
         self.jobs["train_shared"] += jobs
         self.jobs["aggregate_with_memory" if stage.server.moments else "aggregate"] += len(schedule)
         self.passes += _passes(stage, schedule) * max(1, stage.inner_steps)
-        beside = sum(training.beside(run, stage, number + 1) for number in range(len(schedule)))
+        beside = sum(training.beside(track, number + 1) for number in range(len(schedule)))
         self.stored["shared adapters"] += len(schedule) + beside
         # A first moment is as large as an adapter; an adaptive server has a second one too.
         if stage.server.moments:
             self.stored["server moments"] += stage.server.moments * len(schedule)
-        self._add_kept(run, "endpoints", training.endpoint_count(run, stage))
+        self._add_kept(track, "endpoints", training.endpoint_count(track))
         if self.planner.config.keep_uploads:
             self.stored["uploads"] += participations
             return
-        if self._is_audited(run, stage):
+        if self._is_audited(track):
             self.stored["uploads"] += participations
             self.jobs["keep_upload"] += jobs
         # A server that keeps the mean of its members' adapters reads each of them until the next one is there.
         self.temporary += participations if stage.server.kind == "members" else max(map(len, schedule))
 
-    def _is_audited(self, run: Key, stage: SharedStage) -> bool:
+    def _is_audited(self, track: Key) -> bool:
         """Return whether the privacy audit of any experiment reads the uploads of a track."""
-        training, plan_of = self.planner.training, self.planner.project.plan
+        training = self.planner.training
         for name, section in self.planner.config.experiments.items():
             for row in training.audited_rows(name) if section.studies.privacy is not None else ():
-                home = training.trainer(run_key(name, section.seeds[0], row))
-                read = not_none(plan_of(home).shared)
-                if home.experiment == run.experiment and stage.track in (read.track, with_canaries(read).track):
+                home = training.trainer(run_key(name, track.seed, row))
+                if track in (training.track(home), training.track(home, planted=True)):
                     return True
         return False
 
@@ -171,8 +167,8 @@ class Account:
         training, plan = self.planner.training, self.planner.project.plan(run)
         stage = not_none(plan.personal)
         phases = [
-            [client for job in training.phase_jobs(run, phase) for client in training.personal_clients(job)]
-            for phase in training.phases(run.experiment, plan)
+            [client for job in training.jobs(phase) for client in training.job_clients(job)]
+            for phase in training.phases(run)
         ]
         self.jobs["train_personal"] += len(training.personal_jobs(run))
         everyone = training.clients(run.experiment)
@@ -198,14 +194,14 @@ class Account:
         training, plan = self.planner.training, self.planner.project.plan(run)
         share = 1.0
         if plan.shared is not None:
-            schedule = training.rounds(run.experiment, run.seed, plan.shared.sampling)
+            schedule = training.cohorts(run)
             stage, participations = plan.shared, sum(map(len, schedule))
             # A range of layers counts whole.
             share = len(set(stage.trains.factors) & set(stage.uploads.factors)) / 2
             self.up += participations * share * (1 if stage.state is None else 2)
             self.down += participations * share
-            self.down += sum(len(cohort) * training.beside(run, stage, at) for at, cohort in enumerate(schedule))
-            share += training.beside(run, stage, len(schedule)) if stage.state is None else 0
+            self.down += sum(len(cohort) * training.beside(run, at) for at, cohort in enumerate(schedule))
+            share += training.beside(run, len(schedule)) if stage.state is None else 0
         if plan.personal is not None and plan.personal.start == "pooled":
             self.down += len(training.clients(run.experiment))
         self.down += share * len(self.planner.records.final_recipients(run, plan))

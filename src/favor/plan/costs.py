@@ -209,11 +209,9 @@ class Costs(TrainingComponent):
 
     def _beside_mb(self, key: Any) -> float:
         """Return the MB that the server of a track or run sends beside the shared adapter in the last round."""
-        stage = self.training.stage(key) if hasattr(key, "track") else self.project.plan(key).shared
-        if stage is None:
+        if not hasattr(key, "track") and self.project.plan(key).shared is None:
             return 0
-        rounds = self.project.experiment(key).federation.rounds
-        return 3 * self.adapter_mb(key) * self.training.beside(key, stage, rounds)
+        return 3 * self.adapter_mb(key) * self.training.beside(key, self.project.experiment(key).federation.rounds)
 
     def largest_memory_mb(self, on_gpu: Callable[[str], bool]) -> float:
         """Return the host memory of the largest training job, without the tables that it reads.
@@ -246,11 +244,11 @@ class Costs(TrainingComponent):
         return operations * self.parameters(name), memory
 
     def _shared_work(self, key: Key, files: Any) -> tuple[float, float]:
-        return self._stage_work(key, files, self.training.stage(key), self.training.shared_clients(key))
+        return self._stage_work(key, files, self.training.stage(key), self.training.job_clients(key))
 
     def _personal_work(self, key: Key, files: Any) -> tuple[float, float]:
         stage = not_none(self.project.plan(key).personal)
-        return self._stage_work(key, files, stage, self.training.personal_clients(key))
+        return self._stage_work(key, files, stage, self.training.job_clients(key))
 
     def prompts_of(self, key: Key) -> int:
         """Return how many prompts a client continues, its own and the common ones."""

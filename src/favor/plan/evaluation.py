@@ -324,7 +324,7 @@ class Evaluation(TrainingComponent):
         return [self.training.trainer(run_key(key.experiment, seed, row)) for row in chosen]
 
     def energy_bundles(self, key: Key) -> list[str]:
-        jobs = (job for run in self._energy_runs(key) for job in self.training.phase_jobs(run, "last"))
+        jobs = (job for run in self._energy_runs(key) for job in self.training.jobs(self.training.phase(run, "last")))
         return list(map(self.paths.personal_pack.of, jobs))
 
     def energy_behind(self, key: Key) -> list[str]:

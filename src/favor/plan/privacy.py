@@ -11,7 +11,6 @@ from favor.federation.schedule import client_names
 from favor.foundation.section import refuse
 from favor.plan.job_settings import Parameter, build_job_settings, job_params, not_none, to_params
 from favor.plan.keys import Key, run_key
-from favor.plan.shared import with_canaries
 from favor.plan.training import Training, TrainingComponent
 from favor.statistics.accounting import epsilon, rho
 from favor.studies.settings import CanaryClients, Planted, Privacy, PrivacyReading, PrivacyScoring
@@ -77,33 +76,9 @@ class PrivacyAudit(TrainingComponent):
     def _section(self, key: Key) -> Privacy:
         return not_none(self.project.experiment(key).studies.privacy)
 
-    def _stage(self, run: Key) -> SharedStage:
-        return not_none(self.project.plan(run).shared)
-
     def _plants(self, key: Key) -> bool:
         """Return whether secrets are planted beside a run: for the experiment's first seed."""
         return run_key(key.experiment, key.seed, key.method) in self.training.planted_runs(key.experiment)
-
-    def _server(self, run: Key, stage: SharedStage) -> list[str]:
-        rounds = self.project.experiment(run).federation.rounds
-        return [self.training.server_adapter(run, stage, number) for number in range(rounds + 1)]
-
-    def _uploads(self, run: Key, stage: SharedStage) -> list[list[str]]:
-        """Return the uploads by round, or their copies where uploads are deleted after aggregation.
-
-        Without copies an audit that is changed would have to train again.
-        """
-        file = self.paths.upload if self.config.keep_uploads else self.paths.audited_upload
-        rounds = range(self.project.experiment(run).federation.rounds)
-        return [[file.of(job) for job in self.training.round_jobs(run, stage, number)] for number in rounds]
-
-    def _kept(self, run: Key, stage: SharedStage) -> list[str]:
-        """Return the endpoints that clients keep, by round, where their uploads alone change nothing."""
-        if change_output(stage.trains, stage.uploads):
-            return []
-        rounds = range(self.project.experiment(run).federation.rounds)
-        jobs = (job for number in rounds for job in self.training.round_jobs(run, stage, number))
-        return list(map(self.paths.endpoints.of, jobs))
 
     # What is read of a run
 
@@ -114,21 +89,32 @@ class PrivacyAudit(TrainingComponent):
         ``personal``: what clients generate with, where they have something of their own; ``behind``: what it rests on.
         """
         run, home = run_key(key.experiment, key.seed, key.method), self.training.trainer(key)
-        found = self._read(home, self._stage(home))
-        planted = (
-            self._read(run, with_canaries(self._stage(run))) if self._plants(key) else {name: [] for name in found}
-        )
+        found, beside = self._read(home), self._read(self.training.track(run, planted=True))
         return {
             **found,
-            **{f"canary_{name}": files for name, files in planted.items()},
+            **{f"canary_{name}": files if self._plants(key) else [] for name, files in beside.items()},
             "personal": self.training.adapters(home) if self.training.bundles(home) else [],
             "behind": self.training.behind(home),
             "remade": self.remade(key),
         }
 
-    def _read(self, run: Key, stage: SharedStage) -> dict[str, list[str]]:
-        uploads = [file for files in self._uploads(run, stage) for file in files]
-        return {"server": self._server(run, stage), "uploads": uploads, "kept": self._kept(run, stage)}
+    def _read(self, track: Key) -> dict[str, list[str]]:
+        """Return what is read of a track: copies of its uploads, where these go after aggregation.
+
+        Without copies an audit that is changed would have to train again.
+        """
+        rounds, jobs = self.project.experiment(track).federation.rounds, self.training.shared_jobs(track)
+        upload = self.paths.upload if self.config.keep_uploads else self.paths.audited_upload
+        return {
+            "server": [self.training.server_adapter(track, number) for number in range(rounds + 1)],
+            "uploads": list(map(upload.of, jobs)),
+            "kept": list(map(self.paths.endpoints.of, jobs)) if self._is_silent(track) else [],
+        }
+
+    def _is_silent(self, track: Key) -> bool:
+        """Return whether what the clients of a track upload changes nothing alone."""
+        stage = self.training.stage(track)
+        return not change_output(stage.trains, stage.uploads)
 
     def remade(self, key: Key) -> list[str]:
         """Return the final shared adapter of the run without the clients that left; [] if the audit asks about none."""
@@ -136,7 +122,7 @@ class PrivacyAudit(TrainingComponent):
         if left is None or int(key.seed) not in self.experiments[left].seeds:
             return []
         home = self.training.trainer(run_key(left, key.seed, key.method))
-        return self._server(home, self._stage(home))[-1:]
+        return [self.training.server_adapter(home, self.project.experiment(home).federation.rounds)]
 
     def _leavers(self, key: Key) -> list[str]:
         left = self._section(key).leaving
@@ -145,7 +131,7 @@ class PrivacyAudit(TrainingComponent):
 
     def measure_privacy_settings(self, key: Key) -> Parameter:
         experiment, section, home = self.project.experiment(key), self._section(key), self.training.trainer(key)
-        plan, stage = self.project.plan(home), self._stage(home)
+        rounds = range(experiment.federation.rounds)
         roster = self.config.corpora[experiment.corpus].roles.clients
         after = experiment.skip_clients + experiment.clients
         planted = None
@@ -158,13 +144,13 @@ class PrivacyAudit(TrainingComponent):
             experiment.prompts,
             model=self.project.loaded_model(experiment.base_model),
             lora=experiment.lora,
-            generates=plan_values(plan.generates),
+            generates=plan_values(self.project.plan(home).generates),
             clients=self.training.clients(key.experiment),
             absent=client_names(roster, 0)[after : after + section.absent],
             left=self._leavers(key) if self.remade(key) else [],
-            jobs=list(map(len, self._uploads(home, stage))),
+            jobs=[len(self.training.jobs(self.training.round_step(home, number))) for number in rounds],
             planted=planted,
-            canary_clients=self._canary_clients(key, stage),
+            canary_clients=self._canary_clients(key, self.training.stage(home)),
         )
 
     def _canary_clients(self, key: Key, stage: SharedStage) -> CanaryClients | None:
@@ -199,13 +185,11 @@ class PrivacyAudit(TrainingComponent):
         experiment = self.project.experiment(key)
         rows = [] if experiment.studies.privacy is None else self.training.audited_rows(key.experiment)
         runs = {row: run_key(key.experiment, experiment.seeds[0], row) for row in rows}
-        stages = {row: self._stage(run) for row, run in runs.items()}
         return to_params(
             PrivacyScoring(
                 methods=rows,
                 delta=failure_probability(experiment),
-                # What their clients upload changes nothing alone.
-                silent=[row for row, stage in stages.items() if not change_output(stage.trains, stage.uploads)],
+                silent=[row for row, run in runs.items() if self._is_silent(run)],
                 bootstrap=experiment.evaluation.bootstrap,
                 personal=[row for row, run in runs.items() if self.training.bundles(run)],
             )

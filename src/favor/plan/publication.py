@@ -110,9 +110,7 @@ class Exports(TrainingComponent):
             method_components=_components(load_method(method, {}, experiment)[1]),
             local_epochs_shared=shared.epochs if shared is not None else 0,
             local_epochs_private=personal.epochs if personal is not None else 0,
-            client_updates=0
-            if shared is None
-            else sum(map(len, self.training.rounds(key.experiment, key.seed, shared.sampling))),
+            client_updates=0 if shared is None else sum(map(len, self.training.cohorts(key))),
         )
 
     def export_release_settings(self, key: Key) -> Parameter:

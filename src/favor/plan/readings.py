@@ -151,7 +151,7 @@ class ValidationLosses(TrainingComponent):
 
     def final_adapter(self, key: Key) -> str:
         rounds = self.project.experiment(key).federation.rounds
-        return self.training.server_adapter(key, self.training.stage(key), rounds)
+        return self.training.server_adapter(key, rounds)
 
     def read_validation_settings(self, key: Key) -> Parameter:
         experiment = self.project.experiment(key)

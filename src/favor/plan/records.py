@@ -41,7 +41,7 @@ class Records(TrainingComponent):
         plan = self.project.plan(run)
         if plan.inference in ("endpoint", "personal"):
             return self.training.bundles(run)
-        return [] if plan.shared is None else self.training.kept_states(run, plan.shared)
+        return [] if plan.shared is None else self.training.kept_states(run)
 
     def kept_bundles(self, key: Key) -> list[str]:
         return unique(file for run in self._homes(key) for file in self._kept_bundles(run))
@@ -62,8 +62,7 @@ class Records(TrainingComponent):
         fine_tuned = plan.personal is not None and plan.personal.start == "final"
         if plan.inference == "server" or plan.global_half == "final" or fine_tuned:
             return everyone
-        reached = self.training.last_rounds(run.experiment, run.seed, plan.shared.sampling)
-        return [client for client in everyone if client not in reached]
+        return [client for client in everyone if client not in self.training.last(run)]
 
     def final_adapters(self, key: Key) -> list[str]:
         runs = [(run, self.project.plan(run)) for run in self._homes(key)]

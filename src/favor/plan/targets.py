@@ -96,12 +96,12 @@ class Targets(TrainingComponent):
 
     def _trained(self, run: Key) -> list[str]:
         """Return the adapters of a run: after every round of its shared track, and of its clients."""
-        shared, files = self.project.plan(run).shared, []
-        if shared is not None:
+        files = []
+        if self.project.plan(run).shared is not None:
             for number in range(self.project.experiment(run).federation.rounds):
-                files.append(self.training.server_adapter(run, shared, number + 1))
+                files.append(self.training.server_adapter(run, number + 1))
                 if self.config.keep_uploads:
-                    files += self.training.round_uploads(run, shared, number)
+                    files += self.training.round_uploads(run, number)
         if self.evaluation.keeps_adapters(run.seed):
             files += [self.paths.personal_pack.of(job) for job in self.training.personal_jobs(run)]
         return files

@@ -15,6 +15,7 @@ from favor.plan.job_settings import Parameter, job_params, not_none
 from favor.plan.keys import Key, run_key
 from favor.plan.paths import Template
 from favor.plan.project import PlannerComponent, alternatives, unique
+from favor.plan.schedule import round_of
 from favor.plan.shared import SharedTraining
 
 
@@ -23,113 +24,43 @@ class Training(SharedTraining):
 
     # Personal stages
 
-    @cache
-    def owner(self, experiment: str, method: str) -> str:
-        """Return the first row with the same stages: it trains for all of them (FedDPA and its gate audit)."""
-        plans = self.project.plans(experiment)
-        wanted = (plans[method].shared, plans[method].personal)
-        return next(row for row, plan in plans.items() if (plan.shared, plan.personal) == wanted)
-
-    def phases(self, experiment: str, plan: Plan) -> list[str]:
-        """Return the phases of a personal stage: every round where participations build on one another, or the last."""
-        if not _personal(plan).chained:
-            return ["last"]
-        return [f"round{number}" for number in range(self.experiments[experiment].federation.rounds)]
-
-    @cache
-    def _phase_clients(self, experiment: str, seed: str, plan: Plan, phase: str) -> list[str]:
-        """Return the clients of one phase of a personal stage in the order of its jobs, trained or not."""
-        if _personal(plan).start == "pooled":
-            return [POOLED]
-        if plan.shared is None or _personal(plan).start == "final":
-            return self.all_clients(experiment)
-        rounds = self.drawn(experiment, seed, plan.shared.sampling)
-        return rounds[_number(phase)] if _personal(plan).chained else sorted(last_participation(rounds))
-
-    @cache
-    def _phase_positions(self, experiment: str, seed: str, plan: Plan, phase: str) -> dict[str, int]:
-        clients = self._phase_clients(experiment, seed, plan, phase)
-        return {client: place for place, client in enumerate(clients)}
-
-    def personal_clients(self, key: Key) -> list[str]:
-        plan = self.project.plan(key)
-        clients = self._phase_clients(key.experiment, key.seed, plan, key.phase)
-        return self._training(key, plan, key.phase, batches(clients, self.per_job(key))[int(key.batch)])
-
-    def _training(self, run: Key, plan: Plan, phase: str, clients: list[str]) -> list[str]:
-        """Return the clients of a phase that train: those that did not withdraw and took part before it."""
-        left = self.remaining(run.experiment, clients)
-        if plan.shared is None or _personal(plan).start in ("pooled", "final"):
-            return left
-        sampling = plan.shared.sampling
-        if not _personal(plan).chained:
-            return [client for client in left if client in self.last_rounds(run.experiment, run.seed, sampling)]
-        taking_part = self.rounds(run.experiment, run.seed, sampling)[_number(phase)]
-        return [client for client in left if client in taking_part]
-
-    def phase_jobs(self, run: Key, phase: str) -> list[Key]:
-        """Return the jobs of one phase of a run's personal stage, under the row that trains for it."""
-        plan = self.project.plan(run)
-        clients = self._phase_clients(run.experiment, run.seed, plan, phase)
-        owner = self.owner(run.experiment, run.method)
-        return [
-            Key(experiment=run.experiment, seed=run.seed, method=owner, phase=phase, batch=batch)
-            for batch, served in enumerate(batches(clients, self.per_job(run)))
-            if self._training(run, plan, phase, served)
-        ]
-
     def personal_jobs(self, run: Key) -> list[Key]:
-        plan = self.project.plan(run)
-        if plan.personal is None:
-            return []
-        return [job for phase in self.phases(run.experiment, plan) for job in self.phase_jobs(run, phase)]
+        return [job for step in self.phases(run) for job in self.jobs(step)]
 
-    def _bundle(self, run: Key, client: str, phase: str, again: bool = False) -> str:
-        """Return the bundle that holds a client's personal adapter of a phase.
-
-        ``again``: the one with the clients that take part again after this phase, which goes once they have.
-        """
-        plan = self.project.plan(run)
-        place = self._phase_positions(run.experiment, run.seed, plan, phase)[client]
-        owner, batch = self.owner(run.experiment, run.method), place // self.per_job(run)
-        path = self.paths.personal_passing if again else self.paths.personal_pack
-        return path.of(run, method=owner, phase=phase, batch=batch)
+    def _bundle(self, run: Key, client: str, phase: str) -> str:
+        """Return the bundle that holds a client's personal adapter of a phase."""
+        return self.paths.personal_pack.of(self.job_of(self.phase(run, phase), client))
 
     def personal_starts(self, key: Key) -> list[str]:
         """Return the adapters that a personal stage starts from.
 
         Endpoints, the clients' own earlier bundles, or the initial adapter.
         """
-        plan, clients = self.project.plan(key), self.personal_clients(key)
+        plan, clients = self.project.plan(key), self.job_clients(key)
         stage = _personal(plan)
         if needs_shared(plan):
             return [self.given_adapter(key, plan)]
         if stage.start in ("initial", "pooled"):
             return [self.initial_adapter(key, self.owner(key.experiment, key.method))]
-        shared = not_none(plan.shared)
         if stage.start == "final":
             return [self.final_adapter(key, plan)]
         if stage.start == "endpoint":
-            last = self.last_rounds(key.experiment, key.seed, shared.sampling)
-            return unique(self.endpoint(key, shared, client, last[client]) for client in clients)
-        rounds = self.rounds(key.experiment, key.seed, shared.sampling)
-        before = last_participation(rounds[: _number(key.phase)])
-        found = (self._bundle(key, client, f"round{before[client]}", True) for client in clients if client in before)
-        return unique(found)
+            last = self.last(key)
+            return unique(self.endpoint(key, client, last[client]) for client in clients)
+        # What clients that take part again carry over: it goes once they have.
+        before = last_participation(self.cohorts(key)[: round_of(key)])
+        phases = {client: self.phase(key, f"round{before[client]}") for client in clients if client in before}
+        return unique(self.paths.personal_passing.of(self.job_of(phase, client)) for client, phase in phases.items())
 
     def anchors(self, key: Key) -> list[str]:
         """Return the server's adapter at the start of the round, for stages that carry over and their proximal term."""
-        plan = self.project.plan(key)
-        if not _personal(plan).chained:
-            return []
-        return [self.server_adapter(key, not_none(plan.shared), _number(key.phase))]
+        number = round_of(key)
+        return [] if number is None else [self.server_adapter(key, number)]
 
     def first_adapter(self, key: Key) -> list[str]:
         """Return the track's initial adapter, where a carried adapter begins there and a client takes part first."""
-        plan = self.project.plan(key)
-        if not _personal(plan).chained or _personal(plan).begin != "initial":
-            return []
-        return [self.server_adapter(key, not_none(plan.shared), 0)]
+        stage = _personal(self.project.plan(key))
+        return [self.server_adapter(key, 0)] if stage.chained and stage.begin == "initial" else []
 
     def train_personal_settings(self, key: Key) -> Parameter:
         """Return what a job of a personal stage reads of the configuration.
@@ -138,19 +69,19 @@ class Training(SharedTraining):
         ``again``: the clients that take part again later, where participations build on one another. ``withdrawn``:
         those whose texts the pooled reference leaves out.
         """
-        plan, clients = self.project.plan(key), self.personal_clients(key)
-        stage, sampling = _personal(plan), plan.shared.sampling if plan.shared is not None else None
+        plan, clients = self.project.plan(key), self.job_clients(key)
+        stage, number = _personal(plan), round_of(key)
         numbers = last = dict.fromkeys(clients, 0)
         if stage.chained or stage.start == "endpoint":
-            last = self.last_rounds(key.experiment, key.seed, not_none(sampling))
-            numbers = {client: _number(key.phase) if stage.chained else last[client] for client in clients}
+            last = self.last(key)
+            numbers = {client: last[client] if number is None else number for client in clients}
         experiment = self.project.experiment(key)
         return job_params(
             settings.PersonalTraining,
             self.common_settings(experiment, stage),
             rounds=numbers,
             again=[client for client in clients if last[client] > numbers[client]],
-            participations=self._participations(key, stage, sampling, clients),
+            participations=self._participations(stage, self.cohorts(key) if plan.shared else [], clients),
             withdrawn=experiment.withdrawn if clients == [POOLED] else [],
         )
 
@@ -181,7 +112,7 @@ class Training(SharedTraining):
         """Return the final shared adapter of a run, its own or the one it was given."""
         if needs_shared(plan):
             return self.given_adapter(run, plan)
-        return self.server_adapter(run, not_none(plan.shared), self.project.experiment(run).federation.rounds)
+        return self.server_adapter(run, self.project.experiment(run).federation.rounds)
 
     def bundles(self, run: Key) -> list[str]:
         return self._adapters(self.trainer(run))[1]
@@ -200,10 +131,9 @@ class Training(SharedTraining):
             return []
         found: list[str] = []
         if stage.residual and not stage.chained:
-            found += [file for job in self.phase_jobs(home, "last") for file in self.personal_starts(job)]
+            found += [file for job in self.personal_jobs(home) for file in self.personal_starts(job)]
         if stage.mixture is not None and plan.shared is not None:
-            numbers = sorted(set(self.last_rounds(home.experiment, home.seed, plan.shared.sampling).values()))
-            found += [self.server_adapter(home, plan.shared, number) for number in numbers]
+            found += [self.server_adapter(home, number) for number in sorted(set(self.last(home).values()))]
         return unique(found)
 
     @cache
@@ -223,15 +153,11 @@ class Training(SharedTraining):
             return [], [self._bundle(run, POOLED, "last")]
         if plan.shared is None or (plan.personal is not None and plan.personal.start == "final"):
             return shared, unique(self._bundle(run, client, "last") for client in sorted(self.clients(run.experiment)))
-        last = self.last_rounds(run.experiment, run.seed, plan.shared.sampling)
-        bundles = []
-        for client, number in sorted(last.items()):
-            if plan.inference == "endpoint":
-                bundles.append(self.endpoint(run, plan.shared, client, number))
-            else:
-                phase = f"round{number}" if _personal(plan).chained else "last"
-                bundles.append(self._bundle(run, client, phase))
-        return shared, unique(bundles)
+        last = sorted(self.last(run).items())
+        if plan.inference == "endpoint":
+            return shared, unique(self.endpoint(run, client, number) for client, number in last)
+        phases = {client: f"round{number}" if _personal(plan).chained else "last" for client, number in last}
+        return shared, unique(self._bundle(run, client, phase) for client, phase in phases.items())
 
     def initial_adapters(self, key: Key) -> list[str]:
         """Return of every seed the adapter that a method starts from: what is trained has its shapes.
@@ -242,7 +168,7 @@ class Training(SharedTraining):
         for run in map(self.trainer, self.runs(key.experiment)):
             plan = self.project.plan(run)
             if plan.shared is not None:
-                found.setdefault(run.seed, self.server_adapter(run, plan.shared, 0))
+                found.setdefault(run.seed, self.server_adapter(run, 0))
             elif needs_shared(plan):
                 found.setdefault(run.seed, self.frozen_adapter(run))
             elif plan.personal is not None:
@@ -270,8 +196,7 @@ class Training(SharedTraining):
         """
         plan, found = self.project.plan(run), []
         if plan.shared is not None:
-            rounds = self.rounds(run.experiment, run.seed, plan.shared.sampling)
-            jobs = [job for number in range(len(rounds)) for job in self.round_jobs(run, plan.shared, number)]
+            jobs = self.shared_jobs(run)
             benchmark = self.paths.benchmark("train_shared", self.paths.upload)
             found += [(self.paths.shared_log.of(job), benchmark.of(job)) for job in jobs]
         if personal:
@@ -335,7 +260,3 @@ class TrainingComponent(PlannerComponent):
 
 def _personal(plan: Plan) -> PersonalStage:
     return not_none(plan.personal)
-
-
-def _number(phase: str) -> int:
-    return int(phase.removeprefix("round"))
