@@ -22,6 +22,7 @@ from favor.foundation.tensors import write_safetensors
 from favor.lm.configuration import load_configuration
 from favor.lm.lora import initial_state
 from favor.lm.settings import Lora
+from favor.plan.job_settings import to_params
 from favor.plan.keys import Key
 
 CLIENTS = client_names(4)
@@ -76,11 +77,11 @@ def work(plan, model_folder, tmp_path, repository, monkeypatch) -> Callable[...,
         if script == "train_shared":
             track = training.project.plans("micro")["global_asce"].shared.track
             key = Key(experiment="micro", seed="1", track=track, round="0", batch="0")
-            cfg, clients = training.train_shared_settings(key), training.job_clients(key)
+            cfg, clients = to_params(training.train_shared_settings(key)), training.job_clients(key)
             made = ("upload", "endpoints")
         else:
             key = Key(experiment="micro", seed="1", method="local_only_asce", phase="last", batch="0")
-            cfg, clients = training.train_personal_settings(key), training.job_clients(key)
+            cfg, clients = to_params(training.train_personal_settings(key)), training.job_clients(key)
             made = ("pack", "passing")
         if validation:  # which the shared stage of a row whose clients do not generate with its end does not read
             cfg["training"]["validation"] = {"patience": None, **validation}

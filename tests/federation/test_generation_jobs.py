@@ -18,6 +18,7 @@ from favor.foundation.parquet import read_parquet, write_parquet
 from favor.lm.configuration import load_configuration
 from favor.lm.lora import initial_state
 from favor.lm.settings import Lora
+from favor.plan.job_settings import to_params
 from favor.plan.keys import run_key
 
 CLIENTS = client_names(4)
@@ -50,10 +51,11 @@ def generated(plan, model_folder, tmp_path, repository, monkeypatch) -> Callable
         training, key = plan(change=change).training, run_key("micro", "1", "local_only_asce")
         parts = training.generation_parts("micro")
         settings = [
-            training.generate_part_settings(SimpleNamespace(**vars(key), part=part)) for part in range(len(parts))
+            to_params(training.generate_part_settings(SimpleNamespace(**vars(key), part=part)))
+            for part in range(len(parts))
         ]
         made = []
-        for number, cfg in enumerate(settings if len(parts) > 1 else [training.generate_settings(key)]):
+        for number, cfg in enumerate(settings if len(parts) > 1 else [to_params(training.generate_settings(key))]):
             cfg["model"] = {"source": str(model_folder), "quantisation": "none", "device": "cpu", "dtype": "float32"}
             start = initial_state(load_configuration(str(model_folder)), Lora.model_validate(cfg["lora"]), 1)
             states = {}

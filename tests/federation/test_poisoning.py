@@ -29,6 +29,7 @@ from favor.foundation.tensors import read_safetensors, write_safetensors
 from favor.inference.likelihood import Question, log_likelihoods
 from favor.lm.lora import from_arrays, initial_state
 from favor.lm.tasks import Piece
+from favor.plan.job_settings import to_params
 from favor.plan.keys import run_key
 
 CLIENTS = client_names(4)
@@ -113,12 +114,12 @@ def test_an_attack_changes_what_attackers_send_or_train_on_and_nothing_else(plan
                     (client,) = training.job_clients(job)
                     changed.add(client)
                     sent = {"attackers": [client], "factor": -1.0 if kind == "flip" else factor}
-                    assert training.poison_updates_settings(job) == sent
+                    assert to_params(training.poison_updates_settings(job)) == sent
         assert changed == (set() if (kind, factor) == ("hijack", 1.0) else set(found.clients))
         hijacks = training.shared_texts(run) == training.paths.hijacked_texts.of(run)
         assert hijacks == (kind == "hijack")
         if hijacks:
-            assert training.poison_data_settings(run) == {"attackers": found.clients, "target": found.target}
+            assert to_params(training.poison_data_settings(run)) == {"attackers": found.clients, "target": found.target}
     assert plain.round_uploads(run, 0) == [plain.paths.upload.of(job) for job in plain.jobs(plain.round_step(run, 0))]
 
 

@@ -70,10 +70,10 @@ def test_jobs_of_a_stage_are_handed_its_rate(plan) -> None:  # noqa: F811
     run = run_key("micro", "2026", "favor")
     job = planner.training.jobs(planner.training.round_step(run, 0))[0]
     personal = Key(experiment="micro", seed="2026", method="favor", phase="last", batch="0")
-    assert planner.training.train_shared_settings(job)["training"]["learning_rate"] == 0.03
-    assert planner.training.train_personal_settings(personal)["training"]["learning_rate"] == 0.0004
+    assert planner.training.train_shared_settings(job).training.learning_rate == 0.03
+    assert planner.training.train_personal_settings(personal).training.learning_rate == 0.0004
     others = planner.training.jobs(planner.training.round_step(run_key("micro", "2026", "fedavg"), 0))[0]
-    assert planner.training.train_shared_settings(others)["training"]["learning_rate"] == RATE
+    assert planner.training.train_shared_settings(others).training.learning_rate == RATE
 
 
 def test_the_recipe_prints_the_rate_of_each_stage() -> None:

@@ -11,6 +11,7 @@ import pytest
 from favor.config.availability import announce
 from favor.foundation.errors import UserError
 from favor.plan import Planner
+from favor.plan.job_settings import to_params
 from favor.plan.keys import Key, run_key
 
 PLANNED = "tests/data/planned.yaml"
@@ -72,7 +73,7 @@ def test_a_table_that_an_experiment_lacks_is_refused(plan) -> None:
 def test_comparisons_are_those_that_the_experiment_has(plan) -> None:
     planner = plan(PLANNED)
     key = Key(experiment="demo", label="phase1-ablation-paired-tests")
-    settings = planner.evaluation.compare_methods_settings(key)
+    settings = to_params(planner.evaluation.compare_methods_settings(key))
     rows = set(planner.config.experiments["demo"].methods)
     declared = planner.tables.specs[key.label].comparisons.pairs
     assert settings["pairs"] == [list(pair) for pair in declared if set(pair) <= rows]

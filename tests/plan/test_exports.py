@@ -32,19 +32,19 @@ def exports(plan, tmp_path) -> Callable[..., Exports]:
 
 def test_the_method_and_not_the_rows_name_decides(exports) -> None:
     planned = exports({"favor": {"method": "fedavg"}, "favor_strong": {"method": "favor", "lambda_align": 0.9}})
-    run = planned.released_run(run_key("lengths", "1", "favor"))
+    run = planned.export_release_settings(run_key("lengths", "1", "favor"))
     assert (run.released, run.title, run.row) == ("FedAvg", "FedAvg (favor)", "favor")
     key = run_key("lengths", "1", "favor_strong")
     assert planned.released_generations(key) == "results/lengths/seed1/favor_strong/generations.parquet"
-    run = planned.released_run(key)
+    run = planned.export_release_settings(key)
     assert (run.released, run.title) == ("FAVoR", "FAVoR (favor_strong)")
 
 
 def test_budgets_are_those_of_the_plan(exports) -> None:
     planned = exports()
-    run = planned.released_run(run_key("lengths", "1", "favor"))
+    run = planned.export_release_settings(run_key("lengths", "1", "favor"))
     assert (run.local_epochs_shared, run.local_epochs_private, run.client_updates) == (1, 2, 4)
-    run = planned.released_run(run_key("lengths", "1", "fedavg"))
+    run = planned.export_release_settings(run_key("lengths", "1", "fedavg"))
     assert (run.local_epochs_private, run.client_updates) == (0, 4)
 
 

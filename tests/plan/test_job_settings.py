@@ -11,7 +11,7 @@ from favor.analysis.settings import Compared, ComparedRows
 from favor.federation import settings
 from favor.foundation.section import Section, key, section
 from favor.paper.settings import Numbers
-from favor.plan.job_settings import build_job_settings, job_params, params_from, to_params
+from favor.plan.job_settings import job_settings, to_params
 from favor.plan.keys import Key, run_key
 from favor.publish.settings import Bundle
 from favor.report.settings import Gallery, WholeReport
@@ -43,22 +43,22 @@ class Everything(Seeded):
 
 
 def test_a_job_is_handed_the_keys_of_its_class_and_no_others() -> None:
-    found = build_job_settings(Step, Everything(seed=7, title="x"), folder="here")
+    found = job_settings(Step, Everything(seed=7, title="x"), folder="here")
     assert to_params(found) == {"folder": "here", "seed": 7, "whole": {"rate": 0.5}}
     assert Step.model_validate(to_params(found)) == Step(seed=7, folder="here")
 
 
 def test_a_key_that_is_not_read_keeps_its_default() -> None:
-    assert job_params(Seeded, Everything(seed=7), unread=("seed",)) == {"seed": 1}
+    assert job_settings(Seeded, Everything(seed=7), unread=("seed",)) == Seeded(seed=1)
 
 
 def test_a_key_is_given_once() -> None:
     with pytest.raises(TypeError, match=r"Step\.folder is given by 0 sources"):
-        build_job_settings(Step, Everything())
+        job_settings(Step, Everything())
     with pytest.raises(TypeError, match=r"Seeded\.seed is given by 2 sources"):
-        build_job_settings(Seeded, Everything(), Seeded())
+        job_settings(Seeded, Everything(), Seeded())
     with pytest.raises(TypeError, match="Seeded has no title"):
-        build_job_settings(Seeded, Everything(), title="x")
+        job_settings(Seeded, Everything(), title="x")
 
 
 def test_a_job_refuses_what_its_class_has_not() -> None:
@@ -73,6 +73,7 @@ def test_what_jobs_of_models_are_handed_is_what_their_classes_take(plan) -> None
     seen = set()
 
     def check(kind, given) -> None:
+        given = to_params(given)
         assert to_params(kind.model_validate(given)) == given
         seen.add(kind.__name__)
 
@@ -96,9 +97,9 @@ def test_what_jobs_of_studies_are_handed_is_what_their_classes_take(plan, judge)
     asked = {"human_2afc": {"items": 10, "human_items": 2}, "judges": {"model": judge}, "privacy": {}}
     planner = plan("tests/data/planned.yaml", {"experiments": {"demo": {"studies": asked}}})
     studies, run = planner.studies, run_key("demo", "2026", "favor")
-    given = {
+    made = {
         studied.ItemsJob: studies.prepare_2afc_settings(run),
-        studied.AuditPage: params_from(studied.AuditPage, studies.audit)(run),
+        studied.AuditPage: planner.settings_of("make_2afc_page")(run),
         studied.AuditVotes: studies.score_2afc_settings(run),
         studied.JudgementsJob: studies.prepare_judgements_settings(run),
         studied.JudgeJob: studies.judge_settings(run),
@@ -107,6 +108,7 @@ def test_what_jobs_of_studies_are_handed_is_what_their_classes_take(plan, judge)
         studied.PrivacyScoring: planner.privacy.score_privacy_settings(run),
         studied.TransferScoring: studies.score_transfer_settings(run),
     }
+    given = {kind: to_params(settings) for kind, settings in made.items()}
     for kind, values in given.items():
         assert to_params(kind.model_validate(values)) == values
     # No other study is in it, so a key of one makes nothing of another again.
@@ -129,12 +131,10 @@ def test_a_place_on_the_axis_of_a_sweep_changes_its_figure_and_nothing_else(plan
         sweeps.draw_sweep_settings(key),
     )
     assert (scores, table) == (other.collect_sweep_settings(key), other.make_sweep_table_settings(key))
-    assert (figure["points"], other.draw_sweep_settings(key)["points"]) == (
-        [{"label": "3", "value": 3, "series": ""}],
-        [{"label": "3", "value": 4, "series": ""}],
-    )
+    points = [to_params(settings)["points"] for settings in (figure, other.draw_sweep_settings(key))]
+    assert points == [[{"label": "3", "value": place, "series": ""}] for place in (3, 4)]
     for kind, values in ((printed.SweepScores, scores), (printed.SweepPrinting, table), (printed.SweepFigure, figure)):
-        assert to_params(kind.model_validate_json(json.dumps(values))) == values
+        assert to_params(kind.model_validate_json(json.dumps(to_params(values)))) == to_params(values)
 
 
 def test_what_jobs_of_scores_and_report_are_handed_is_what_their_classes_take(plan) -> None:
@@ -158,6 +158,7 @@ def test_what_jobs_of_scores_and_report_are_handed_is_what_their_classes_take(pl
         (WholeReport, publication.report_settings(key, ["score"])),
         (Bundle, publication.release_settings(key)),
     ):
+        given = to_params(given)
         made = to_params(kind.model_validate_json(json.dumps(given)))
         if kind is Scoring:  # what another family reads is not handed on
             made["scores"] = {family: made["scores"][family] for family in given["scores"]}

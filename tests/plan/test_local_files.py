@@ -29,16 +29,16 @@ BACKBONE, OWN = {"source": "{path}", "training": {"small": None}}, {"training": 
 KEYS = [
     ("corpora.micro", {**POSTS, "reader": "table"}, "a.csv", "project.raw_corpus"),
     ("corpora.micro", {**POSTS, "reader": "text_folder"}, "posts/ann/a.txt", "project.raw_corpus"),
-    ("base_models.micro", BASE, "base/config.json", "training.generate_settings"),
+    ("base_models.micro", BASE, "base/config.json", "cfg of generate"),
     ("base_models.micro", BASE, "base.gguf", "project.gguf_file"),
-    ("encoders.minilm", {"source": "{path}"}, "minilm/config.json", "preparation.embed_settings"),
-    ("encoders.asce_a", OWN, "asce/encoder.json", "preparation.embed_settings"),
-    ("encoders.asce_a", BACKBONE, "backbone/config.json", "preparation.train_asce_settings"),
+    ("encoders.minilm", {"source": "{path}"}, "minilm/config.json", "cfg of embed_sources"),
+    ("encoders.asce_a", OWN, "asce/encoder.json", "cfg of embed_sources"),
+    ("encoders.asce_a", BACKBONE, "backbone/config.json", "cfg of train_asce"),
     ("assistants.micro", POSTS, "chat.csv", "project.assistant_texts"),
-    ("assistants.micro", BACKBONE, "backbone/config.json", "preparation.train_assistant_settings"),
+    ("assistants.micro", BACKBONE, "backbone/config.json", "cfg of train_assistant"),
     ("micro.prompts", {"common": {"path": "{path}", "count": 2}}, "own.csv", "preparation.common_source"),
     ("micro.evaluation", {"likelihood": {"neutral": "{path}"}}, "plain.txt", "likelihood.neutral"),
-    ("micro.evaluation.bertscore", {"model": "{path}"}, "bert/config.json", "evaluation.measure_bertscore_settings"),
+    ("micro.evaluation.bertscore", {"model": "{path}"}, "bert/config.json", "cfg of measure_bertscore"),
     ("micro.methods", {"given": {"outputs": "{path}"}}, "made.csv", "project.given_outputs"),
     ("micro.methods", {"given": {"adapters": "{path}"}}, "peft/client_001/adapter_config.json", "training.adapters"),
     ("micro.studies.human_2afc", {"responses": "{path}"}, "answers/1.json", "studies.responses"),
@@ -80,10 +80,11 @@ def test_what_a_key_names_is_part_of_the_job(plan, tmp_path, monkeypatch, key, v
 
     def found() -> dict[str, str]:
         planner = plan("tests/data/micro.yaml", change)
-        function = attrgetter(job)(planner)
+        stage = job.removeprefix("cfg of ")
+        function = attrgetter(job)(planner) if stage == job else planner.settings_of(stage)
         identities = FileIdentities(tmp_path / "record.json")
         rule = SimpleNamespace(input=InputFiles([function]), output=InputFiles(), params=SimpleNamespace())
-        if isinstance(function(wildcards), dict):
+        if stage != job:
             rule = SimpleNamespace(input=InputFiles(), output=InputFiles(), params=SimpleNamespace(cfg=function))
         else:  # times decide nothing
             value = function(wildcards)

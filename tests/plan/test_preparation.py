@@ -6,6 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from favor.plan.job_settings import to_params
+
 BLOGTEXT = SimpleNamespace(corpus="blogtext")
 STUDIES = [f"config/studies/{name}.yaml" for name in ("cold_start", "base_7b", "imbalance")]
 
@@ -13,8 +15,8 @@ STUDIES = [f"config/studies/{name}.yaml" for name in ("cold_start", "base_7b", "
 def test_needs_of_every_experiment_are_measured_and_a_study_makes_no_new_roster(plan) -> None:
     alone = plan("config/blogtext.yaml").preparation
     laid = plan(["config/blogtext.yaml", *STUDIES]).preparation
-    own, studies = laid.measure_suitability_settings(BLOGTEXT)["needs"], laid.study_needs(BLOGTEXT, [])
-    needs = {need["experiment"]: need for need in (*own, *studies)}
+    own, studies = laid.measure_suitability_settings(BLOGTEXT).needs, laid.study_needs(BLOGTEXT, [])
+    needs = {need["experiment"]: need for need in (*map(to_params, own), *studies)}
     assert (needs["cold_start_24"]["training_texts"], needs["blogtext"]["training_texts"]) == (56, 0)
     assert (needs["cold_start_24"]["first_client"], needs["cold_start_24"]["last_client"]) == (41, 50)
     assert len({need["tokenizer_folder"] for need in needs.values()}) == 2
@@ -35,7 +37,7 @@ def test_prompts_decide_on_the_roster_and_the_length_of_continuations_does_not(p
 
 def test_what_prompts_are_cut_by_is_as_before(plan) -> None:
     settings = plan("config/blogtext.yaml").preparation.select_prompts_settings(SimpleNamespace(experiment="blogtext"))
-    assert settings == {
+    assert to_params(settings) == {
         "per_client": 4, "prefix_tokens": 96, "minimum_gold_tokens": 64, "maximum_gold_tokens": 220,
         "tokenizer_folder": "Qwen/Qwen2.5-3B-Instruct", "shared_passages": "drop",
     }  # fmt: skip
@@ -55,11 +57,11 @@ def test_a_study_with_a_tokenizer_of_its_own_adds_no_input(plan) -> None:
     assert laid.suitability_tokenizers(demo) == alone.suitability_tokenizers(demo)
     assert laid.measure_suitability_settings(demo) == alone.measure_suitability_settings(demo)
     needs = {need["experiment"]: need for need in laid.study_needs(demo, [])}
-    first = alone.measure_suitability_settings(demo)["needs"][0]
-    assert needs["base_wide"]["tokenizer_folder"] == first["tokenizer_folder"]
+    first = alone.measure_suitability_settings(demo).needs[0]
+    assert needs["base_wide"]["tokenizer_folder"] == first.tokenizer_folder
     stories = SimpleNamespace(corpus="stories")  # what extends the demo is the first there, and leaves no roster alone
     assert laid.suitability_tokenizers(stories)
-    assert [need["experiment"] for need in laid.measure_suitability_settings(stories)["needs"]] == ["stories"]
+    assert [need.experiment for need in laid.measure_suitability_settings(stories).needs] == ["stories"]
 
 
 def test_the_stylometric_space_has_the_words_of_its_corpus(plan) -> None:
@@ -69,17 +71,18 @@ def test_the_stylometric_space_has_the_words_of_its_corpus(plan) -> None:
             "config/blogtext.yaml", lambda config, words=words: config["corpora"]["blogtext"].update(words=words)
         )
         settings.append(planner.preparation.fit_stylometry_settings(key))
-    assert [each["words"] for each in settings] == ["paper", "segmented"]
+    assert [each.words for each in settings] == ["paper", "segmented"]
 
 
 def test_an_experiment_on_another_draw_chooses_its_clients_as_the_main_one_does(plan) -> None:
     """As a study that is laid over a roster it would prefer nobody who gives all prompts, and draws would differ."""
     laid = plan(["config/blogtext.yaml", "config/studies/corpus_seed.yaml"]).preparation
     main, second = (
-        laid.measure_suitability_settings(SimpleNamespace(corpus=name)) for name in ("blogtext", "blogtext_2")
+        to_params(laid.measure_suitability_settings(SimpleNamespace(corpus=name)).needs[0])
+        for name in ("blogtext", "blogtext_2")
     )
-    changed = {key: value for key, value in second["needs"][0].items() if value != main["needs"][0][key]}
+    changed = {key: value for key, value in second.items() if value != main[key]}
     assert changed == {"experiment": "draw_2"}
-    assert main["needs"][0]["study"] is False
+    assert main["study"] is False
     assert laid.study_needs(SimpleNamespace(corpus="blogtext_2"), []) == []
     assert [need["experiment"] for need in laid.study_needs(BLOGTEXT, [])] == ["draw_1"]

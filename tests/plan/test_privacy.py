@@ -9,6 +9,7 @@ import pytest
 
 from favor.forecast.estimate import Account
 from favor.foundation.errors import UserError
+from favor.plan.job_settings import to_params
 from favor.plan.keys import Key, run_key
 
 AUDITED = {"texts": 2, "canaries": {"repeats": [1, 4], "candidates": 10}}
@@ -69,10 +70,10 @@ def test_secrets_are_planted_on_a_track_of_their_own(plan) -> None:
     assert planner.training.uploads(type("After", (), {**planted.__dict__, "next_round": "1"})()) == [
         paths[2].replace("/audited/", "/uploads/")
     ]
-    settings = planner.training.train_shared_settings(planted)
-    plain = planner.training.train_shared_settings(job)
+    settings = to_params(planner.training.train_shared_settings(planted))
+    plain = to_params(planner.training.train_shared_settings(job))
     # What the audited track itself reads is what it was without an audit, so it stays as it is.
-    assert plain == bare.training.train_shared_settings(job)
+    assert plain == to_params(bare.training.train_shared_settings(job))
     assert plain.pop("canaries") is None
     secrets = settings.pop("canaries")
     assert {**plain, "keep_endpoints": []} == {**settings, "keep_endpoints": []}
@@ -84,17 +85,19 @@ def test_no_secrets_no_further_track(plan) -> None:
     planner = plan(change=audited({"canaries": None}))
     run = run_key("micro", "1", "favor")
     assert planner.privacy.inputs(run)["canary_server"] == planner.privacy.inputs(run)["canary_uploads"] == []
-    assert planner.privacy.measure_privacy_settings(run)["planted"] is None
+    assert planner.privacy.measure_privacy_settings(run).planted is None
     track = planner.project.plan(run).shared.track
     with pytest.raises(UserError, match=r"studies\.privacy\.canaries': no secrets are planted"):
-        planner.training.train_shared_settings(
-            Key(experiment="micro", seed="1", track=f"{track}-canary", round="0", batch="0")
+        to_params(
+            planner.training.train_shared_settings(
+                Key(experiment="micro", seed="1", track=f"{track}-canary", round="0", batch="0")
+            )
         )
 
 
 def test_authors_who_took_no_part_are_the_next_of_the_roster(plan) -> None:
     planner = plan(change=audited(AUDITED, clients=3, skip_clients=0))
-    settings = planner.privacy.measure_privacy_settings(run_key("micro", "1", "favor"))
+    settings = to_params(planner.privacy.measure_privacy_settings(run_key("micro", "1", "favor")))
     assert settings["clients"] == ["client_001", "client_002", "client_003"]
     assert settings["absent"] == ["client_004"]
 
@@ -116,15 +119,15 @@ def test_a_client_that_left_is_attacked_no_more_and_moves_no_secret(plan) -> Non
     run = run_key("micro", "1", "favor")
     before = plan(change=audited())
     after = plan(change=audited(withdrawn=["client_002"]))
-    assert "client_002" not in after.privacy.measure_privacy_settings(run)["clients"]
+    assert "client_002" not in after.privacy.measure_privacy_settings(run).clients
     repeats = before.training.canary_repeats(run)
     assert after.training.canary_repeats(run) == repeats
-    assert "client_002" not in str(after.privacy.measure_privacy_settings(run)["absent"])
+    assert "client_002" not in str(after.privacy.measure_privacy_settings(run).absent)
     # The track with secrets is trained without it too, and plants nothing for it.
     track = f"{before.project.plan(run).shared.track}-canary"
     for number, cohort in enumerate(before.training.rounds("micro", "1", "coverage_first")):
         job = Key(experiment="micro", seed="1", track=track, round=number, batch="0")
-        had, has = (planner.training.train_shared_settings(job)["canaries"] for planner in (before, after))
+        had, has = (planner.training.train_shared_settings(job).canaries for planner in (before, after))
         assert has == {client: count for client, count in had.items() if client != "client_002"}
         assert ("client_002" in had) == ("client_002" in cohort)
 
@@ -149,13 +152,13 @@ def test_those_who_left_are_asked_about_with_the_adapter_that_was_made_without_t
     run, planner = run_key("micro", "1", "favor"), plan(change=left())
     (remade,) = planner.privacy.remade(run)
     assert remade == planner.privacy.inputs(run)["server"][-1].replace("/micro/", "/left/")
-    settings = planner.privacy.measure_privacy_settings(run)
+    settings = to_params(planner.privacy.measure_privacy_settings(run))
     assert settings["left"] == ["client_002"]
     assert "client_002" in settings["clients"]
     # Of another seed nothing was made again, and nothing is asked.
     other = plan(change=lambda config: (left(seeds=[1])(config), config["experiments"]["micro"].update(seeds=[1, 2])))
     assert other.privacy.remade(run_key("micro", "2", "favor")) == []
-    assert other.privacy.measure_privacy_settings(run_key("micro", "2", "favor"))["left"] == []
+    assert other.privacy.measure_privacy_settings(run_key("micro", "2", "favor")).left == []
     assert plan(change=audited()).privacy.remade(run) == []
 
 
@@ -163,7 +166,7 @@ def test_scores_read_every_audited_row_and_seed(plan) -> None:
     planner = plan(change=audited({"methods": ["fedavg", "favor"]}, seeds=[1, 2]))
     files = planner.privacy.readings(Key(experiment="micro"))
     assert len(files) == len(set(files)) == 2 * 2 * 5
-    settings = planner.privacy.score_privacy_settings(Key(experiment="micro"))
+    settings = to_params(planner.privacy.score_privacy_settings(Key(experiment="micro")))
     assert settings["methods"] == ["fedavg", "favor"]
     assert settings["personal"] == ["favor"]
     # Secrets are planted for the first seed alone.

@@ -6,6 +6,7 @@ import pytest
 
 from favor.forecast.estimate import Account
 from favor.foundation.errors import UserError
+from favor.plan.job_settings import to_params
 from favor.plan.keys import run_key
 from favor.studies.settings import AuditVotes, JudgeScoring
 
@@ -51,8 +52,8 @@ def test_nothing_is_judged_unasked_and_the_scores_say_so(plan) -> None:
     studies = planner.studies
     assert not [path for path in planner.targets.everything() if "judge" in path or path.endswith(".tar.gz")]
     assert studies.judgements(DEMO) == studies.audit_items(DEMO) == studies.responses(DEMO) == []
-    votes = AuditVotes.model_validate(studies.score_2afc_settings(DEMO))
-    scoring = JudgeScoring.model_validate(studies.score_judges_settings(DEMO))
+    votes = AuditVotes.model_validate(to_params(studies.score_2afc_settings(DEMO)))
+    scoring = JudgeScoring.model_validate(to_params(studies.score_judges_settings(DEMO)))
     assert votes.methods == ["ditto", "favor"]
     assert (scoring.methods, scoring.voice) == (list(planner.config.experiments["demo"].methods), None)
 
@@ -78,7 +79,7 @@ def test_the_table_without_a_judge_judges_nothing(plan) -> None:
 def test_a_local_judge_waits_for_its_model(plan) -> None:
     planner = plan(PLANNED, {"experiments": {"demo": {"studies": {"judges": {"model": "local"}}}}})
     assert planner.studies.judge_files(DEMO) == planner.project.model_files("tiny")
-    assert planner.studies.judge_settings(DEMO)["local"]["base"]["source"] == "results/models/tiny/base"
+    assert planner.studies.judge_settings(DEMO).local.base.source == "results/models/tiny/base"
 
 
 def test_responses_and_pages_of_an_audit(plan, tmp_path) -> None:
@@ -121,8 +122,8 @@ def test_temperatures_train_nothing_beside_the_main_experiment(plan) -> None:
     account = Account(planner, "temperature")
     assert account.jobs == {"generate": 3 * 9}
     assert account.passes == 0
-    boundary = planner.records.record_boundary_settings(run_key("temperature", "2026", "favor"))["runs"]
-    rows = {run["method"]: run["traffic"] for run in boundary if run["seed"] == 2026}
+    boundary = planner.records.record_boundary_settings(run_key("temperature", "2026", "favor")).runs
+    rows = {run.method: run.traffic for run in boundary if run.seed == 2026}
     assert rows["favor_1"] == rows["favor"]
     assert "results/blogtext/" in rows["favor_1"][0]
     # The figure is drawn where rows of one method differ in temperature, and nowhere else.

@@ -11,6 +11,7 @@ from favor.federation.method import needs_shared
 from favor.forecast.estimate import Account
 from favor.foundation.errors import UserError
 from favor.plan import Planner
+from favor.plan.job_settings import to_params
 from favor.plan.keys import Key, run_key
 
 PLANNED = "tests/data/planned.yaml"
@@ -61,9 +62,9 @@ def test_many_clients_are_generated_for_in_several_jobs(plan) -> None:
     assert [file.rpartition("/")[2] for file in files] == ["part0.parquet", "part1.parquet", "part2.parquet"]
     parts = [SimpleNamespace(**vars(run), part=str(part)) for part in range(3)]
     assert sum(costs.generation_work(part, None)[0] for part in parts) == costs.generation_work(run, None)[0]
-    settings = training.generate_part_settings(parts[2])
+    settings = to_params(training.generate_part_settings(parts[2]))
     assert settings.pop("clients") == training.clients("blogtext")[2000:]
-    assert {**settings, "clients": None} == training.generate_settings(run)
+    assert {**settings, "clients": None} == to_params(training.generate_settings(run))
     jobs = Account(planner, "blogtext").jobs
     assert (jobs["generate_part"], jobs["join_generations"], jobs["generate"]) == (3 * 3 * 14, 3 * 14, 0)
 
@@ -263,7 +264,7 @@ def test_a_state_goes_on_from_the_last_round_that_a_client_answered(plan) -> Non
             assert training.previous_endpoints(job) == [last[name] for name in (client,) if name in last]
         last |= {client: training.endpoint(run, client, number) for client in cohort}
     # What stays of it is in the record of the boundary; its equations are in the code of its own jobs alone.
-    packs = {each["method"]: each["packs"] for each in planner.records.record_boundary_settings(run)["runs"]}
+    packs = {each.method: each.packs for each in planner.records.record_boundary_settings(run).runs}
     assert sorted(packs["scaffold"]) == sorted(last.values())
     assert packs["fedavg"] == []
     job = Key(experiment="micro", seed="1", track=stage.track, round="0", batch="0")
@@ -338,7 +339,7 @@ def test_the_earlier_participations_of_a_chain_are_named_apart(plan) -> None:
     ]
     # Coverage first: two rounds reach all twelve clients, and those of the third take part again.
     third = set(training.job_clients(keys[2]))
-    assert [set(training.train_personal_settings(key)["again"]) for key in keys] == [
+    assert [set(training.train_personal_settings(key).again) for key in keys] == [
         third & set(training.job_clients(keys[0])),
         third & set(training.job_clients(keys[1])),
         set(),
@@ -377,7 +378,7 @@ def test_a_row_that_is_another_method_at_one_point_keeps_its_name_in_the_sweep(p
         config["experiments"][second]["methods"] = {"fedavg": {"method": "ffa_lora"}, "favor": {"title": "Ours"}}
 
     sweeps, key = plan(files, change=frozen).sweeps, SimpleNamespace(sweep="volume")
-    for shown in (sweeps.draw_sweep_settings(key)["display"], sweeps.report_settings()["volume"].display):
+    for shown in (sweeps.draw_sweep_settings(key).display, sweeps.report_settings()["volume"].display):
         assert "fedavg" not in shown  # so it is printed as FedAvg, not as FFA-LoRA
         assert shown["favor"] == "Ours"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from favor.foundation.errors import UserError
+from favor.plan.job_settings import to_params
 from favor.plan.keys import Key
 
 FILES = "tests/data/tasks.yaml"
@@ -20,11 +21,11 @@ def test_only_jobs_of_models_that_answer_read_requests(plan) -> None:
     assert planner.preparation.doing("rewrite", "instruct") == "tasks_rewrite|tasks_instruct"
     for name, task in (("tasks_rewrite", "rewrite"), ("tasks_instruct", "instruct")):
         made = planner.preparation.make_requests_settings(Key(experiment=name))
-        assert (made["task"], made["splits"], made["model"]["chat"]) == (task, ["train", "test"], "template")
+        assert (made.task, made.splits, made.model.chat) == (task, ["train", "test"], "template")
         assert "tasks" in planner.evaluation.families(name)
     assert "tasks" not in planner.evaluation.families("blogtext")
     assert "tasks" not in planner.tables.computable("blogtext")
-    assert plan(FILES).preparation.make_requests_settings(KEY)["splits"] == ["train", "test", "validation"]
+    assert plan(FILES).preparation.make_requests_settings(KEY).splits == ["train", "test", "validation"]
 
 
 def test_to_continue_hands_every_job_what_it_was_handed(plan) -> None:
@@ -43,7 +44,7 @@ def test_to_continue_hands_every_job_what_it_was_handed(plan) -> None:
             planner.training.train_shared_settings(keys[0]),
             planner.training.train_personal_settings(keys[1]),
         ):
-            assert "task" not in handed
+            assert "task" not in to_params(handed)
 
 
 EXTENDED = r"'task' is rewrite; (set it to null|empty it)"

@@ -22,7 +22,7 @@ def test_the_choice_reads_training_logs_and_nothing_of_test_texts(plan) -> None:
     assert planner.sweeps.families("volume") == ["utility", "validation", "verification"]
     assert "validation" in planner.evaluation.families("third")
     key = Key(experiment="third")
-    logs, settings = planner.validation.logs(key), planner.validation.score_validation_settings(key)
+    logs, settings = planner.validation.logs(key), to_params(planner.validation.score_validation_settings(key))
     assert logs
     assert all(path.endswith(".log.parquet") for path in logs)
     assert {log for run in settings["runs"] for log in run["logs"]} == set(logs)
@@ -37,8 +37,8 @@ def test_the_choice_reads_training_logs_and_nothing_of_test_texts(plan) -> None:
 
 def test_a_personal_stage_that_stops_early_keeps_its_best_pass(plan) -> None:
     patient = {"experiments": {name: {"training": {"validation": {"patience": 1}}} for name in ("even", "third")}}
-    runs = plan(SWEEP, patient).validation.score_validation_settings(Key(experiment="third"))["runs"]
-    assert all(run["stopped"] for run in runs)
+    runs = plan(SWEEP, patient).validation.score_validation_settings(Key(experiment="third")).runs
+    assert all(run.stopped for run in runs)
 
 
 def test_rows_whose_training_log_is_not_of_what_they_generate_with(plan) -> None:

@@ -59,11 +59,11 @@ def test_who_does_not_answer_has_no_part_in_the_round(plan, per_job) -> None:
         assert clients
         if stage == "shared":
             assert set(clients) <= set(expected[int(job.round)])
-            assert set(clients).isdisjoint(settings["withdrawn"])
+            assert set(clients).isdisjoint(settings.withdrawn)
         elif job.phase.startswith("round"):
             assert set(clients) <= set(expected[int(job.phase.removeprefix("round"))])
         elif job.method == "favor":
-            assert settings["rounds"] == {client: last[client] for client in clients}
+            assert settings.rounds == {client: last[client] for client in clients}
     for number, cohort in enumerate(expected):  # everybody who answers trains, once per track
         tracks = [job.track for stage, job in trained if stage == "shared" and job.round == str(number)]
         served = [
@@ -105,7 +105,7 @@ def test_only_what_follows_from_its_participation_changes(plan, per_job) -> None
         apart = stage == "personal" and job.method == "local_only" and clients == was
         if earlier or apart:
             assert (settings, files) == (had, read)
-        assert client not in str(settings) or settings["withdrawn"] == [client]
+        assert client not in str(settings) or settings.withdrawn == [client]
     run = run_key("micro", "1", "favor")
     assert left.training.make_schedule_settings(run) == whole.training.make_schedule_settings(run)
 
@@ -114,7 +114,7 @@ def test_the_pooled_reference_leaves_its_texts_out_and_evaluators_read_what_rema
     planner = planned(plan, 2, "client_002")
     run = run_key("micro", "1", "pooled")
     (job,) = planner.training.personal_jobs(run)
-    assert planner.training.train_personal_settings(job)["withdrawn"] == ["client_002"]
+    assert planner.training.train_personal_settings(job).withdrawn == ["client_002"]
     assert planner.project.texts(run) == "results/micro/clients/remaining/texts.parquet"
     assert planner.evaluation.style_sources(run) == "results/micro/clients/remaining/embeddings/asce_a.parquet"
     assert planned(plan, 2).project.texts(run) == "results/micro/clients/texts.parquet"

@@ -93,7 +93,7 @@ def test_the_scores_read_both_experiments(plan) -> None:
     assert planner.paths.likelihood.of(run_key("honest", "1", "favor")) in beside
     found = planner.training.attackers("micro", "1")
     settings = planner.likelihood.score_poisoning_settings(key)
-    assert (settings["attackers"], settings["targets"]) == ({"1": found.clients}, {"1": found.target})
+    assert (settings.attackers, settings.targets) == ({"1": found.clients}, {"1": found.target})
     assert "poisoning" in planner.evaluation.families("micro")
 
 

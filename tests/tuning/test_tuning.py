@@ -18,6 +18,7 @@ from favor.federation.settings import Tuned
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import write_parquet
 from favor.plan import Planner
+from favor.plan.job_settings import to_params
 from favor.plan.keys import Key, run_key
 from favor.tuning.choice import check_output, choose, write_tuned
 from favor.tuning.command import add_tune, run
@@ -124,8 +125,10 @@ def test_a_shared_stage_reads_validation_texts_only_where_clients_generate_with_
     planner = planned(made, shared, raw(methods={"fedavg": {}, "fedsa_lora": {}}))
     for each in shared:
         stage = planner.project.plans("tiny_tuning")[each.trial].shared
-        settings = planner.training.train_shared_settings(
-            Key(experiment="tiny_tuning", seed="1", track=stage.track, round="0", batch="0")
+        settings = to_params(
+            planner.training.train_shared_settings(
+                Key(experiment="tiny_tuning", seed="1", track=stage.track, round="0", batch="0")
+            )
         )
         assert (settings["training"]["validation"] is not None) == (each.row == "fedsa_lora")
 

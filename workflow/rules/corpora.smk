@@ -1,13 +1,5 @@
 # From a raw corpus to documents, splits, disjoint author roles, allocations and prompts.
 
-from favor.corpora.settings import (
-    AuthorMeasuring,
-    DocumentBuilding,
-    NearDuplicates,
-    RoleAssignment,
-    Withdrawals,
-)
-
 
 rule make_demo_corpus:
     output:
@@ -24,7 +16,6 @@ rule build_documents:
         dropped=paths.dropped,
         scripts=paths.scripts,
     params:
-        cfg=project.of_corpus(DocumentBuilding),
         code=lambda w: code("build_documents", project.reader_code(w)),
     script:
         "../scripts/build_documents.py"
@@ -45,8 +36,6 @@ rule find_near_duplicates:
         splits=paths.splits,
     output:
         near_duplicates=paths.near_duplicates,
-    params:
-        cfg=project.of_corpus(NearDuplicates),
     script:
         "../scripts/find_near_duplicates.py"
 
@@ -78,8 +67,6 @@ rule measure_authors:
         near_duplicates=lambda w: project.near_duplicates(w.corpus),
     output:
         measures=paths.author_measures,
-    params:
-        cfg=project.of_corpus(AuthorMeasuring),
     script:
         "../scripts/measure_authors.py"
 
@@ -111,8 +98,6 @@ rule assign_roles:
     output:
         roster=paths.roster,
         overlap=paths.overlap,
-    params:
-        cfg=project.of_corpus(RoleAssignment),
     script:
         "../scripts/assign_roles.py"
 
@@ -137,8 +122,6 @@ rule drop_withdrawn_clients:
         table=paths.remaining_table,
     wildcard_constraints:
         table="texts|allocation|embeddings/[^/]+",
-    params:
-        cfg=project.of_experiment(Withdrawals),
     script:
         "../scripts/drop_withdrawn_clients.py"
 

@@ -1,8 +1,5 @@
 # Base models and style encoders that are trained here, and the embeddings of the clients' own texts.
 
-from favor.lm.settings import ModelTraining, Vocabulary
-from favor.plan.job_settings import params_from
-
 
 rule train_tokenizer:
     input:
@@ -13,8 +10,6 @@ rule train_tokenizer:
         settings=paths.tokenizer_settings,
     wildcard_constraints:
         model=project.models_with("pretrain"),
-    params:
-        cfg=params_from(Vocabulary, project.pretraining),
     script:
         "../scripts/train_tokenizer.py"
 
@@ -32,8 +27,6 @@ rule pretrain_base:
     wildcard_constraints:
         model=project.models_with("pretrain"),
     threads: threads.pretraining
-    params:
-        cfg=params_from(ModelTraining, project.pretraining),
     script:
         "../scripts/pretrain_base.py"
 
@@ -137,7 +130,6 @@ rule embed_sources:
         embeddings=paths.source_embeddings,
     threads: threads.scoring
     params:
-        cfg=preparation.embed_settings,
         code=lambda w: code("embed_sources", project.encoder_code(w)),
     script:
         "../scripts/embed_sources.py"

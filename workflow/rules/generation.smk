@@ -1,7 +1,5 @@
 # Held-out continuations of every run, and the work done once per text: embeddings and utility.
 
-from favor.scores.settings import Seeds
-
 
 rule generate:
     input:
@@ -39,7 +37,7 @@ use rule generate as generate_part with:
     resources:
         **asks("generate_part"),
     params:
-        cfg=training.generate_part_settings,
+        cfg=planner.settings_of("generate_part"),
         code=code("generate"),
 
 
@@ -103,7 +101,6 @@ rule embed_generations:
         common=paths.common_embeddings,
     threads: threads.scoring
     params:
-        cfg=preparation.embed_settings,
         code=lambda w: code("embed_generations", project.encoder_code(w)),
     script:
         "../scripts/embed_generations.py"
@@ -118,8 +115,6 @@ rule measure_assistant:
     output:
         assistant=paths.assistant_scores,
     threads: threads.scoring
-    params:
-        cfg=project.of_experiment(Seeds),
     script:
         "../scripts/measure_assistant.py"
 
@@ -147,7 +142,5 @@ rule measure_utility:
         golds=lambda w: paths.gold_embeddings.of(w, encoder=project.semantic_encoder(w)),
     output:
         utility=paths.utility,
-    params:
-        cfg=project.of_experiment(Seeds),
     script:
         "../scripts/measure_utility.py"

@@ -1,8 +1,5 @@
 # Studies in which people read what the methods wrote. Items and pages quote texts: they are not for publication.
 
-from favor.plan.job_settings import params_from
-from favor.studies.settings import AuditPage
-
 
 rule prepare_2afc:
     input:
@@ -22,8 +19,6 @@ rule make_2afc_page:
         page=paths.audit_page,
     wildcard_constraints:
         annotator=r"[1-9]\d*",
-    params:
-        cfg=params_from(AuditPage, studies.audit),
     script:
         "../scripts/make_2afc_page.py"
 

@@ -35,7 +35,6 @@ rule embed_drafts:
         drafts=paths.draft_embeddings,
     threads: threads.scoring
     params:
-        cfg=preparation.embed_settings,
         code=lambda w: code("embed_drafts", project.encoder_code(w)),
     script:
         "../scripts/embed_drafts.py"

@@ -5,10 +5,13 @@ from pathlib import Path
 
 from favor.config.configuration import Configuration
 from favor.config.row_checks import check_families
+from favor.corpora.settings import AuthorMeasuring, DocumentBuilding, NearDuplicates, RoleAssignment, Withdrawals
+from favor.foundation.section import Section
+from favor.lm.settings import ModelTraining, Vocabulary
 from favor.plan.costs import Costs
 from favor.plan.evaluation import Evaluation
 from favor.plan.figures import Figures
-from favor.plan.job_settings import Parameter
+from favor.plan.job_settings import Parameter, job_settings, to_params
 from favor.plan.keys import Key
 from favor.plan.preparation import Preparation
 from favor.plan.privacy import PrivacyAudit
@@ -20,6 +23,22 @@ from favor.plan.studies import Studies
 from favor.plan.tables import Sweeps, Tables
 from favor.plan.targets import Targets
 from favor.plan.training import Training
+from favor.scores.settings import Seeds
+from favor.studies.settings import AuditPage
+
+# Stages whose jobs read keys of one section of the configuration and nothing else.
+ONE_SECTION: dict[str, tuple[type[Section], Callable[[Project, Key], Section]]] = {
+    "build_documents": (DocumentBuilding, Project.corpus_section),
+    "find_near_duplicates": (NearDuplicates, Project.corpus_section),
+    "measure_authors": (AuthorMeasuring, Project.corpus_section),
+    "assign_roles": (RoleAssignment, Project.corpus_section),
+    "train_tokenizer": (Vocabulary, Project.pretraining),
+    "pretrain_base": (ModelTraining, Project.pretraining),
+    "drop_withdrawn_clients": (Withdrawals, Project.experiment),
+    "measure_assistant": (Seeds, Project.experiment),
+    "measure_utility": (Seeds, Project.experiment),
+    "make_2afc_page": (AuditPage, Project.audit),
+}
 
 
 class Planner:
@@ -48,6 +67,11 @@ class Planner:
 
     def settings_of(self, stage: str) -> Callable[[Key], Parameter] | None:
         """Return the function that makes the parameter ``cfg`` of a stage; None where its jobs read no settings."""
-        name = f"{stage}_settings"
-        found = (getattr(part, name, None) for part in vars(self).values() if isinstance(part, PlannerComponent))
-        return next((function for function in found if function is not None), None)
+        if stage in ONE_SECTION:
+            kind, section = ONE_SECTION[stage]
+            return lambda key: to_params(job_settings(kind, section(self.project, key)))
+        parts = [part for part in vars(self).values() if isinstance(part, PlannerComponent)]
+        for settings in (getattr(part, f"{stage}_settings", None) for part in parts):
+            if settings is not None:
+                return lambda key: to_params(settings(key))
+        return None

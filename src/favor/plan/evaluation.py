@@ -11,17 +11,7 @@ from favor.federation.settings import AskedPrompts, PromptLists
 from favor.figures.specs import declared_figure
 from favor.foundation.errors import UserError
 from favor.foundation.registry import FIGURES, METRIC_FAMILIES
-from favor.plan.job_settings import (
-    Parameter,
-    Settings,
-    build_job_settings,
-    job_params,
-    not_none,
-    parameter,
-    pick,
-    plain,
-    to_params,
-)
+from favor.plan.job_settings import Settings, job_settings, not_none, pick, plain
 from favor.plan.keys import Key, run_key
 from favor.plan.project import alternatives
 from favor.plan.readings import FAMILY as VALIDATION
@@ -165,14 +155,14 @@ class Evaluation(TrainingComponent):
         key = Key(experiment=name)
         return self.project.prompts(key), self.training.common_prompts(key)
 
-    def prompts_settings(self, key: object) -> Parameter:
+    def prompts_settings(self, key: object) -> PromptLists:
         """Return the files of prompts behind every list, in the order of the lists."""
         experiments = []
         for name in self._asking():
             own, common = self._asked(name)
             seeds = map(str, self.experiments[name].seeds)
             experiments.append(AskedPrompts(prompts=dict(zip(seeds, own, strict=True)), common_prompts=common))
-        return to_params(PromptLists(experiments=experiments))
+        return PromptLists(experiments=experiments)
 
     # Embeddings: of the clients' human texts, of their continuations of the prompts, and of every output
 
@@ -212,28 +202,28 @@ class Evaluation(TrainingComponent):
         classifier = self.project.experiment(key).evaluation.assistant
         return [] if classifier is None else self.paths.assistant_scores.of(key)
 
-    def measure_bertscore_settings(self, key: Key) -> Parameter:
+    def measure_bertscore_settings(self, key: Key) -> BertScoring:
         experiment = self.project.experiment(key)
-        return job_params(BertScoring, experiment, experiment.evaluation)
+        return job_settings(BertScoring, experiment, experiment.evaluation)
 
     # Scores
 
     def family_code(self, key: Key) -> str:
         return f"{METRIC_FAMILIES.module(key.family)}:score"
 
-    def score_settings(self, key: Key) -> Parameter:
+    def score_settings(self, key: Key) -> dict[str, Any]:
         evaluation = self.project.experiment(key).evaluation
         bertscore = evaluation.bertscore if key.family == "utility" else None
         unseen = self.unseen_encoders(key) if key.family == "voice_kept" else []
         own = {"scores": evaluation.scores, "bertscore": bertscore, "unseen": unseen}
         settings = self._outputs_in_spaces(Scoring, key, family=key.family, **own)
         families = {key.family} & Scores.model_fields.keys()  # one that has settings, or none
-        return parameter(**plain(settings) | {"scores": pick(evaluation.scores, *families)})
+        return plain(settings) | {"scores": pick(evaluation.scores, *families)}
 
-    def score_tasks_settings(self, key: Key) -> Parameter:
+    def score_tasks_settings(self, key: Key) -> TaskScoring:
         experiment = self.project.experiment(key)
         encoders, words = self.project.encoders_of(key.experiment), self.project.words(key)
-        return job_params(TaskScoring, experiment, experiment.evaluation, encoders=encoders, words=words)
+        return job_settings(TaskScoring, experiment, experiment.evaluation, encoders=encoders, words=words)
 
     def unseen_encoders(self, key: Key) -> list[str]:
         """Return the style encoders of an experiment that no method was trained with: those of its evaluation.
@@ -247,9 +237,9 @@ class Evaluation(TrainingComponent):
     def _outputs_in_spaces(self, kind: type[Settings], key: Key, **values: Any) -> Settings:
         experiment, encoders = self.project.experiment(key), self.project.encoders_of(key.experiment)
         words = self.project.words(key)
-        return build_job_settings(kind, experiment, experiment.evaluation, encoders=encoders, words=words, **values)
+        return job_settings(kind, experiment, experiment.evaluation, encoders=encoders, words=words, **values)
 
-    def score_efficiency_settings(self, key: Key) -> Parameter:
+    def score_efficiency_settings(self, key: Key) -> Efficiency:
         """Return the training logs of each run, and the benchmarks of their jobs."""
         runs = []
         for run in self.training.runs(key.experiment):
@@ -266,7 +256,7 @@ class Evaluation(TrainingComponent):
                     ranks=list(stage.ranks) if stage and stage.ranks else [],
                 )
             )
-        return to_params(Efficiency(seeds=self.project.experiment(key).seeds, runs=runs))
+        return Efficiency(seeds=self.project.experiment(key).seeds, runs=runs)
 
     def certified(self, names: Sequence[str]) -> dict[str, dict[str, str]]:
         """Return encoders by the first experiment that measures with them, "" for none: its human texts by encoder.
@@ -284,8 +274,8 @@ class Evaluation(TrainingComponent):
             found.setdefault(using[0] if using else "", {})[name] = texts
         return found
 
-    def score_stel_settings(self, key: Key) -> Parameter:
-        return to_params(Spaces(encoders=self.project.encoders_of(key.experiment)))
+    def score_stel_settings(self, key: Key) -> Spaces:
+        return Spaces(encoders=self.project.encoders_of(key.experiment))
 
     # Paired tests
 
@@ -304,12 +294,12 @@ class Evaluation(TrainingComponent):
     def compared_encoders(self, key: Key) -> list[str]:
         return sorted({encoder for encoders in self._compared(key)["metrics"].values() for encoder in encoders})
 
-    def compare_methods_settings(self, key: Key) -> Parameter:
+    def compare_methods_settings(self, key: Key) -> Compared:
         experiment, encoders = self.project.experiment(key), self.compared_encoders(key)
-        return job_params(Compared, experiment, experiment.evaluation, encoders=encoders, **self._compared(key))
+        return job_settings(Compared, experiment, experiment.evaluation, encoders=encoders, **self._compared(key))
 
-    def compare_all_settings(self, key: Key) -> Parameter:
-        return to_params(self._outputs_in_spaces(ComparedRows, key, unseen=self.unseen_encoders(key)))
+    def compare_all_settings(self, key: Key) -> ComparedRows:
+        return self._outputs_in_spaces(ComparedRows, key, unseen=self.unseen_encoders(key))
 
     # Diagnostics
 
@@ -330,7 +320,7 @@ class Evaluation(TrainingComponent):
     def energy_behind(self, key: Key) -> list[str]:
         return [file for run in self._energy_runs(key) for file in self.training.behind(run)]
 
-    def measure_participation_settings(self, key: Key) -> Parameter:
+    def measure_participation_settings(self, key: Key) -> Participation:
         """Return each client's last round, by federated row and seed."""
         experiment, name = self.project.experiment(key), key.experiment
         last_rounds = {
@@ -340,7 +330,7 @@ class Evaluation(TrainingComponent):
             for row, plan in self.project.plans(name).items()
             if plan.shared is not None
         }
-        return job_params(Participation, experiment, last_rounds=last_rounds)
+        return job_settings(Participation, experiment, last_rounds=last_rounds)
 
     # The gallery
 
@@ -351,9 +341,9 @@ class Evaluation(TrainingComponent):
             return self.shown() if asked else []
         return [name for name in self.shown() if corpora[self.experiments[name].corpus].demo is not None]
 
-    def make_gallery_settings(self, key: Key) -> Parameter:
+    def make_gallery_settings(self, key: Key) -> Gallery:
         experiment = self.project.experiment(key)
-        return job_params(
+        return job_settings(
             Gallery,
             experiment,
             rows=list(experiment.methods),

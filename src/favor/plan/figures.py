@@ -1,13 +1,14 @@
 """The figures of a project: what each of them reads, and what it knows of its experiment."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from favor.figures.specs import declared_figure
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest
 from favor.foundation.registry import FIGURES
 from favor.plan.evaluation import Evaluation
-from favor.plan.job_settings import Parameter, not_none, parameter, plain
+from favor.plan.job_settings import not_none
 from favor.plan.keys import Key
 from favor.plan.project import alternatives, unique
 from favor.plan.tables import Tables
@@ -74,28 +75,28 @@ class Figures(TrainingComponent):
         used = unique([self.project.experiment(key).style_encoder, *self.project.experiment(key).evaluation.encoders])
         return {name: self.paths.encoder_manifest.of(encoder=name) for name in used if encoders[name].training}
 
-    def draw_figure_settings(self, key: Key) -> Parameter:
+    def draw_figure_settings(self, key: Key) -> dict[str, Any]:
         """Return the part of the configuration that a figure reads."""
         context, inputs = self.tables.context(key.experiment), declared_figure(key.figure).inputs
-        base = self.project.experiment(key).base_model
-        pretrained = self.config.base_models[base].pretrain is not None
-        return parameter(
-            methods=context.methods,
-            display=context.display,
-            references=context.references,
-            bases={row: self.project.rows[key.experiment, row].module.rsplit(".", 1)[-1] for row in context.methods},
-            style_encoder=self.project.experiment(key).style_encoder,
-            unseen=self.evaluation.unseen_encoders(key),
-            logs=self._own_logs(key) if "training_logs" in inputs else {},
-            **({"sampling": self.evaluation.sampling(key.experiment)} if "sampling" in inputs else {}),
-            **({"tuned": plain(not_none(self.project.experiment(key).tuned))["points"]} if "tuned" in inputs else {}),
-            **({"encoders": list(self._trained_encoders(key))} if "encoder_manifests" in inputs else {}),
-            **(
-                {"pretraining": self.paths.pretraining_losses.of(model=base)}
-                if "pretraining" in inputs and pretrained
-                else {}
-            ),
-        )
+        experiment = self.project.experiment(key)
+        found: dict[str, Any] = {
+            "methods": context.methods,
+            "display": context.display,
+            "references": context.references,
+            "bases": {row: self.project.rows[key.experiment, row].module.rsplit(".", 1)[-1] for row in context.methods},
+            "style_encoder": experiment.style_encoder,
+            "unseen": self.evaluation.unseen_encoders(key),
+            "logs": self._own_logs(key) if "training_logs" in inputs else {},
+        }
+        if "sampling" in inputs:
+            found["sampling"] = self.evaluation.sampling(key.experiment)
+        if "tuned" in inputs:
+            found["tuned"] = not_none(experiment.tuned).points
+        if "encoder_manifests" in inputs:
+            found["encoders"] = list(self._trained_encoders(key))
+        if "pretraining" in inputs and self.config.base_models[experiment.base_model].pretrain is not None:
+            found["pretraining"] = self.paths.pretraining_losses.of(model=experiment.base_model)
+        return found
 
     def labels(self, key: Key) -> dict[str, str]:
         return {"figure": declared_figure(key.figure).title, "name": key.figure}

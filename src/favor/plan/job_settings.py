@@ -1,8 +1,8 @@
-"""The configuration that a rule passes to its job, as one dictionary of plain JSON types with sorted keys."""
+"""The settings that a rule passes to its job: a section, or a dictionary, of plain JSON types with sorted keys."""
 
 import json
 import typing
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, JsonValue
@@ -14,9 +14,7 @@ Value = TypeVar("Value")
 Parameter = dict[str, JsonValue]  # of a rule: what its job reads of the configuration
 
 
-def build_job_settings(
-    kind: type[Settings], *sources: Section, unread: Collection[str] = (), **values: Any
-) -> Settings:
+def job_settings(kind: type[Settings], *sources: Section, unread: Collection[str] = (), **values: Any) -> Settings:
     """Return the settings ``kind`` of a job.
 
     A key is taken from ``values``, or else from the one of ``sources`` that has it. A nested section is cut down to the
@@ -41,7 +39,7 @@ def _cut(annotation: Any, value: Any) -> Any:
     if isinstance(value, list):
         return [_cut(annotation, item) for item in value]
     kinds = [each for each in _sections(annotation) if isinstance(value, each) and type(value) is not each]
-    return build_job_settings(kinds[0], value) if kinds else value
+    return job_settings(kinds[0], value) if kinds else value
 
 
 def _sections(annotation: Any) -> Iterator[type[Section]]:
@@ -72,25 +70,10 @@ def without(section: BaseModel, *keys: str) -> dict[str, object]:
     return {key: value for key, value in plain(section).items() if key not in keys}
 
 
-def parameter(**values: Any) -> Parameter:
-    """Return values as the parameter of a rule."""
-    found: Parameter = json.loads(json.dumps(plain(values), sort_keys=True))
-    return found
-
-
-def to_params(settings: Section) -> Parameter:
+def to_params(settings: Section | dict[str, Any]) -> Parameter:
     """Return settings as the parameter of a rule."""
-    return parameter(**plain(settings))
-
-
-def job_params(kind: type[Section], *sources: Section, unread: Collection[str] = (), **values: Any) -> Parameter:
-    """Return :func:`build_job_settings` as the parameter of a rule."""
-    return to_params(build_job_settings(kind, *sources, unread=unread, **values))
-
-
-def params_from(kind: type[Section], section: Callable[[Any], Section]) -> Callable[[Any], Parameter]:
-    """Return the function of a job's key that gives the parameter ``kind`` from one section."""
-    return lambda key: job_params(kind, section(key))
+    found: Parameter = json.loads(json.dumps(plain(settings), sort_keys=True))
+    return found
 
 
 def not_none(value: Value | None) -> Value:

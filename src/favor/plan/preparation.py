@@ -16,8 +16,9 @@ from favor.corpora.settings import (
     TokenCounting,
 )
 from favor.encoders.settings import AssistantTraining, Certification, Encoding, StyleEncoder, Stylometry
+from favor.foundation.section import Section
 from favor.lm.settings import LoadedModel
-from favor.plan.job_settings import Parameter, build_job_settings, job_params, not_none, to_params
+from favor.plan.job_settings import Parameter, job_settings, not_none, to_params
 from favor.plan.keys import Key
 from favor.plan.project import PlannerComponent, alternatives, unique
 from favor.studies.settings import RequestMaking, RequestSelection
@@ -26,30 +27,24 @@ from favor.studies.settings import RequestMaking, RequestSelection
 class Preparation(PlannerComponent):
     """The settings of a project's corpora, base models and encoders."""
 
-    def make_demo_corpus_settings(self, key: Key) -> Parameter:
-        return to_params(not_none(self.config.corpora[key.corpus].demo))
+    def make_demo_corpus_settings(self, key: Key) -> Section:
+        return not_none(self.config.corpora[key.corpus].demo)
 
-    def split_documents_settings(self, key: Key) -> Parameter:
+    def split_documents_settings(self, key: Key) -> Splitting:
         """Return how documents are split. A shuffle needs no dates, so it does not read ``undated``."""
-        return to_params(self._splitting(key))
-
-    def _splitting(self, key: Key) -> Splitting:
         corpus = self.config.corpora[key.corpus]
-        return build_job_settings(Splitting, corpus, unread=() if corpus.split == "temporal" else ("undated",))
+        return job_settings(Splitting, corpus, unread=() if corpus.split == "temporal" else ("undated",))
 
-    def select_background_settings(self, key: Key) -> Parameter:
-        return to_params(self._background(key))
-
-    def _background(self, key: Key) -> Background:
+    def select_background_settings(self, key: Key) -> Background:
         corpus = self.config.corpora[key.corpus]
-        return build_job_settings(Background, corpus, authors=corpus.roles.background)
+        return job_settings(Background, corpus, authors=corpus.roles.background)
 
     def corpus_tokenizer(self, key: Key) -> list[str]:
         return self.project.tokenizer_files(self._tokenizer(key))
 
-    def count_tokens_settings(self, key: Key) -> Parameter:
+    def count_tokens_settings(self, key: Key) -> TokenCounting:
         folder = self.project.tokenizer_folder(self._tokenizer(key))
-        return job_params(TokenCounting, self.config.corpora[key.corpus], tokenizer_folder=folder)
+        return job_settings(TokenCounting, self.config.corpora[key.corpus], tokenizer_folder=folder)
 
     def _tokenizer(self, key: Key) -> str:
         return not_none(self.config.corpora[key.corpus].tokenizer)
@@ -72,14 +67,14 @@ class Preparation(PlannerComponent):
         drops = any(each.prompts.near_duplicates == "drop" for each in self._experiments(key).values())
         return self.project.near_duplicates(key.corpus) if drops else []
 
-    def measure_suitability_settings(self, key: Key) -> Parameter:
+    def measure_suitability_settings(self, key: Key) -> Suitability:
         """Return what the experiments on a corpus, without studies, need of their clients; equal needs once."""
         needs: dict[str, Need] = {}
         for name, each in self._experiments(key).items():
             if not self._laid_over(each):
                 needs.setdefault(repr(self._need("", each)), self._need(name, each))
         found = sorted(needs.values(), key=lambda need: need.experiment)
-        return job_params(Suitability, self.config.corpora[key.corpus], needs=found)
+        return job_settings(Suitability, self.config.corpora[key.corpus], needs=found)
 
     def study_needs(self, key: Key, input: object) -> list[Parameter]:
         """Return what studies that are laid over the experiments on a corpus need of their clients.
@@ -96,22 +91,20 @@ class Preparation(PlannerComponent):
                 needs.append(to_params(self._need(name, each, models[0] if foreign else each.base_model)))
         return needs
 
-    def check_corpus_settings(self, key: Key) -> Parameter:
+    def check_corpus_settings(self, key: Key) -> Readiness:
         corpus = self.config.corpora[key.corpus]
         experiments = {
-            name: build_job_settings(
+            name: job_settings(
                 CheckedExperiment, each, first=each.client_numbers.start + 1, last=each.client_numbers.stop
             )
             for name, each in self._experiments(key).items()
         }
-        return to_params(
-            Readiness(
-                reader_name=corpus.reader,
-                splitting=self._splitting(key),
-                background=self._background(key),
-                roster=build_job_settings(Roster, corpus),
-                experiments=experiments,
-            )
+        return Readiness(
+            reader_name=corpus.reader,
+            splitting=self.split_documents_settings(key),
+            background=self.select_background_settings(key),
+            roster=job_settings(Roster, corpus),
+            experiments=experiments,
         )
 
     def checks(self, key: object = None) -> list[str]:
@@ -133,7 +126,7 @@ class Preparation(PlannerComponent):
     def _need(self, name: str, experiment: Experiment, model: str | None = None) -> Need:
         """Return what an experiment needs of its clients; ``model``: whose tokenizer counts, if not its own."""
         allocation = experiment.allocation
-        return build_job_settings(
+        return job_settings(
             Need,
             experiment.prompts,
             experiment=name,
@@ -148,36 +141,38 @@ class Preparation(PlannerComponent):
     def _shortest_cut(self, experiment: Experiment) -> PromptCut:
         """Return how prompts are cut to decide on authors, whatever the length of continuations."""
         shortest = experiment.prompts.minimum_gold_tokens
-        return build_job_settings(PromptCut, experiment.prompts, maximum_gold_tokens=shortest)
+        return job_settings(PromptCut, experiment.prompts, maximum_gold_tokens=shortest)
 
-    def quantise_base_settings(self, key: Key) -> Parameter:
+    def quantise_base_settings(self, key: Key) -> LoadedModel:
         model = self.config.base_models[key.model]
-        return job_params(LoadedModel, model, source=self.project.plain_folder(key.model))
+        return job_settings(LoadedModel, model, source=self.project.plain_folder(key.model))
 
-    def train_asce_settings(self, key: Key) -> Parameter:
-        return job_params(StyleEncoder, self.config.encoders[key.encoder])
+    def train_asce_settings(self, key: Key) -> StyleEncoder:
+        return job_settings(StyleEncoder, self.config.encoders[key.encoder])
 
-    def fit_stylometry_settings(self, key: Key) -> Parameter:
+    def fit_stylometry_settings(self, key: Key) -> Stylometry:
         fitting = not_none(self.config.encoders[key.encoder].fitting)
-        return job_params(Stylometry, fitting, self.config.corpora[fitting.corpus])
+        return job_settings(Stylometry, fitting, self.config.corpora[fitting.corpus])
 
-    def embed_settings(self, key: Key) -> Parameter:
-        return to_params(Encoding(encoder=self.project.loaded_encoder(key)))
+    def embed_sources_settings(self, key: Key) -> Encoding:
+        return Encoding(encoder=self.project.loaded_encoder(key))
 
-    def certify_encoder_settings(self, key: Key) -> Parameter:
-        return to_params(Certification(encoder=self.project.loaded_encoder(key), items=self.config.stel_items))
+    embed_generations_settings = embed_drafts_settings = embed_sources_settings
 
-    def make_demo_assistant_settings(self, key: Key) -> Parameter:
-        return to_params(not_none(self.config.assistants[key.assistant].demo))
+    def certify_encoder_settings(self, key: Key) -> Certification:
+        return Certification(encoder=self.project.loaded_encoder(key), items=self.config.stel_items)
 
-    def train_assistant_settings(self, key: Key) -> Parameter:
+    def make_demo_assistant_settings(self, key: Key) -> Section:
+        return not_none(self.config.assistants[key.assistant].demo)
+
+    def train_assistant_settings(self, key: Key) -> AssistantTraining:
         assistant = self.config.assistants[key.assistant]
         words = self.config.corpora[assistant.corpus].words
-        return job_params(AssistantTraining, assistant, words=words)
+        return job_settings(AssistantTraining, assistant, words=words)
 
-    def allocate_texts_settings(self, key: Key) -> Parameter:
+    def allocate_texts_settings(self, key: Key) -> TextAllocation:
         experiment = self.project.experiment(key)
-        return job_params(TextAllocation, experiment, self.config.corpora[experiment.corpus])
+        return job_settings(TextAllocation, experiment, self.config.corpora[experiment.corpus])
 
     def tokenizer(self, key: Key) -> list[str]:
         return self.project.tokenizer_files(self.project.experiment(key).base_model)
@@ -188,22 +183,22 @@ class Preparation(PlannerComponent):
         drops = experiment.prompts.near_duplicates == "drop"
         return self.project.near_duplicates(experiment.corpus) if drops else []
 
-    def select_prompts_settings(self, key: Key) -> Parameter:
+    def select_prompts_settings(self, key: Key) -> PromptSelection:
         experiment = self.project.experiment(key)
         folder = self.project.tokenizer_folder(experiment.base_model)
         longest = experiment.generation.max_new_tokens
-        return job_params(PromptSelection, experiment.prompts, maximum_gold_tokens=longest, tokenizer_folder=folder)
+        return job_settings(PromptSelection, experiment.prompts, maximum_gold_tokens=longest, tokenizer_folder=folder)
 
     def common_source(self, key: Key) -> list[str]:
         common = self.project.experiment(key).prompts.common
         return [] if common is None or common.path is None else [self.project.given(common.path)]
 
-    def select_common_prompts_settings(self, key: Key) -> Parameter:
+    def select_common_prompts_settings(self, key: Key) -> CommonSelection:
         experiment = self.project.experiment(key)
         folder = self.project.tokenizer_folder(experiment.base_model)
         # The length of a continuation by people decides on no prompt.
         cut = self._shortest_cut(experiment)
-        return job_params(CommonSelection, experiment.prompts, cut=cut, tokenizer_folder=folder)
+        return job_settings(CommonSelection, experiment.prompts, cut=cut, tokenizer_folder=folder)
 
     # Experiments whose models answer requests
 
@@ -211,13 +206,13 @@ class Preparation(PlannerComponent):
         """Return a regular expression of the experiments whose models do one of ``tasks``."""
         return alternatives(name for name, each in self.experiments.items() if each.task in tasks)
 
-    def make_requests_settings(self, key: Key) -> Parameter:
+    def make_requests_settings(self, key: Key) -> RequestMaking:
         experiment = self.project.experiment(key)
         splits = ["train", "test", *(["validation"] if experiment.training.validation is not None else [])]
         model = self.project.asked_model(experiment.base_model)
-        return job_params(RequestMaking, experiment, experiment.training, model=model, splits=splits)
+        return job_settings(RequestMaking, experiment, experiment.training, model=model, splits=splits)
 
-    def select_requests_settings(self, key: Key) -> Parameter:
+    def select_requests_settings(self, key: Key) -> RequestSelection:
         experiment = self.project.experiment(key)
         longest = experiment.generation.max_new_tokens
-        return job_params(RequestSelection, experiment, experiment.prompts, maximum_gold_tokens=longest)
+        return job_settings(RequestSelection, experiment, experiment.prompts, maximum_gold_tokens=longest)

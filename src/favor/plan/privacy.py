@@ -9,7 +9,7 @@ from favor.federation.factors import change_output
 from favor.federation.method import SharedStage, plan_values
 from favor.federation.schedule import client_names
 from favor.foundation.section import refuse
-from favor.plan.job_settings import Parameter, build_job_settings, job_params, not_none, to_params
+from favor.plan.job_settings import job_settings, not_none
 from favor.plan.keys import Key, run_key
 from favor.plan.training import Training, TrainingComponent
 from favor.statistics.accounting import epsilon, rho
@@ -129,15 +129,15 @@ class PrivacyAudit(TrainingComponent):
         clients = [] if left is None else self.experiments[left].withdrawn
         return [client for client in self.training.clients(key.experiment) if client in clients]
 
-    def measure_privacy_settings(self, key: Key) -> Parameter:
+    def measure_privacy_settings(self, key: Key) -> PrivacyReading:
         experiment, section, home = self.project.experiment(key), self._section(key), self.training.trainer(key)
         rounds = range(experiment.federation.rounds)
         roster = self.config.corpora[experiment.corpus].roles.clients
         after = experiment.skip_clients + experiment.clients
         planted = None
         if section.canaries is not None and self._plants(key):
-            planted = build_job_settings(Planted, section.canaries, carriers=self.training.canary_repeats(key))
-        return job_params(
+            planted = job_settings(Planted, section.canaries, carriers=self.training.canary_repeats(key))
+        return job_settings(
             PrivacyReading,
             section,
             experiment.training,
@@ -181,16 +181,14 @@ class PrivacyAudit(TrainingComponent):
         seeds = self.experiments[experiment].seeds
         return [run_key(experiment, seed, row) for row in self.training.audited_rows(experiment) for seed in seeds]
 
-    def score_privacy_settings(self, key: Key) -> Parameter:
+    def score_privacy_settings(self, key: Key) -> PrivacyScoring:
         experiment = self.project.experiment(key)
         rows = [] if experiment.studies.privacy is None else self.training.audited_rows(key.experiment)
         runs = {row: run_key(key.experiment, experiment.seeds[0], row) for row in rows}
-        return to_params(
-            PrivacyScoring(
-                methods=rows,
-                delta=failure_probability(experiment),
-                silent=[row for row, run in runs.items() if self._is_silent(run)],
-                bootstrap=experiment.evaluation.bootstrap,
-                personal=[row for row, run in runs.items() if self.training.bundles(run)],
-            )
+        return PrivacyScoring(
+            methods=rows,
+            delta=failure_probability(experiment),
+            silent=[row for row, run in runs.items() if self._is_silent(run)],
+            bootstrap=experiment.evaluation.bootstrap,
+            personal=[row for row, run in runs.items() if self.training.bundles(run)],
         )

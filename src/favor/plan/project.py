@@ -1,6 +1,6 @@
 """The configuration as the planner uses it: rows with their plans; models, encoders and corpora with their files."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -9,17 +9,19 @@ from favor.config.availability import absent_encoders
 from favor.config.configuration import Configuration
 from favor.config.experiments import Experiment
 from favor.config.row_checks import check_rows
+from favor.corpora.settings import Corpus
 from favor.encoders.settings import LoadedEncoder
 from favor.federation.method import Plan, load_method, row_title
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest, printable
 from favor.foundation.registry import CORPUS_READERS, ENCODER_KINDS
-from favor.foundation.section import Section, refuse
+from favor.foundation.section import refuse
 from favor.lm.settings import AskedModel, LoadedModel, Pretraining
-from favor.plan.job_settings import Parameter, build_job_settings, not_none, params_from
+from favor.plan.job_settings import job_settings, not_none
 from favor.plan.keys import Key
 from favor.plan.paths import Paths
 from favor.running.invalidation.job_inputs import FOLDER, given_input
+from favor.studies.settings import HumanAudit
 
 
 @dataclass(frozen=True)
@@ -66,19 +68,17 @@ class Project:
     def given_outputs(self, key: Key) -> str:
         return self.given(self.plan(key).source)
 
-    # What a job reads of one corpus or experiment and of nothing else
-
-    def of_corpus(self, kind: type[Section]) -> Callable[[Key], Parameter]:
-        return params_from(kind, lambda key: self.config.corpora[key.corpus])
-
-    def of_experiment(self, kind: type[Section]) -> Callable[[Key], Parameter]:
-        return params_from(kind, self.experiment)
-
     def experiment(self, key: Key) -> Experiment:
         return self.config.experiments[key.experiment]
 
     def prompts(self, key: Key) -> list[str]:
         return self.paths.prompts.each(key, seed=self.experiment(key).seeds)
+
+    def audit(self, key: Key) -> HumanAudit:
+        return not_none(self.experiment(key).studies.human_2afc)
+
+    def corpus_section(self, key: Key) -> Corpus:
+        return self.config.corpora[key.corpus]
 
     def corpus(self, key: Key) -> str:
         return self.experiment(key).corpus
@@ -151,10 +151,10 @@ class Project:
         return [file.of(model=name) for file in self.paths.weights(self.paths.quantised_folder).values()]
 
     def loaded_model(self, name: str) -> LoadedModel:
-        return build_job_settings(LoadedModel, self.config.base_models[name], source=self.model_folder(name))
+        return job_settings(LoadedModel, self.config.base_models[name], source=self.model_folder(name))
 
     def asked_model(self, name: str) -> AskedModel:
-        return build_job_settings(AskedModel, self.config.base_models[name], source=self.model_folder(name))
+        return job_settings(AskedModel, self.config.base_models[name], source=self.model_folder(name))
 
     def model_title(self, name: str) -> str:
         """Return the printed name of a base model; never a path of this machine."""

@@ -12,16 +12,7 @@ from favor.foundation.registry import METRIC_FAMILIES
 from favor.paper.settings import Claimed, Numbers, NumberSource
 from favor.plan.evaluation import Evaluation
 from favor.plan.figures import Figures
-from favor.plan.job_settings import (
-    Parameter,
-    build_job_settings,
-    job_params,
-    parameter,
-    pick,
-    plain,
-    to_params,
-    without,
-)
+from favor.plan.job_settings import Parameter, job_settings, pick, plain, to_params, without
 from favor.plan.keys import Key, run_key
 from favor.plan.project import unique
 from favor.plan.readings import FAMILY as VALIDATION
@@ -66,21 +57,21 @@ class Exports(TrainingComponent):
             )
         return self.evaluation.run_generations(key)
 
-    def export_pan_settings(self, key: Key) -> Parameter:
-        return to_params(PanExport(method=key.method, seed=int(key.seed)))
+    def export_pan_settings(self, key: Key) -> PanExport:
+        return PanExport(method=key.method, seed=int(key.seed))
 
     # The layout of the paper's release
 
     def released_generations(self, key: Key) -> str:
         """Return the generations of a run, if the released layout can hold them. Raises ``UserError`` if not."""
         self.project.check_run(key.experiment, key.method, key.seed)
-        check(self.released_run(key))
+        check(self.export_release_settings(key))
         return self.evaluation.run_generations(key)
 
     def released_scores(self, key: Key) -> list[str]:
         return [self.paths.scores.of(experiment=key.experiment, family=family) for family in FAMILIES]
 
-    def released_run(self, key: Key) -> ReleasedRun:
+    def export_release_settings(self, key: Key) -> ReleasedRun:
         config, experiment = self.config, self.project.experiment(key)
         row, corpus = self.project.rows[key.experiment, key.method], config.corpora[experiment.corpus]
         model, evaluation = config.base_models[experiment.base_model], experiment.evaluation
@@ -112,9 +103,6 @@ class Exports(TrainingComponent):
             local_epochs_private=personal.epochs if personal is not None else 0,
             client_updates=0 if shared is None else sum(map(len, self.training.cohorts(key))),
         )
-
-    def export_release_settings(self, key: Key) -> Parameter:
-        return to_params(self.released_run(key))
 
 
 def _components(plan: Plan) -> dict[str, bool]:
@@ -203,12 +191,14 @@ class Publication(TrainingComponent):
 
         ``accepted``: stages whose results were kept although something changed.
         """
-        return parameter(
-            results=self.paths.results,
-            experiments=self.printed_experiments(),
-            order=self.evaluation.shown(),
-            sweeps=self.sweeps.report_settings(),
-            accepted=list(accepted),
+        return to_params(
+            {
+                "results": self.paths.results,
+                "experiments": self.printed_experiments(),
+                "order": self.evaluation.shown(),
+                "sweeps": self.sweeps.report_settings(),
+                "accepted": list(accepted),
+            }
         )
 
     def printed_experiments(self) -> dict[str, PrintedExperiment]:
@@ -217,7 +207,7 @@ class Publication(TrainingComponent):
     def _printed(self, name: str) -> PrintedExperiment:
         experiment = self.experiments[name]
         corpus, families = self.config.corpora[experiment.corpus], self.evaluation.families(name)
-        return build_job_settings(
+        return job_settings(
             PrintedExperiment,
             experiment,
             corpus_key=experiment.corpus,
@@ -248,8 +238,8 @@ class Publication(TrainingComponent):
 
     # The numbers of the paper's running text
 
-    def write_numbers_settings(self, key: object) -> Parameter:
-        return to_params(Numbers(results=self.paths.results, experiments=self._number_sources()))
+    def write_numbers_settings(self, key: object) -> Numbers:
+        return Numbers(results=self.paths.results, experiments=self._number_sources())
 
     def number_files(self, key: object = None) -> list[str]:
         return [file for source in self._number_sources().values() for file in source.files]
@@ -286,7 +276,7 @@ class Publication(TrainingComponent):
 
     def _claimed(self, name: str) -> Claimed:
         experiment, families = self.experiments[name], self.evaluation.families(name)
-        return build_job_settings(
+        return job_settings(
             Claimed,
             experiment,
             clients=experiment.remaining_clients,
@@ -345,7 +335,7 @@ class Publication(TrainingComponent):
     def lock_file(self) -> str:
         return str(self.project.root / "requirements.lock")
 
-    def release_settings(self, key: object) -> Parameter:
+    def release_settings(self, key: object) -> Bundle:
         """Return the configuration as a release prints it, and the section ``release``."""
         config = self.config
-        return job_params(Bundle, config, configuration=without(config, "release"))
+        return job_settings(Bundle, config, configuration=without(config, "release"))

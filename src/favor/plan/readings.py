@@ -3,7 +3,7 @@
 from favor.config.experiments import Experiment
 from favor.federation.method import Inference, Plan, plan_values
 from favor.federation.settings import BaseReading, Likelihood, LikelihoodReading, ValidationReading
-from favor.plan.job_settings import Parameter, job_params, not_none, to_params
+from favor.plan.job_settings import job_settings, not_none
 from favor.plan.keys import Key, run_key
 from favor.plan.project import alternatives, unique
 from favor.plan.training import TrainingComponent
@@ -52,11 +52,11 @@ class LikelihoodAttribution(TrainingComponent):
     def near_duplicates(self, key: Key) -> list[str]:
         return self.project.near_duplicates(self.project.experiment(key).corpus)
 
-    def read_base_likelihoods_settings(self, key: Key) -> Parameter:
+    def read_base_likelihoods_settings(self, key: Key) -> BaseReading:
         """Return which texts are read, and the base model."""
         experiment, section = self.project.experiment(key), self._section(key)
         longest = read_length(experiment)
-        return job_params(
+        return job_settings(
             BaseReading,
             section,
             experiment,
@@ -67,9 +67,9 @@ class LikelihoodAttribution(TrainingComponent):
             neutral=section.neutral is not None,
         )
 
-    def read_likelihoods_settings(self, key: Key) -> Parameter:
+    def read_likelihoods_settings(self, key: Key) -> LikelihoodReading:
         experiment = self.project.experiment(key)
-        return job_params(
+        return job_settings(
             LikelihoodReading,
             self.training.adapter_use(key),
             model=self.project.loaded_model(experiment.base_model),
@@ -95,11 +95,8 @@ class LikelihoodAttribution(TrainingComponent):
         there = (run_key(poisoning.beside, run.seed, run.method) for run in self._runs(key))
         return [self.paths.likelihood.of(self.reader(run)) for run in there]
 
-    def score_likelihood_settings(self, key: Key) -> Parameter:
+    def score_likelihood_settings(self, key: Key) -> LikelihoodScoring:
         """``without``: why a row has no score."""
-        return to_params(self._scoring(key))
-
-    def _scoring(self, key: Key) -> LikelihoodScoring:
         experiment, plans = self.project.experiment(key), self.project.plans(key.experiment)
         return LikelihoodScoring(
             methods=list(plans),
@@ -108,14 +105,14 @@ class LikelihoodAttribution(TrainingComponent):
             bootstrap=experiment.evaluation.bootstrap,
         )
 
-    def score_poisoning_settings(self, key: Key) -> Parameter:
+    def score_poisoning_settings(self, key: Key) -> PoisoningScoring:
         experiment = self.project.experiment(key)
         attack = experiment.federation.attack
         found = {str(seed): self.training.attackers(key.experiment, str(seed)) for seed in experiment.seeds}
         aimed = attack is not None and attack.kind == "hijack"
-        return job_params(
+        return job_settings(
             PoisoningScoring,
-            self._scoring(key),
+            self.score_likelihood_settings(key),
             attackers={seed: each.clients for seed, each in found.items()},
             targets={seed: each.target for seed, each in found.items()} if aimed else {},
         )
@@ -153,9 +150,9 @@ class ValidationLosses(TrainingComponent):
         rounds = self.project.experiment(key).federation.rounds
         return self.training.server_adapter(key, rounds)
 
-    def read_validation_settings(self, key: Key) -> Parameter:
+    def read_validation_settings(self, key: Key) -> ValidationReading:
         experiment = self.project.experiment(key)
-        return job_params(
+        return job_settings(
             ValidationReading,
             experiment,
             experiment.prompts,
@@ -170,9 +167,9 @@ class ValidationLosses(TrainingComponent):
             return shared
         return [log for log, _ in self.training.logged_jobs(key) if log not in shared]
 
-    def take_validation_settings(self, key: Key) -> Parameter:
+    def take_validation_settings(self, key: Key) -> ValidatedStage:
         stopped = key.stage == "personal" and self._patient(key)
-        return to_params(ValidatedStage(stage=key.stage, stopped=stopped, logs=self.stage_logs(key)))
+        return ValidatedStage(stage=key.stage, stopped=stopped, logs=self.stage_logs(key))
 
     def _patient(self, key: Key) -> bool:
         validation = self.project.experiment(key).training.validation
@@ -181,7 +178,7 @@ class ValidationLosses(TrainingComponent):
     def logs(self, key: Key) -> list[str]:
         return unique(log for run in self.training.runs(key.experiment) for log in self._logs(run))
 
-    def score_validation_settings(self, key: Key) -> Parameter:
+    def score_validation_settings(self, key: Key) -> ValidationScoring:
         """Return the training logs of each run, and why a row has no score."""
         experiment, plans = self.project.experiment(key), self.project.plans(key.experiment)
         patient = self._patient(key)
@@ -191,4 +188,4 @@ class ValidationLosses(TrainingComponent):
             stopped = patient and stage == "personal"
             runs.append(ValidatedRun(method=run.method, stage=stage, stopped=stopped, logs=self._logs(run)))
         without = {row: why for row, plan in plans.items() if (why := unread(plan))}
-        return to_params(ValidationScoring(runs=runs, without=without, bootstrap=experiment.evaluation.bootstrap))
+        return ValidationScoring(runs=runs, without=without, bootstrap=experiment.evaluation.bootstrap)

@@ -1,6 +1,7 @@
 """What crosses the boundary of a client, and what every row ran with: its settings, and the values that check them."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from favor.config.experiments import ROW_GENERATION, Experiment
 from favor.config.protocol import departures
@@ -14,7 +15,7 @@ from favor.federation.method import (
     stage_rate,
 )
 from favor.federation.settings import Boundary, RunBoundary
-from favor.plan.job_settings import Parameter, parameter, pick, to_params, without
+from favor.plan.job_settings import pick, without
 from favor.plan.keys import Key
 from favor.plan.project import unique
 from favor.plan.training import TrainingComponent
@@ -68,7 +69,7 @@ class Records(TrainingComponent):
         runs = [(run, self.project.plan(run)) for run in self._homes(key)]
         return unique(self.training.final_adapter(run, plan) for run, plan in runs if self.final_recipients(run, plan))
 
-    def record_boundary_settings(self, key: Key) -> Parameter:
+    def record_boundary_settings(self, key: Key) -> Boundary:
         """Return for each run its rounds, its bundles and who gets the final adapter."""
         runs = []
         for row, run in zip(self.training.runs(key.experiment), self._homes(key), strict=True):
@@ -86,7 +87,7 @@ class Records(TrainingComponent):
                     pooled=plan.personal is not None and plan.personal.start == "pooled",
                 )
             )
-        return to_params(Boundary(results=self.paths.results, runs=runs))
+        return Boundary(results=self.paths.results, runs=runs)
 
     def checked(self, experiment: str, row: str) -> dict[str, bool | int | float | str]:
         """Return the values by which a reader checks what a row ran with."""
@@ -99,15 +100,15 @@ class Records(TrainingComponent):
         sections = {name: getattr(studies, name) for name in type(studies).model_fields}
         return {name: section and without(section, "responses") for name, section in sections.items()}
 
-    def record_settings_settings(self, key: Key) -> Parameter:
+    def record_settings_settings(self, key: Key) -> dict[str, Any]:
         """Return every value that an experiment runs with, protocol and budget applied; no path of this machine."""
         experiment, name = self.project.experiment(key), key.experiment
         rows = {row: self.project.rows[name, row] for row in experiment.methods}
-        return parameter(
-            experiment=without(experiment, "methods", "studies", *(() if experiment.tuned else ("tuned",)))
-            | {"studies": self.printed_studies(name)},
-            words=self.project.words(key),
-            methods={
+        printed = without(experiment, "methods", "studies", *(() if experiment.tuned else ("tuned",)))
+        return {
+            "experiment": printed | {"studies": self.printed_studies(name)},
+            "words": self.project.words(key),
+            "methods": {
                 row: {
                     "hyperparameters": ran.hyperparameters,
                     "generation": pick(experiment.row_generation(row), *ROW_GENERATION),
@@ -116,7 +117,7 @@ class Records(TrainingComponent):
                 }
                 for row, ran in rows.items()
             },
-        )
+        }
 
 
 def run_check(

@@ -12,7 +12,7 @@ from favor.federation.schedule import last_participation
 from favor.federation.settings import Hijack
 from favor.foundation.errors import UserError
 from favor.foundation.registry import ROBUST_RULES
-from favor.plan.job_settings import Parameter, job_params, not_none, to_params
+from favor.plan.job_settings import job_settings, not_none
 from favor.plan.keys import Key, run_key
 from favor.plan.project import unique
 from favor.plan.schedule import CANARY, Schedule
@@ -27,9 +27,9 @@ class SharedTraining(Schedule):
         hijacked = attack is not None and attack.kind == "hijack" and self.attackers(key.experiment, key.seed).clients
         return (self.paths.hijacked_texts if hijacked else self.paths.texts).of(key)
 
-    def poison_data_settings(self, key: Key) -> Parameter:
+    def poison_data_settings(self, key: Key) -> Hijack:
         found = self.attackers(key.experiment, key.seed)
-        return to_params(Hijack(attackers=found.clients, target=found.target))
+        return Hijack(attackers=found.clients, target=found.target)
 
     def track_names(self, remembering: bool) -> str:
         """Return a regular expression of the tracks whose server keeps moments between rounds, or of the others."""
@@ -107,9 +107,9 @@ class SharedTraining(Schedule):
         clients = self.job_clients(job)
         return [client for client in self.attackers(job.experiment, job.seed).clients if client in clients]
 
-    def poison_updates_settings(self, key: Key) -> Parameter:
+    def poison_updates_settings(self, key: Key) -> settings.FalseUploads:
         attack = not_none(self.project.experiment(key).federation.attack)
-        return to_params(settings.FalseUploads(attackers=self._attackers(key), factor=attack.sent))
+        return settings.FalseUploads(attackers=self._attackers(key), factor=attack.sent)
 
     def endpoint(self, key: Key, client: str, number: int) -> str:
         return self.paths.endpoints.of(self._job(key, client, number))
@@ -168,13 +168,13 @@ class SharedTraining(Schedule):
             return []
         return unique(self.endpoint(key, client, number) for client, number in sorted(self.last(key).items()))
 
-    def train_shared_settings(self, key: Key) -> Parameter:
+    def train_shared_settings(self, key: Key) -> settings.SharedTraining:
         stage, experiment = self.stage(key), self.project.experiment(key)
         plans, common = self.project.plans(key.experiment).values(), self.common_settings(experiment, stage)
         # Nobody asks for the loss of what no client generates with.
         read = any(plan.inference == "endpoint" and plan.shared == stage for plan in plans) and not _plants(key)
         training = common.training if read else common.training.model_copy(update={"validation": None})
-        return job_params(
+        return job_settings(
             settings.SharedTraining,
             common,
             training=training,
@@ -261,32 +261,31 @@ class SharedTraining(Schedule):
 
     # Schedules, initial adapters, aggregation
 
-    def make_schedule_settings(self, key: Key) -> Parameter:
+    def make_schedule_settings(self, key: Key) -> settings.Scheduling:
         experiment = self.project.experiment(key)
-        return job_params(settings.Scheduling, experiment, experiment.federation)
+        return job_settings(settings.Scheduling, experiment, experiment.federation)
 
-    def initialise_server_settings(self, key: Key) -> Parameter:
+    def initialise_server_settings(self, key: Key) -> settings.Initialisation:
         experiment = self.project.experiment(key)
         source = self.project.model_folder(experiment.base_model)
-        return to_params(settings.Initialisation(source=source, lora=experiment.lora))
+        return settings.Initialisation(source=source, lora=experiment.lora)
 
-    def aggregate_settings(self, key: Key) -> Parameter:
+    def aggregate_settings(self, key: Key) -> settings.Aggregation:
         """Return what the server reads. It reads a robust combination of uploads as it reads their sum."""
-        summed = self._summation(key)
+        summed = self.sum_uploads_settings(key)
         if self.project.experiment(key).federation.robust is not None:
             summed = summed.model_copy(update={"stage": {**summed.stage, "aggregation": "sum_only"}})
-        return job_params(settings.Aggregation, summed, self.project.experiment(key).federation)
+        return job_settings(settings.Aggregation, summed, self.project.experiment(key).federation)
 
-    def combine_uploads_settings(self, key: Key) -> Parameter:
-        return job_params(settings.Combination, self._summation(key), self.project.experiment(key).federation)
+    def combine_uploads_settings(self, key: Key) -> settings.Combination:
+        return job_settings(
+            settings.Combination, self.sum_uploads_settings(key), self.project.experiment(key).federation
+        )
 
     def combination_code(self, key: Key) -> str:
         return ROBUST_RULES.entry(not_none(self.project.experiment(key).federation.robust).rule)
 
-    def sum_uploads_settings(self, key: Key) -> Parameter:
-        return to_params(self._summation(key))
-
-    def _summation(self, key: Key) -> settings.Summation:
+    def sum_uploads_settings(self, key: Key) -> settings.Summation:
         return settings.Summation(stage=plan_values(self.stage(key)), results=self.paths.results)
 
 

@@ -9,7 +9,7 @@ from favor.encoders.settings import TransferEncoding
 from favor.federation.method import plan_values
 from favor.federation.settings import GivenOutputs, PromptedGeneration, SheetDistilling
 from favor.foundation.registry import JUDGES
-from favor.plan.job_settings import Parameter, build_job_settings, job_params, not_none, to_params
+from favor.plan.job_settings import job_settings, not_none
 from favor.plan.keys import Key, run_key
 from favor.plan.project import alternatives
 from favor.plan.training import TrainingComponent
@@ -45,9 +45,9 @@ class Studies(TrainingComponent):
 
     # Prompted rows: continuations without training
 
-    def read_outputs_settings(self, key: Key) -> Parameter:
+    def read_outputs_settings(self, key: Key) -> GivenOutputs:
         experiment = self.project.experiment(key)
-        return job_params(
+        return job_settings(
             GivenOutputs,
             seeds=experiment.seeds,
             tokenizer_folder=self.project.tokenizer_folder(experiment.base_model),
@@ -55,18 +55,18 @@ class Studies(TrainingComponent):
             words=self.project.words(key),
         )
 
-    def distil_sheets_settings(self, key: Key) -> Parameter:
+    def distil_sheets_settings(self, key: Key) -> SheetDistilling:
         experiment = self.project.experiment(key)
         model = self.project.asked_model(self.project.sheet_model(key))
-        return job_params(SheetDistilling, experiment.generation, model=model, lengths=experiment.prompting)
+        return job_settings(SheetDistilling, experiment.generation, model=model, lengths=experiment.prompting)
 
     def sheets(self, key: Key) -> str | list[str]:
         prompting = self.project.plan(key).prompting
         return self.paths.sheets.of(key) if prompting is not None and prompting.sheet else []
 
-    def generate_prompted_settings(self, key: Key) -> Parameter:
+    def generate_prompted_settings(self, key: Key) -> PromptedGeneration:
         experiment = self.project.experiment(key)
-        return job_params(
+        return job_settings(
             PromptedGeneration,
             model=self.project.asked_model(experiment.base_model),
             prompting=plan_values(self.project.plan(key))["prompting"],
@@ -77,17 +77,14 @@ class Studies(TrainingComponent):
 
     # The human audit
 
-    def audit(self, key: Key) -> HumanAudit:
-        return not_none(self.project.experiment(key).studies.human_2afc)
-
     def audited_generations(self, key: Key) -> list[str]:
-        seeds, methods = self.project.experiment(key).seeds, self.audit(key).methods
+        seeds, methods = self.project.experiment(key).seeds, self.project.audit(key).methods
         runs = [run_key(key.experiment, seed, method) for seed in seeds for method in methods]
         return [self.paths.generations.of(self.training.source_run(run)) for run in runs]
 
-    def prepare_2afc_settings(self, key: Key) -> Parameter:
-        experiment, words = self.project.experiment(key), self.project.words(key)
-        return job_params(ItemsJob, self.audit(key), experiment.generation, seeds=experiment.seeds, words=words)
+    def prepare_2afc_settings(self, key: Key) -> ItemsJob:
+        experiment, audit, words = self.project.experiment(key), self.project.audit(key), self.project.words(key)
+        return job_settings(ItemsJob, audit, experiment.generation, seeds=experiment.seeds, words=words)
 
     def audit_items(self, key: Key) -> str | list[str]:
         audit = self.project.experiment(key).studies.human_2afc
@@ -99,9 +96,9 @@ class Studies(TrainingComponent):
             return []
         return [self.project.given(str(path)) for path in sorted(Path(audit.responses).glob("*.json"))]
 
-    def score_2afc_settings(self, key: Key) -> Parameter:
+    def score_2afc_settings(self, key: Key) -> AuditVotes:
         """Return what the scoring of the audit reads; without one, the rows that report its absence."""
-        return job_params(AuditVotes, self.project.experiment(key).studies.human_2afc or HumanAudit())
+        return job_settings(AuditVotes, self.project.experiment(key).studies.human_2afc or HumanAudit())
 
     def pages(self) -> list[str]:
         return [
@@ -116,22 +113,22 @@ class Studies(TrainingComponent):
     def _judges(self, key: Key) -> Judges:
         return not_none(self.project.experiment(key).studies.judges)
 
-    def prepare_judgements_settings(self, key: Key) -> Parameter:
+    def prepare_judgements_settings(self, key: Key) -> JudgementsJob:
         seeds, words = self.project.experiment(key).seeds, self.project.words(key)
-        return job_params(JudgementsJob, self._judges(key), seeds=seeds, words=words)
+        return job_settings(JudgementsJob, self._judges(key), seeds=seeds, words=words)
 
     def judge_code(self, key: Key) -> str:
         return JUDGES.entry(self._judges(key).model)
 
-    def judge_settings(self, key: Key) -> Parameter:
+    def judge_settings(self, key: Key) -> JudgeJob:
         """Return how the judge is asked, and the model of a local one."""
         judges, endpoint, local = self._judges(key), None, None
         if judges.model == "endpoint":
-            endpoint = build_job_settings(EndpointLimits, judges)
+            endpoint = job_settings(EndpointLimits, judges)
         else:
             base = self.project.asked_model(judges.base_model)
             local = LocalModel(title=self.project.model_title(judges.base_model), base=base)
-        return job_params(JudgeJob, judges, endpoint=endpoint, local=local)
+        return job_settings(JudgeJob, judges, endpoint=endpoint, local=local)
 
     def judge_files(self, key: Key) -> list[str]:
         judges = self._judges(key)
@@ -142,11 +139,11 @@ class Studies(TrainingComponent):
             return []
         return [self.paths.judgements.of(key), self.paths.judge_key.of(key)]
 
-    def score_judges_settings(self, key: Key) -> Parameter:
+    def score_judges_settings(self, key: Key) -> JudgeScoring:
         experiment = self.project.experiment(key)
         seeds, bootstrap = experiment.seeds, experiment.evaluation.bootstrap
         judges = experiment.studies.judges or JudgedRows(methods=list(experiment.methods), voice=None)
-        return job_params(JudgeScoring, judges, seeds=seeds, bootstrap=bootstrap)
+        return job_settings(JudgeScoring, judges, seeds=seeds, bootstrap=bootstrap)
 
     def judge_scores(self) -> list[str]:
         return [
@@ -166,11 +163,11 @@ class Studies(TrainingComponent):
     def embedded(self, key: Key) -> list[str]:
         return [] if self.project.experiment(key).evaluation.transfer is None else self.transferred(key)
 
-    def embed_transfer_settings(self, key: Key) -> Parameter:
+    def embed_transfer_settings(self, key: Key) -> TransferEncoding:
         transfer = not_none(self.project.experiment(key).evaluation.transfer)
         loaded = self.project.loaded_encoder(key)
-        return to_params(TransferEncoding(encoder=loaded, transfer=build_job_settings(TransferTexts, transfer)))
+        return TransferEncoding(encoder=loaded, transfer=job_settings(TransferTexts, transfer))
 
-    def score_transfer_settings(self, key: Key) -> Parameter:
+    def score_transfer_settings(self, key: Key) -> TransferScoring:
         bootstrap = self.project.experiment(key).evaluation.bootstrap
-        return to_params(TransferScoring(encoders=self.transferred(key), bootstrap=bootstrap))
+        return TransferScoring(encoders=self.transferred(key), bootstrap=bootstrap)

@@ -13,7 +13,7 @@ from favor.foundation.registry import METRIC_FAMILIES, TABLES
 from favor.foundation.section import refuse
 from favor.paper.names import METHODS, method_name, unmarked
 from favor.paper.values import paper_file
-from favor.plan.job_settings import Parameter, build_job_settings, job_params, to_params
+from favor.plan.job_settings import job_settings
 from favor.plan.keys import Key
 from favor.plan.privacy import guarantee
 from favor.plan.project import PlannerComponent, unique
@@ -221,12 +221,12 @@ class Tables(PlannerComponent):
             for kind in kinds
         ]
 
-    def make_table_settings(self, key: Key) -> Parameter:
+    def make_table_settings(self, key: Key) -> PrintedTable:
         context = self.context(key.experiment, self._printed_settings(key))
-        return to_params(PrintedTable(context=context))
+        return PrintedTable(context=context)
 
-    def make_excerpts_settings(self, key: Key) -> Parameter:
-        return job_params(Excerpts, context=self.context(key.experiment), words=self.project.words(key))
+    def make_excerpts_settings(self, key: Key) -> Excerpts:
+        return job_settings(Excerpts, context=self.context(key.experiment), words=self.project.words(key))
 
 
 def _specs(owners: Mapping[str, Experiment] | Mapping[str, Sweep], over_points: bool) -> dict[str, TableSpec]:
@@ -291,9 +291,9 @@ class Sweeps(PlannerComponent):
             for family in self.families(key.sweep)
         ]
 
-    def collect_sweep_settings(self, key: Key) -> Parameter:
+    def collect_sweep_settings(self, key: Key) -> SweepScores:
         sweep = self.config.sweeps[key.sweep]
-        return job_params(SweepScores, sweep, families=self.families(key.sweep))
+        return job_settings(SweepScores, sweep, families=self.families(key.sweep))
 
     def _of_members(self, key: Key, files: Callable[[Key], list[str]]) -> list[str]:
         """Return files of the same table in every experiment."""
@@ -313,14 +313,14 @@ class Sweeps(PlannerComponent):
     def prompts(self, key: Key) -> list[str]:
         return self._of_members(key, self.project.prompts)
 
-    def make_sweep_table_settings(self, key: Key) -> Parameter:
+    def make_sweep_table_settings(self, key: Key) -> SweepPrinting:
         contexts = {name: self.tables.context(name) for name in self.members(key.sweep)}
         display = self._titles(key.sweep, self.tables.titles)
-        return job_params(SweepPrinting, self.config.sweeps[key.sweep], contexts=contexts, display=display)
+        return job_settings(SweepPrinting, self.config.sweeps[key.sweep], contexts=contexts, display=display)
 
-    def draw_sweep_settings(self, key: Key) -> Parameter:
+    def draw_sweep_settings(self, key: Key) -> SweepFigure:
         sweep, experiments = self.config.sweeps[key.sweep], self.experiments
-        return job_params(
+        return job_settings(
             SweepFigure,
             sweep,
             methods=self._methods(key.sweep),
@@ -352,7 +352,7 @@ class Sweeps(PlannerComponent):
             experiments = self.members(name)
             first = config.experiments[experiments[0]]
             corpus = config.corpora[first.corpus]
-            settings[name] = build_job_settings(
+            settings[name] = job_settings(
                 PrintedSweep,
                 sweep,
                 encoders={entry: self.tables.encoder_roles(entry) for entry in experiments},

@@ -11,7 +11,7 @@ from favor.federation.method import POOLED, PersonalStage, Plan, needs_shared, p
 from favor.federation.schedule import batches, last_participation
 from favor.federation.withdrawal import erase
 from favor.foundation.errors import UserError
-from favor.plan.job_settings import Parameter, job_params, not_none
+from favor.plan.job_settings import job_settings, not_none
 from favor.plan.keys import Key, run_key
 from favor.plan.paths import Template
 from favor.plan.project import PlannerComponent, alternatives, unique
@@ -62,7 +62,7 @@ class Training(SharedTraining):
         stage = _personal(self.project.plan(key))
         return [self.server_adapter(key, 0)] if stage.chained and stage.begin == "initial" else []
 
-    def train_personal_settings(self, key: Key) -> Parameter:
+    def train_personal_settings(self, key: Key) -> settings.PersonalTraining:
         """Return what a job of a personal stage reads of the configuration.
 
         ``rounds``: by client, the round that the stage belongs to: the last participation where each starts again.
@@ -76,7 +76,7 @@ class Training(SharedTraining):
             last = self.last(key)
             numbers = {client: last[client] if number is None else number for client in clients}
         experiment = self.project.experiment(key)
-        return job_params(
+        return job_settings(
             settings.PersonalTraining,
             self.common_settings(experiment, stage),
             rounds=numbers,
@@ -226,13 +226,13 @@ class Training(SharedTraining):
         """Return the input function of a file that every part of a run makes."""
         return lambda run: [kind.of(run, part=part) for part in range(len(self.generation_parts(run.experiment)))]
 
-    def generate_part_settings(self, key: Key) -> Parameter:
+    def generate_part_settings(self, key: Key) -> settings.GenerationJob:
         return self.generate_settings(key, self.generation_parts(key.experiment)[int(key.part)])
 
-    def generate_settings(self, key: Key, clients: list[str] | None = None) -> Parameter:
+    def generate_settings(self, key: Key, clients: list[str] | None = None) -> settings.GenerationJob:
         """Return the settings of generation; ``clients``: for whom, None for all."""
         experiment = self.project.experiment(key)
-        return job_params(
+        return job_settings(
             settings.GenerationJob,
             self.adapter_use(key),
             model=self.project.loaded_model(experiment.base_model),
@@ -245,10 +245,10 @@ class Training(SharedTraining):
         generates = plan_values(self.project.plan(key).generates)
         return settings.AdapterUse(lora=self.project.experiment(key).lora, generates=generates)
 
-    def export_adapters_settings(self, key: Key) -> Parameter:
+    def export_adapters_settings(self, key: Key) -> settings.AdapterExport:
         base = self.project.plain_folder(self.project.experiment(key).base_model)
         clients = self.clients(key.experiment)
-        return job_params(settings.AdapterExport, self.adapter_use(key), base=base, clients=clients)
+        return job_settings(settings.AdapterExport, self.adapter_use(key), base=base, clients=clients)
 
 
 @dataclass(eq=False)

@@ -25,7 +25,7 @@ from favor.lm.configuration import load_configuration
 from favor.lm.lora import initial_state
 from favor.lm.settings import LoadedModel, Lora
 from favor.plan import Planner
-from favor.plan.job_settings import parameter, to_params
+from favor.plan.job_settings import to_params
 from favor.plan.keys import Key, run_key
 from favor.sites.signing import canonical, digest, files_digest, tensors_digest
 
@@ -63,24 +63,25 @@ def agreement(planner: Planner, run: Key) -> Agreement:
     federation = experiment.federation
     common = federation.initial_adapter == "common"
     encoder = planner.project.loaded_encoder(Key(encoder=experiment.style_encoder)) if aligns(plan) else None
-    return parameter(
-        version=version("favor-workflow"),
-        experiment=run.experiment,
-        row=run.method,
-        seed=int(run.seed),
-        shared=_without_place(to_params(training.common_settings(experiment, shared))),
-        personal=plan.personal and _without_place(to_params(training.common_settings(experiment, plan.personal))),
-        generates=plan_values(plan.generates),
-        clients=training.clients(run.experiment),
-        cohorts=training.rounds(run.experiment, run.seed, sampling),
-        recipients=planner.records.final_recipients(run, plan),
-        initial_seed=int(run.seed) if common else derive_seed(int(run.seed), "initial adapter", shared.track),
-        server={"learning_rate": federation.server_learning_rate, "robust": federation.robust},
-        splitting=planner.preparation.split_documents_settings(Key(corpus=experiment.corpus)),
-        texts=planner.preparation.allocate_texts_settings(run),
-        encoder=encoder and {name: value for name, value in encoder.spec.items() if name not in HERE},
-        threads=planner.config.threads.training,
-    )
+    agreed = {
+        "version": version("favor-workflow"),
+        "experiment": run.experiment,
+        "row": run.method,
+        "seed": int(run.seed),
+        "shared": _without_place(to_params(training.common_settings(experiment, shared))),
+        "personal": plan.personal and _without_place(to_params(training.common_settings(experiment, plan.personal))),
+        "generates": plan_values(plan.generates),
+        "clients": training.clients(run.experiment),
+        "cohorts": training.rounds(run.experiment, run.seed, sampling),
+        "recipients": planner.records.final_recipients(run, plan),
+        "initial_seed": int(run.seed) if common else derive_seed(int(run.seed), "initial adapter", shared.track),
+        "server": {"learning_rate": federation.server_learning_rate, "robust": federation.robust},
+        "splitting": planner.preparation.split_documents_settings(Key(corpus=experiment.corpus)),
+        "texts": planner.preparation.allocate_texts_settings(run),
+        "encoder": encoder and {name: value for name, value in encoder.spec.items() if name not in HERE},
+        "threads": planner.config.threads.training,
+    }
+    return to_params(agreed)
 
 
 def check_version(agreed: Agreement) -> None:

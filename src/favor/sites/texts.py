@@ -16,6 +16,7 @@ from favor.encoders.base import load_encoder
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest
 from favor.plan import Planner
+from favor.plan.job_settings import job_settings
 from favor.plan.keys import Key
 from favor.sites.agreement import Agreement
 
@@ -29,7 +30,7 @@ def own_texts(
     intermediate files may lie. Raises ``UserError`` for an author who is not there, and as the workflow's jobs do.
     """
     key = Key(corpus=planner.config.experiments[agreed["experiment"]].corpus)
-    building = DocumentBuilding.model_validate_json(json.dumps(planner.project.of_corpus(DocumentBuilding)(key)))
+    building = job_settings(DocumentBuilding, planner.project.corpus_section(key))
     read = ReaderSettings(
         encoding=building.encoding,
         separator=building.separator,
