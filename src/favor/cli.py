@@ -184,9 +184,9 @@ def parser() -> argparse.ArgumentParser:
     init = commands.add_parser("init", help=HELP["init"], description=HELP["init"])
     init.add_argument("data", type=Path, help="a table of posts (CSV, JSON Lines, Parquet), or a folder of authors")
     init.add_argument("--output", type=Path, help="the configuration to write (named after the data)")
-    form = "the form of its dates, such as %%d.%%m.%%Y, where it cannot be told"
+    form = "the form of its dates, such as %%d.%%m.%%Y (found where only one is possible)"
     init.add_argument("--date-format", help=form)
-    init.add_argument("--encoding", help="encoding of what is not UTF-8, such as cp1252, where it cannot be told")
+    init.add_argument("--encoding", help="encoding of text that is not UTF-8, such as cp1252")
     _add_plan(commands.add_parser("plan", help=HELP["plan"], description=HELP["plan"]))
     _add_compare(commands.add_parser("compare", help=HELP["compare"], description=HELP["compare"]))
     _add_score(commands.add_parser("score", help=HELP["score"], description=HELP["score"]))
@@ -207,7 +207,7 @@ def parser() -> argparse.ArgumentParser:
         command.add_argument("--cores", type=_cores, default="all", help="cores to use (all)")
         command.add_argument("--dry-run", "-n", action="store_true", help="only say what would be done")
         command.add_argument("--verbose", action="store_true", help="print everything that Snakemake says")
-        kept = "keep the results of these stages, whatever has changed since (names with commas between them)"
+        kept = "keep the results of these stages, whatever has changed since (comma-separated names)"
         command.add_argument("--accept", metavar="STAGES", type=lambda names: names.split(","), help=kept)
         if name == "tune":
             tuning.add_tune(command)
@@ -228,7 +228,7 @@ def _add_plan(command: argparse.ArgumentParser) -> None:
     command.add_argument("--corpus-path", help="raw corpus; any file that exists, because planning does not read it")
     like = "results, or RESULTS/EXPERIMENT, of a finished run whose variances give the power"
     command.add_argument("--like", metavar="FOLDER", help=like)
-    command.add_argument("--no-probe", action="store_true", help="do not measure this machine, and say no hours of it")
+    command.add_argument("--no-probe", action="store_true", help="do not time this machine, and leave its hours out")
     command.add_argument("--json", action="store_true", help="print JSON")
 
 

@@ -21,8 +21,12 @@ Start = Callable[[argparse.Namespace, Sequence[str]], int]
 def add_tune(command: argparse.ArgumentParser) -> None:
     """Add the arguments of ``favor tune`` to those that every command has that runs the workflow."""
     command.add_argument("--experiment", help="the experiment whose rows are tuned (the only one)")
-    command.add_argument("--rates", nargs="+", type=float, help="learning rates to try (1/4 to 4 times the own one)")
-    command.add_argument("--personal-rates", nargs="+", type=float, help="those of personal stages (those of --rates)")
+    command.add_argument(
+        "--rates", nargs="+", type=float, help="learning rates to try (1/4 to 4 times the experiment's)"
+    )
+    command.add_argument(
+        "--personal-rates", nargs="+", type=float, help="learning rates of personal stages (as --rates)"
+    )
     command.add_argument("--passes", nargs="+", type=int, help="passes of personal stages to try (each row's own)")
     command.add_argument("--authors", type=int, help="authors to choose on (as many as the experiment has)")
     command.add_argument("--plan", action="store_true", help="only say what it costs")

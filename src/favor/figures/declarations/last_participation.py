@@ -80,10 +80,10 @@ def _accuracy(rows: pd.DataFrame) -> tuple[int, float, float, float]:
 
 FIGURE = FigureSpec(
     title="Accuracy by the round of the last participation",
-    caption="Clients who last took part early have received less from the federation; in round 1, nothing. They are "
-    "other authors, too, so a difference between rounds need not come from the federation. Nearest-prototype accuracy "
-    "over all seeds' surviving outputs; on the right, over all clients. Bars are 95 % intervals over the authors "
-    "behind a point; one author has none.",
+    caption="Where clients generate from the end of their own last round, those who took part early received less from "
+    "the federation; in round 1, nothing. With the final shared adapter (FedAvg) all received the same. Authors differ "
+    "between rounds, too. Nearest-prototype accuracy over all seeds' surviving outputs; on the right, over all "
+    "clients. Bars are 95 % intervals over the authors behind a point; one author has none.",
     inputs=("participation",),
     place=25,
     draw=draw_last_participation,
