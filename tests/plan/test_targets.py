@@ -359,8 +359,6 @@ def test_a_release_holds_aggregates_alone(plan) -> None:
     assert not [path for path in public if "qualitative" in path or path.startswith("results/corpora")]
     assert "results/report.html" in public
     assert len(publication.private_generations()) == 8
-    assert publication.private_authors() == ["results/corpora/demo/authors.parquet"]
-    assert publication.private_texts() == ["results/demo/clients/texts.parquet"]
 
 
 def test_the_release_holds_the_sweeps(plan) -> None:

@@ -15,8 +15,6 @@ rule build_documents:
         documents=paths.documents,
         dropped=paths.dropped,
         scripts=paths.scripts,
-    params:
-        code=lambda w: code("build_documents", project.reader_code(w)),
     script:
         "../scripts/build_documents.py"
 
@@ -167,8 +165,6 @@ rule check_corpus:
         author_measures=paths.author_measures,
     output:
         page=paths.corpus_check,
-    params:
-        code=lambda w: code("check_corpus", project.reader_module(w)),
     script:
         "../scripts/check_corpus.py"
 

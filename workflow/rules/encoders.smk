@@ -129,8 +129,6 @@ rule embed_sources:
     output:
         embeddings=paths.source_embeddings,
     threads: threads.scoring
-    params:
-        code=lambda w: code("embed_sources", project.encoder_code(w)),
     script:
         "../scripts/embed_sources.py"
 
@@ -142,7 +140,5 @@ rule certify_encoder:
     output:
         certificate=paths.certificate,
     threads: threads.scoring
-    params:
-        code=lambda w: code("certify_encoder", project.encoder_code(w)),
     script:
         "../scripts/certify_encoder.py"

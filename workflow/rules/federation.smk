@@ -49,7 +49,7 @@ rule train_shared:
         texts=training.shared_texts,
         allocation=paths.allocation,
         requests=training.requests,
-        style=training.shared_style,
+        style=training.style,
         previous=training.previous_endpoints,
         first=training.warm_start,
         model=project.base_files,
@@ -60,8 +60,6 @@ rule train_shared:
     wildcard_constraints:
         seed=evaluation.seeds(kept=True),
     threads: threads.training
-    params:
-        code=lambda w: code("train_shared", *training.state_code(w)),
     script:
         "../scripts/train_shared.py"
 
@@ -104,8 +102,6 @@ rule combine_uploads:
         uploads=training.summed_uploads,
     output:
         total=kept_or_temporary(paths.combination),
-    params:
-        code=lambda w: code("combine_uploads", training.combination_code(w)),
     script:
         "../scripts/combine_uploads.py"
 
@@ -120,8 +116,6 @@ rule aggregate:
     wildcard_constraints:
         next_round=r"[1-9]\d*",
         track=training.track_names(remembering=False),
-    params:
-        code=lambda w: code("aggregate", *training.state_code(w)),
     script:
         "../scripts/aggregate.py"
 
@@ -148,7 +142,7 @@ rule train_personal:
         first=training.first_adapter,
         texts=paths.texts,
         requests=training.requests,
-        style=training.personal_style,
+        style=training.style,
         model=project.base_files,
     output:
         pack=paths.personal_pack,

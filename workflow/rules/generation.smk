@@ -38,7 +38,6 @@ use rule generate as generate_part with:
         **asks("generate_part"),
     params:
         cfg=planner.settings_of("generate_part"),
-        code=code("generate"),
 
 
 rule join_generations:
@@ -82,7 +81,7 @@ rule prompts:
     input:
         evaluation.prompts_to_answer,
     output:
-        evaluation.prompt_lists(),
+        paths.prompt_list.each(experiment=evaluation.asking()),
     conda:
         "../../envs/data.yaml"
     script:
@@ -100,8 +99,6 @@ rule embed_generations:
         golds=paths.gold_embeddings,
         common=paths.common_embeddings,
     threads: threads.scoring
-    params:
-        code=lambda w: code("embed_generations", project.encoder_code(w)),
     script:
         "../scripts/embed_generations.py"
 
@@ -110,8 +107,8 @@ rule measure_assistant:
     input:
         generations=evaluation.generations,
         prompts=project.prompts,
-        classifier=evaluation.classifier,
-        weights=evaluation.classifier_weights,
+        classifier=lambda w: evaluation.classifier(w)[1:],
+        weights=lambda w: evaluation.classifier(w)[0],
     output:
         assistant=paths.assistant_scores,
     threads: threads.scoring

@@ -22,8 +22,6 @@ rule judge:
     output:
         judgements=paths.judgements,
     threads: threads.generation
-    params:
-        code=lambda w: code("judge", studies.judge_code(w)),
     script:
         "../scripts/judge.py"
 

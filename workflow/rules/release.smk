@@ -4,14 +4,12 @@
 rule release:
     input:
         public=publication.public_files,
-        texts=publication.private_texts,
+        texts=lambda w: paths.texts.each(experiment=planner.config.experiments),
         generations=publication.private_generations,
-        authors=publication.private_authors,
-        lock=publication.lock_file(),
+        authors=lambda w: paths.authors.each(corpus=planner.config.corpora),
+        lock=str(ROOT / "requirements.lock"),
         project=publication.project_files(),
     output:
         archive=paths.release,
-    params:
-        code=code("release", *publication.release_code()),
     script:
         "../scripts/release.py"

@@ -21,8 +21,6 @@ rule score:
     wildcard_constraints:
         family=r"(?!(?:efficiency|human_2afc|judges|likelihood|poisoning|privacy|stel|tasks|transfer|validation)\.)[a-z][a-z0-9_]*",
     threads: threads.scoring
-    params:
-        code=lambda w: code("score", evaluation.family_code(w)),
     script:
         "../scripts/score.py"
 

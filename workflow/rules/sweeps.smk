@@ -28,8 +28,6 @@ rule make_sweep_table:
             subcategory="{sweep}",
             labels=tables.labels,
         ),
-    params:
-        code=lambda w: code("make_sweep_table", *tables.code(w.label)),
     script:
         "../scripts/make_sweep_table.py"
 
@@ -39,7 +37,5 @@ rule draw_sweep:
         scores=paths.sweep_scores,
     output:
         expand(paths.sweep_figure, kind=("svg", "pdf", "csv"), allow_missing=True),
-    params:
-        code=lambda w: code("draw_sweep", *sweeps.family_code(w)),
     script:
         "../scripts/draw_sweep.py"

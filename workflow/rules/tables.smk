@@ -23,8 +23,6 @@ rule make_table:
         ),
     wildcard_constraints:
         label=r"(?!qualitative-appendix\.)[a-z][a-z0-9_-]*",
-    params:
-        code=lambda w: code("make_table", *tables.code(w.label)),
     script:
         "../scripts/make_table.py"
 
@@ -37,8 +35,6 @@ rule make_excerpts:
         cells=paths.table.partial(kind="parquet", label="qualitative-appendix"),
         tex=paths.table.partial(kind="tex", label="qualitative-appendix"),
         html=paths.table.partial(kind="html", label="qualitative-appendix"),
-    params:
-        code=code("make_excerpts", *tables.code("qualitative-appendix")),
     script:
         "../scripts/make_excerpts.py"
 
@@ -70,8 +66,6 @@ rule draw_figure:
         drawn=paths.figure.partial(kind="csv"),
     wildcard_constraints:
         figure=figures.names,
-    params:
-        code=lambda w: code("draw_figure", figures.code(w)),
     script:
         "../scripts/draw_figure.py"
 
@@ -100,7 +94,7 @@ rule report:
         overview=paths.overview.of(figure="favor_overview", kind="svg"),
         numbers=paths.numbers,
         evidence=publication.evidence,
-        samples=publication.samples,
+        samples=lambda w: paths.gallery_sample.each(experiment=evaluation.galleries()),
         dropped=lambda w: paths.dropped.each(w, corpus=publication.corpora(w)),
         scripts=lambda w: paths.scripts.each(w, corpus=publication.corpora(w)),
         author_measures=lambda w: paths.author_measures.each(
@@ -128,6 +122,5 @@ rule report:
         },
     params:
         cfg=lambda w: publication.report_settings(w, changes.accepted),
-        code=code("report", *publication.report_code()),
     script:
         "../scripts/report.py"

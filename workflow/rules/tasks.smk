@@ -34,8 +34,6 @@ rule embed_drafts:
     output:
         drafts=paths.draft_embeddings,
     threads: threads.scoring
-    params:
-        code=lambda w: code("embed_drafts", project.encoder_code(w)),
     script:
         "../scripts/embed_drafts.py"
 

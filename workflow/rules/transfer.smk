@@ -10,8 +10,6 @@ rule embed_transfer:
     output:
         embeddings=paths.transfer_embeddings,
     threads: threads.scoring
-    params:
-        code=lambda w: code("embed_transfer", project.encoder_code(w)),
     script:
         "../scripts/embed_transfer.py"
 

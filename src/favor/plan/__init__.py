@@ -1,11 +1,13 @@
 """The planner: which job reads and writes what, and at what cost. It needs no Snakemake, numpy, pandas or pyarrow."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from favor.config.configuration import Configuration
 from favor.config.row_checks import check_families
 from favor.corpora.settings import AuthorMeasuring, DocumentBuilding, NearDuplicates, RoleAssignment, Withdrawals
+from favor.foundation.registry import CORPUS_READERS, ENCODER_KINDS, FIGURES, METRIC_FAMILIES
 from favor.foundation.section import Section
 from favor.lm.settings import ModelTraining, Vocabulary
 from favor.plan.costs import Costs
@@ -25,20 +27,6 @@ from favor.plan.targets import Targets
 from favor.plan.training import Training
 from favor.scores.settings import Seeds
 from favor.studies.settings import AuditPage
-
-# Stages whose jobs read keys of one section of the configuration and nothing else.
-ONE_SECTION: dict[str, tuple[type[Section], Callable[[Project, Key], Section]]] = {
-    "build_documents": (DocumentBuilding, Project.corpus_section),
-    "find_near_duplicates": (NearDuplicates, Project.corpus_section),
-    "measure_authors": (AuthorMeasuring, Project.corpus_section),
-    "assign_roles": (RoleAssignment, Project.corpus_section),
-    "train_tokenizer": (Vocabulary, Project.pretraining),
-    "pretrain_base": (ModelTraining, Project.pretraining),
-    "drop_withdrawn_clients": (Withdrawals, Project.experiment),
-    "measure_assistant": (Seeds, Project.experiment),
-    "measure_utility": (Seeds, Project.experiment),
-    "make_2afc_page": (AuditPage, Project.audit),
-}
 
 
 class Planner:
@@ -75,3 +63,43 @@ class Planner:
             if settings is not None:
                 return lambda key: to_params(settings(key))
         return None
+
+    def loaded_by(self, stage: str) -> Callable[[Key], list[str]] | None:
+        """Return the function that names what jobs of a stage load by name at run time; None if they load nothing."""
+        loaded = LOADED.get(stage)
+        return None if loaded is None else partial(loaded, self)
+
+
+# Stages whose jobs read keys of one section of the configuration and nothing else.
+ONE_SECTION: dict[str, tuple[type[Section], Callable[[Project, Key], Section]]] = {
+    "build_documents": (DocumentBuilding, Project.corpus_section),
+    "find_near_duplicates": (NearDuplicates, Project.corpus_section),
+    "measure_authors": (AuthorMeasuring, Project.corpus_section),
+    "assign_roles": (RoleAssignment, Project.corpus_section),
+    "train_tokenizer": (Vocabulary, Project.pretraining),
+    "pretrain_base": (ModelTraining, Project.pretraining),
+    "drop_withdrawn_clients": (Withdrawals, Project.experiment),
+    "measure_assistant": (Seeds, Project.experiment),
+    "measure_utility": (Seeds, Project.experiment),
+    "make_2afc_page": (AuditPage, Project.audit),
+}
+# What jobs of a stage load by name at run time: "module", or "module:name".
+LOADED: dict[str, Callable[[Planner, Key], list[str]]] = {
+    "build_documents": lambda planner, key: [CORPUS_READERS.entry(planner.config.corpora[key.corpus].reader)],
+    "check_corpus": lambda planner, key: [CORPUS_READERS.module(planner.config.corpora[key.corpus].reader)],
+    **dict.fromkeys(
+        ("certify_encoder", "embed_sources", "embed_generations", "embed_drafts", "embed_transfer"),
+        lambda planner, key: [ENCODER_KINDS.entry(planner.config.encoders[key.encoder].kind)],
+    ),
+    **dict.fromkeys(("train_shared", "aggregate"), lambda planner, key: planner.training.state_code(key)),
+    "combine_uploads": lambda planner, key: [planner.training.combination_code(key)],
+    "judge": lambda planner, key: [planner.studies.judge_code(key)],
+    "score": lambda planner, key: [f"{METRIC_FAMILIES.module(key.family)}:score"],
+    **dict.fromkeys(("make_table", "make_sweep_table"), lambda planner, key: planner.tables.code(key.label)),
+    "make_excerpts": lambda planner, key: planner.tables.code("qualitative-appendix"),
+    "draw_figure": lambda planner, key: [FIGURES.entry(key.figure)],
+    "draw_sweep": lambda planner, key: list(map(METRIC_FAMILIES.entry, planner.sweeps.families(key.sweep))),
+    "report": lambda planner, key: planner.publication.report_code(),
+    # Declarations of metric families say what scores are per client and so not released.
+    "release": lambda planner, key: list(map(METRIC_FAMILIES.entry, METRIC_FAMILIES.names())),
+}

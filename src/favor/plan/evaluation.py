@@ -140,16 +140,13 @@ class Evaluation(TrainingComponent):
 
     # Prompts for somebody else to answer
 
-    def _asking(self) -> list[str]:
+    def asking(self) -> list[str]:
         """Return the measured experiments that generate outputs of their own."""
         experiments = self.experiments.items()
         return [name for name, each in experiments if self.is_measured(name) and each.outputs_of is None]
 
-    def prompt_lists(self) -> list[str]:
-        return self.paths.prompt_list.each(experiment=self._asking())
-
     def prompts_to_answer(self, key: object = None) -> list[str]:
-        return [file for name in self._asking() for files in self._asked(name) for file in files]
+        return [file for name in self.asking() for files in self._asked(name) for file in files]
 
     def _asked(self, name: str) -> tuple[list[str], list[str]]:
         key = Key(experiment=name)
@@ -158,7 +155,7 @@ class Evaluation(TrainingComponent):
     def prompts_settings(self, key: object) -> PromptLists:
         """Return the files of prompts behind every list, in the order of the lists."""
         experiments = []
-        for name in self._asking():
+        for name in self.asking():
             own, common = self._asked(name)
             seeds = map(str, self.experiments[name].seeds)
             experiments.append(AskedPrompts(prompts=dict(zip(seeds, own, strict=True)), common_prompts=common))
@@ -189,14 +186,9 @@ class Evaluation(TrainingComponent):
 
     # What is measured once per text
 
-    def _classifier_files(self, key: Key) -> list[str]:
-        return self.project.assistant_files(not_none(self.project.experiment(key).evaluation.assistant))
-
     def classifier(self, key: Key) -> list[str]:
-        return self._classifier_files(key)[1:]
-
-    def classifier_weights(self, key: Key) -> str:
-        return self._classifier_files(key)[0]
+        """Return the files of an experiment's assistant classifier, the weights of its encoder first."""
+        return self.project.assistant_files(not_none(self.project.experiment(key).evaluation.assistant))
 
     def assistant_scores(self, key: Key) -> str | list[str]:
         classifier = self.project.experiment(key).evaluation.assistant
@@ -207,9 +199,6 @@ class Evaluation(TrainingComponent):
         return job_settings(BertScoring, experiment, experiment.evaluation)
 
     # Scores
-
-    def family_code(self, key: Key) -> str:
-        return f"{METRIC_FAMILIES.module(key.family)}:score"
 
     def score_settings(self, key: Key) -> dict[str, Any]:
         evaluation = self.project.experiment(key).evaluation

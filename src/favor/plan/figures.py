@@ -101,12 +101,6 @@ class Figures(TrainingComponent):
     def labels(self, key: Key) -> dict[str, str]:
         return {"figure": declared_figure(key.figure).title, "name": key.figure}
 
-    def code(self, key: Key) -> str:
-        return FIGURES.entry(key.figure)
-
-    def all_code(self) -> list[str]:
-        return list(map(FIGURES.entry, FIGURES.names()))
-
     def files(self, kind: str) -> list[str]:
         """Return the figures of every experiment that has any, as ``kind``: "svg", "pdf" or "csv"."""
         return [

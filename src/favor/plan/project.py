@@ -14,7 +14,6 @@ from favor.encoders.settings import LoadedEncoder
 from favor.federation.method import Plan, load_method, row_title
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest, printable
-from favor.foundation.registry import CORPUS_READERS, ENCODER_KINDS
 from favor.foundation.section import refuse
 from favor.lm.settings import AskedModel, LoadedModel, Pretraining
 from favor.plan.job_settings import job_settings, not_none
@@ -201,9 +200,6 @@ class Project:
         folder = self.paths.encoder_folder.of(key) if self.made_here(key.encoder) else None
         return LoadedEncoder(spec=spec, folder=folder)
 
-    def encoder_code(self, key: Key) -> str:
-        return ENCODER_KINDS.entry(self.config.encoders[key.encoder].kind)
-
     def encoder_corpus(self, key: Key) -> str:
         encoder = self.config.encoders[key.encoder]
         return (encoder.training or not_none(encoder.fitting)).corpus
@@ -255,12 +251,6 @@ class Project:
             for name, corpus in self.config.corpora.items()
             if corpus.demo is None
         }
-
-    def reader_code(self, key: Key) -> str:
-        return CORPUS_READERS.entry(self.config.corpora[key.corpus].reader)
-
-    def reader_module(self, key: Key) -> str:
-        return CORPUS_READERS.module(self.config.corpora[key.corpus].reader)
 
     def background(self, corpus: str) -> list[str]:
         return [self.paths.background.of(corpus=corpus)] if self.config.corpora[corpus].roles.background else []

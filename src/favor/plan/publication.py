@@ -8,7 +8,7 @@ from favor.federation.method import Plan, load_method, rate_caution
 from favor.figures.specs import declared_figure
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest
-from favor.foundation.registry import METRIC_FAMILIES
+from favor.foundation.registry import FIGURES
 from favor.paper.settings import Claimed, Numbers, NumberSource
 from favor.plan.evaluation import Evaluation
 from favor.plan.figures import Figures
@@ -157,9 +157,6 @@ class Publication(TrainingComponent):
     def galleries(self) -> list[str]:
         return self.paths.gallery.each(experiment=self.evaluation.galleries())
 
-    def samples(self, key: object = None) -> list[str]:
-        return self.paths.gallery_sample.each(experiment=self.evaluation.galleries())
-
     def prompts(self, key: object = None) -> list[str]:
         return [file for name in self.evaluation.shown() for file in self.project.prompts(Key(experiment=name))]
 
@@ -180,11 +177,7 @@ class Publication(TrainingComponent):
 
     def report_code(self) -> list[str]:
         tables = {code for label in self.tables.specs for code in self.tables.code(label)}
-        return [*sorted(tables), *self.figures.all_code()]
-
-    def release_code(self) -> list[str]:
-        """Return the declarations of metric families, which say what scores are per client and so not released."""
-        return list(map(METRIC_FAMILIES.entry, METRIC_FAMILIES.names()))
+        return [*sorted(tables), *map(FIGURES.entry, FIGURES.names())]
 
     def report_settings(self, key: object, accepted: Collection[str]) -> Parameter:
         """Return the resolved values that the report prints, by experiment and by sweep; no path of this machine.
@@ -314,26 +307,17 @@ class Publication(TrainingComponent):
                 files += self.sweeps.comparisons(Key(sweep=name, label=label))
         return unique(files)
 
-    def private_texts(self, key: object = None) -> list[str]:
-        return self.paths.texts.each(experiment=self.experiments)
-
     def private_generations(self, key: object = None) -> list[str]:
         measured = list(filter(self.evaluation.is_measured, self.experiments))
         runs = (run for name in measured for run in self.training.runs(name))
         common = (file for name in measured for file in self.evaluation.common_generations(Key(experiment=name)))
         return unique([*map(self.evaluation.run_generations, runs), *common])
 
-    def private_authors(self, key: object = None) -> list[str]:
-        return self.paths.authors.each(corpus=self.config.corpora)
-
     def project_files(self) -> list[str]:
         """Return the files about the project itself that a release holds, without the lock file."""
         root = self.project.root
         described = (root / "LICENSE", root / "CITATION.cff", *sorted((root / "envs").glob("*.yaml")))
         return list(map(str, described))
-
-    def lock_file(self) -> str:
-        return str(self.project.root / "requirements.lock")
 
     def release_settings(self, key: object) -> Bundle:
         """Return the configuration as a release prints it, and the section ``release``."""

@@ -225,9 +225,6 @@ class SharedTraining(Schedule):
         repeats = self.canary_repeats(key)
         return {client: repeats[client] for client in self.job_clients(key)}
 
-    def shared_style(self, key: Key) -> list[str]:
-        return self._style(key, self.stage(key))
-
     # Both stages
 
     def common_settings(self, experiment: Experiment, stage: SharedStage | PersonalStage) -> settings.StageTraining:
@@ -243,7 +240,9 @@ class SharedTraining(Schedule):
             withdrawn=[],
         )
 
-    def _style(self, key: Key, stage: SharedStage | PersonalStage) -> list[str]:
+    def style(self, key: Key) -> list[str]:
+        """Return the embeddings of the clients' texts, for a stage that is aligned to them."""
+        stage = self.stage(key) if hasattr(key, "track") else not_none(self.project.plan(key).personal)
         encoder = self.project.experiment(key).style_encoder
         return [self.paths.source_embeddings.of(key, encoder=encoder)] if stage.objective.alignment else []
 

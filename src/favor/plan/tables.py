@@ -329,9 +329,6 @@ class Sweeps(PlannerComponent):
             display=self._titles(key.sweep, self.tables.titles),
         )
 
-    def family_code(self, key: Key) -> list[str]:
-        return list(map(METRIC_FAMILIES.entry, self.families(key.sweep)))
-
     def table_files(self, *kinds: str) -> list[str]:
         return [
             self.paths.sweep_table.of(sweep=name, label=label, kind=kind)

@@ -85,9 +85,6 @@ class Training(SharedTraining):
             withdrawn=experiment.withdrawn if clients == [POOLED] else [],
         )
 
-    def personal_style(self, key: Key) -> list[str]:
-        return self._style(key, _personal(self.project.plan(key)))
-
     # What clients generate with
 
     def frozen_adapter(self, key: Key) -> str:

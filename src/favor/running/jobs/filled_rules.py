@@ -15,12 +15,12 @@ from favor.running.invalidation.job_inputs import JobInputs
 ENVIRONMENTS = {"corpora": "data", **dict.fromkeys(("human_2afc", "release", "sweeps", "tables"), "report")}
 
 
-def fill_in(workflow: Any, rule: Any, planner: Any, code: Callable[[str], str], inputs: JobInputs) -> None:
+def fill_in(workflow: Any, rule: Any, planner: Any, code: Callable[..., str], inputs: JobInputs) -> None:
     """Fill in the log, benchmark, resources, parameters and environment that a rule does not say itself.
 
     With the calls that Snakemake's own loader makes. All of it goes into the rule's description too, from which "use
-    rule" of a workflow around this one starts. ``code`` gives the fingerprint of a script, ``inputs`` what else its
-    jobs are given.
+    rule" of a workflow around this one starts. ``code`` gives the fingerprint of a script and of what it
+    loads by name, ``inputs`` what else its jobs are given.
     """
     stage, said = Path(rule.script).stem, rule.ruleinfo
     output = strip_wildcard_constraints(rule.output[0])
@@ -45,6 +45,8 @@ def fill_in(workflow: Any, rule: Any, planner: Any, code: Callable[[str], str], 
         named = {"cfg": cfg, **named}
         rule.set_params(cfg=cfg)
     more = inputs.parameters(rule)
-    more |= {} if "code" in named else {"code": code(stage)}
+    if "code" not in named:
+        loaded = planner.loaded_by(stage)
+        more["code"] = code(stage) if loaded is None else lambda wildcards: code(stage, *loaded(wildcards))
     workflow.params(*positional, **{**named, **more})(said)
     rule.set_params(**more)
