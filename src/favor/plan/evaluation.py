@@ -210,9 +210,7 @@ class Evaluation(TrainingComponent):
         return plain(settings) | {"scores": pick(evaluation.scores, *families)}
 
     def score_tasks_settings(self, key: Key) -> TaskScoring:
-        experiment = self.project.experiment(key)
-        encoders, words = self.project.encoders_of(key.experiment), self.project.words(key)
-        return job_settings(TaskScoring, experiment, experiment.evaluation, encoders=encoders, words=words)
+        return self._outputs_in_spaces(TaskScoring, key)
 
     def unseen_encoders(self, key: Key) -> list[str]:
         """Return the style encoders of an experiment that no method was trained with: those of its evaluation.

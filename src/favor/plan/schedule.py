@@ -176,7 +176,7 @@ class Schedule(PlannerComponent):
         return self._training(job, self.served(job))
 
     def served(self, job: Key) -> list[str]:
-        """Return the clients that a job trains, and those in their places that do not."""
+        """Return the clients of a job's part of its step, trained or not."""
         return batches(self._in_order(job), self.per_job(job))[int(job.batch)]
 
     def job_of(self, step: Key, client: str) -> Key:
@@ -198,7 +198,7 @@ class Schedule(PlannerComponent):
         return sorted(last_participation(rounds)) if number is None else rounds[number]
 
     def _training(self, step: Key, clients: list[str]) -> list[str]:
-        """Return those of ``clients`` that train in a step: that did not withdraw, and took part before it."""
+        """Return those of ``clients`` that did not withdraw and take part in the step's round, or in any before it."""
         taking_part: Collection[str] = clients
         if self._is_sampled(step):
             number = round_of(step)
