@@ -11,6 +11,7 @@ from favor.analysis.settings import Compared, ComparedRows
 from favor.federation import settings
 from favor.foundation.section import Section, key, section
 from favor.paper.settings import Numbers
+from favor.plan import LOADED, ONE_SECTION
 from favor.plan.job_settings import job_settings, to_params
 from favor.plan.keys import Key, run_key
 from favor.publish.settings import Bundle
@@ -163,3 +164,11 @@ def test_what_jobs_of_scores_and_report_are_handed_is_what_their_classes_take(pl
         if kind is Scoring:  # what another family reads is not handed on
             made["scores"] = {family: made["scores"][family] for family in given["scores"]}
         assert made == given, kind
+
+
+def test_tables_of_stages_name_scripts_and_no_second_source_of_their_settings(plan, repository) -> None:
+    """A stage of another name would lose its settings, or the plug-ins that its fingerprint holds."""
+    stages = {path.stem for path in (repository / "workflow" / "scripts").glob("*.py")}
+    assert ONE_SECTION.keys() | LOADED.keys() <= stages
+    parts = vars(plan()).values()
+    assert not [stage for stage in ONE_SECTION for part in parts if hasattr(part, f"{stage}_settings")]
