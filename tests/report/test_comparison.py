@@ -385,7 +385,7 @@ def test_only_the_named_encoders_are_compared(groups, tmp_path) -> None:
     found = merge(*(group.within(["style"]) for group in (groups[0], poorer)))
     assert set(found.differences["encoder"]) == {"", "style"}
     assert found.judge == "style"
-    assert "no neutral one" in comparison_page(found)
+    assert "is not neutral" in comparison_page(found)
     with pytest.raises(UserError, match="nothing is measured by encoder 'judge'; it has style"):
         poorer.within(["judge"])
 

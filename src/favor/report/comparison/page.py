@@ -70,7 +70,7 @@ def comparison_page(merged: Merged) -> str:
             ("Encoders", ", ".join(map(encoder_name, protocol["encoders"]))),
         ],
         findings=findings(merged),
-        caution="" if merged.judge == UNSEEN else f"The judge, {_judge(merged)}, is no neutral one: "
+        caution="" if merged.judge == UNSEEN else f"The judge, {_judge(merged)}, is not neutral: "
         "methods are trained with every encoder here, or it is the one of meaning.",
         judge=_judge(merged),
         tested=list(_tested_rows(merged)),
