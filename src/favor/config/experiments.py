@@ -99,8 +99,7 @@ class Experiment(Task, Withdrawals, Clients, Section):
     )
     tuned: Tuned | None = key(
         None,
-        "What `favor tune` tried before it set the rates of `methods`; it writes this itself. null: rates were not "
-        "chosen.",
+        "What `favor tune` tried before it set the rates of `methods`; it writes this itself. null: nothing was tuned.",
     )
     allocation: Allocation = section(Allocation, "How many words, or texts, each client trains on.")
     prompts: Prompts = section(Prompts, "Evaluation prompts.")

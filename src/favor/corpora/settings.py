@@ -141,8 +141,8 @@ class PostFilters(Section):
 
     others_words: Share | None = key(
         None,
-        "Posts are dropped a larger share of which is somebody else's words, such as quotations, songs, quizzes and "
-        "news (docs/corpora.md); null drops none.",
+        "Drops posts of which a larger share is somebody else's words, such as quotations, songs, quizzes and news "
+        "(docs/corpora.md); null drops none.",
     )
 
 
@@ -232,10 +232,10 @@ class AuthorFilters(Section):
         None, "Authors with fewer characters per token are left out: their text is of another language, or garbled."
     )
     maximum_quoted_mail: Share | None = key(
-        None, "Authors a larger share of whose posts quotes or forwards mail are left out."
+        None, "Leaves out authors who quote or forward mail in a larger share of their posts."
     )
     maximum_near_duplicates: Share | None = key(
-        None, "Authors a larger share of whose posts has a near duplicate are left out."
+        None, "Leaves out authors of whose posts a larger share has a near duplicate."
     )
 
     @property
@@ -378,7 +378,7 @@ class PromptSources(Section):
     """Which posts and authors give prompts."""
 
     near_duplicates: Literal["drop", "keep"] = key(
-        "drop", "Whether held-out posts that are near duplicates of other posts give no prompts, or prompts as others."
+        "drop", "Whether held-out near duplicates of other posts give prompts (`keep`) or not (`drop`)."
     )
     minimum_per_client: int = key(
         1,
@@ -392,8 +392,8 @@ class SharedPassages(Section):
 
     shared_passages: Literal["drop", "keep"] = key(
         "drop",
-        "Whether held-out posts that share ten words in a row with a training text of a client give no prompts, or "
-        "prompts as others.",
+        "Whether held-out posts that share ten words in a row with a client's training text give prompts (`keep`) or "
+        "not (`drop`).",
     )
 
 

@@ -35,7 +35,7 @@ class TunedPoint(Section):
     """One point of a grid that ``favor tune`` tried."""
 
     row: str = required("Row of the experiment.")
-    stage: Literal["shared", "personal"] = required("Stage that the rate is of.")
+    stage: Literal["shared", "personal"] = required("Stage of training.")
     learning_rate: LearningRate = required("Rate that was tried.")
     passes: Positive = required("Passes of the stage.")
     loss: NotNegative = required("Validation loss in nats per token, mean over authors.")
@@ -97,10 +97,12 @@ class Attack(Section):
     """Clients that attack the shared adapter (:mod:`favor.federation.poisoning`)."""
 
     kind: Literal["scale", "flip", "hijack"] = required(
-        "`scale`: attackers send a multiple of their update; `flip`: of its opposite; `hijack`: they train on another "
-        "client's texts, whose voice the shared adapter shall take."
+        "`scale`: attackers send a multiple of their update; `flip`: a multiple of its opposite; `hijack`: they train "
+        "on another client's texts, to give the shared adapter that voice."
     )
-    share: Share = required("Share of the clients that attack, rounded up; 0: nobody does, and the target is named.")
+    share: Share = required(
+        "Share of the clients that attack, rounded up. At 0 nobody attacks, and a target is drawn all the same."
+    )
     factor: Positive = key(1.0, "What an attacker multiplies its upload with.")
 
     @property
@@ -169,13 +171,13 @@ class Federation(JobSize, Engine, ServerRate, Cohorts):
     )
     ranks: Annotated[list[Count], Field(min_length=1)] | None = key(
         None,
-        "Ranks of which every client draws that of its adapters; a rank named twice is twice as likely. The largest "
-        "must be `lora.rank`, the server's (docs/privacy.md). null: everybody has that.",
+        "Ranks from which every client draws its own; a rank named twice is twice as likely. The largest must be "
+        "`lora.rank`, the server's (docs/privacy.md). null: all have that.",
     )
     answers: Similarity = key(
         1.0,
-        "Probability that a client that is drawn answers; one that does not takes no part in the round, and one always "
-        "does (docs/privacy.md).",
+        "Probability that a drawn client answers. One that does not takes no part in the round; at least one always "
+        "answers (docs/privacy.md).",
     )
     robust: Robust | None = key(
         None,
