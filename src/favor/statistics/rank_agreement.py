@@ -76,9 +76,10 @@ def detectable_difference(error: float, power: float = 0.8, level: float = 0.05)
 def split_half_error(values: Sequence[np.ndarray], generator: np.random.Generator, splits: int) -> float:
     """Return the standard error of the difference between two samples of the size of ``values``, equal in truth.
 
-    ``values``: one array per author, of a measure of each text. Every author's texts are split at random into halves;
-    the difference of the halves' means, over authors, has the error of samples half the size, so it is divided by the
-    square root of 2. The mean square over ``splits``. NaN with fewer than two authors of two texts.
+    ``values``: one array per author, of a measure of each text. Every author's texts are split at random into halves
+    of m texts; of an odd number n one is left over. The difference of the halves' means has the error of samples of m
+    texts, so it is multiplied by sqrt(m / n). The mean square over ``splits``. NaN with fewer than two authors of two
+    texts.
     """
     halves = [own for own in values if len(own) > 1]
     if len(halves) < 2:
@@ -88,6 +89,7 @@ def split_half_error(values: Sequence[np.ndarray], generator: np.random.Generato
         differences = []
         for own in halves:
             order, middle = generator.permutation(len(own)), len(own) // 2
-            differences.append(own[order[:middle]].mean() - own[order[middle : 2 * middle]].mean())
+            apart = own[order[:middle]].mean() - own[order[middle : 2 * middle]].mean()
+            differences.append(apart * np.sqrt(2 * middle / len(own)))
         squares.append(np.var(differences, ddof=1) / len(halves))
     return float(np.sqrt(np.mean(squares) / 2))
