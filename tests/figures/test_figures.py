@@ -1,5 +1,6 @@
 """Figures: the same data give the same bytes, nothing names a date, and missing data are named."""
 
+import math
 import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
@@ -197,10 +198,19 @@ def growth_table() -> pd.DataFrame:
     rows = [
         (seed, name, "asce_a", "style_vendi", f"authors_{authors}", factor * authors, 20, "")
         for seed, last in ((1, 4), (2, 3))
-        for name, factor in (("favor", 0.6), ("gold", 0.9))
-        for authors in (1, 2, last)
+        for name, factor, most in (("favor", 0.6, last), ("gold", 0.9, 4))
+        for authors in (1, 2, most)
     ]
     return scored(rows)
+
+
+def map_table() -> pd.DataFrame:
+    """Gains of four clients: a and b hold one adapter, which is best on the texts of both, and d holds none."""
+    same, own = {"a": 0.5, "b": 0.1, "c": 0.0, "d": 0.0}, {"a": 0.0, "b": 0.0, "c": 0.3, "d": 0.0}
+    gains = [("a", same), ("b", same), ("c", own), ("d", dict.fromkeys("abcd", math.nan))]
+    cells = [(f"{reader}~{writer}", value) for reader, found in gains for writer, value in found.items()]
+    rows = [(0, "favor", "", "likelihood_gain", *cell, 2, "none" if math.isnan(cell[1]) else "") for cell in cells]
+    return scored([*rows, *((0, "favor", "", "likelihood_topic", client, 0.0, 2, "") for client in "abcd")])
 
 
 def loss_table() -> pd.DataFrame:
@@ -225,7 +235,12 @@ DRAWN = {
     "temperature": ({"scores": sampled_table(), **SAMPLED}, "Author accuracy: 4 methods, from 0.33 to 0.83."),
     "tuning": ({"tuned": TUNED}, ""),
     "voice_by_author": ({"scores": loss_table()}, ""),
-    "diversity_growth": ({"scores": growth_table()}, ""),
+    "diversity_growth": ({"scores": growth_table()}, "Vendi score of 2 authors: 2 methods, from 1.20 to 1.80."),
+    # Half of a and of b, and c: d has no adapter of its own.
+    "likelihood_map": (
+        {"scores": map_table()},
+        "Share of authors whose own adapter has the largest centred gain: one method, 0.67.",
+    ),
     "distinct_faithful": ({"scores": voice_table()}, ""),
     "voice_traffic": ({"scores": traffic_table()}, ""),
     "allocation": ({}, "word units each, 1 of them fewer than their target."),
@@ -491,7 +506,7 @@ def test_growth_ends_where_every_seed_has_the_authors(tmp_path, monkeypatch) -> 
         Axes, "plot", lambda axis, x, *rest, **style: drawn.append(list(x)) or original(axis, x, *rest, **style)
     )
     draw("diversity_growth", tmp_path / "growth.svg", scores=growth_table())
-    assert drawn == [[1, 2], [1, 2]]
+    assert drawn == [[1, 2], [1, 2, 4]]
 
 
 def test_authors_who_lose_are_not_named(drawn) -> None:

@@ -33,10 +33,10 @@ def draw_diversity_growth(data: FigureData, *paths: str | Path) -> None:
             axis.grid()
             figure.draw_without_rendering()
             label_beside(axis, labels)
-        last = {method: float(curves[method].iloc[-1]) for method in shown}
         drawn = curves[curves.index.get_level_values(0).isin(shown)].rename("vendi_score")
-        finding = methods.span("Vendi score of all authors", last)
-        save(figure, *paths, finding=finding, data=methods.named(drawn.to_frame()))
+        together = drawn.unstack().dropna(axis=1)  # numbers of authors that every method has
+        last = {f"Vendi score of {most} authors": together[most] for most in together.columns[-1:]}
+        save(figure, *paths, finding=methods.spans(last), data=methods.named(drawn.to_frame()))
 
 
 FIGURE = FigureSpec(
