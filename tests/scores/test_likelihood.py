@@ -130,6 +130,19 @@ def test_a_client_without_texts_or_without_a_model_is_left_out() -> None:
     assert "no client has a held-out text" in nothing["m", "likelihood_top1", ""][1]
 
 
+def test_only_texts_behind_a_value_are_counted() -> None:
+    """Three texts of each of four authors, under two seeds: client_004 has no model, client_003 no topical rival."""
+    frame = rows(own_voice)
+    frame = pd.concat([frame, frame.assign(seed=2)])
+    scores = likelihood_scores(frame[frame["client"] != "client_004"], CLIENTS, ["m"], {}, 7, 200)
+    found = scores.set_index(["metric", "variant"])["n"]
+    for metric in ("own_gain", "voice_gain", "top1", "auc"):
+        assert found[f"likelihood_{metric}", ""] == 18
+    assert found["likelihood_others_gain", ""] == 24
+    assert found["likelihood_top1", "same_topic"] == found["likelihood_top1", "same_topic_chance"] == 12
+    assert found["likelihood_author_top1", "client_001"] == 6
+
+
 def test_rows_are_compared_over_authors_and_a_row_without_adapters_says_why() -> None:
     both = [rows(own_voice, "a"), rows(lambda *key: own_voice(*key) / 2, "b"), rows(own_voice, "a", seed=2)]
     found = values_of(pd.concat(both), ("a", "b", "c"), {"c": "prompted"})

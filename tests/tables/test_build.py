@@ -8,6 +8,7 @@ import pytest
 from tests.reports import make_score
 
 from favor.analysis.schemas import COMPARISONS
+from favor.paper.names import CONTROLS
 from favor.paper.values import load_paper_values
 from favor.scores.metric import Score, scores_frame
 from favor.tables.build import build_table, is_control
@@ -58,13 +59,19 @@ def scored(levels, metric="author_accuracy") -> pd.DataFrame:
 def test_mean_and_sample_deviation_over_seeds(values, deviation, text, reason) -> None:
     notes = ["nothing generated" if math.isnan(value) else "" for value in values]
     runs = enumerate(zip(values, notes, strict=True), start=1)
-    scores = [make_score("favor", "author_accuracy", value, "asce_a", seed, note) for seed, (value, note) in runs]
+    scores = [
+        make_score(method, "author_accuracy", value, "asce_a", seed, note)
+        for seed, (value, note) in runs
+        for method in ("favor", "gold")
+    ]
     scores.append(make_score("favor", "author_accuracy", 0.9, "asce_a", variant="released"))  # variants do not mix
     about = context("favor", seeds=range(1, len(values) + 1))
-    found = cell(build_table(table(ACCURACY), pd.DataFrame(scores), about), "FAVoR", "Author Acc.")
+    cells = build_table(table(ACCURACY), pd.DataFrame(scores), about)
     known = [value for value in values if not math.isnan(value)]
-    assert (found["value"], found["deviation"]) == pytest.approx((sum(known) / len(known), deviation), nan_ok=True)
-    assert (found["n"], found["text"], found["reason"]) == (len(known), text, reason)
+    for row in ("FAVoR", CONTROLS["gold"]):
+        found = cell(cells, row, "Author Acc.")
+        assert (found["value"], found["deviation"]) == pytest.approx((sum(known) / len(known), deviation), nan_ok=True)
+        assert (found["n"], found["text"], found["reason"]) == (len(known), text, reason)
 
 
 @pytest.mark.parametrize(

@@ -288,8 +288,8 @@ def _method_scores(
     scores: list[Score] = []
     of_authors: dict[str, np.ndarray] = {}
     for variant, (found, same_topic, note) in variants.items():
-        n = sum(len(one.writers) for one in found)
         each = [by_author(one, same_topic) for one in found]
+        behind = {name: _texts(found, [one[name] for one in each]) for name in each[0]}
         values = {name: np.stack([one[name] for one in each]) for name in each[0]}
         if variant == "function_words" and note:
             values = {name: np.full_like(own, np.nan) for name, own in values.items()}
@@ -300,6 +300,7 @@ def _method_scores(
             if variant == "same_topic" and metric.name == "likelihood_own_gain":
                 continue
             drawn, present = _drawn(values[metric.name], counts), _present(values[metric.name])
+            n = behind[metric.name]
             fixed = SHARED if shared and metric.name not in _GAINS[:2] else ""
             scores += _with_interval(method, metric.name, variant, drawn, present, n, why, fixed)
             if f"{metric.name}:chance" in values:
@@ -312,16 +313,23 @@ def _method_scores(
                 areas = np.stack([auc_of(one, counts) for one in found])
                 drawn = around(mean_of_known(areas), areas)
             present, fixed = _present(values["likelihood_own_gain"]), SHARED if shared else ""
+            n = behind["likelihood_own_gain"]
             scores += _with_interval(method, "likelihood_auc", variant, drawn, present, n, why, fixed)
         if variant == "":
             of_authors = {name: own for name, own in values.items() if ":" not in name}
+            texts = np.bincount(np.concatenate([one.writers for one in found]), minlength=len(clients)).tolist()
             for name in ("voice_gain", "top1"):
-                of_each = zip(clients, mean_of_known(of_authors[f"likelihood_{name}"]), strict=True)
-                scores += [_score(method, f"likelihood_author_{name}", *one, n, why) for one in of_each]
+                of_each = zip(clients, mean_of_known(of_authors[f"likelihood_{name}"]), texts, strict=True)
+                scores += [_score(method, f"likelihood_author_{name}", *one, why) for one in of_each]
     scores.append(Score(ALL_SEEDS, method, "", "likelihood_auc", "chance", 0.5, 0))
     scores += _neutral(method, runs, clients, counts)
     scores += _map(method, plain)
     return scores, of_authors
+
+
+def _texts(found: Sequence[Reading], values: Sequence[np.ndarray]) -> int:
+    """Return how many texts are behind ``values`` [clients] of each run: those of the authors who have one."""
+    return sum(int(np.isfinite(own)[one.writers].sum()) for one, own in zip(found, values, strict=True))
 
 
 def _map(method: str, found: Sequence[Reading]) -> Iterator[Score]:

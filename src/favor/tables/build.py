@@ -279,7 +279,7 @@ class _Index:
                     return Cell(text=DASH, reason=f"the interval, [{low}, {high}], is too wide to say anything")
                 text = minus(f"{text} [{low}, {high}]")
         pooled = (method, self.encoder(role), metric, column.variant) in self.pooled
-        expected = 0 if method in _UNSEEDED or pooled else len(self.context.seeds)
+        expected = 0 if pooled else len(self.context.seeds)
         partial = f"mean over {count} of {expected} seeds" if count < expected else ""
         few = 0 < int(found["n"]) < FEW and metric not in _COUNTED  # none stand behind what chance gives
         small = f"n = {int(found['n'])}{' in the smallest seed' if count > 1 else ''}" if few else ""
