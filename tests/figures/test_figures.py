@@ -235,7 +235,7 @@ DRAWN = {
     "temperature": ({"scores": sampled_table(), **SAMPLED}, "Author accuracy: 4 methods, from 0.33 to 0.83."),
     "tuning": ({"tuned": TUNED}, ""),
     "voice_by_author": ({"scores": loss_table()}, ""),
-    "diversity_growth": ({"scores": growth_table()}, "Vendi score of 2 authors: 2 methods, from 1.20 to 1.80."),
+    "diversity_growth": ({"scores": growth_table()}, "Vendi score of 2 authors: one method, 1.20."),
     # Half of a and of b, and c: d has no adapter of its own.
     "likelihood_map": (
         {"scores": map_table()},
