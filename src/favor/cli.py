@@ -312,7 +312,10 @@ def _run(arguments: argparse.Namespace) -> None:
     elif arguments.command in ("debug", "why"):
         from favor.running import one_job  # Here, because it loads Snakemake.
 
-        job = (arguments.file, CHECKOUT / "Snakefile", _files(arguments), _values(arguments))
+        results = planner_of(arguments).paths.results
+        inside = os.path.relpath(arguments.file, results)  # an absolute name is the same file
+        file = arguments.file if inside.startswith("..") else os.path.normpath(os.path.join(results, inside))
+        job = (file, CHECKOUT / "Snakefile", _files(arguments), _values(arguments))
         if arguments.command == "why":
             print(*one_job.why(*job), sep="\n")
         else:

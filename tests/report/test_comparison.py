@@ -276,6 +276,18 @@ def test_rows_that_no_run_of_the_protocol_makes_are_refused(theirs, line) -> Non
         read_group(theirs)
 
 
+def test_another_table_in_a_share_is_to_be_got_again(theirs, monkeypatch) -> None:
+    """What a reader can delete and make again in results of their own is not theirs here."""
+    monkeypatch.setattr(sys, "argv", ["favor", "compare", str(theirs), str(theirs)])
+    for values, line in (
+        ({"a": [1]}, "column 'seed' of table 'group_outputs' is missing"),
+        ({"seed": ["1"]}, "string"),
+    ):
+        sealed(pd.DataFrame(values), theirs)
+        with pytest.raises(SystemExit, match=rf"^error: .*outputs\.parquet: .*{line}.*; get it again$"):
+            cli.main()
+
+
 def test_a_share_is_counted_before_it_is_read_and_taken_as_it_was_written(theirs, monkeypatch) -> None:
     sealed(read_parquet(theirs / "outputs.parquet", GROUP_OUTPUTS), theirs)
     read_group(theirs)

@@ -70,7 +70,9 @@ def test_a_job_runs_alone_and_writes_nothing_into_the_results(finished, project)
 @pytest.mark.slow(20)
 def test_why_a_job_would_run_again(project) -> None:  # noqa: F811
     pack = "results/short/seed1/favor/clients/last/batch0.safetensors"
-    assert project.favor("why", pack, "shortest.yaml").stdout == f"{pack}: train_personal would not run again\n"
+    for name in (pack, str(project.folder / pack)):
+        assert project.favor("why", name, "shortest.yaml").stdout == f"{pack}: train_personal would not run again\n"
+    assert "makes it; name the configuration that made it, behind the file" in project.favor("why", pack).stderr
     project.edit("shortest.yaml", "favor: {}", "favor: { private_epochs: 3 }")
     project.edit("src/favor/lm/training.py", "import math\n", "import math\n\nmath.tau\n")
     changed = project.favor("why", pack, "shortest.yaml").stdout

@@ -52,13 +52,11 @@ def read_parquet(path: str | Path, table: Table, columns: Sequence[str] | None =
     schema = table.schema
     for name in columns if columns is not None else schema.names:
         if name not in arrow.schema.names:
-            raise UserError(
-                f"{path}: column '{name}' of table '{table.name}' is missing; delete the file and run again"
-            )
+            raise UserError(f"{path}: column '{name}' of table '{table.name}' is missing; delete it and run again")
         found = arrow.schema.field(name).type
         if not _same_type(found, schema.field(name).type):
             raise UserError(
-                f"{path}: column '{name}' is {found}, not {schema.field(name).type}; delete the file and run again"
+                f"{path}: column '{name}' is {found}, not {schema.field(name).type}; delete it and run again"
             )
     return arrow.to_pandas()
 

@@ -95,7 +95,6 @@ def why(file: str, snakefile: Path, configfiles: Sequence[str], values: Mapping[
     Settings, inputs, code and libraries that differ from what is recorded are named one by one. What changed for the
     jobs before it is said while the workflow is planned. Raises ``UserError`` where no job makes the file.
     """
-    file = os.path.normpath(file)
     workflow = _planned(file, snakefile, configfiles, values)
     job = _job(file, workflow)
     reason, changes = workflow.dag.reason(job), workflow.globals["changes"]
@@ -135,6 +134,10 @@ def _planned(file: str, snakefile: Path, configfiles: Sequence[str], values: Map
         )
         try:
             planned.dag(DAGSettings(targets={file})).execute_workflow("dryrun")
-        except (MissingRuleException, MissingInputException) as error:
+        except MissingRuleException:
+            raise UserError(
+                f"{file}: no job of this configuration makes it; name the configuration that made it, behind the file"
+            ) from None
+        except MissingInputException as error:
             raise UserError(f"{file}: no job of this configuration makes it ({error})") from None
         return planned._workflow

@@ -372,6 +372,4 @@ def _require(wanted: pd.DataFrame, available: pd.DataFrame, what: str, where: st
     missing = merged[merged["_merge"] == "left_only"]
     if len(missing):
         row = ", ".join(f"{name} {missing.iloc[0][name]}" for name in columns)
-        raise UserError(
-            f"{where}: {len(missing)} of the {what} have no row, first {row}; delete the file and run again"
-        )
+        raise UserError(f"{where}: {len(missing)} of the {what} have no row, first {row}; delete it and run again")

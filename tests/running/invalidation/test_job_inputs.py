@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 from snakemake.iocontainers import InputFiles
 
+from favor.foundation.errors import UserError
 from favor.running.invalidation import job_inputs
 from favor.running.invalidation.job_inputs import handed_over, installed
 
@@ -76,3 +77,9 @@ def test_a_library_that_is_not_there_is_a_dash(monkeypatch) -> None:
 
     monkeypatch.setattr(job_inputs, "version", missing)
     assert installed.__wrapped__()[1].startswith("numpy -, peft -")
+
+
+def test_a_cut_record_of_own_files_is_named(tmp_path) -> None:
+    (tmp_path / "record.json").write_text('{"posts.csv": [')
+    with pytest.raises(UserError, match=r"record\.json: not complete JSON .*; delete it and run again"):
+        job_inputs.check_local_files({"posts.csv": "0"}, tmp_path / "record.json")

@@ -110,7 +110,7 @@ def given_input(path: str, folder: Path) -> str:
 
 def check_local_files(planned: Mapping[str, str], record: Path) -> None:
     """Raise ``UserError`` where a file or folder that a job reads is not what it was when the run was planned."""
-    looked = json.loads(record.read_text(encoding="utf-8")) if planned and record.is_file() else {}
+    looked = read_json(record) if planned and record.is_file() else {}
     for path, digest in planned.items():
         if looked.get(path) != [appearance(path), digest] and content(path) != digest:
             raise UserError(
