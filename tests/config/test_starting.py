@@ -301,6 +301,11 @@ def test_a_table_in_another_encoding(tmp_path, capsys, encoding) -> None:
     assert f"what is not UTF-8 is read as {encoding}; --encoding" in capsys.readouterr().err
 
 
+def test_rows_that_are_dropped_are_counted(tmp_path, capsys) -> None:
+    started(letters(tmp_path, pd.concat([posts(), posts()[:7], posts()[:2].assign(text="")])), tmp_path)
+    assert "other rows are dropped: empty 2, duplicate same author 7" in capsys.readouterr().err
+
+
 def test_a_zip_of_the_blog_corpus(tmp_path) -> None:
     with zipfile.ZipFile(tmp_path / "blogs.zip", "w") as archive:
         for writer, rows in posts().groupby("writer"):
@@ -360,6 +365,11 @@ def test_what_is_no_corpus_is_refused(tmp_path) -> None:
         ("nul.csv", b"\0" * 1000, "has no row below the names of its columns"),
         ("nobody.csv", nobody, "no column names authors .*; its columns are date, text"),
         ("floats.jsonl", floats, "no column names authors .* such as 123.0 count as none"),
+        (
+            "one.csv",
+            posts(authors=1)[["writer", "text"]].to_csv(index=False).encode(),
+            "'writer' has one author, whose voice is",
+        ),
         ("picture.png", b"\x89PNG", "neither a table .* nor an export"),
         ("empty/.keep", b"", "holds no folder of text files per author"),
     ):

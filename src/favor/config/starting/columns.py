@@ -112,6 +112,10 @@ def roles_of(columns: Mapping[str, Column], source: str, date_format: str | None
         ("author", authors, {name: len(column.values) for name, column in authors.items()}),
     ):
         if not candidates:
+            if role == "author" and (alone := _named(columns, role)) and len(columns[alone].values) == 1:
+                raise UserError(
+                    f"{source}: column '{printable(alone)}' has one author, whose voice is what 'favor voice' is for"
+                )
             what = {
                 "text": f"no column holds texts ({TEXT_WORDS} words per row or more)",
                 "author": f"no column names authors (short values, each on {FEWEST_POSTS} rows or more; floating-point "

@@ -3,6 +3,7 @@
 import re
 import sys
 import unicodedata
+from collections.abc import Mapping
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -69,10 +70,15 @@ def found(source: Source, sizes: Sizes) -> list[str]:
         *([f"what is not UTF-8 is read as {source.encoding}; --encoding sets another"] if source.encoding else []),
         f"{source.authors['documents'].sum():,} posts of {len(source.authors):,} authors, of whom {sizes.eligible} "
         f"have {sizes.minimum_posts} posts and {sizes.minimum_words:,} words",
+        *([f"other rows are dropped: {_listed(source.dropped)}"] if source.dropped else []),
         f"{sizes.clients} are clients, {sizes.asce_a} train a style encoder, {sizes.background} a base model",
         *([f"dates are left out: {source.roles.undated}"] if source.roles.undated else []),
         *([] if sizes.asce_a else [caution]),
     ]
+
+
+def _listed(dropped: Mapping[str, int]) -> str:
+    return ", ".join(f"{reason.replace('_', ' ')} {rows:,}" for reason, rows in dropped.items())
 
 
 def configuration(source: Source, sizes: Sizes, name: str, output: Path, base: Path) -> str:

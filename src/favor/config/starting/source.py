@@ -39,6 +39,7 @@ class Source(NamedTuple):
 
     reader: its reader. encoding, separator: where they are not the reader's own. roles: of its columns, if it has any.
     words: the unit of words. authors: documents, words and long test posts per author. columns: of the table.
+    dropped: rows by reason, as :func:`favor.corpora.building.build_documents` counts them.
     """
 
     path: Path
@@ -49,6 +50,7 @@ class Source(NamedTuple):
     words: str
     authors: pd.DataFrame
     columns: list[str]
+    dropped: dict[str, int]
 
 
 def look_at(path: Path, splitting: Splitting, date_format: str | None = None, encoding: str | None = None) -> Source:
@@ -83,14 +85,16 @@ def look_at(path: Path, splitting: Splitting, date_format: str | None = None, en
     with tempfile.TemporaryDirectory() as folder:
         documents = Path(folder, "documents.parquet")
         try:
-            _build(path, reader, given, documents)
+            counts = _build(path, reader, given, documents)
         except UserError as error:
             if "'words: unicode'" not in str(error):
                 raise
             given["words"] = "segmented"  # a language without spaces
-            _build(path, reader, given, documents)
+            counts = _build(path, reader, given, documents)
         authors = _authors(documents, splitting)
-    return Source(path, reader, given.get("encoding"), given.get("separator"), roles, given["words"], authors, columns)
+    dropped = {reason: rows for reason, rows in counts.items() if rows and reason != "kept"}
+    own = given.get("encoding"), given.get("separator"), roles, given["words"]
+    return Source(path, reader, *own, authors, columns, dropped)
 
 
 def _order_of_dates(path: Path) -> str:
@@ -105,11 +109,11 @@ def _order_of_dates(path: Path) -> str:
     return whatsapp.ORDERS[possible.pop()]
 
 
-def _build(path: Path, reader: str, given: Mapping[str, Any], documents: Path) -> None:
+def _build(path: Path, reader: str, given: Mapping[str, Any], documents: Path) -> dict[str, int]:
     source = ReaderSettings.model_validate({name: value for name, value in given.items() if name != "words"})
     cleaning = Cleaning(words=given["words"], excluded_authors=[], excluded_texts=[])
     dropped = documents.with_name("dropped.parquet")
-    build_documents(path, open_reader(reader), cleaning, documents, dropped, reader_settings=source)
+    return build_documents(path, open_reader(reader), cleaning, documents, dropped, reader_settings=source)
 
 
 def _authors(documents: Path, splitting: Splitting) -> pd.DataFrame:
@@ -169,8 +173,8 @@ def _folder_reader(path: Path) -> str:
     tables = sorted(printable(file.name) for file in files if file.suffix.lower() in TABLES)
     if tables:
         raise UserError(
-            f"{path}: is a folder with tables or texts ({', '.join(tables[:5])}); name one table, or put "
-            "the texts of every author into a folder of its own"
+            f"{path}: is a folder with tables or texts ({', '.join(tables[:5])}); name one table "
+            "(put several into one first), or put the texts of every author into a folder of its own"
         )
     raise UserError(
         f"{path}: holds no folder of text files per author ({', '.join(text_folder.SUFFIXES)}), no export and no table"
