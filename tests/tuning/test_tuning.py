@@ -272,7 +272,7 @@ def test_two_rows_rank_right_only_after_tuning(tmp_path) -> None:
     project = Planner(resolve(laid), ROOT).project
     assert not rate_caution(project.config.experiments["tiny"], project.plans("tiny"))
     before = Planner(resolve(raw()), ROOT).project
-    assert "the ranking may be the rate's" in rate_caution(before.config.experiments["tiny"], before.plans("tiny"))
+    assert "that was not tuned" in rate_caution(before.config.experiments["tiny"], before.plans("tiny"))
     plans = project.plans("tiny")
     assert (plans["favor"].shared.learning_rate, plans["favor"].personal.learning_rate) == (0.1, 0.01)
     assert plans["local_only"].personal.learning_rate == 0.1

@@ -126,7 +126,7 @@ def trainings(facts: Facts) -> str:
     if facts.seeds >= FEWEST_SEEDS:
         return ""
     these = "this training" if facts.seeds == 1 else "these two trainings"
-    return f"All this is of {these}: what another seed would do to all authors alike is in no interval and no p."
+    return f"All this is about {these}: no interval and no p holds what another seed would do to all authors alike."
 
 
 def smallest(row: Any, authors: int, tests: int) -> str:
