@@ -47,6 +47,13 @@ def test_accuracy_and_auc_by_hand() -> None:
     assert value(scores, "e", "encoder_examples").value == 40
 
 
+def test_authors_without_a_held_out_text_are_in_no_interval() -> None:
+    """Two authors who are found: Wilson's lower limit of 2 of 2 is 1 / (1 + t^2 / 2), with t = 12.706 of one degree."""
+    right = table([*ANGLES[:4], ("a", "test", 20), ("c", "train", 180)])
+    scores = transfer_scores({"e": right}, {"e": MANIFEST}, seed=1, draws=500)
+    assert value(scores, "e", "transfer_accuracy", "low").value == pytest.approx(1 / (1 + 12.706**2 / 2), rel=1e-3)
+
+
 def test_encoders_trained_on_one_number_of_authors_stand_together() -> None:
     right = table([*ANGLES[:4], ("a", "test", 20)])
     manifests = {"e": MANIFEST, "f": TrainedOn(4, 44), "g": TrainedOn(9, 90)}

@@ -71,7 +71,7 @@ def transfer_scores(
 
 
 class _Result(NamedTuple):
-    """One statistic: its value, then that in every resample of ``authors``, and how many texts or pairs it rests on."""
+    """One statistic: its value, then that in every resample, the authors of held-out texts, and the texts or pairs."""
 
     draws: np.ndarray
     authors: int
@@ -102,8 +102,8 @@ def _transfer(table: pd.DataFrame, seed: int, draws: int) -> dict[str, _Result]:
     left = np.array([index[client] for client in pairs.left])
     separated = auc_draws(pairs.scores, pairs.positive, left, counts)
     return {
-        "transfer_accuracy": _Result(correct, len(clients), len(right)),
-        "transfer_auc": _Result(separated, len(clients), len(pairs)),
+        "transfer_accuracy": _Result(correct, len(set(owner)), len(right)),
+        "transfer_auc": _Result(separated, len(set(owner)), len(pairs)),
     }
 
 
