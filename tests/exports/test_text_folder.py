@@ -189,6 +189,8 @@ def test_exports_of_several_people_are_not_texts_of_one(tmp_path, name, text, me
         ({"ann/a.pdf": "x"}, "holds no text file (.txt, .md, .markdown, .mdx, .html, .htm)"),
         ({"ann/a.txt": b"caf\xe9"}, "ann/a.txt holds bytes that are not utf-8; save it so, or set the corpus key"),
         ({"ann/a.txt": b"a\0b"}, "ann/a.txt holds a NUL, so it is not one post's text"),
+        ({"ann/a.txt": "one two".encode("utf-16-le")}, "ann/a.txt: is utf-16-le, not utf-8; save it as UTF-8"),
+        ({"ann/a.txt": "one two".encode("utf-16")}, "ann/a.txt: is utf-16, not utf-8; save it as UTF-8"),
         ({"ann/a.txt": "x" * 101}, "ann/a.txt is longer than 100 characters"),
         ({"ann/a\nb.txt": b"\xff"}, "'ann/a\\nb.txt' holds bytes"),
     ],

@@ -323,6 +323,8 @@ def test_the_command_prints_lines_json_and_a_page(files, capsys, violations) -> 
     [
         (["none.txt", "--author", "mine"], "none.txt: cannot be read (No such file or directory)"),
         (["draft.txt", "--author", "others.csv"], "others.csv: holds texts of 7 authors"),
+        (["none", "--author", "mine"], "none: file not found; check the name"),
+        (["bag.zip", "--author", "mine"], "bag.zip: not a table; unpack it, or name it .csv"),
         (["photo.png", "--author", "mine"], "photo.png: cannot be read; give a text"),
         (["latin.txt", "--author", "mine"], "latin.txt holds bytes that are not utf-8"),
         (["draft.txt", "--author", "draft.txt"], "the author has"),
@@ -332,6 +334,7 @@ def test_the_command_prints_lines_json_and_a_page(files, capsys, violations) -> 
 )
 def test_bad_input_is_one_line(files, arguments, message) -> None:
     (files / "photo.png").write_bytes(b"\x89PNG")
+    (files / "bag.zip").write_bytes(b"PK")
     (files / "latin.txt").write_bytes("caf\u00e9".encode("latin-1"))
     (files / "empty").mkdir()
     assert message in refusal(*arguments, "--page", "page.html", program="score")

@@ -134,11 +134,7 @@ def open_text(
     the encoding another.
     """
     with open_bytes(path, suffixes) as (stream, name):
-        found = utf_16(cast(io.BufferedReader, stream).peek(START)[:START])
-        if found and not known_encoding(encoding).startswith("utf-16"):
-            raise UserError(
-                f"{name}: is {found}, not {encoding}; save it as UTF-8, or set the corpus key 'encoding' to {found}"
-            )
+        refuse_utf_16(cast(io.BufferedReader, stream).peek(START), encoding, name)
         yield io.TextIOWrapper(stream, encoding=_codec(encoding), errors=errors, newline=""), name
 
 
@@ -156,6 +152,15 @@ def utf_16(start: bytes) -> str | None:
         return "utf-16"
     first, second = start[::2].count(0), start[1::2].count(0)
     return {(False, True): "utf-16-le", (True, False): "utf-16-be"}.get((first > 1, second > 1))
+
+
+def refuse_utf_16(start: bytes, encoding: str, name: str) -> None:
+    """Refuse a text whose ``start`` is that of UTF-16 where ``encoding`` is another. Raises ``UserError``."""
+    found = utf_16(start[:START])
+    if found and not known_encoding(encoding).startswith("utf-16"):
+        raise UserError(
+            f"{name}: is {found}, not {encoding}; save it as UTF-8, or set 'encoding' of a corpus to {found}"
+        )
 
 
 def known_encoding(encoding: str) -> str:

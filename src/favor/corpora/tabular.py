@@ -137,7 +137,9 @@ def _suffix(path: Path) -> str:
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in (".gz", ".zip")]
     suffix = suffixes[-1] if suffixes else ""
     if suffix not in (".csv", ".tsv", ".txt", *JSONL_SUFFIXES, *PARQUET_SUFFIXES):
-        raise UserError(f"{path}: not a table; name it .csv, .tsv, .jsonl or .parquet (the first two also .gz or .zip)")
+        remedy = "name it .csv, .tsv, .jsonl or .parquet (the first two also .gz or .zip)"
+        packed = path.suffix.lower() in (".gz", ".zip")
+        raise UserError(f"{path}: not a table; {'unpack it, or ' if packed else ''}{remedy}")
     return suffix
 
 

@@ -19,7 +19,7 @@ import yaml
 
 from favor.corpora.dates import date_of, day_of
 from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, ReaderSettings
-from favor.corpora.sources import known_encoding
+from favor.corpora.sources import known_encoding, refuse_utf_16
 from favor.exports.conversations import several_people
 from favor.exports.files import Files
 from favor.exports.items import Counts, Cut, Export, Item, moment_of, tidy
@@ -218,6 +218,7 @@ def _read(folder: Path, place: Path, settings: ReaderSettings) -> tuple[str, boo
     encoding = known_encoding(settings.table_encoding)
     try:
         content = (folder / place).read_bytes()
+        refuse_utf_16(content, encoding, f"{folder}: {label}")
         is_utf8 = encoding == "utf-8" or _is_utf8(content)
         text = content.decode("utf-8-sig" if is_utf8 else encoding)
     except OSError as error:

@@ -101,10 +101,10 @@ def read_authors(path: Path) -> dict[str, list[str]]:
 
 def _rows(path: Path, alone: bool = True) -> Iterator[tuple[str, str]]:
     """Yield author ("" where the table has none) and text of every row; ``alone``: as :func:`has_authors`."""
+    if not path.exists():
+        raise UserError(f"{printable(str(path))}: file not found; check the name")
     if path.suffix.lower() not in TABLES:
         raise UserError(f"{printable(str(path))}: cannot be read; give {_READS}")
-    if not path.is_file():
-        raise UserError(f"{path}: file not found; check the name")
     columns = {"author": "author", "text": "text"} if has_authors(path, _SETTINGS, alone) else {"text": "text"}
     for _, row in read_rows(path, _SETTINGS, columns, ("text",), "text (optional: author)"):
         yield row.get("author", "").strip(), row["text"]
