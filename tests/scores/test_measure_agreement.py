@@ -18,6 +18,7 @@ from favor.tables.specs import Context
 
 CHANCES = (0.0, 0.3, 0.6, 1.0)
 CONTEXT = Context("demo", ("favor",), encoders={"style": "e"}, seeds=(1,))
+NEEDED = "needs three methods, and three authors with outputs in each"
 
 
 def two_spaces(noise) -> ScoreInputs:
@@ -116,7 +117,7 @@ def test_one_space_and_two_methods_agree_with_nobody() -> None:
     assert rows["value"].isna().all()
     assert set(rows["note"]) == {"no measure of another encoder, or ranks that do not differ"}
     few = measure_agreement.score(copied_voices((0.0, 1.0)), MeasureAgreement(draws=100))
-    assert set(few.loc[few["metric"] == "agreement_over_methods", "note"]) == {"needs three methods and three authors"}
+    assert set(few.loc[few["metric"] == "agreement_over_methods", "note"]) == {NEEDED}
     cells = build_table(printed_spec("measure-agreement"), few, CONTEXT)
     assert cells.loc[cells["column"] == "Agreement over methods", "reason"].str.startswith("needs three").all()
     assert (cells.loc[cells["column"] == "Own text", "text"].str.len() == 5).all()
@@ -163,7 +164,7 @@ def test_a_row_without_an_adapter_is_left_out_of_what_adapters_know() -> None:
     assert cell(found, "agreement_over_methods", "", gain[0]) == pytest.approx(1.0)
     found = measure_agreement.score(with_scores({gain: {"0.3": 0.3}}), MeasureAgreement(draws=50))
     note = found[(found["encoder"] == "") & (found["metric"] == "agreement_over_methods")]["note"]
-    assert set(note) == {"needs three methods and three authors"}
+    assert set(note) == {NEEDED}
 
 
 def test_the_table_and_the_figure_name_them(tmp_path) -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from favor.lm.settings import OutputFilter
 from favor.scores import quality
 from favor.scores.text_quality import distinct_bigram_ratio, quality_columns
 
@@ -24,6 +25,8 @@ def test_limits_are_inclusive_as_the_paper_words_them() -> None:
     assert columns["words"].tolist() == [19, 20, 22, 21, 0, 0]
     assert columns["passed"].tolist() == [False, True, False, True, False, False]
     assert columns["distinct_bigram_ratio"].tolist()[3] == pytest.approx(0.15)
+    unlimited = OutputFilter(minimum_words=0, minimum_distinct_bigram_ratio=0.0)
+    assert quality_columns(["", "one"], unlimited)["passed"].tolist() == [False, True]
 
 
 def test_family(three_authors, score_value) -> None:

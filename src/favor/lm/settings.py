@@ -273,7 +273,7 @@ class WeightedAlignment(Alignment):
 class OutputFilter(Section):
     """Which continuations pass the filter."""
 
-    minimum_words: Natural = key(20, "Shorter outputs fail the filter.")
+    minimum_words: Natural = key(20, "Shorter outputs fail the filter; one without a word always does.")
     minimum_distinct_bigram_ratio: Share = key(
         0.15, "Outputs with a smaller share of distinct bigrams fail the filter."
     )

@@ -148,10 +148,10 @@ def _ranked(by_measure: _Means, asked: Sequence[str], settings: MeasureAgreement
         whole = np.all([np.isfinite(rows).all(axis=0) for rows in means.values()], axis=0)
         means, number = {measure: rows[:, whole] for measure, rows in means.items()}, int(whole.sum())
     if methods < 3 or number < 3:
-        nothing = np.full(2, np.nan)
+        nothing, note = np.full(2, np.nan), "needs three methods, and three authors with outputs in each"
         for name in ("agreement_over_methods", "agreement_over_authors"):
             for measure in asked:
-                yield from _interval(name, measure, "", nothing, None, number, "needs three methods and three authors")
+                yield from _interval(name, measure, "", nothing, None, number, note)
         return
     groups = {measure: measure.split(".")[0] for measure in means}
     counts = observed_and_resampled(number, settings.seed, settings.draws)

@@ -28,7 +28,7 @@ def quality_columns(texts: Sequence[str], filter: OutputFilter | None = None, wo
     counts = np.array([output_words(words).count(text) for text in texts], dtype=np.int32)
     ratios = np.array([distinct_bigram_ratio(text, words) for text in texts], dtype=np.float64)
     limits = filter or OutputFilter()
-    passed = (counts >= limits.minimum_words) & (ratios >= limits.minimum_distinct_bigram_ratio)
+    passed = (counts >= max(limits.minimum_words, 1)) & (ratios >= limits.minimum_distinct_bigram_ratio)
     return pd.DataFrame({"words": counts, "distinct_bigram_ratio": ratios, "passed": passed})
 
 
