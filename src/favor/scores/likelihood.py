@@ -51,7 +51,7 @@ METRICS = (
     ),
     Metric(
         "likelihood_others_gain", "Others' gain", -_INFINITE, _INFINITE, "none",
-        "the same under the adapters of the other clients; below 0 they have forgotten", _NATS,
+        "the same under the adapters of the other clients; below 0 they predict the author worse than the base", _NATS,
     ),
     Metric(
         "likelihood_voice_gain", "Voice gain", -_INFINITE, _INFINITE, "higher",
