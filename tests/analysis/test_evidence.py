@@ -72,3 +72,30 @@ def test_every_pair_stands_once(table) -> None:
     utility = table[table["encoder"] == ""]
     assert set(utility["metric"]) == {"bertscore_f1", "semantic_similarity"}
     assert np.isfinite(table[["low", "high", "p"]]).all(axis=None)
+
+
+def test_a_difference_is_over_the_seeds_in_which_both_rows_have_a_value(inputs) -> None:
+    """No "near" output of seed 1 passes: its values are those of seed 2, and so are its differences."""
+    lost = (inputs.generations["method"] == "near") & (inputs.generations["seed"] == 1)
+    generations = inputs.generations.assign(passed=inputs.generations["passed"] & ~lost)
+    table = all_pairs(replace(inputs, generations=generations, _cache={}), 3, 500)
+    passed = generations[generations["passed"]].merge(inputs.utility)
+    seeds = passed.pivot_table(index="seed", columns="method", values="bertscore_f1")
+    row = table[(table["metric"] == "bertscore_f1") & (table["right_method"] == "near")].iloc[0]
+    assert row["left_method"] == "far"
+    assert (row["left"], row["right"]) == pytest.approx((seeds["far"].mean(), seeds.loc[2, "near"]))
+    assert row["delta"] == pytest.approx(seeds.loc[2, "far"] - seeds.loc[2, "near"])
+    assert row["by_seed"] == pytest.approx([row["delta"]])
+    own = passed[passed["seed"] == 2].pivot_table(index="client", columns="method", values="bertscore_f1")
+    of_all = permutation_test(
+        (own["far"] - own["near"],), np.sum, permutation_type="samples", n_resamples=np.inf, vectorized=False
+    )
+    assert row["p"] == pytest.approx(of_all.pvalue)
+
+
+def test_rows_without_a_common_seed_are_not_compared(inputs) -> None:
+    run = inputs.generations[["method", "seed"]].apply(tuple, axis=1)
+    generations = inputs.generations.assign(passed=~run.isin([("near", 1), ("far", 2)]))
+    table = all_pairs(replace(inputs, generations=generations, _cache={}), 3, 100)
+    both = table[table[["left_method", "right_method"]].isin(["near", "far"]).all(axis=1)]
+    assert set(both["metric"]) == {"author_accuracy_failures_wrong"}

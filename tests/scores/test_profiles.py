@@ -5,7 +5,7 @@ from functools import cache
 
 import pandas as pd
 import pytest
-from tests.scores.copied_voices import CLIENTS, by_method, copied_voices, written
+from tests.scores.copied_voices import CLIENTS, by_method, copied_voices, repeated, written
 
 from favor.scores.author_profiles import make_profiles
 from favor.scores.inputs import ScoreInputs
@@ -209,3 +209,19 @@ def test_failed_outputs_weigh_in_a_difference_as_those_that_were_read() -> None:
         for metric in ("profile_accuracy", "profile_ratio")
     ]
     assert [numbers.tolist() for numbers in counted] == [[10], [6]]
+    ratio = (found["metric"] == "profile_author_ratio") & (found["encoder"] == "lambdag") & (found["method"] == "0.5")
+    assert found[ratio].sort_values("variant")["n"].tolist() == [1] * 3 + [0] * 4 + [6] * 3
+
+
+def test_a_difference_is_over_the_seeds_of_both_rows() -> None:
+    """Two seeds with the same outputs; method 0.0 has none left of the first and half of the second, 1.0 the rest."""
+    inputs = repeated(voices(), "seed")
+    made = inputs.generations
+    first, late = made["seed"] == 1, made["prompt_id"].str.contains("p[345]")
+    failed = (made["method"] == "0.0") & (first | late) | (made["method"] == "1.0") & ~first & ~late
+    found = score(replace(inputs, generations=made.assign(passed=~failed), _cache={}), SETTINGS)
+    rows = found[(found["encoder"] == "e") & (found["metric"] == "profile_auc")]
+    areas = rows[(rows["variant"] == "") & (rows["seed"] == 2)].set_index("method")["value"]
+    for right in ("0.5", "1.0"):
+        delta = rows[(rows["method"] == "0.0") & (rows["variant"] == f"minus:{right}")]["value"]
+        assert delta.tolist() == pytest.approx([areas["0.0"] - areas[right]])

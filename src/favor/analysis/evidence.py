@@ -16,7 +16,6 @@ from favor.scores.inputs import OUTPUT_KEYS, Run, ScoreInputs
 from favor.scores.metric import CONTROLS, UNSEEN
 from favor.scores.voice_kept import FAILURES_WRONG, measure_draws
 from favor.statistics.bootstrap import (
-    by_seed,
     eer_draws,
     macro_f1_draws,
     mean_draws,
@@ -39,38 +38,46 @@ Measure = tuple[str, str]  # encoder ("" for none), metric
 def all_pairs(inputs: ScoreInputs, seed: int, draws: int) -> pd.DataFrame:
     """Return the table ``evidence``: every pair of rows and controls, in every metric that both have a value of.
 
-    A value is the mean over seeds, as tables print it. A draw takes authors with replacement, who bring their outputs
-    of all seeds, and is the same for every row: that pairs them. ``seed`` and ``draws``: of the bootstrap, and ``seed``
-    of the patterns of signs, too. The mean accuracy over ``inputs.unseen`` is compared too, as the encoder ``UNSEEN``.
+    A value is the mean over a row's seeds, as tables print it; a difference is over the seeds in which both have one.
+    A draw takes authors with replacement, who bring their outputs of all seeds, and is the same for every row: that
+    pairs them. ``seed`` and ``draws``: of the bootstrap, and ``seed`` of the patterns of signs, too. The mean accuracy
+    over ``inputs.unseen`` is compared too, as the encoder ``UNSEEN``.
     """
     counts = observed_and_resampled(len(inputs.clients), seed, draws)
-    values: dict[Measure, dict[str, list[np.ndarray]]] = {}
-    survivors, written = ({run.method: np.zeros(len(inputs.clients)) for run in inputs.runs} for _ in range(2))
+    values: dict[Measure, dict[str, dict[int, np.ndarray]]] = {}  # measure -> method -> seed -> draws
+    survivors: dict[tuple[str, int], np.ndarray] = {}  # of a run: outputs of every author
+    written: dict[tuple[str, int], np.ndarray] = {}
     for run in inputs.runs:
         for counted, items in ((survivors, run.survivors), (written, run.items)):
-            counted[run.method] += np.bincount(inputs.places(items["client"]), minlength=len(inputs.clients))
+            counted[run.method, run.seed] = np.bincount(inputs.places(items["client"]), minlength=len(inputs.clients))
         for measure, drawn in _run_draws(inputs, run, counts):
-            values.setdefault(measure, {}).setdefault(run.method, []).append(drawn)
-    for method in values.get((next(iter(inputs.unseen), ""), FAILURES_WRONG), {}):
+            if np.isfinite(drawn[0]):
+                values.setdefault(measure, {}).setdefault(run.method, {})[run.seed] = drawn
+    for method, seeds in values.get((next(iter(inputs.unseen), ""), FAILURES_WRONG), {}).items():
         spaces = [values[encoder, FAILURES_WRONG][method] for encoder in inputs.unseen]
-        mean = [np.mean(drawn, axis=0) for drawn in zip(*spaces, strict=True)]
+        mean = {one: np.mean([space[one] for space in spaces], axis=0) for one in seeds}
         values.setdefault((UNSEEN, FAILURES_WRONG), {})[method] = mean
     records = []
     for (encoder, metric), by_method in sorted(values.items()):
-        stacked = {method: np.stack(seeds) for method, seeds in by_method.items()}
-        known = [method for method, seeds in stacked.items() if np.isfinite(seeds[:, 0]).all()]
         declared = _DECLARED[metric]
-        outputs = written if metric == FAILURES_WRONG else survivors  # of every author
-        for left, right in combinations(known, 2):
-            both = outputs[left] + outputs[right]
-            differences = by_seed(stacked[left], stacked[right])
+        outputs = written if metric == FAILURES_WRONG else survivors
+        for left, right in combinations(by_method, 2):
+            common = [one for one in by_method[left] if one in by_method[right]]
+            if not common:
+                continue
+            first, second = (np.stack([by_method[method][one] for one in common]) for method in (left, right))
+            numbers = [np.sum([outputs[method, one] for one in common], axis=0) for method in (left, right)]
+            both = numbers[0] + numbers[1]
+            differences = first - second
             shares = linear_shares(mean_over_seeds(differences), counts, both)
-            both = np.where((outputs[left] > 0) & (outputs[right] > 0), both, 0.0)
+            both = np.where((numbers[0] > 0) & (numbers[1] > 0), both, 0)
             higher, span = declared.direction != "lower", declared.maximum - declared.minimum
-            result = compare(stacked[left], stacked[right], both, counts, shares, seed, higher, span)
+            result = compare(first, second, both, counts, shares, seed, higher, span)
             error = standard_error(differences, effective_number(both), counts)
-            apart = np.atleast_2d(differences)[:, 0] * (1.0 if higher else -1.0)
-            records.append((encoder, metric, left, right, *vars(result).values(), error, apart))
+            apart = differences[:, 0] * (1.0 if higher else -1.0)
+            means = (float(np.mean([drawn[0] for drawn in by_method[each].values()])) for each in (left, right))
+            _, _, *rest = vars(result).values()
+            records.append((encoder, metric, left, right, *means, *rest, error, apart))
     return pd.DataFrame(records, columns=EVIDENCE.names)
 
 

@@ -65,15 +65,15 @@ EVIDENCE = Table(
     Column("metric", "string", "metric name"),
     Column("left_method", "string", "method key or control that a positive difference favours"),
     Column("right_method", "string", "method key or control it is compared with"),
-    Column("left", "float64", "mean over seeds of the left row"),
-    Column("right", "float64", "mean over seeds of the right row"),
-    Column("delta", "float64", "difference, signed so that positive favours the left row"),
+    Column("left", "float64", "mean of the left row over its seeds with a value"),
+    Column("right", "float64", "mean of the right row over its seeds with a value"),
+    Column("delta", "float64", "difference over the seeds of both, signed so that positive favours the left row"),
     Column("low", "float64", "lower end of the 95 % interval of the difference"),
     Column("high", "float64", "upper end of that interval"),
     Column("p", "float64", "two-sided p of the difference over authors"),
     Column("draws", "int64", "draws of authors in which both values exist", "draws"),
     Column("error", "float64", "standard error of the difference over authors, and over seeds from three on"),
-    Column("by_seed", "float64s", "the difference in each seed, in the order of seeds, signed as delta"),
+    Column("by_seed", "float64s", "the difference in each of these seeds, in the order of seeds, signed as delta"),
 )
 
 _MEASURED = (

@@ -22,7 +22,6 @@ from favor.scores.verifiers import LAMBDAG, SMALLEST_SHARE, LambdaG, centroids
 from favor.statistics.bootstrap import (
     RATE,
     auc_draws,
-    by_seed,
     interval,
     mean_draws,
     mean_over_seeds,
@@ -73,7 +72,9 @@ _MEASURES = ("profile_accuracy", "profile_macro_f1", "profile_auc", "profile_rat
 # Compared between every two rows. Accuracy counts every output, so that both rows are asked about the same prompts.
 TESTED = (("profile_accuracy", FAILURES_WRONG), ("profile_auc", ""), ("profile_ratio", ""))
 _FOLDS = 10  # of authors, to calibrate
-_Drawn = dict[tuple[str, str, str, str], list[tuple[np.ndarray, int]]]  # (method, verifier, metric, variant): by seed
+# (method, verifier, metric, variant) -> seed -> its values in every draw of authors, the outputs or pairs behind them
+_Drawn = dict[tuple[str, str, str, str], dict[int, tuple[np.ndarray, int]]]
+_Behind = dict[tuple[str, str, str], dict[int, np.ndarray]]  # (method, verifier, variant) -> seed -> outputs by author
 _FAILED, _COPIED = "no output passed the filter", "every output is copied"
 _NOBODY = "people wrote no continuations of the common prompts"
 _FEW = "needs human continuations of two authors that are not copied"
@@ -140,8 +141,9 @@ def score(inputs: ScoreInputs, settings: ProfileVerification) -> pd.DataFrame:
     because they are copied; elsewhere they are left out. ``low`` and ``high`` (``failures_wrong_low``, ``common_low``
     and so on) are the 95 % interval over authors, of the mean over seeds. ``minus:{method}`` (after
     ``common_`` where the prompts are) is the difference of two rows in what ``TESTED`` names, with ``_low``, ``_high``
-    and ``_p``, over the same draws of authors: a table corrects those that it prints. ``gold`` is the ceiling and
-    ``shuffled`` the floor. LambdaG has no value where under a quarter of the words are on its English list.
+    and ``_p``, over the same draws of authors and the seeds in which both have a value: a table corrects those that it
+    prints. ``gold`` is the ceiling and ``shuffled`` the floor. LambdaG has no value where under a quarter of the words
+    are on its English list.
 
     Settings: ``encoders`` (None: all), ``words`` and ``minimum_words`` of a profile, ``order`` and ``references`` of
     LambdaG, ``copied_share``, ``draws`` and ``seed``.
@@ -154,16 +156,16 @@ def score(inputs: ScoreInputs, settings: ProfileVerification) -> pd.DataFrame:
         Score(ALL_SEEDS, SOURCE, "", "profile_trained", "", float(profiles.trained.sum() / words.sum()), authors),
     ]
     drawn: _Drawn = {}
-    behind: dict[tuple[str, str, str], np.ndarray] = {}
+    behind: _Behind = {}
     outputs: dict[tuple[str, str], list[pd.DataFrame]] = {}
     for fit in fits(inputs, profiles, settings):
         own = {(metric, variant): (draws, n) for metric, variant, draws, n in fit_draws(fit, counts)}
         for key, values in own.items():
-            drawn.setdefault((fit.run.method, fit.verifier, *key), []).append(values)
+            drawn.setdefault((fit.run.method, fit.verifier, *key), {})[fit.run.seed] = values
         written = np.searchsorted(fit.clients, fit.run.items["client"].astype(str))
         for variant, writers in ((COMMON * fit.common, fit.own), (fit.failures_wrong, written)):
-            place = fit.run.method, fit.verifier, variant
-            behind[place] = behind.get(place, 0) + np.bincount(writers, minlength=authors)
+            of_seeds = behind.setdefault((fit.run.method, fit.verifier, variant), {})
+            of_seeds[fit.run.seed] = np.bincount(writers, minlength=authors)
         if not fit.common and not fit.reason:
             outputs.setdefault((fit.run.method, fit.verifier), []).append(_of_outputs(fit))
         scores += _rows(fit, own)
@@ -171,14 +173,14 @@ def score(inputs: ScoreInputs, settings: ProfileVerification) -> pd.DataFrame:
             silent = Score(fit.run.seed, fit.run.method, fit.verifier, "", COMMON, float("nan"), 0, _NOBODY)
             scores += [replace(silent, metric=metric) for metric in _MEASURES]
     for (method, verifier, metric, variant), seeds in drawn.items():
-        stacked = np.stack([draws for draws, _ in seeds])
+        stacked = np.stack([draws for draws, _ in seeds.values()])
         known = np.isfinite(stacked[:, 0]).all() and np.isfinite(stacked[:, 1:]).all(axis=0).any()
         bounds = None if metric == "profile_ratio" else RATE
-        present = int((behind[method, verifier, variant] > 0).sum())
+        present = int(np.any(list(behind[method, verifier, variant].values()), axis=0).sum())
         ends = interval(stacked, present, bounds) if known else (np.nan, np.nan)
         for name, value in zip(("low", "high"), ends, strict=True):
             note = "needs outputs of two authors" if known and present < 2 else "" if known else "no value in some seed"
-            n = sum(size for _, size in seeds)
+            n = sum(size for _, size in seeds.values())
             scores.append(Score(ALL_SEEDS, method, verifier, metric, f"{variant}_{name}".lstrip("_"), value, n, note))
     return scores_frame([*scores, *_comparisons(drawn, behind, counts, settings.seed), *_by_author(outputs)])
 
@@ -194,37 +196,35 @@ def _by_author(outputs: Mapping[tuple[str, str], list[pd.DataFrame]]) -> Iterato
     """Yield the mean over every author's outputs of all seeds."""
     for (method, verifier), frames in outputs.items():
         found = pd.concat(frames).astype({"accuracy": float}).groupby("client")
-        sizes = found.size()
-        for name, means in found[["accuracy", "ratio"]].mean().items():
-            for client, value in means.items():
+        for name in ("accuracy", "ratio"):
+            for client, value, size in found[name].agg(["mean", "count"]).itertuples(name=None):
                 note = "no output of the author was read" if math.isnan(value) else ""
-                metric, size = f"profile_author_{name}", int(sizes[str(client)])
-                yield Score(ALL_SEEDS, method, verifier, metric, str(client), float(value), size, note)
+                yield Score(ALL_SEEDS, method, verifier, f"profile_author_{name}", client, value, int(size), note)
 
 
-def _comparisons(
-    drawn: _Drawn, behind: Mapping[tuple[str, str, str], np.ndarray], counts: np.ndarray, seed: int
-) -> Iterator[Score]:
-    """Yield the difference of every two rows; ``behind``: how many outputs of each author are behind a variant."""
-    stacked = {key: np.stack([draws for draws, _ in seeds]) for key, seeds in drawn.items()}
+def _comparisons(drawn: _Drawn, behind: _Behind, counts: np.ndarray, seed: int) -> Iterator[Score]:
+    """Yield the difference of every two rows, over the seeds in which both have a value."""
     methods = sorted({key[0] for key in drawn} - set(CONTROLS))
     for verifier, (metric, variant), common in product(sorted({key[1] for key in drawn}), TESTED, (False, True)):
         name = f"{COMMON}_{variant}".strip("_") if common else variant
         for left, right in combinations(methods, 2):
-            keys = [(method, verifier, metric, name) for method in (left, right)]
-            if not all(key in stacked for key in keys):
+            sides = [drawn.get((method, verifier, metric, name), {}) for method in (left, right)]
+            known = [{one for one, (draws, _) in side.items() if np.isfinite(draws[0])} for side in sides]
+            seeds = sorted(known[0] & known[1])
+            if not seeds:
                 continue
-            first, second = (stacked[key] for key in keys)
-            outputs = behind[left, verifier, name], behind[right, verifier, name]
+            first, second = (np.stack([side[one][0] for one in seeds]) for side in sides)
+            written = [behind[method, verifier, name] for method in (left, right)]
+            outputs = [np.sum([own[one] for one in seeds], axis=0) for own in written]
             both = (outputs[0] > 0) & (outputs[1] > 0)
             authors, weights = int(both.sum()), np.where(both, outputs[0] + outputs[1], 0)
-            shares = linear_shares(mean_over_seeds(by_seed(first, second)), counts, outputs[0] + outputs[1])
+            shares = linear_shares(mean_over_seeds(first - second), counts, outputs[0] + outputs[1])
             span = math.inf if metric == "profile_ratio" else 1.0
             result = compare(first, second, weights, counts, shares, seed, span=span)
             shown = f"{COMMON}_minus:{right}" if common else f"minus:{right}"
             numbers = {"": result.delta, "_low": result.low, "_high": result.high, "_p": result.p}
             for end, value in numbers.items():
-                note = "no author has outputs in both rows" if math.isnan(value) else ""
+                note = "needs two authors with outputs in both rows" if math.isnan(value) else ""
                 yield Score(ALL_SEEDS, left, verifier, metric, f"{shown}{end}", value, authors, note)
 
 
