@@ -119,6 +119,13 @@ def test_one_author_with_texts_has_values_without_intervals() -> None:
     assert found["m", "likelihood_own_gain", "low"][1]
 
 
+def test_a_difference_of_one_author_has_no_interval() -> None:
+    frame = pd.concat([rows(own_voice, "a"), rows(lambda *key: own_voice(*key) / 2, "b")])
+    found = values_of(frame[frame["writer"].isin(["client_001", ""])], ("a", "b"))
+    assert found["a", "likelihood_own_gain", "minus:b"] == (pytest.approx(0.25), "")
+    assert found["a", "likelihood_own_gain", "minus:b_p"][1] == "needs two authors with a value in both rows"
+
+
 def test_a_client_without_texts_or_without_a_model_is_left_out() -> None:
     frame = rows(own_voice)
     texts = frame[frame["writer"] != "client_004"]

@@ -41,5 +41,13 @@ def test_family(inputs_maker, three_authors, score_value) -> None:
     assert set(few.loc[dealt, "note"]) == {"the same texts as the own continuations"}
 
 
+def test_one_clustering_has_no_deviation(inputs_maker) -> None:
+    names = {f"c{i:02d}": [20.0 * i, 20.0 * i + 7] for i in range(12)}
+    scores = mauve.score(inputs_maker(train=names, gold=names, generated=names), Mauve(kmeans_seeds=[1]))
+    deviations = scores[(scores["metric"] == "mauve_deviation") & (scores["method"] != "shuffled")]
+    assert deviations["value"].isna().all()
+    assert set(deviations["note"]) == {"one k-means seed has no deviation"}
+
+
 def test_buckets_do_not_depend_on_what_the_filter_leaves() -> None:
     assert mauve_values(rows(0, 0.0, 40), rows(1, 0.0), [1])[1] == 12

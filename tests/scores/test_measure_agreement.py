@@ -111,6 +111,20 @@ def test_the_margin_is_ranked_and_is_in_no_reference(scores, monkeypatch) -> Non
     pd.testing.assert_frame_equal(*paper)
 
 
+def test_notes_of_human_text_name_what_is_missing() -> None:
+    """One human continuation per author: nothing can be halved, and no author has another text for the AUC."""
+    inputs = copied_voices(CHANCES)
+    first = {name: getattr(inputs, name) for name in ("generations", "prompts")}
+    first = {name: table[table["prompt_id"].str.endswith("p0")] for name, table in first.items()}
+    found = measure_agreement.score(replace(inputs, **first, _cache={}), MeasureAgreement(draws=50))
+    human = found[found["metric"].str.startswith(("human", "detectable"))]
+    missing = human[human["value"].isna()].groupby("variant")["metric"].agg(set)
+    halves = {"detectable_difference", "detectable_share"}
+    assert missing["author_accuracy"] == halves
+    assert missing["output_auc"] == {"human_own", "human_shuffled", *halves}
+    assert set(human.loc[human["value"].isna(), "note"]) == {"too few human continuations"}
+
+
 def test_one_space_and_two_methods_agree_with_nobody() -> None:
     alone = measure_agreement.score(copied_voices(CHANCES), MeasureAgreement(draws=100))
     rows = alone[alone["metric"] == "agreement_over_methods"]

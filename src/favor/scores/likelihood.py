@@ -419,5 +419,5 @@ def _comparisons(authors: Mapping[str, Mapping[str, np.ndarray]], counts: np.nda
             result = compare(first, second, both, counts, shares, seed, span=span)
             numbers = {"": result.delta, "_low": result.low, "_high": result.high, "_p": result.p}
             for end, value in numbers.items():
-                note = "no author has a value in both rows"
+                note = "needs two authors with a value in both rows"
                 yield _score(left, metric, f"minus:{right}{end}", value, int(both.sum()), note)

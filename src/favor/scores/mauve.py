@@ -1,5 +1,6 @@
 """MAUVE family: how far the distribution of a run's outputs is from that of the human continuations."""
 
+import math
 from collections.abc import Iterator
 from functools import partial
 
@@ -63,8 +64,8 @@ def _score_run(inputs: ScoreInputs, encoder: str, run: Run, seeds: list[int]) ->
         note = "the same texts as the own continuations"
     elif min(len(outputs), len(human)) >= MINIMUM_TEXTS:
         values, buckets = mauve_values(outputs, human, seeds)
-        deviation = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+        deviation = float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")
         figures = {"mauve": float(np.mean(values)), "mauve_deviation": deviation, "mauve_buckets": float(buckets)}
-        note = ""
+        note = "one k-means seed has no deviation"
     for metric, value in figures.items():
-        yield Score(run.seed, run.method, encoder, metric, "", value, len(outputs), note)
+        yield Score(run.seed, run.method, encoder, metric, "", value, len(outputs), note if math.isnan(value) else "")

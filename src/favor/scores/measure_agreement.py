@@ -202,7 +202,8 @@ def _power(
         span = found["human_own"] - found["human_shuffled"]
         found["detectable_share"] = found["detectable_difference"] / span if span > 0 else np.nan
         for metric, value in found.items():
-            note = "own text does not score above others' text" if not span > 0 else "too few human continuations"
+            alike = metric == "detectable_share" and span <= 0
+            note = "own text does not score above others' text" if alike else "too few human continuations"
             yield Score(ALL_SEEDS, SOURCE, encoder, metric, name, value, len(own), note if math.isnan(value) else "")
 
 

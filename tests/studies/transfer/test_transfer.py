@@ -54,6 +54,14 @@ def test_authors_without_a_held_out_text_are_in_no_interval() -> None:
     assert value(scores, "e", "transfer_accuracy", "low").value == pytest.approx(1 / (1 + 12.706**2 / 2), rel=1e-3)
 
 
+def test_one_author_with_held_out_texts_has_no_interval() -> None:
+    alone = table([row for row in ANGLES if row != ("b", "test", 65)])
+    scores = transfer_scores({"e": alone}, {"e": MANIFEST}, seed=1, draws=500)
+    assert value(scores, "e", "transfer_accuracy").value == 1 / 2
+    for metric in ("transfer_accuracy", "transfer_auc"):
+        assert value(scores, "e", metric, "low").note == "needs held-out texts of two authors"
+
+
 def test_encoders_trained_on_one_number_of_authors_stand_together() -> None:
     right = table([*ANGLES[:4], ("a", "test", 20)])
     manifests = {"e": MANIFEST, "f": TrainedOn(4, 44), "g": TrainedOn(9, 90)}
