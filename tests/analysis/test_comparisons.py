@@ -185,3 +185,28 @@ def test_fixed_prototypes_are_compared_where_texts_were_set_aside(inputs) -> Non
     assert rows.loc["fixed_accuracy", shared].tolist() == rows.loc["author_accuracy", shared].tolist()
     assert rows.loc["fixed_margin", "delta"] > 0
     assert rows.loc["fixed_margin", "low"] <= rows.loc["fixed_margin", "delta"] <= rows.loc["fixed_margin", "high"]
+
+
+def test_a_seed_whose_outputs_all_failed_leaves_the_others(inputs) -> None:
+    failed = (inputs.generations["method"] == "near") & (inputs.generations["seed"] == 1)
+    generations = inputs.generations.assign(passed=inputs.generations["passed"] & ~failed)
+    metrics = {"bertscore_f1": ["e"], "generated_source_auc": ["e"]}
+    changed = replace(inputs, generations=generations, _cache={})
+    table = compare_methods(changed, [("near", "far")], metrics, [], seed=3, draws=100)
+    second = inputs.utility[inputs.utility["seed"] == 2]
+    both = second.pivot_table(index="prompt_id", columns="method", values="bertscore_f1")
+    rows = table[table["metric"] == "bertscore_f1"]
+    assert rows["delta"].tolist() == pytest.approx([(both["near"] - both["far"]).mean()] * 2)
+    assert (table["n"] == 18).all()
+
+
+def test_outputs_without_a_pair_have_a_note(inputs) -> None:
+    """One prompt per author, of unknown topics: an output has no other text of its author, and no negative."""
+    kept = {name: getattr(inputs, name) for name in ("generations", "prompts")}
+    kept = {name: table[table["prompt_id"].str.endswith("-2-0")] for name, table in kept.items()}
+    alone = replace(inputs, **kept, _cache={})
+    alone = replace(alone, prompts=alone.prompts.assign(topic="indUnk"), _cache={})
+    metrics = {"bertscore_f1": ["e"], "generated_source_auc": ["e"]}
+    table = compare_methods(alone, [("near", "far")], metrics, [], seed=3, draws=100).set_index("metric")
+    assert set(table.loc["generated_source_auc", "note"]) == {"no pairs of both classes among the matched outputs"}
+    assert (table.loc["bertscore_f1", "note"] == "").all()

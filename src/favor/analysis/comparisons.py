@@ -38,6 +38,7 @@ _FAMILIES = (prototypes.METRICS, utility.METRICS, assistant.METRICS, cold_start.
 _DECLARED = {metric.name: metric for metrics in _FAMILIES for metric in metrics}
 OUTPUT_METRICS = tuple(name for name, metric in _DECLARED.items() if metric.per_output)
 FIXED_METRICS = tuple(metric.name for metric in cold_start.METRICS if metric.per_output)  # of texts set aside
+_NOTHING = Comparison(math.nan, math.nan, math.nan, math.nan, math.nan, math.nan, 0)
 VERIFICATION_DRAWS = {"generated_source_auc": auc_draws, "generated_source_eer": eer_draws}
 
 
@@ -58,7 +59,7 @@ def output_figures(inputs: ScoreInputs, run: Run, encoder: str) -> pd.DataFrame:
     prototype = prototypes.prototypes(inputs.sources(encoder, "train"), inputs.clients)
     survivors = run.survivors[OUTPUT_KEYS].reset_index(drop=True)
     similarity = vectors @ prototype.T
-    own = survivors["client"].map({client: index for index, client in enumerate(inputs.clients)}).to_numpy()
+    own = inputs.places(survivors["client"])
     predicted = prototypes.predict(vectors, prototype, inputs.clients)
     figures = survivors.assign(
         author_accuracy=prototypes.correct(survivors["client"].to_numpy(), predicted).astype(float),
@@ -121,14 +122,11 @@ def _compare_pair(
     seed: int,
     draws: int,
 ) -> pd.DataFrame:
-    nan = float("nan")
     if not any(first.keep.any() for first, _ in _common(inputs, left, right)):
-        nothing = Comparison(nan, nan, nan, nan, nan, nan, 0)
+        none = {"p_exact": math.nan, "n": 0, "pairs": 0, "cluster_count": 0}
         note = "no output survives in both methods"
         return pd.DataFrame(
-            _row(
-                (left, right), encoder, metric, clusters, nothing, p_exact=nan, n=0, pairs=0, cluster_count=0, note=note
-            )
+            _row((left, right), encoder, metric, clusters, _NOTHING, **none, note=note)
             for metric, encoders in metrics.items()
             for encoder in encoders
         )
@@ -211,6 +209,10 @@ def compare_verification(
             columns = ((own.scores, own.positive, np.full(len(own), run_seed), own.left) for run_seed, own in parts)
             sides.append(tuple(map(np.concatenate, zip(*columns, strict=True))))
         index, number = _cluster_index(sides[0][2], sides[0][3], clusters)
+        if not number:
+            none = {"p_exact": math.nan, "n": n, "pairs": 0, "cluster_count": 0}
+            rows += [_row((left, right), encoder, metric, clusters, _NOTHING, **none) for metric in VERIFICATION_DRAWS]
+            continue
         other, _ = _cluster_index(sides[1][2], sides[1][3], clusters)
         counts, outputs = observed_and_resampled(number, seed, draws), np.bincount(index, minlength=number)
         for metric, statistic in VERIFICATION_DRAWS.items():
