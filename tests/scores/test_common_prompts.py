@@ -172,3 +172,14 @@ def test_of_one_author_no_interval_is_known(three_authors) -> None:
     found = values(replace(inputs, common_generations=made.assign(passed=made["client"] == "a"), _cache={}))
     assert found["common_accuracy", ""] == 0.5
     assert np.isnan([found["common_accuracy", "low"], found["common_accuracy", "high"]]).all()
+
+
+def test_an_interval_needs_outputs_under_every_seed(three_authors) -> None:
+    inputs = with_common(three_authors, OWN, {"a": [0, 10], "b": [90, 100], "c": [180, 170]})
+    failed = inputs.common_generations.assign(seed=2, passed=False)
+    both = replace(inputs, common_generations=pd.concat([inputs.common_generations, failed]), _cache={})
+    rows = score(both, CommonPrompts(draws=50))
+    notes = rows[(rows["method"] == "m") & (rows["variant"] == "low")].set_index("metric")["note"]
+    assert notes["common_accuracy"] == "needs outputs of two authors, and some under every seed"
+    for metric in ("common_similarity", "author_share"):
+        assert notes[metric].endswith("with outputs that passed the filter, under every seed")

@@ -87,4 +87,6 @@ def test_no_share_of_a_range_that_may_be_empty() -> None:
     missing = np.full(3, np.nan)
     assert kept_share(missing, np.zeros(3), np.ones(3), 9).reason == "no value of the score"
     assert kept_share(np.zeros(3), missing, missing, 9).reason == "no value of the floor, the ceiling"
+    seeds = np.stack([np.full(3, 0.5), missing])
+    assert kept_share(seeds, 0.1, np.ones((2, 3)), 9).reason == "no value of the score in some seed"
     assert np.isnan(kept_share(np.zeros(3), np.zeros(3), missing, 9).share)

@@ -54,6 +54,7 @@ SHARES = ("author_share", "prompt_share", "remainder_share")
 # compared_words: of a text's start, behind the bigrams
 _NOBODY = "people wrote no continuations of the common prompts"
 _TOO_FEW = "needs two authors and two prompts with outputs that passed the filter"
+_IN_SOME_SEED = f"{_TOO_FEW}, under every seed"
 
 
 @dataclass(frozen=True)
@@ -167,7 +168,7 @@ def score(inputs: ScoreInputs, settings: CommonPrompts) -> pd.DataFrame:
     for (method, encoder), seeds in limits.items():
         low, high = np.mean([ends for *ends, _ in seeds], axis=0)
         for name, value in (("low", low), ("high", high)):
-            note, n = _TOO_FEW if math.isnan(value) else "", sum(n for *_, n in seeds)
+            note, n = _IN_SOME_SEED if math.isnan(value) else "", sum(n for *_, n in seeds)
             scores.append(Score(ALL_SEEDS, method, encoder, "author_share", name, float(value), n, note))
     return scores_frame([*scores, *_intervals(inputs, draws, counts)])
 
@@ -180,7 +181,8 @@ def _intervals(inputs: ScoreInputs, draws: Draws, counts: np.ndarray) -> Iterato
         of_outputs = metric == "common_accuracy"  # the others are of pairs
         ends = interval(drawn, authors[method], RATE if of_outputs else None, None if of_outputs else counts)
         for name, value in zip(("low", "high"), np.clip(ends, *_LEAST_AND_MOST[metric]), strict=True):
-            note = _TOO_FEW if math.isnan(value) else ""
+            few = "needs outputs of two authors, and some under every seed" if of_outputs else _IN_SOME_SEED
+            note = few if math.isnan(value) else ""
             n = sum(size for _, size in seeds)
             yield Score(ALL_SEEDS, method, encoder, metric, f"{variant}_{name}".lstrip("_"), float(value), n, note)
 

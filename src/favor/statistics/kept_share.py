@@ -89,12 +89,14 @@ def kept_share(
     nan, below = math.nan, of_ceiling or clusters
     own = Limits(*interval(score, clusters, bounds))
     known = np.full_like(ceiling, floor) if isinstance(floor, float) else floor
-    values = {
-        name: float(mean_over_seeds(draws)[0])
-        for name, draws in (("score", score), ("floor", known), ("ceiling", ceiling))
-    }
+    parts = {"score": score, "floor": known, "ceiling": ceiling}
+    values = {name: float(mean_over_seeds(draws)[0]) for name, draws in parts.items()}
     seen = values["score"], *own, values["floor"], values["ceiling"]
-    absent = [name for name, value in values.items() if not np.isfinite(value)]
+    absent = [
+        f"{name}{' in some seed' * bool(np.isfinite(parts[name][..., 0]).any())}"
+        for name, value in values.items()
+        if not np.isfinite(value)
+    ]
     if absent:
         return KeptShare(nan, nan, nan, *seen, reason=f"no value of the {', the '.join(absent)}")
     bottom = by_seed(ceiling, known)
