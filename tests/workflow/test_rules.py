@@ -79,7 +79,7 @@ def test_a_workflow_around_this_one_moves_and_replaces_what_is_filled_in(reposit
     assert named["score"]["log"] == ["own/{experiment}-{family}.log"]
     assert named["score"]["benchmark"] == "before/results/benchmarks/score/{experiment}-{family}.tsv"
     assert named["judge_again"]["log"] == named["judge"]["log"] == ["before/results/logs/judge/{experiment}.log"]
-    assert named["judge_again"]["params"] == ["cfg", "code", "local_files", "handed_over", "libraries"]
+    assert named["judge_again"]["params"] == ["cfg", "local_files", "handed_over", "libraries", "code"]
     assert not named["mine"]["log"]  # a rule that is not ours stays as it is
 
 

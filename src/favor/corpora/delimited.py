@@ -210,7 +210,7 @@ def read_columns(
 
 def suspicions(path: Path) -> Iterator[str]:
     """Yield a line where a table's last row ends without a line break or a quote: the file may have been cut there."""
-    if path.suffix.lower() in SUFFIXES:
+    if path.suffix.lower() in SUFFIXES and path.is_file():
         with path.open("rb") as file:
             file.seek(-min(2, path.stat().st_size), os.SEEK_END)
             if not re.search(rb'[\r\n"]', file.read()):
