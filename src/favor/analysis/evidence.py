@@ -5,6 +5,7 @@ table and an interval in a figure rest on a test of the printed means.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -75,9 +76,9 @@ def all_pairs(inputs: ScoreInputs, seed: int, draws: int) -> pd.DataFrame:
             result = compare(first, second, both, counts, shares, seed, higher, span)
             error = standard_error(differences, effective_number(both), counts)
             apart = differences[:, 0] * (1.0 if higher else -1.0)
-            means = (float(np.mean([drawn[0] for drawn in by_method[each].values()])) for each in (left, right))
-            _, _, *rest = vars(result).values()
-            records.append((encoder, metric, left, right, *means, *rest, error, apart))
+            means = [float(np.mean([drawn[0] for drawn in by_method[each].values()])) for each in (left, right)]
+            printed = replace(result, left=means[0], right=means[1])  # over all of their seeds, as tables have it
+            records.append((encoder, metric, left, right, *vars(printed).values(), error, apart))
     return pd.DataFrame(records, columns=EVIDENCE.names)
 
 

@@ -123,7 +123,7 @@ class Schedule(PlannerComponent):
     # Tracks
 
     def track(self, key: Key, planted: bool = False) -> Key:
-        """Return the key of a track; ``planted``: of the one beside it, whose clients' texts carry planted secrets."""
+        """Return the track of a run or step; ``planted``: its twin, whose clients' texts carry planted secrets."""
         name = key.track if hasattr(key, "track") else not_none(self.project.plan(key).shared).track
         return Key(experiment=key.experiment, seed=key.seed, track=f"{name}{CANARY if planted else ''}")
 

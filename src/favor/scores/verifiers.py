@@ -82,7 +82,9 @@ def centroids(inputs: ScoreInputs, encoder: str, profiles: Profiles) -> np.ndarr
     for documents in profiles.documents:
         for document in documents:
             if document not in vectors:
-                raise UserError(f"embeddings of encoder '{encoder}': post {document} has none; delete it and run again")
+                raise UserError(
+                    f"embeddings of encoder '{encoder}': post {document} has none; delete their file and run again"
+                )
     means = [
         unit_rows(np.stack([np.asarray(vectors[document], dtype=np.float64) for document in documents])).mean(axis=0)
         for documents in profiles.documents

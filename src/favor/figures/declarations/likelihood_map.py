@@ -93,7 +93,8 @@ def _finding(maps: dict[str, np.ndarray], methods: Methods) -> str:
     for method, grid in maps.items():
         best = grid >= np.nanmax(grid, axis=0, initial=-np.inf) - EQUAL  # equal adapters share an author
         known = np.isfinite(np.diag(grid))
-        hits[method] = float(np.mean((np.diag(best) / best.sum(axis=0).clip(min=1))[known]))
+        if known.any():
+            hits[method] = float(np.mean((np.diag(best) / best.sum(axis=0).clip(min=1))[known]))
     return methods.span("Share of authors whose own adapter has the largest centred gain", hits)
 
 

@@ -93,7 +93,7 @@ def prompted_requests(
     for row in asked:
         own = kept.get(row["client"], {})
         if prompting.sheet and not own:
-            raise UserError(f"author sheets: {row['client']} has none; delete it and run again")
+            raise UserError(f"author sheets: {row['client']} has none; delete their file and run again")
         passages, names = _passages(base.tokenizer, prompting, row, texts, lengths)
         sheet, persona = (str(own.get(part, "")) for part in ("sheet", "persona"))
         request = continuation_request(prompting, row["prompt_text"], sheet, persona, passages)
