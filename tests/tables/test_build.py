@@ -163,7 +163,6 @@ def test_every_dash_has_a_reason() -> None:
         Column("StyleDist", "generated_source_auc", "styledistance"),
         Column("MAUVE", "mauve"),
         Column("Silh.", "silhouette", "style"),
-        Column("Agg.", fixed={"FedAvg": "✓"}),
     )
     spec = table(*columns, with_controls=False)
     absences = {"mauve": "MAUVE needs gpt2-large, which is not on this machine"}
@@ -174,10 +173,8 @@ def test_every_dash_has_a_reason() -> None:
         "StyleDist": "encoder StyleDistance is not part of experiment trial",
         "MAUVE": "MAUVE needs gpt2-large, which is not on this machine",
         "Silh.": "silhouette was not computed in experiment trial",
-        "Agg.": "no configuration is declared for FAVoR",
     }
     assert cell(cells, "FedAvg", "EER")["reason"] == "generated_eer has no score for FedAvg"
-    assert cell(cells, "FedAvg", "Agg.")["text"] == "✓"
     dashes = cells[cells["text"] == "–"]
     assert dashes["value"].isna().all()
     assert (dashes["reason"] != "").all()

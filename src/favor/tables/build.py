@@ -161,10 +161,14 @@ def _rows(spec: TableSpec, context: Context, index: _Index | ComparisonIndex) ->
     if spec.scored_only:
         rows = [row for row in rows if not row.method or row.method in index.seeds.index]
     if spec.with_controls and spec.lists_methods:
+        # Each has one row, unless the table ranks within encoders.
+        evaluators: dict[tuple[tuple[str, ...], str, int | None], None] = {((), "", None): None}
+        if spec.ranked_within == "encoder":
+            evaluators = {(row.stub[1:], row.encoder, row.encoder_place): None for row in spec.rows}
         rows += [
             Row((name, *stub), method=key, encoder=role, ranked=False, group="controls", encoder_place=place)
             for key, name in CONTROLS.items()
-            for stub, role, place in _evaluators(spec)
+            for stub, role, place in evaluators
         ]
     return rows
 
@@ -188,16 +192,6 @@ def _named(row: Row, context: Context) -> Row:
     return row if stub == [*row.stub] else replace(row, stub=tuple(stub), paper=row.paper or row.label)
 
 
-def _evaluators(spec: TableSpec) -> list[tuple[tuple[str, ...], str, int | None]]:
-    """Return (further stub cells, encoder role, place of its name) of the rows that one method or control has.
-
-    It is one row unless the table ranks within encoders.
-    """
-    if spec.ranked_within != "encoder":
-        return [((), "", None)]
-    return list(dict.fromkeys((row.stub[1:], row.encoder, row.encoder_place) for row in spec.rows))
-
-
 class _Index:
     """The scores by (method, encoder, metric, variant), and why one of them may be missing."""
 
@@ -213,24 +207,13 @@ class _Index:
         self.metrics = set(zip(scores["encoder"], scores["metric"], strict=True))
 
     def scored(self, row: Row, panel: Panel) -> bool:
-        return any(
-            (row.method, self.encoder(column.encoder or row.encoder), column.metric, column.variant) in self.summary
-            for column in panel.columns
-        )
+        return any(self._key(row, column) in self.summary for column in panel.columns)
 
     def cell(self, row: Row, column: Column) -> Cell:
-        method = column.method or row.method
+        key = method, _, metric, variant = self._key(row, column)
         if column.zero and column.zero == method:
             return Cell(reason=f"{row.label} is 0 here by definition")
-        metric = row.metric or column.metric
-        role = column.encoder or row.encoder
-        if column.fixed:
-            text = column.fixed.get(row.label, "")
-            none = f"no configuration is declared for {row.label}"
-            none = "a reference has no configuration" if method in CONTROLS else none
-            return Cell(text=text) if text else Cell(reason=none)
-        setting = row.setting or column.setting
-        if setting:
+        if setting := row.setting or column.setting:
             return self._setting(method, setting)
         if column.derive is not None:
             derived = column.derive(row, self.scores, self.context.encoders)
@@ -241,14 +224,15 @@ class _Index:
                 return Cell(reason=f"nothing was scored for {row.label}")
             return Cell(float(count), NAN, count, str(count))
         if rival := column.beside or column.minus:
-            seeds = [self._seeds_of(self._key(row, replace(column, method=each))) for each in (method, rival)]
+            places = ((self.scores[KEYS] == (each, *key[1:])).all(axis=1) for each in (method, rival))
+            seeds = [{*self.scores.loc[own & self.scores["value"].notna(), "seed"]} for own in places]
             if seeds[0] != seeds[1] and all(seeds):
                 return self._under(seeds[0] & seeds[1]).cell(row, column)
         if column.beside:
             return self._pair(row, column)
-        found = self.summary.get((method, self.encoder(role), metric, column.variant))
+        found = self.summary.get(key)
         if found is None:
-            return Cell(reason=self._why(method, role, metric, row))
+            return Cell(reason=self._why(method, column.encoder or row.encoder, metric, row))
         value, deviation, count = float(found["mean"]), float(found["deviation"]), int(found["seeds"])
         if count == 0:
             note = str(found["note"]) or f"{metric} is undefined for {row.label}"
@@ -266,8 +250,8 @@ class _Index:
             text += f" ± {spread}" if spread else ""
         same = ""
         if column.interval:
-            keys = [f"{column.variant}_{end}".removeprefix("_") for end in ("low", "high")]
-            ends = [self.summary.get((method, self.encoder(role), metric, key)) for key in keys]
+            names = [f"{variant}_{end}".removeprefix("_") for end in ("low", "high")]
+            ends = [self.summary.get((*key[:3], name)) for name in names]
             limits = [end["mean"] for end in ends if end is not None]
             if limits == [value, value]:
                 text, same = minus(text), SAME
@@ -278,8 +262,7 @@ class _Index:
                 if metric.startswith("kept_") and limits[1] - limits[0] > WIDEST:
                     return Cell(text=DASH, reason=f"the interval, [{low}, {high}], is too wide to say anything")
                 text = minus(f"{text} [{low}, {high}]")
-        pooled = (method, self.encoder(role), metric, column.variant) in self.pooled
-        expected = 0 if pooled else len(self.context.seeds)
+        expected = 0 if key in self.pooled else len(self.context.seeds)
         partial = f"mean over {count} of {expected} seeds" if count < expected else ""
         few = 0 < int(found["n"]) < FEW and metric not in _COUNTED  # none stand behind what chance gives
         small = f"n = {int(found['n'])}{' in the smallest seed' if count > 1 else ''}" if few else ""
@@ -288,11 +271,6 @@ class _Index:
     def _key(self, row: Row, column: Column) -> tuple[str, str, str, str]:
         role = column.encoder or row.encoder
         return column.method or row.method, self.encoder(role), row.metric or column.metric, column.variant
-
-    def _seeds_of(self, key: tuple[str, str, str, str]) -> set[int]:
-        """Return the seeds in which a score has a value."""
-        own = self.scores[(self.scores[KEYS] == key).all(axis=1)]
-        return {*own.loc[own["value"].notna(), "seed"]}
 
     def _under(self, seeds: set[int]) -> _Index:
         """Return the scores under ``seeds``, so that what is compared are means over the same ones."""
@@ -313,8 +291,8 @@ class _Index:
     def _setting(self, method: str, name: str) -> Cell:
         value = self.context.settings.get(method, {}).get(name)
         if value is None:
-            absent = "a reference has no configuration" if method in CONTROLS else "does not apply to this method"
-            return Cell(reason=absent)
+            control = method in CONTROLS
+            return Cell(reason="a reference has no configuration" if control else "does not apply to this method")
         if isinstance(value, bool):
             return Cell(text="✓" if value else "✗")
         if isinstance(value, str):
@@ -372,7 +350,7 @@ def _paper_cell(
     section = context.paper_dataset if spec.sectioned else ""
     place = (paper, panel.title, section, row.paper or row.label, column.paper or column.label)
     value, deviation = paper_cell(*place)
-    text = "" if column.fixed or not math.isnan(value) else paper_text(*place)
+    text = paper_text(*place) if math.isnan(value) else ""
     return {"paper_value": value, "paper_deviation": deviation, "paper_text": text}
 
 

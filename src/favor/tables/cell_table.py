@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, TypedDict, cast
+from typing import TYPE_CHECKING, Any
 
 from favor.foundation.schemas import Column, Table
 
@@ -29,26 +29,7 @@ TABLE_CELLS = Table(
     Column("paper_deviation", "float64", "deviation the paper prints; NaN where it prints none"),
     Column("paper_text", "string", "what the paper prints where that is not a number; empty otherwise"),
 )
-
-
-class PrintedCell(TypedDict):
-    """One row of ``TABLE_CELLS``, whose columns say what its keys mean."""
-
-    panel: str
-    section: str
-    row: str
-    column: str
-    order: int
-    value: float
-    deviation: float
-    n: int
-    mark: str
-    marking: str
-    text: str
-    reason: str
-    paper_value: float
-    paper_deviation: float
-    paper_text: str
+PrintedCell = dict[Any, Any]  # one row of ``TABLE_CELLS``, by column
 
 
 def rows_of_cells(cells: pd.DataFrame) -> Iterator[tuple[str, str, list[PrintedCell]]]:
@@ -57,7 +38,7 @@ def rows_of_cells(cells: pd.DataFrame) -> Iterator[tuple[str, str, list[PrintedC
     A row ends where its label changes or its columns begin again, so rows with one label stay apart.
     """
     line: list[PrintedCell] = []
-    for cell in cast("list[PrintedCell]", cells.to_dict("records")):
+    for cell in cells.to_dict("records"):
         names = {other["column"] for other in line}
         if line and (cell["column"] in names or (cell["section"], cell["row"]) != (line[0]["section"], line[0]["row"])):
             yield line[0]["section"], line[0]["row"], line

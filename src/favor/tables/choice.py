@@ -49,9 +49,7 @@ def choices(scores: Scores, points: Sequence[PointLabel]) -> dict[str, Choice]:
 
 def chosen_points(found: Mapping[str, Choice], display: Mapping[str, str]) -> str:
     """Return which point is chosen for every row, as the page says it."""
-    told = [
-        f"{_name(method, display)}: {choice.point or f'none, as {choice.reason}'}" for method, choice in found.items()
-    ]
+    told = (f"{_name(row, display)}: {choice.point or f'none, as {choice.reason}'}" for row, choice in found.items())
     return "; ".join(told) or "none, as no row has validation losses in its training logs"
 
 

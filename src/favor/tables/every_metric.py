@@ -19,7 +19,7 @@ SOURCE_ROW = "Human texts"
 def method_rows_of(scores: pd.DataFrame) -> tuple[Row, ...]:
     """Return a row per method that has scores, the paper's methods first; the human texts by themselves come last."""
     scored = [method for method in dict.fromkeys(scores["method"]) if method not in (*CONTROLS, SOURCE)]
-    rows = [Row((method_name(method),), method) for method in sorted(scored, key=_order)]
+    rows = [Row((method_name(method),), method) for method in sorted(scored, key=[*METHODS, *scored].index)]
     human = [Row((SOURCE_ROW,), SOURCE, ranked=False)] if (scores["method"] == SOURCE).any() else []
     return (*rows, *human)
 
@@ -72,7 +72,3 @@ def _column(metric: Metric, encoder: str) -> Column:
 
 def _heading(family: str) -> str:
     return family.replace("_", " ").capitalize()
-
-
-def _order(method: str) -> int:
-    return METHODS.index(method) if method in METHODS else len(METHODS)

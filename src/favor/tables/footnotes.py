@@ -33,7 +33,7 @@ def letter(number: int) -> str:
 
 
 def row_notes(spec: TableSpec, cells: pd.DataFrame) -> list[str]:
-    """Return the notes of methods and of ``spec`` whose first character stands in a row's name, then its footnotes.
+    """Return the notes of methods whose first character stands in a row's name, then the footnotes of ``spec``.
 
     A footnote is left out where what it is about is not shown.
     """
@@ -43,7 +43,7 @@ def row_notes(spec: TableSpec, cells: pd.DataFrame) -> list[str]:
     columns = {column.method for panel in spec.panels for column in panel.columns}
     shown = {"", *columns, *(row.split(SEPARATOR)[0] for row in cells["row"].unique())}
     footnotes = dict.fromkeys(text for name, text in spec.footnotes.items() if name in shown and text)
-    return [*(note for note in (*method_notes(), *spec.notes) if note[0] in names), *footnotes]
+    return [*(note for note in method_notes() if note[0] in names), *footnotes]
 
 
 def mark_notes(cells: pd.DataFrame, below: str = "Grey") -> list[str]:

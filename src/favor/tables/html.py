@@ -93,7 +93,6 @@ def _rows(
 
 
 def _cell(cell: PrintedCell, column: Column, reasons: dict[str, int]) -> dict[str, object]:
-    """What a cell says, as texts."""
     value, (paper, difference) = cell["value"], printed_paper(cell, column)
     absent = math.isnan(value)
     text, _, deviation = cell["text"].partition(" ± ")

@@ -184,8 +184,9 @@ def _lines(
         wrapped = max((math.ceil(len(cell["text"]) / 80) for cell in line if columns[cell["column"]].wide), default=1)
         stacked = any(columns[cell["column"]].deviation == "stacked" and " ± " in cell["text"] for cell in line)
         lines.append((tabular_line(texts), max(wrapped, 1 + stacked)))
-    alignment = "".join(_alignment(column, column.label in signed) for column in panel.columns)
-    return "l" * len(stubs) + alignment, tabular_line(headers), lines
+    narrow = (r"c@{\,}l" if column.label in signed else "c" for column in panel.columns)
+    alignment = [SENTENCES if column.wide else own for column, own in zip(panel.columns, narrow, strict=True)]
+    return "".join(["l" * len(stubs), *alignment]), tabular_line(headers), lines
 
 
 def tabular_line(texts: Sequence[str]) -> str:
@@ -199,10 +200,6 @@ def _stub(row: str, count: int) -> list[str]:
     if not is_control(row):
         return [escape(part) for part in parts]
     return [rf"\textit{{{escape(part.removeprefix('Reference: '))}}}" if part else "" for part in parts]
-
-
-def _alignment(column: Column, signed: bool) -> str:
-    return SENTENCES if column.wide else r"c@{\,}l" if signed else "c"
 
 
 def _header(column: Column, signed: bool) -> str:
@@ -221,7 +218,6 @@ _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?( ± .*)?")
 
 
 def _digits(text: str) -> int:
-    """Return how many digits a number has before its point."""
     found = re.match(r"[+-]?(\d*)", text)
     return len(found[1]) if found else 0
 

@@ -118,7 +118,6 @@ class Column:
     decimals: int = 3
     deviation: Deviation = "none"
     interval: bool = False  # printed behind the value: from its variants "low" to "high", or "{variant}_low" and so on
-    fixed: Mapping[str, str] = field(default_factory=dict)  # text by row label instead of a score
     wide: bool = False  # holds sentences, which wrap
     # Computes the cell from the row, the scores and the encoder key by role.
     derive: Derive | None = None
@@ -183,7 +182,6 @@ class TableSpec:
     collaborative: of those, the ones that federate only.
     with_controls: control rows are printed, if rows are methods.
     ranked_within: "encoder" or "point" ranks the rows of each apart.
-    notes: printed below where their first character stands in a row name.
     scored_only: rows of methods that its families did not score are left out.
     publishable: False for a table that quotes texts: it has files of its own, and no place in the report.
     comparisons: the paired tests behind a table of comparisons.
@@ -213,7 +211,6 @@ class TableSpec:
     collaborative: bool = False
     with_controls: bool = True
     ranked_within: Literal["", "encoder", "point"] = ""
-    notes: tuple[str, ...] = ()
     scored_only: bool = False
     publishable: bool = True
     comparisons: Comparisons | None = None

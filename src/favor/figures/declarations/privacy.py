@@ -9,8 +9,8 @@ import pandas as pd
 from favor.figures.data import FigureData
 from favor.figures.drawing import BLUE, GREY, ORANGE, VERMILION, drawing, save, say
 from favor.figures.specs import FigureSpec
+from favor.tables.declarations.privacy import ATTACKS, VIEWS, methods_of
 from favor.tables.derived import score_of
-from favor.tables.privacy import ATTACKS, VIEWS, methods_of
 
 AUC_COLUMNS = ["panel", "method", "attack", "view", "value", "low", "high"]
 # Of what an attacker has: uploads, what secure aggregation leaves, what is published.

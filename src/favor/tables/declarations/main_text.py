@@ -99,7 +99,7 @@ QUALITATIVE_APPENDIX = TableSpec(
         replace(row, stub=("", *row.stub))
         for row in method_rows("fedavg", "pooled", "fedprox", "ditto", "favor", "local_only_asce")
     ),
-    panels=one_panel(Column("Shortened continuation", fixed={"": ""}, wide=True)),
+    panels=one_panel(Column("Shortened continuation", wide=True)),
     section="Qualitative examples",
     paper="Table 6",
     with_controls=False,
