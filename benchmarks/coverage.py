@@ -78,9 +78,8 @@ def one_run(generator: np.random.Generator, counts: np.ndarray) -> tuple[list[Fo
 
     def written(share: float) -> np.ndarray:
         own = generator.random((authors, PROMPTS, 1)) < share
-        return unit_rows_of(np.where(own, centres[:, None], centres.mean(axis=0)), generator, 1)[..., 0, :].reshape(
-            -1, DIMENSIONS
-        )
+        around = np.where(own, centres[:, None], centres.mean(axis=0))
+        return unit_rows_of(around, generator, 1)[..., 0, :].reshape(-1, DIMENSIONS)
 
     def measured(texts: np.ndarray, tested: bool = False) -> dict[str, np.ndarray]:
         similarity = texts @ prototypes.T
@@ -168,11 +167,8 @@ def _differences(generator: np.random.Generator, counts: np.ndarray) -> Iterator
         yield f"difference of rates, {name}", 0.0, of(*hits, everyone[texts], 1.0)
     own, more = chance[everyone[8]], generator.beta(2, 2, size=authors)[everyone[8]]
     hits = generator.random((2, len(own))) < (0.3 * more + 0.7 * own, own)
-    yield (
-        "difference of rates, one above chance",
-        0.3 * (0.5 - 1 / authors),
-        of(*hits.astype(float), everyone[8], 1.0),
-    )
+    truth = 0.3 * (0.5 - 1 / authors)
+    yield "difference of rates, one above chance", truth, of(*hits.astype(float), everyone[8], 1.0)
     unequal = np.repeat(np.arange(authors), generator.integers(1, 13, size=authors))
     for name, own in (
         ("normal authors", generator.normal(size=authors)),
@@ -189,11 +185,8 @@ def _differences(generator: np.random.Generator, counts: np.ndarray) -> Iterator
         values = values + generator.normal(size=len(author))
         drawn = seed_draws(values, author, counts, seed)
         shares, weights = author_sums(values, author, authors), np.bincount(author)
-        yield (
-            f"difference, three seeds, {name}",
-            0.0,
-            compare(drawn, np.zeros_like(drawn), weights, counts, shares, 1),
-        )
+        found = compare(drawn, np.zeros_like(drawn), weights, counts, shares, 1)
+        yield f"difference, three seeds, {name}", 0.0, found
 
 
 def _spreads(
@@ -237,9 +230,9 @@ def _others(generator: np.random.Generator, counts: np.ndarray) -> Iterator[Foun
     for often, decisions in (("one decision", 1), (f"{PROMPTS} decisions", PROMPTS)):
         rate = generator.uniform(0.05, 0.95)
         # An author's decisions agree more than those of two: correlation 0.3.
-        own = (
-            generator.beta(rate * 7 / 3, (1 - rate) * 7 / 3, size=authors) if decisions > 1 else np.full(authors, rate)
-        )
+        own = np.full(authors, rate)
+        if decisions > 1:
+            own = generator.beta(rate * 7 / 3, (1 - rate) * 7 / 3, size=authors)
         hits = (generator.random((decisions, authors)) < own).astype(float).ravel()
         ends = rate_limits(hits, np.tile(np.arange(authors), decisions), counts)
         yield f"rate from .05 to .95, {often} per author", rate, hits.mean(), *ends
@@ -257,19 +250,13 @@ def _others(generator: np.random.Generator, counts: np.ndarray) -> Iterator[Foun
     draws = tpr_draws(scores.ravel(), positive, owner, counts, 0.01)
     ends = interval(draws, authors, RATE) if authors >= FEWEST else NOT_KNOWN
     yield f"TPR at 1 % FPR, {NEGATIVES} negatives", np.nan, draws[0], *ends
-    vectors = unit_rows(
-        0.5 * generator.normal(size=(authors, 1, DIMENSIONS))
-        + 0.7 * generator.normal(size=(1, PROMPTS, DIMENSIONS))
-        + generator.normal(size=(authors, PROMPTS, DIMENSIONS))
-    ).reshape(-1, DIMENSIONS)
-    yield from _common(vectors, counts, NEW)
-    fixed = np.random.default_rng(1).normal(size=(1, PROMPTS, DIMENSIONS))
-    vectors = unit_rows(
-        0.5 * generator.normal(size=(authors, 1, DIMENSIONS))
-        + 0.7 * fixed
-        + generator.normal(size=(authors, PROMPTS, DIMENSIONS))
-    ).reshape(-1, DIMENSIONS)
-    yield from _common(vectors, counts, "the same prompts")
+    for which, of_prompts in ((NEW, generator), ("the same prompts", np.random.default_rng(1))):
+        vectors = unit_rows(
+            0.5 * generator.normal(size=(authors, 1, DIMENSIONS))
+            + 0.7 * of_prompts.normal(size=(1, PROMPTS, DIMENSIONS))
+            + generator.normal(size=(authors, PROMPTS, DIMENSIONS))
+        )
+        yield from _common(vectors.reshape(-1, DIMENSIONS), counts, which)
 
 
 def _common(vectors: np.ndarray, counts: np.ndarray, which: str) -> Iterator[Found]:
@@ -354,12 +341,9 @@ def main() -> None:
     print(f"| 95 % interval covers, by authors |{head}\n|{rule}")
     for place, kind in sorted(kinds, key=lambda one: one[1].endswith(NEW)):
         rows = [intervals.iloc[place] for intervals, _ in made.values()]
-        cells = [
-            "–"
-            if np.isnan(row.covers)
-            else f"{row.covers:.2f}" + (f" ({row.defined:.0%})" if row.defined < 0.995 else "")
-            for row in rows
-        ]
+        shares = [f" ({row.defined:.0%})" if row.defined < 0.995 else "" for row in rows]
+        known = zip(rows, shares, strict=True)
+        cells = ["–" if np.isnan(row.covers) else f"{row.covers:.2f}{share}" for row, share in known]
         print(f"| {kind} | {' | '.join(cells)} |")
     print(f"\n| p < .05, p < .0025 where nothing differs |{head}\n|{rule}")
     for place, kind in enumerate(next(iter(made.values()))[1]["kind"]):

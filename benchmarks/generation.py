@@ -2,13 +2,11 @@
 
 ``real_base.py`` and ``gpu.py`` compare the two, each side in a process of its own, on the same model, adapters, prompts
 and greedy settings. The other side loads each adapter into one PEFT model and generates its prompts as one batch.
-``python benchmarks/generation.py --side stacked`` prints the figures of one side, after a warm-up.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 
 import numpy as np
 import torch
@@ -79,23 +77,3 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
     make(base, requests[: options.prompts], brief)
     outputs, spent = timed(options.device, lambda: make(base, requests, options))
     return {"tokens": sum(map(len, outputs)), **spent, "outputs": outputs}
-
-
-def main() -> None:
-    """Print the figures of one side."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--shape", choices=sorted(SHAPES), default="demo")
-    parser.add_argument("--quantise", action="store_true", help="NF4 with double quantisation")
-    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
-    parser.add_argument("--adapters", type=int, default=24)
-    parser.add_argument("--prompts", type=int, default=4, help="prompts an adapter")
-    parser.add_argument("--prefix", type=int, default=96, help="tokens of a prompt")
-    parser.add_argument("--new", type=int, default=220, help="new tokens")
-    parser.add_argument("--rows", type=int, default=96, help="rows of a stacked batch")
-    parser.add_argument("--threads", type=int, default=1, help="CPU threads")
-    parser.add_argument("--side", choices=["stacked", "one_by_one"], required=True)
-    print(json.dumps(measure(parser.parse_args())))
-
-
-if __name__ == "__main__":
-    main()

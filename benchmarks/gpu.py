@@ -274,13 +274,8 @@ def measure(script: Any, options: dict[str, Any], sides: Sequence[str], device: 
         if tiny:
             found[side] = script.measure(argparse.Namespace(**given))
             continue
-        flags = [
-            part
-            for name, value in given.items()
-            if value not in (False, None)
-            for part in ([f"--{name}"] if value is True else [f"--{name}", str(value)])
-        ]
-        done = subprocess.run([sys.executable, script.__file__, *flags], check=True, stdout=subprocess.PIPE, text=True)
+        command = [sys.executable, __file__, "--side", script.__name__, json.dumps(given)]
+        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
         found[side] = json.loads(done.stdout.splitlines()[-1])
     for row in found.values():
         row["tokens_per_second"] = row["tokens"] / row["seconds"]
@@ -296,10 +291,6 @@ def projection(trained: float, generated: float) -> dict[str, float]:
         "generation_minutes": roofline.ROWS * roofline.STEPS / generated / 60,
         "start_minutes_assumed": roofline.jobs()["by default"] * roofline.START / 60,
     }
-
-
-def _device_name(device: str) -> str:
-    return torch.cuda.get_device_name() if device == "cuda" else "CPU"
 
 
 def _installed(package: str) -> str | None:
@@ -333,7 +324,12 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cuda")
     parser.add_argument("--tiny", action="store_true", help="small models, both sides in one process")
     parser.add_argument("--folder", type=Path, default=HERE / "figures", help="where the figures are written")
+    parser.add_argument("--side", nargs=2, help=argparse.SUPPRESS)  # a benchmark of the two, and its options
     options = parser.parse_args(arguments)
+    if options.side:
+        script, given = globals()[options.side[0]], json.loads(options.side[1])
+        print(json.dumps(script.measure(argparse.Namespace(**given))))
+        return
     if options.device == "cuda" and not torch.cuda.is_available():
         sys.exit("PyTorch finds no GPU. Run this on a machine with one, or try it with --device cpu --tiny.")
     started = time.perf_counter()
@@ -345,7 +341,7 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit("A check failed, so nothing was measured.")
     given = (TINY_TRAINING, TINY_GENERATION) if options.tiny else (TRAINING, GENERATION)
     figures: dict[str, Any] = {
-        "device": _device_name(options.device),
+        "device": torch.cuda.get_device_name() if options.device == "cuda" else "CPU",
         "versions": {name: _installed(name) for name in ("torch", "transformers", "bitsandbytes", "liger-kernel")},
         "checks": [asdict(check) for check in outcomes],
         "options": {"training": given[0], "generation": given[1]},

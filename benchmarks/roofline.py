@@ -32,18 +32,15 @@ from favor.lm.cohort import Cohort
 from favor.lm.figures import StepFigures
 from favor.lm.forward import build_batch
 from favor.lm.fused import fused_layers
-from favor.lm.lora import LoraState, state_shapes
+from favor.lm.lora import state_shapes
 from favor.lm.memory_budget import Room, bytes_per_client, clients_in, recomputation
 from favor.lm.passes import run_pass
 from favor.lm.settings import ALL_LINEAR, Optimisation, WeightedAlignment
 from favor.lm.stack import Component, LoraStack
 from favor.lm.tasks import ClientTask, Piece, Plan, make_plan
 
-LORA, SETTINGS, ALIGNMENT = (
-    ALL_LINEAR,
-    Optimisation(supervised="response", warmup_counts_from=1),
-    WeightedAlignment(pooling="minibatch", ramp_counts="steps", weight=0.3),
-)
+LORA, SETTINGS = ALL_LINEAR, Optimisation(supervised="response", warmup_counts_from=1)
+ALIGNMENT = WeightedAlignment(pooling="minibatch", ramp_counts="steps", weight=0.3)
 # The corpus assumed: log-normal posts cut at 1,024 tokens, shares of clients falling as rank^-0.7.
 PIECES, MEAN, SIGMA, SKEW, CLIENTS, ROUNDS, SAMPLED = 4522, 302.0, 1.0, 0.7, 50, 6, 12
 EPOCHS = ROUNDS * SAMPLED / CLIENTS, 2  # over all clients' pieces: of the shared stage, of the private one
@@ -102,11 +99,6 @@ def padding(stage: Sequence[Plan], together: int, device: torch.device) -> tuple
     return padded / real, passes
 
 
-def _state(base: BaseModel) -> LoraState:
-    shapes = state_shapes(base.model, LORA)
-    return {name: torch.zeros(1).expand(shape) for name, shape in shapes.items()}
-
-
 def trace_pass(
     base: BaseModel,
     tokens: int,
@@ -122,17 +114,15 @@ def trace_pass(
     kernels of the extra ``gpu``.
     """
     lora = LORA.model_copy(update={"dropout": dropout})
-    own = TRACED
-    groups = max(1, tokens // (clients * own * SETTINGS.micro_batch))
-    generator = np.random.default_rng(1)
-    lengths = generator.integers(own // 2, own * 3 // 2, (clients, groups * SETTINGS.micro_batch)).tolist()
+    groups = max(1, tokens // (clients * TRACED * SETTINGS.micro_batch))
+    shape = clients, groups * SETTINGS.micro_batch
+    lengths = np.random.default_rng(1).integers(TRACED // 2, TRACED * 3 // 2, shape).tolist()
     settings = SETTINGS.model_copy(update={"accumulation": groups})
     alignment = ALIGNMENT if aligned else None
     target = np.ones(64, dtype=np.float32) if aligned else None
-    members = [
-        Plan(replace(plan.task, start=_state(base), target=target), plan.steps, plan.supervised_tokens)
-        for plan in plans(lengths, settings)
-    ]
+    start = {name: torch.zeros(1).expand(shape) for name, shape in state_shapes(base.model, LORA).items()}
+    planned = plans(lengths, settings)
+    members = [replace(plan, task=replace(plan.task, start=start, target=target)) for plan in planned]
     stack = LoraStack(base.model, lora)
     cohort = Cohort(base, stack, [plan.task for plan in members], settings, alignment)
     room = Room(GPU, settings, clients * groups * settings.micro_batch, Widths())
@@ -192,7 +182,7 @@ def training_seconds(
     """
     plain = plans(lengths, SETTINGS)
     offset = plans(lengths, SETTINGS.model_copy(update={"group_by_length": False}))
-    offset = [Plan(replace(plan.task, offset={}), plan.steps, plan.supervised_tokens) for plan in offset]
+    offset = [replace(plan, task=replace(plan.task, offset={})) for plan in offset]
     shared, own_shared = stage_seconds(base, card, plain, SAMPLED, liger)
     private, own_private = stage_seconds(base, card, offset, MOST_CLIENTS_PER_JOB, liger)
     return {"shared": shared, "private": private}, EPOCHS[0] * own_shared + EPOCHS[1] * aligned * own_private

@@ -1,13 +1,12 @@
 """Training a cohort in the stacked engine, and client after client with transformers.Trainer and PEFT.
 
 ``real_base.py`` and ``gpu.py`` compare the two, each side in a process of its own, on the same model, data, steps and
-settings: ``python benchmarks/training.py --side stacked`` prints the figures of one side, after a warm-up.
+settings.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import tempfile
 from collections.abc import Sequence
 
@@ -149,27 +148,3 @@ def measure(options: argparse.Namespace) -> dict[str, float]:
     train_all(base, warm, settings)
     _, spent = timed(options.device, lambda: train_all(base, tasks, settings))
     return {"tokens": sum(len(piece) for task in tasks for piece in task.pieces), **spent}
-
-
-def main() -> None:
-    """Print the figures of one side."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--shape", choices=sorted(SHAPES), default="demo")
-    parser.add_argument("--quantise", action="store_true", help="NF4 with double quantisation")
-    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
-    parser.add_argument(
-        "--recompute",
-        choices=["off", "on", "auto"],
-        default="off",
-        help="compute every layer twice, to save memory; auto: ours as memory asks for, Trainer never",
-    )
-    parser.add_argument("--clients", type=int, default=12)
-    parser.add_argument("--pieces", type=int, default=48, help="training pieces a client")
-    parser.add_argument("--length", type=int, default=256, help="tokens of the longest piece")
-    parser.add_argument("--threads", type=int, default=1, help="CPU threads")
-    parser.add_argument("--side", choices=["stacked", "trainer"], required=True)
-    print(json.dumps(measure(parser.parse_args())))
-
-
-if __name__ == "__main__":
-    main()

@@ -87,7 +87,6 @@ def assemble(
 
 
 def _cautions(experiments: Iterable[PrintedExperiment]) -> Iterator[str]:
-    """Yield the cautions about corpora, encoders and metrics that the run prints."""
     about: set[str] = set()
     for values in experiments:
         if "BlogText" in values.dataset:
@@ -232,7 +231,6 @@ _WHOLE = {
 
 
 def _drawn(results: Path, experiment: str, name: str) -> Figure:
-    """Return a figure of an experiment with the tables behind it."""
     figure = load_figure(name)
     tables = [f"scores/{family}.parquet" for family in figure.scores]
     tables += [_WHOLE[table] for table in figure.inputs if table in _WHOLE]

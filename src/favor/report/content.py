@@ -171,13 +171,10 @@ def table_file(experiment: ExperimentReport, table: ReportTable, kind: str) -> s
 def flat_settings(settings: Mapping[str, object], prefix: str = "") -> list[tuple[str, str]]:
     """Return nested settings as (dotted key, printed value) lines in key order."""
     lines: list[tuple[str, str]] = []
-    for key in sorted(settings):
-        value = settings[key]
+    for key, value in sorted(settings.items()):
         name = f"{prefix}{key}"
-        if isinstance(value, Mapping) and value:
-            lines += flat_settings(value, f"{name}.")
-        else:
-            lines.append((name, setting_text(value)))
+        nested = flat_settings(value, f"{name}.") if isinstance(value, Mapping) else []
+        lines += nested or [(name, setting_text(value))]
     return lines
 
 

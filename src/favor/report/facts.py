@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import cast
 
@@ -53,9 +54,7 @@ def differences(evidence: pd.DataFrame, encoder: str, metric: str, left: str) ->
 def means(evidence: pd.DataFrame, encoder: str, metric: str) -> dict[str, float]:
     """Return the mean over seeds of every method and control that has one."""
     own = evidence[(evidence["encoder"] == encoder) & (evidence["metric"] == metric)]
-    return dict(zip(own["left_method"], own["left"], strict=True)) | dict(
-        zip(own["right_method"], own["right"], strict=True)
-    )
+    return dict(chain(*(zip(own[f"{side}_method"], own[side], strict=True) for side in ("left", "right"))))
 
 
 @dataclass(frozen=True)

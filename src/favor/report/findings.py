@@ -87,8 +87,7 @@ def _whose(facts: Facts, method: str, failed: int, texts: int) -> str:
     missing = facts.prompts * facts.seeds - passed
     if texts != facts.authors * facts.prompts * facts.seeds or missing.sum() != failed:
         return ""
-    authors = int((missing > 0).sum())
-    return f" by {authors} of the {facts.authors} authors"
+    return f" by {int((missing > 0).sum())} of the {facts.authors} authors"
 
 
 def rival(facts: Facts) -> str:
@@ -106,9 +105,8 @@ def rival(facts: Facts) -> str:
     lead = f"{name}'s strongest rival, {other}, reaches {_percent(values[best])}"
     if facts.authors < least_authors(len(tested)):
         return f"{lead}. {smallest(row, facts.authors, len(tested))}"
-    numbers = (
-        f"{_points(row['delta'])} points [{_points(row['low'])}, {_points(row['high'])}], p {p_text(row['p_holm'])}"
-    )
+    delta, low, high = (_points(row[each]) for each in ("delta", "low", "high"))
+    numbers = f"{delta} points [{low}, {high}], p {p_text(row['p_holm'])}"
     if len(row["by_seed"]) >= FEWEST_SEEDS:
         numbers += f"; by seed {_listed([_points(each) for each in row['by_seed']])}"
     power = ""
@@ -191,15 +189,9 @@ def _voices(facts: Facts, claims: pd.DataFrame) -> Iterator[str]:
     undecided = claims[(claims["state"] == "open") & ~claims["within"]]
     if len(undecided):
         found = undecided["found"].max()
-        reach = (
-            f"; a method would be found reliably (80 % power) from {_percent(found)} of its texts on"
-            if found < 1
-            else ""
-        )
-        yield (
-            f"Whether texts go to the right author more often than by chance is open for "
-            f"{_names(facts, list(undecided.index))}{reach}."
-        )
+        reach = f"; a method would be found reliably (80 % power) from {_percent(found)} of its texts on"
+        names = f"{_names(facts, list(undecided.index))}{reach if found < 1 else ''}"
+        yield f"Whether texts go to the right author more often than by chance is open for {names}."
     behind = list(claims.index[claims["state"] == "below"])
     if behind:
         yield f"Below chance: {_names(facts, behind)}."

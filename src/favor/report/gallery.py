@@ -147,23 +147,18 @@ def gallery_page(title: str, shown: Sequence[Exhibit], display: Mapping[str, str
 def _shown(exhibit: Exhibit, names: Mapping[str, str], written: Mapping[str, Counter[Gram]]) -> dict[str, object]:
     """What the page says of an exhibit, as texts; authors whose own text is taken for another's come last."""
     certain = exhibit.continuations[OWN].right
-    lost = {
-        row: round(value, 6) - (not certain)
-        for row in exhibit.continuations
-        if (value := exhibit.lost(row)) is not None
-    }
+    lost = {row: exhibit.lost(row) for row in exhibit.continuations}
+    order = {row: round(value, 6) - (not certain) for row, value in lost.items() if value is not None}
     lines = []
     for row, one in exhibit.continuations.items():
         similarity = "did not pass the filter"
         if one.similarity is not None:
-            similarity = (
-                f"similarity {minus(printed(one.similarity, 2))}, nearest to {'the author' if one.right else 'another'}"
-            )
+            whose = "the author" if one.right else "another"
+            similarity = f"similarity {minus(printed(one.similarity, 2))}, nearest to {whose}"
         text, habits = with_habits(one.text, common(one.text, written[row]))
-        lines.append(
-            {"row": row, "name": names[row], "text": text, "said": "; ".join(filter(None, (similarity, habits)))}
-        )
-    return {"prompt": exhibit.prompt, "lost": json.dumps(lost), "lines": lines}
+        said = "; ".join(filter(None, (similarity, habits)))
+        lines.append({"row": row, "name": names[row], "text": text, "said": said})
+    return {"prompt": exhibit.prompt, "lost": json.dumps(order), "lines": lines}
 
 
 def grams(text: str) -> Iterator[tuple[Gram, int, int]]:

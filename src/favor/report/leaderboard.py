@@ -80,9 +80,8 @@ def _against(facts: Facts, claims: pd.DataFrame, name: str) -> str:
 def _share(facts: Facts, name: str) -> str:
     if facts.kept is None:
         return DASH
-    own = facts.kept[
-        (facts.kept["method"] == name) & (facts.kept["encoder"] == facts.encoder) & (facts.kept["metric"] == SHARE)
-    ]
+    kept = facts.kept
+    own = kept[(kept["method"] == name) & (kept["encoder"] == facts.encoder) & (kept["metric"] == SHARE)]
     values = own.set_index("variant")["value"]
     if not {"", "low", "high"} <= set(values.index):
         return DASH

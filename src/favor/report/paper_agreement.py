@@ -53,20 +53,13 @@ def _coefficients(ours: np.ndarray, paper: np.ndarray) -> tuple[float, float, st
 
 def agreement_rows(agreements: pd.DataFrame) -> pd.DataFrame:
     """Return :func:`agreement` as printable strings."""
-    names = [" · ".join(filter(None, key)) for key in zip(*(agreements[key] for key in _KEYS), strict=True)]
-    return pd.DataFrame(
-        {
-            "Column": names,
-            "Methods": agreements["n"].astype(str),
-            "Spearman": agreements["spearman"].map(_coefficient),
-            "Kendall": agreements["kendall"].map(_coefficient),
-            "Note": agreements["note"],
-        }
-    )
-
-
-def _coefficient(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:+.2f}".replace("-", "−")
+    names = [" · ".join(filter(None, key)) for key in agreements[_KEYS].itertuples(index=False, name=None)]
+    shown = agreements[["n", "spearman", "kendall", "note"]].copy()
+    shown["n"] = shown["n"].astype(str)
+    for name in ("spearman", "kendall"):
+        shown[name] = ["–" if math.isnan(value) else minus(f"{value:+.2f}") for value in shown[name]]
+    shown.insert(0, "Column", names)
+    return shown.set_axis(["Column", "Methods", "Spearman", "Kendall", "Note"], axis=1)
 
 
 def number_rows(entries: Sequence[Entry]) -> tuple[pd.DataFrame, str]:

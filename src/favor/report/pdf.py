@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from favor.foundation.errors import UserError
 from favor.foundation.files import atomic_path
@@ -112,7 +113,6 @@ def _figure(figure: Figure, files: dict[str, Path]) -> str:
 
 
 def _named(files: dict[str, Path], file: Path, kind: str, suffix: str) -> str:
-    """Return the name that the document has for a file."""
     name = f"{kind}-{len(files)}{suffix}"
     files[name] = file
     return name
@@ -142,24 +142,16 @@ def write_pdf_report(path: str | Path, report: Report, card: bool = False) -> No
 def compile_latex(source: Path) -> Path:
     """Run pdfLaTeX on ``source`` in its own folder and return the PDF. Raises ``UserError`` with LaTeX's error line."""
     command = ["pdflatex", "-recorder", "-interaction=nonstopmode", "-halt-on-error", "-file-line-error", source.name]
+    told: dict[str, Any] = {"capture_output": True, "text": True, "errors": "replace", "timeout": SECONDS}
     clock = {"SOURCE_DATE_EPOCH": EPOCH, "FORCE_SOURCE_DATE": "1", "TZ": "UTC", "max_print_line": "1000"}
     # shell escape stays off whatever the machine's TeX configuration says.
     environment = {**os.environ, **clock, "shell_escape": "f", "openin_any": "p", "openout_any": "p"}
     for _ in range(PASSES):
         try:
-            result = subprocess.run(
-                command,
-                cwd=source.parent,
-                env=environment,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=SECONDS,
-            )
+            result = subprocess.run(command, cwd=source.parent, env=environment, **told)
         except subprocess.TimeoutExpired:
-            raise UserError(
-                f"{source.name}: LaTeX did not end within {SECONDS} seconds; see the tables' .tex files"
-            ) from None
+            late = f"LaTeX did not end within {SECONDS} seconds; see the tables' .tex files"
+            raise UserError(f"{source.name}: {late}") from None
         if result.returncode != 0:
             raise UserError(f"{source.name}: LaTeX failed: {_first_error(result.stdout)}")
     return source.with_suffix(".pdf")

@@ -50,7 +50,6 @@ def blocks(preparation: Preparation) -> list[tuple[str, pd.DataFrame]]:
 
 
 def _tuned(tuned: Tuned, display: Mapping[str, str]) -> tuple[str, pd.DataFrame]:
-    """Rows: every point of the grids of learning rates and passes."""
     caption = (
         "Learning rates and passes that were tried: validation loss in nats per token, mean over authors who are not "
         f"this experiment's ({tuned.clients} after the first {tuned.skip_clients}, seed {tuned.seed})"
@@ -77,27 +76,24 @@ def _disjointness(preparation: Preparation) -> str:
     overlap = preparation.overlap
     if overlap is None:
         return ""
-    authors, documents = int(overlap["shared_authors"].sum()), int(overlap["shared_documents"].sum())
-    pairs = len(overlap)
-    if authors == documents == 0:
-        said = f"Disjointness: no author and no document is shared by any two roles ({pairs} pairs of roles checked)."
-        copies = overlap["near_copies"]
-        if (copies < 0).any():
-            return said
-        return f"{said} {int(copies.sum()):,} pairs of posts in different roles are near duplicates."
-    return f"Disjointness FAILED: {authors} authors and {documents} documents are shared between roles ({pairs} pairs)."
+    authors, documents, copies = overlap[["shared_authors", "shared_documents", "near_copies"]].sum()
+    pairs = f"({len(overlap)} pairs"
+    if authors or documents:
+        return f"Disjointness FAILED: {authors} authors and {documents} documents are shared between roles {pairs})."
+    said = f"Disjointness: no author and no document is shared by any two roles {pairs} of roles checked)."
+    if (overlap["near_copies"] < 0).any():
+        return said
+    return f"{said} {copies:,} pairs of posts in different roles are near duplicates."
 
 
 def _dropped(dropped: pd.DataFrame) -> pd.DataFrame:
     total = dropped["rows"].sum()
     ordered = dropped.assign(first=dropped["reason"] != "kept").sort_values(["first", "rows"], ascending=[True, False])
-    return pd.DataFrame(
-        {
-            "Reason": [reason.replace("_", " ") for reason in ordered["reason"]],
-            "Rows": [f"{rows:,}" for rows in ordered["rows"]],
-            "Share": [f"{rows / total:.1%}" if total else "–" for rows in ordered["rows"]],
-        }
-    )
+    rows = [
+        (reason.replace("_", " "), f"{number:,}", f"{number / total:.1%}" if total else "–")
+        for reason, number in zip(ordered["reason"], ordered["rows"], strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["Reason", "Rows", "Share"])
 
 
 def _scripts(scripts: pd.DataFrame) -> pd.DataFrame:
@@ -114,19 +110,11 @@ def _scripts(scripts: pd.DataFrame) -> pd.DataFrame:
 
 
 def _roles(roster: pd.DataFrame) -> pd.DataFrame:
-    groups = roster.groupby("role").agg(
-        authors=("role", "size"), documents=("documents", "sum"), words=("words", "sum")
-    )
-    order = [role for role in ROLE_NAMES if role in groups.index]
-    groups = groups.loc[order + sorted(set(groups.index) - set(order))]
-    return pd.DataFrame(
-        {
-            "Role": [ROLE_NAMES.get(str(role), str(role)) for role in groups.index],
-            "Authors": [f"{count:,}" for count in groups["authors"]],
-            "Documents": [f"{count:,}" for count in groups["documents"]],
-            "Word units": [f"{count:,}" for count in groups["words"]],
-        }
-    )
+    sums = roster.groupby("role").agg(Authors=("role", "size"), Documents=("documents", "sum"), Words=("words", "sum"))
+    order = [role for role in ROLE_NAMES if role in sums.index]
+    found = sums.loc[order + sorted(set(sums.index) - set(order))].map("{:,}".format)
+    found.insert(0, "Role", [ROLE_NAMES.get(str(role), str(role)) for role in found.index])
+    return found.rename(columns={"Words": "Word units"}).reset_index(drop=True)
 
 
 # Name, key of the filter, column, whether small values are doubtful, and the limit shown where no filter is set.

@@ -52,8 +52,9 @@ def record_run(workflow: Any, results: Path, root: Path, ended: str) -> None:
 def provenance_page(found: Mapping[str, Any]) -> str:
     """Return the page of ``{"runs": ..., "stages": ...}`` (:mod:`favor.running.folder.run_record`)."""
     stages = [
-        (stage["stage"], stage["jobs"], lasting(stage["seconds"]), lasting(stage["longest"]), _memory(stage["peak_mb"]))
-        for stage in found["stages"]
+        (each["stage"], each["jobs"], lasting(each["seconds"]), lasting(each["longest"]), peak)
+        for each in found["stages"]
+        for peak in [DASH if each["peak_mb"] is None else f"{each['peak_mb']:,.0f}"]
     ]
     files = [
         (name, f"{file['file']}, {file['bytes']:,} bytes, SHA-256 {file['sha256']}")
@@ -88,10 +89,6 @@ def _run(run: Mapping[str, Any]) -> tuple[int, list[tuple[str, Any]]]:
         "Jobs": ", ".join(f"{count} {rule}" for rule, count in jobs.items()),
     }
     return sum(jobs.values()), list(facts.items())
-
-
-def _memory(peak: float | None) -> str:
-    return DASH if peak is None else f"{peak:,.0f}"
 
 
 def lasting(seconds: float) -> str:

@@ -110,7 +110,6 @@ def _same_encoders(left: Group, right: Group) -> None:
 
 
 def _with_judges(outputs: pd.DataFrame, judges: Sequence[str]) -> pd.DataFrame:
-    """Return the outputs with their mean over ``judges`` as one more encoder."""
     own = outputs[outputs["encoder"].isin(judges) & (outputs["metric"] == FAILURES_WRONG)]
     mean = own.groupby(["method", *KEYS], as_index=False)["value"].mean()
     return pd.concat([outputs, mean.assign(encoder=UNSEEN, metric=FAILURES_WRONG)[GROUP_OUTPUTS.names]])

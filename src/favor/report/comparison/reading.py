@@ -214,7 +214,6 @@ def _prompt_digests(prompts: pd.DataFrame, authors: Mapping[str, str]) -> dict[t
 
 
 def _outputs(inputs: ScoreInputs, authors: Mapping[str, str], prompts: Mapping[tuple[int, str], str]) -> pd.DataFrame:
-    """Return the table ``group_outputs`` of all runs and of the authors' own continuations."""
     parts = [
         keys[OUTPUT_KEYS].assign(seed=run.seed, method=run.method, encoder=encoder, metric=metric, value=values)
         for run in inputs.runs
