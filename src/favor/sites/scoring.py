@@ -8,11 +8,10 @@ from favor.lm.base import open_base
 from favor.lm.peft_import import CONFIGURATION, check_shapes, import_peft
 from favor.sites.site import Site
 from favor.voice.command import style_encoder
-from favor.voice.contrast import GENRE, NAME, embedded_contrast
+from favor.voice.contrast import contrast_of
 from favor.voice.folder import BASE, OWN, VoiceModels
 from favor.voice.memorised import continuations
 from favor.voice.report import scores
-from favor.voice.texts import read_authors
 from favor.voice.words import summary
 
 
@@ -34,9 +33,9 @@ def score(arguments: argparse.Namespace) -> None:
     base = open_base(site.model, lora)
     check_shapes(states, base.model, lora)
     models = VoiceModels(base, lora, {BASE: None, OWN: states[arguments.adapter.name]})
-    contrast = embedded_contrast() if arguments.contrast is None else read_authors(arguments.contrast)
+    contrast = contrast_of(arguments.contrast)
     made = continuations(models, site.texts, site.seed)
-    found = scores(made, site.texts, contrast, style_encoder(arguments.encoder))
+    found = scores(made, site.texts, contrast.authors, style_encoder(arguments.encoder))
     for model, near in found.items():
         print(f"{model}: {near if isinstance(near, str) else summary(near)}")
-    print(f"floor: {NAME}. {GENRE}" if arguments.contrast is None else f"floor: {arguments.contrast}")
+    print(f"floor: {'. '.join(filter(None, contrast[1:]))}")

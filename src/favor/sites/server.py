@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -204,7 +204,10 @@ def close(arguments: argparse.Namespace) -> None:
     """
     folder = ServerFolder(arguments.server)
     number, agreed = folder.closed, folder.agreed
-    given = _files(arguments.uploads)
+    if gone := [path for path in arguments.uploads if not os.path.lexists(path)]:
+        raise UserError(f"{gone[0]}: no such upload; correct its name")
+    files = (sorted(path.glob("*.safetensors")) if path.is_dir() else [path] for path in arguments.uploads)
+    given = [*chain(*files)]
     before = {upload for upload in given if _taken_before(folder, upload)}
     if not (folder.round(number) / MANIFEST).is_file():
         if given and before == {*given}:
@@ -275,12 +278,6 @@ def _take(folder: ServerFolder, manifest: Manifest, given: Sequence[Path]) -> No
         print(f"taken: round {manifest.round}, {client}{said}")
     if refusals:
         raise refusals[0]
-
-
-def _files(given: Sequence[Path]) -> list[Path]:
-    if missing := [path for path in given if not os.path.lexists(path)]:
-        raise UserError(f"{missing[0]}: no such upload; correct its name")
-    return [file for path in given for file in (sorted(path.glob("*.safetensors")) if path.is_dir() else [path])]
 
 
 def _aggregate(folder: ServerFolder, number: int, agreed: Agreement) -> None:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,14 +44,10 @@ def files_digest(files: Iterable[Path]) -> str:
 
 def tensors_digest(tensors: Mapping[str, np.ndarray]) -> str:
     """Return a digest of named arrays: names, types, shapes and values."""
-    return digest(
-        canonical(
-            {
-                name: [str(value.dtype), list(value.shape), digest(np.ascontiguousarray(value).tobytes())]
-                for name, value in tensors.items()
-            }
-        )
-    )
+    said = {}
+    for name, value in tensors.items():
+        said[name] = [str(value.dtype), list(value.shape), digest(np.ascontiguousarray(value).tobytes())]
+    return digest(canonical(said))
 
 
 def secret_key(path: Path, lost: str = "") -> Ed25519PrivateKey:
@@ -68,13 +65,8 @@ def secret_key(path: Path, lost: str = "") -> Ed25519PrivateKey:
 
 def secret(path: Path) -> bytes:
     """Return the 32 random bytes of ``path``, which are drawn where it is missing. Nobody else can read the file."""
-    try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        pass
-    else:
-        with os.fdopen(handle, "wb") as file:
-            file.write(os.urandom(32))
+    with suppress(FileExistsError), os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(os.urandom(32))
     found = path.read_bytes()
     if len(found) != 32:
         raise UserError(f"{path}: not a whole key; put back your copy, or begin again in another folder")

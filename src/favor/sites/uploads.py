@@ -47,7 +47,6 @@ def write_upload(
 
 
 def _expected(manifest: Manifest) -> dict[str, str]:
-    """Return what the header of an upload to a manifest says, as the coordinator has it."""
     header = {"kind": "upload", "track": stages(manifest.agreement)[0].track, "round": str(manifest.round)}
     digests = {name: value for name, value in manifest.digests.items() if name != "adapter"}
     return {**header, "seed": str(manifest.agreement["seed"]), **digests}

@@ -60,9 +60,8 @@ def run(arguments: argparse.Namespace) -> None:
     """
     if arguments.out.suffix.lower() not in PARQUET_SUFFIXES:
         raise UserError(f"--out: {printable(str(arguments.out))} is not named as a Parquet file; end it in .parquet")
-    table, lines = collect(
-        arguments.exports, arguments.me, until=arguments.until, mask=arguments.mask, date_order=arguments.date_order
-    )
+    how = {"until": arguments.until, "mask": arguments.mask, "date_order": arguments.date_order}
+    table, lines = collect(arguments.exports, arguments.me, **how)
     write_parquet(table, arguments.out, DOCUMENTS)
     print("\n".join([*lines, f"{arguments.out}: {_summary(table)}"]))
 

@@ -47,27 +47,20 @@ def _collect(command: argparse.ArgumentParser) -> None:
 
 
 def _train(command: argparse.ArgumentParser) -> None:
-    command.add_argument("texts", type=Path, help="the writer's texts: a folder or a table")
-    command.add_argument("--author", required=True, help="whose voice it is: the name in the table, or of the folder")
-    command.add_argument("--consent", help="'mine': the texts are your own, and you want this; required")
-    command.add_argument("--base", default=REAL_BASE, help="GGUF file, folder or Hugging Face id (%(default)s)")
-    command.add_argument(
-        "--from", dest="start", type=Path, help="shared adapter to start from: PEFT folder, or server/roundN of a run"
-    )
-    command.add_argument(
-        "--task",
-        choices=("continue", "rewrite", "instruct"),
-        default="continue",
-        help="what the voice does (%(default)s)",
-    )
-    command.add_argument("--epochs", type=count, default=6, help="most passes over the texts (%(default)s)")
-    command.add_argument(
-        "--columns", nargs="+", type=_column, default=[], help="names of columns, such as text=email prompt=subject"
-    )
-    command.add_argument("--quantisation", choices=("none", "nf4"), default="none", help="of the base (%(default)s)")
-    command.add_argument(
-        "--dtype", choices=("auto", "float32", "bfloat16"), default="auto", help="computation type (%(default)s)"
-    )
+    add = command.add_argument
+    add("texts", type=Path, help="the writer's texts: a folder or a table")
+    add("--author", required=True, help="whose voice it is: the name in the table, or of the folder")
+    add("--consent", help="'mine': the texts are your own, and you want this; required")
+    add("--base", default=REAL_BASE, help="GGUF file, folder or Hugging Face id (%(default)s)")
+    start = "shared adapter to start from: PEFT folder, or server/roundN of a run"
+    add("--from", dest="start", type=Path, help=start)
+    tasks = ("continue", "rewrite", "instruct")
+    add("--task", choices=tasks, default="continue", help="what the voice does (%(default)s)")
+    add("--epochs", type=count, default=6, help="most passes over the texts (%(default)s)")
+    columns = "names of columns, such as text=email prompt=subject"
+    add("--columns", nargs="+", type=_column, default=[], help=columns)
+    add("--quantisation", choices=("none", "nf4"), default="none", help="of the base (%(default)s)")
+    add("--dtype", choices=("auto", "float32", "bfloat16"), default="auto", help="computation type (%(default)s)")
 
 
 def _write(command: argparse.ArgumentParser) -> None:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import binomtest
@@ -46,10 +46,6 @@ def _function_words(text: str) -> float:
     return float(sum(word.lower().replace("’", "'") in FUNCTION_WORDS for word in WORDS.split(text)))
 
 
-def _letters(text: str) -> float:
-    return float(sum(map(len, WORDS.split(text))))
-
-
 @dataclass(frozen=True)
 class Habit:
     """A rate: ``events`` of a text per ``per`` of it, times ``scale``. ``counted``: events that can be rare."""
@@ -66,7 +62,7 @@ _sentences = Matches(r"[^.!?…\n]*[^\W\d_][^.!?…\n]*")
 _MARKERS = rf"(?i)\b(?:{'|'.join(DISCOURSE_MARKERS)})\b"
 HABITS = (
     Habit("sentence length", "words per sentence", _words, _sentences, counted=False),
-    Habit("word length", "letters per word", _letters, _words, counted=False),
+    Habit("word length", "letters per word", lambda text: float(sum(map(len, WORDS.split(text)))), _words, 1, False),
     Habit("function words", "per 100 words", _function_words, _words, 100, counted=False),
     Habit("commas", "per sentence", Matches(","), _sentences),
     Habit("exclamation marks", "per 100 sentences", Matches("!"), _sentences, 100),
@@ -119,17 +115,15 @@ def compare_habits(texts: Sequence[str], own: Sequence[str], others: Sequence[Se
     below that of the exact test of two Poisson rates (Przyborowski and Wilenski 1940): texts without a single
     occurrence have no spread, which does not make a rare thing a habit.
     """
-    rates, p_values = [], []
+    rates: list[tuple[Any, ...]] = []
+    p_values = []
     for habit in HABITS:
         mine, theirs = (_counts(habit, group) for group in (texts, own))
         contrast = [habit.scale * _rate(_counts(habit, group)) for group in others]
-        low, high = _limits(habit, theirs)
-        others_low, others_high = np.nanquantile(contrast, (0.1, 0.9)) if contrast else (math.nan, math.nan)
+        middle = np.nanquantile(contrast, (0.1, 0.9)).tolist() if contrast else (math.nan, math.nan)
         p_values.append(_p(habit, mine, theirs))
-        rates.append((
-            *(habit.name, habit.unit, habit.scale * _rate(mine), habit.scale * _rate(theirs), low, high),
-            *(float(others_low), float(others_high)),
-        ))  # fmt: skip
+        values = (habit.scale * _rate(counts) for counts in (mine, theirs))
+        rates.append((habit.name, habit.unit, *values, *_limits(habit, theirs), *middle))
     return [HabitRate(*rate, p) for rate, p in zip(rates, holm(p_values).tolist(), strict=True)]
 
 
@@ -177,14 +171,13 @@ def _p(habit: Habit, texts: np.ndarray, own: np.ndarray) -> float:
     sizes = [counts.shape[1] for counts in (texts, own)]
     if sizes[0] < 1 or sizes[1] < 2:
         return math.nan
+    exact = 0.0
     if habit.counted:
         together = texts[0].sum() + own[0].sum()
         share = texts[1].sum() / (texts[1].sum() + own[1].sum())
         if together * min(share, 1 - share) < 1 or together < FEWEST:
             return math.nan
         exact = float(binomtest(round(texts[0].sum()), round(together), share).pvalue)
-    else:
-        exact = 0.0
     errors = [_error(texts) ** 2 if sizes[0] > 1 else 0.0, _error(own) ** 2]
     if sizes[0] < FEW_TEXTS:
         errors[0] = max(errors[0], _expected_error(own, texts[1]))

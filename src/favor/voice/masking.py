@@ -55,15 +55,12 @@ def _mask_names(text: str, parts: set[str], ordinary: set[str]) -> tuple[str, in
     for place, word in enumerate(words):
         name = word[0].removesuffix("'s").removesuffix("’s")
         beside = any(
-            0 <= other < len(words) and named[other] and not _between(text, words, min(place, other)).strip(" .")
-            for other in (place - 1, place + 1)
+            not text[words[first].end() : words[first + 1].start()].strip(" .")
+            for first, other in ((place - 1, place - 1), (place, place + 1))
+            if 0 <= other < len(words) and named[other]
         )
         if named[place] and (name not in ordinary or beside):
             pieces += [text[end : word.start()], "[name]"]
             end = word.start() + len(name)
     plain = _NAMES_TOGETHER.sub("[name]", "".join([*pieces, text[end:]]))
     return plain, plain.count("[name]") - text.count("[name]")
-
-
-def _between(text: str, words: list[re.Match[str]], place: int) -> str:
-    return text[words[place].end() : words[place + 1].start()]

@@ -142,9 +142,8 @@ def gained(
     drafts = near.get(DRAFT)
     if drafts is None or isinstance(drafts, str):
         return {}
-    before = _places(drafts)
     return {
-        model: voice_gained(_places(score), before, documents, seed)
+        model: voice_gained(_places(score), _places(drafts), documents, seed)
         for model, score in near.items()
         if model != DRAFT and not isinstance(score, str) and score.passage_words == drafts.passage_words
     }
@@ -167,10 +166,8 @@ def _others(models: VoiceModels, contrast: Mapping[str, Sequence[str]]) -> dict[
     ]
     neutral = passages(neutral_passages(None), NEUTRAL_WORDS)[:NEUTRAL_TEXTS]
     columns = ["client", "document_id", "prompt", "text"]
-    found = {
-        (CONTRAST, author): own
-        for author, own in pieces_of(models, pd.DataFrame(rows, columns=columns), "text").items()
-    }
+    others = pieces_of(models, pd.DataFrame(rows, columns=columns), "text")
+    found = {(CONTRAST, author): own for author, own in others.items()}
     plain = pd.DataFrame([("", f"{place:03d}", "", text) for place, text in enumerate(neutral)], columns=columns)
     return found | {(NEUTRAL, ""): pieces_of(models, plain, "text")[""]}
 
@@ -233,13 +230,10 @@ def summary(found: VoiceReport, record: VoiceRecord, told: Sequence[str]) -> dic
     }
     numbers = {model: {name: each._asdict() for name, each in vars(own).items()} for model, own in found.gains.items()}
     copied = {f"{model}, {split}": asdict(each) for (model, split), each in found.copying.items()}
+    kept = {model: {"kept": own.kept._asdict(), "chance": own.chance} for model, own in found.content.items()}
+    gained = {model: {name: each._asdict() for name, each in own.items()} for model, own in found.gained.items()}
     measures = {"gains": numbers, "shares": shares, "copying": copied, "audit": asdict(found.audit)}
-    measures["content"] = {
-        model: {"kept": kept.kept._asdict(), "chance": kept.chance} for model, kept in found.content.items()
-    }
-    measures["gained"] = {
-        model: {name: value._asdict() for name, value in own.items()} for model, own in found.gained.items()
-    }
+    measures |= {"content": kept, "gained": gained}
     plain: dict[str, object] = command.finite({"digest": record.digest, "findings": list(told), **measures})
     return plain
 

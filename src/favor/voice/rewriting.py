@@ -48,8 +48,7 @@ def run(arguments: argparse.Namespace) -> None:
             f"{folder.path}: was trained to {what}; train one with --task rewrite, or use 'favor voice write'"
         )
     draft = "\n\n".join(read_texts(arguments.draft).values())
-    found = rewritten(open_models(folder, record), draft)
-    print_texts(found, arguments.json)
+    print_texts(rewritten(open_models(folder, record), draft), arguments.json)
 
 
 def print_texts(found: Mapping[str, str], as_json: bool, begun: str = "") -> None:
@@ -129,8 +128,7 @@ def voice_gained(
     found: dict[str, Measured] = {}
     for verifier, own in shares.items():
         before = drafts.get(verifier, {})
-        both = [name for name in own if name in before]
-        if both:
+        if both := [name for name in own if name in before]:
             moved = np.array([own[name] - before[name] for name in both])
             found[verifier] = _mean(moved, np.array([documents[name] for name in both]), seed, "voice gained")
     return found

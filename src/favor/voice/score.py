@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 import numpy as np
 
@@ -136,7 +137,8 @@ def score_voice(
         read[name] = replace(read[name], unscored=read[name].unscored or f"repeats {other}")
     scored = {name: text for name, text in texts.items() if not read[name].unscored}
     if not scored:
-        raise UserError(f"no text can be scored: {_reasons(list(read.values()))}")
+        first, more = next(iter(read.values())), f" (and {len(read) - 1} more)" if len(read) > 1 else ""
+        raise UserError(f"no text can be scored: {first.name} has {first.unscored}{more}")
     length = passage_length([WORDS.count(text) for text in scored.values()])
 
     unread = encoder.unread
@@ -154,15 +156,11 @@ def score_voice(
             f"{who} held-out half has no passage of {length} words, since one text holds most of them; divide that "
             "text, or add texts"
         )
-    profiles = [profile for profile, _ in halves]
-    verifiers = make_verifiers(encoder, profiles, seed)
+    verifiers = make_verifiers(encoder, [profile for profile, _ in halves], seed)
     if "grammar" not in verifiers:
         notes.append("Grammar (LambdaG) is left out: its list of function words is English, and these texts are not.")
     own_texts = _spread(passages_by_text(halves[AUTHOR][1], length))
-    held = [
-        [passage for text in own_texts for passage in text],
-        *(passages(rest, length)[:OTHERS_PASSAGES] for _, rest in halves[1:]),
-    ]
+    held = [[*chain(*own_texts)], *(passages(rest, length)[:OTHERS_PASSAGES] for _, rest in halves[1:])]
     ends = np.cumsum([len(text) for text in own_texts])[:-1]
     parts = {name: passages([text], length) for name, text in scored.items()}
     references = {
@@ -205,13 +203,12 @@ def score_voice(
         notes.append(_far_note("genre, topic or language", [name for name, is_far in far.items() if is_far]))
     if few := [name for name, text in scored.items() if language.few(text)]:
         notes.append(_far_note("language (few function words)", few))
-    groups = list(scored.values()), own, [list(group) for group in others.values()]
     whole = ["\n\n".join(scored[text] for text in inside) for inside in by_document.values()]
     return VoiceScore(
         found,
         shares,
-        compare_habits(whole, _as_texts(own), groups[2]),
-        (_rate(groups[0]), _rate(groups[1]), _rate([text for group in groups[2] for text in group])),
+        compare_habits(whole, _as_texts(own), list(others.values())),
+        (_rate([*scored.values()]), _rate(own), _rate([*chain(*others.values())])),
         units,
         length,
         sum(map(WORDS.count, own)),
@@ -234,7 +231,7 @@ def passages(texts: Sequence[str], words: int) -> list[str]:
 
     Texts shorter than a passage are joined with those after them.
     """
-    return [passage for own in passages_by_text(texts, words) for passage in own]
+    return [*chain(*passages_by_text(texts, words))]
 
 
 def passages_by_text(texts: Sequence[str], words: int) -> list[list[str]]:
@@ -298,25 +295,19 @@ def _first_look(name: str, text: str, known: KnownTexts) -> TextScore:
     return TextScore(name, len(words), share, longest, unscored, False, phrases)
 
 
-def _reasons(texts: Sequence[TextScore]) -> str:
-    more = f" (and {len(texts) - 1} more)" if len(texts) > 1 else ""
-    return f"{texts[0].name} has {texts[0].unscored}{more}"
-
-
 def _halves(texts: Sequence[str], seed: int, author: str) -> tuple[list[str], list[str]]:
     """Part an author's texts in two halves of about as many words: profile and held-out text.
 
     A text stands in one half, but fewer than ``FEWEST_TEXTS`` are cut in pieces first.
     """
     pieces = _as_texts(texts)
-    profile: list[str] = []
-    rest: list[str] = []
+    halves: tuple[list[str], list[str]] = [], []
     sizes = [0, 0]
     for place in numpy_generator(seed, "voice halves", author).permutation(len(pieces)):
         half = int(sizes[1] < sizes[0])
-        (profile, rest)[half].append(pieces[place])
+        halves[half].append(pieces[place])
         sizes[half] += WORDS.count(pieces[place])
-    return profile, rest
+    return halves
 
 
 def _as_texts(texts: Sequence[str]) -> list[str]:

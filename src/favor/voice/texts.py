@@ -50,13 +50,11 @@ def read_author(path: Path) -> list[str]:
         rows = Counter(author for author, _ in _rows(path))
         names = rows.keys() - {""}
         if len(names) > 1:
-            raise UserError(
-                f"{path}: holds texts of {len(names)} authors; keep the rows of one, or give it as --contrast"
-            )
+            remedy = "keep the rows of one, or give it as --contrast"
+            raise UserError(f"{path}: holds texts of {len(names)} authors; {remedy}")
         if names and rows[""]:
-            print(
-                f"{path}: rows that name nobody are taken as those of {printable(*names)}: {rows['']}", file=sys.stderr
-            )
+            whose = f"rows that name nobody are taken as those of {printable(*names)}: {rows['']}"
+            print(f"{path}: {whose}", file=sys.stderr)
     return list(read_texts(path).values())
 
 
@@ -93,9 +91,8 @@ def read_authors(path: Path) -> dict[str, list[str]]:
         if author and WORDS.count(text):
             found.setdefault(author, []).append(text)
     if not found:
-        raise UserError(
-            f"{path}: names no author; give a table with columns 'author' and 'text', or a folder of folders"
-        )
+        remedy = "give a table with columns 'author' and 'text', or a folder of folders"
+        raise UserError(f"{path}: names no author; {remedy}")
     return found
 
 

@@ -58,11 +58,14 @@ def run(arguments: argparse.Namespace) -> None:
     found = own_texts(arguments.texts, arguments.author, dict(arguments.columns))
     start = None if arguments.start is None else read_start(arguments.start)
     record = _record(arguments, folder, found.texts, start)
-    if folder.record.is_file() and not _same(folder.read_record(), record):
-        raise UserError(
-            f"{folder.path}: holds a voice that was trained from other texts or settings; give another folder with "
-            "--voice, or delete it"
-        )
+    if folder.record.is_file():
+        before = folder.read_record()
+        known = {} if before.base_digest is not None else {"base_digest": record.base_digest}  # an earlier version's
+        if before.model_copy(update=known) != record:
+            raise UserError(
+                f"{folder.path}: holds a voice that was trained from other texts or settings; give another folder with "
+                "--voice, or delete it"
+            )
     counts = found.texts.groupby("split")["words"].agg(["size", "sum"])
     for name, what in (("train", "trained on"), ("validation", "validation"), ("test", "held out")):
         texts, words = counts.loc[name]
@@ -125,12 +128,6 @@ def _record(
         seed=SEED,
         digest=digest.hexdigest(),
     )
-
-
-def _same(before: VoiceRecord, record: VoiceRecord) -> bool:
-    """Whether a training goes on; earlier versions recorded no digest of the base."""
-    known = {} if before.base_digest is not None else {"base_digest": record.base_digest}
-    return before.model_copy(update=known) == record
 
 
 def _open(folder: VoiceFolder, record: VoiceRecord) -> BaseModel:

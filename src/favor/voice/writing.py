@@ -21,13 +21,9 @@ def run(arguments: argparse.Namespace) -> None:
         raise UserError(f"{folder.path}: was trained to rewrite drafts; use 'favor voice rewrite'")
     if record.request is not None and arguments.about:
         raise UserError(f"{folder.path}: was trained on instructions; say everything in one, without --about")
-    models = open_models(folder, record)
-    found = written(
-        models, arguments.prompt, arguments.about, arguments.tokens, arguments.temperature, arguments.seed,
-        record.request,
-    )  # fmt: skip
-    begun = "" if record.request is not None else clean_text(arguments.prompt)
-    print_texts(found, arguments.json, begun)
+    how = (arguments.about, arguments.tokens, arguments.temperature, arguments.seed, record.request)
+    found = written(open_models(folder, record), arguments.prompt, *how)
+    print_texts(found, arguments.json, "" if record.request is not None else clean_text(arguments.prompt))
 
 
 def written(
