@@ -124,7 +124,7 @@ def compare_habits(texts: Sequence[str], own: Sequence[str], others: Sequence[Se
         p_values.append(_p(habit, mine, theirs))
         values = (habit.scale * _rate(counts) for counts in (mine, theirs))
         rates.append((habit.name, habit.unit, *values, *_limits(habit, theirs), *middle))
-    return [HabitRate(*rate, p=p) for rate, p in zip(rates, holm(p_values).tolist(), strict=True)]
+    return [HabitRate(*[*rate, p]) for rate, p in zip(rates, holm(p_values).tolist(), strict=True)]
 
 
 def _counts(habit: Habit, texts: Sequence[str]) -> np.ndarray:
