@@ -1,10 +1,5 @@
 """Put STEL and STEL-or-Content to one encoder."""
 
-from favor.running.devices.leases import lease
-
-lease(snakemake)  # before torch is imported
-
-
 from favor.encoders.base import load_encoder
 from favor.encoders.schemas import CERTIFICATE
 from favor.encoders.settings import Certification

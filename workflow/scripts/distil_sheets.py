@@ -1,9 +1,5 @@
 """Distil every client's author sheet and persona from its own training texts; they stay with the client."""
 
-from favor.running.devices.leases import lease
-
-lease(snakemake)  # before torch is imported
-
 from favor.corpora.schemas import CLIENT_TEXTS
 from favor.federation.schemas import AUTHOR_SHEETS
 from favor.federation.settings import SheetDistilling

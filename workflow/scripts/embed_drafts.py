@@ -1,9 +1,5 @@
 """Embed what models are asked, drafts or instructions, in one encoder's space."""
 
-from favor.running.devices.leases import lease
-
-lease(snakemake)  # before torch is imported
-
 import pandas as pd
 
 from favor.corpora.schemas import PROMPTS

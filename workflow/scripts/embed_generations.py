@@ -1,10 +1,5 @@
 """Embed the continuations of every run, and the authors' own continuations, in one encoder's space."""
 
-from favor.running.devices.leases import lease
-
-lease(snakemake)  # before torch is imported
-
-
 import pandas as pd
 
 from favor.corpora.schemas import PROMPTS

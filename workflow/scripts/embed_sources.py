@@ -1,10 +1,5 @@
 """Embed the clients' own texts in one encoder's space."""
 
-from favor.running.devices.leases import lease
-
-lease(snakemake)  # before torch is imported
-
-
 from favor.corpora.schemas import CLIENT_TEXTS
 from favor.encoders.base import load_encoder
 from favor.encoders.schemas import SOURCE_EMBEDDINGS

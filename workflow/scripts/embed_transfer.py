@@ -1,9 +1,5 @@
 """Embed texts of another corpus's clients in one encoder's space; the encoder stays as it is."""
 
-from favor.running.devices.leases import lease
-
-lease(snakemake)  # before torch is imported
-
 from pathlib import Path
 
 from favor.corpora.schemas import ROSTER, SPLITS

@@ -1,9 +1,5 @@
 """Continue every prompt with its client's adapter, many adapters in one batch, and filter what comes."""
 
-from favor.running.devices.leases import lease
-
-lease(snakemake)  # before torch is imported
-
 import numpy as np
 
 from favor.corpora.common_prompts import client_prompts

@@ -1,9 +1,5 @@
 """Continue every prompt with the base model and a longer prompt, and filter what comes."""
 
-from favor.running.devices.leases import lease
-
-lease(snakemake)  # before torch is imported
-
 import pandas as pd
 
 from favor.corpora.common_prompts import client_prompts

@@ -1,9 +1,5 @@
 """Have every request judged, by an endpoint or a model on this machine; answers are kept as they come."""
 
-from favor.running.devices.leases import lease
-
-lease(snakemake)  # before torch is imported
-
 from pathlib import Path
 
 from favor.foundation.parquet import read_parquet, write_parquet

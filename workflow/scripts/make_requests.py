@@ -1,9 +1,5 @@
 """Let the untouched base model turn every passage of the clients into what a model is asked for it."""
 
-from favor.running.devices.leases import lease
-
-lease(snakemake)  # before torch is imported
-
 import sys
 
 from favor.corpora.schemas import CLIENT_TEXTS

@@ -1,9 +1,5 @@
 """Score every continuation, and the authors' own, by the assistant classifier: once a text."""
 
-from favor.running.devices.leases import lease
-
-lease(snakemake)  # before torch is imported
-
 from pathlib import Path
 
 import pandas as pd

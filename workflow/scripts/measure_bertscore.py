@@ -1,9 +1,5 @@
 """Compare every continuation with the author's own by BERTScore, once per text."""
 
-from favor.running.devices.leases import lease
-
-lease(snakemake)  # before torch is imported
-
 from pathlib import Path
 
 import pandas as pd

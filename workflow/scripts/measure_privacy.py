@@ -1,9 +1,5 @@
 """Read the adapters and uploads of one run as an attacker would: losses of texts, links, secrets, canary clients."""
 
-from favor.running.devices.leases import lease
-
-lease(snakemake)  # before torch is imported
-
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path

@@ -1,9 +1,5 @@
 """Quantise a base model once, so that every later job loads a quarter of the bytes and quantises nothing."""
 
-from favor.running.devices.leases import lease
-
-lease(snakemake)  # before torch is imported
-
 from pathlib import Path
 
 from favor.lm.base import open_base, save_base

@@ -1,9 +1,5 @@
 """Choose the held-out texts that every client's model reads, and read them under the base model."""
 
-from favor.running.devices.leases import lease
-
-lease(snakemake)  # before torch is imported
-
 from pathlib import Path
 
 from favor.corpora.neutral import neutral_passages

@@ -1,9 +1,5 @@
 """Read every client's held-out texts, and neutral sentences, under what every client of one run generates with."""
 
-from favor.running.devices.leases import lease
-
-lease(snakemake)  # before torch is imported
-
 from favor.federation.inference import client_adapters, foreign_adapters, generating
 from favor.federation.likelihoods import read_adapters
 from favor.federation.method import Inference

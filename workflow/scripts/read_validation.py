@@ -1,9 +1,5 @@
 """Read the clients' validation texts under the final shared adapter of a track, by which its rate is chosen."""
 
-from favor.running.devices.leases import lease
-
-lease(snakemake)  # before torch is imported
-
 from favor.corpora.schemas import CLIENT_TEXTS
 from favor.federation.inference import client_adapters, generating
 from favor.federation.likelihoods import read_validation

@@ -1,9 +1,5 @@
 """Train an Angular Style Classification Encoder on authors that have no other role."""
 
-from favor.running.devices.leases import lease
-
-lease(snakemake)  # before torch is imported
-
 from pathlib import Path
 
 import pandas as pd

@@ -1,9 +1,5 @@
 """Train and calibrate the classifier behind the assistant score, on people who are not clients."""
 
-from favor.running.devices.leases import lease
-
-lease(snakemake)  # before torch is imported
-
 from pathlib import Path
 
 from favor.corpora.assistant_texts import classifier_texts, human_texts, read_assistant

@@ -1,9 +1,5 @@
 """Train the personal stage of the clients of one job; nothing of it is uploaded."""
 
-from favor.running.devices.leases import lease
-
-lease(snakemake)  # before torch is imported
-
 from favor.corpora.schemas import CLIENT_TEXTS
 from favor.encoders.schemas import SOURCE_EMBEDDINGS
 from favor.federation.client_archive import Place, State, places_of, read_packs, write_pack

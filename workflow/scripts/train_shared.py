@@ -1,9 +1,5 @@
 """Train the shared stage of one round for the clients of one job; write what they upload and what they keep."""
 
-from favor.running.devices.leases import lease
-
-lease(snakemake)  # before torch is imported
-
 from favor.corpora.schemas import ALLOCATION, CLIENT_TEXTS
 from favor.encoders.schemas import SOURCE_EMBEDDINGS
 from favor.federation.canaries import planted

@@ -69,18 +69,12 @@ def jobs_per_device(jobs: int, devices: int) -> int:
 def lease(snakemake: Any) -> str | None:
     """Take one free GPU for the rest of this process, where its rule may use one, and make it the only visible one.
 
-    Waits until one is free. Call it before torch is imported. Returns the device's name, or None where the rule asks
-    for no GPU or there is none (the job then runs as it would without this function). Ends the script with one line
-    where a variable or the folder of locks is at fault, as :func:`favor.running.jobs.job.job` does.
+    Waits until one is free. Call it before CUDA is asked for anything, since a process keeps the devices that it saw
+    then. Returns the device's name, or None where the rule asks for no GPU or there is none. Raises ``UserError`` where
+    a variable or the folder of locks is at fault.
     """
-    if not snakemake.resources.get("gpu", 0):
-        return None
-    try:
-        devices = visible_devices()
-        return _take(devices, str(snakemake.rule)) if devices else None
-    except UserError as error:
-        print(f"error in {snakemake.rule}: {error}", file=sys.stderr, flush=True)
-        sys.exit(1)
+    devices = visible_devices() if snakemake.resources.get("gpu", 0) else ()
+    return _take(devices, str(snakemake.rule)) if devices else None
 
 
 def grow_in_place() -> None:

@@ -12,22 +12,8 @@ from favor.running.folder.output_record import made_outputs
 
 # What the checkout holds: a folder here that is not the results' own.
 CHECKOUT_FOLDERS = {
-    ".ci",
-    ".git",
-    ".github",
-    ".snakemake",
-    ".venv",
-    "benchmarks",
-    "bridges",
-    "config",
-    "containers",
-    "docs",
-    "envs",
-    "profiles",
-    "src",
-    "tests",
-    "tools",
-    "workflow",
+    *(".ci", ".git", ".github", ".snakemake", ".venv", "benchmarks", "bridges", "config", "containers", "docs", "envs"),
+    *("profiles", "src", "tests", "tools", "workflow"),
 }
 _CHOOSE = "choose another folder with --config results=PATH."
 

@@ -9,21 +9,8 @@ from pathlib import Path
 
 # Calls of Snakemake that run no job, and so must change no file.
 _PLANNING = {
-    "--dry-run",
-    "--dryrun",
-    "--lint",
-    "--unlock",
-    "--summary",
-    "--detailed-summary",
-    "--dag",
-    "--rulegraph",
-    "--filegraph",
-    "--list",
-    "--list-rules",
-    "--list-target-rules",
-    "--cleanup-metadata",
-    "--report",
-    "--help",
+    *("--dry-run", "--dryrun", "--lint", "--unlock", "--summary", "--detailed-summary", "--dag", "--rulegraph"),
+    *("--filegraph", "--list", "--list-rules", "--list-target-rules", "--cleanup-metadata", "--report", "--help"),
 }
 
 

@@ -77,7 +77,7 @@ def start(name: str) -> subprocess.Popen[bytes]:
 def fork_local_jobs(workflow: Any, wanted: bool = True, results: Path | None = None) -> None:
     """Let scripts that run on this machine, beside Snakemake and in its environment, be forked, where that is wanted.
 
-    Not those that take a GPU: which one it is must be known before torch is imported. All that are not forked print no
+    Not those that take a GPU, since no fork has been tried on one. All that are not forked print no
     traceback where Ctrl-C meets them while they import. Where no job has left its benchmark in ``results`` yet, all are
     to be done: the server imports its libraries while Snakemake plans them.
     """

@@ -1,4 +1,4 @@
-"""The frame of every workflow script: it takes its configuration and threads from the rule, and logs."""
+"""The frame of every workflow script: it takes its configuration, threads and GPU from the rule, and logs."""
 
 import json
 import sys
@@ -9,6 +9,7 @@ from typing import Any, TypeVar, overload
 import threadpoolctl
 
 from favor.foundation.section import Section
+from favor.running.devices.leases import lease
 from favor.running.jobs.environment import quiet_libraries
 from favor.running.jobs.job_log import logged
 
@@ -28,6 +29,7 @@ def job(snakemake: Any, settings: type[Section] | None = None) -> Iterator[Any]:
     quiet_libraries()
     _compute_as_configured(snakemake)
     with logged(snakemake):
+        lease(snakemake)  # the imports before have asked for no GPU
         cfg = dict(snakemake.params.get("cfg", None) or {})
         yield cfg if settings is None else settings.model_validate_json(json.dumps(cfg))
 
