@@ -11,7 +11,7 @@ from favor.analysis.settings import Compared, ComparedRows
 from favor.federation import settings
 from favor.foundation.section import Section, key, section
 from favor.paper.settings import Numbers
-from favor.plan import LOADED, ONE_SECTION
+from favor.plan import LOADED, SECTIONS
 from favor.plan.job_settings import job_settings, to_params
 from favor.plan.keys import Key, run_key
 from favor.publish.settings import Bundle
@@ -146,7 +146,7 @@ def test_what_jobs_of_scores_and_report_are_handed_is_what_their_classes_take(pl
             (Scoring, evaluation.score_settings(Key(experiment="demo", family=family)))
             for family in evaluation.families("demo")
         ),
-        (BertScoring, evaluation.measure_bertscore_settings(key)),
+        (BertScoring, planner.settings_of("measure_bertscore")(key)),
         (Efficiency, evaluation.score_efficiency_settings(key)),
         (ComparedRows, evaluation.compare_all_settings(key)),
         (Compared, evaluation.compare_methods_settings(Key(experiment="demo", label="phase1-ablation-paired-tests"))),
@@ -169,6 +169,6 @@ def test_what_jobs_of_scores_and_report_are_handed_is_what_their_classes_take(pl
 def test_tables_of_stages_name_scripts_and_no_second_source_of_their_settings(plan, repository) -> None:
     """A stage of another name would lose its settings, or the plug-ins that its fingerprint holds."""
     stages = {path.stem for path in (repository / "workflow" / "scripts").glob("*.py")}
-    assert ONE_SECTION.keys() | LOADED.keys() <= stages
+    assert SECTIONS.keys() | LOADED.keys() <= stages
     parts = vars(plan()).values()
-    assert not [stage for stage in ONE_SECTION for part in parts if hasattr(part, f"{stage}_settings")]
+    assert not [stage for stage in SECTIONS for part in parts if hasattr(part, f"{stage}_settings")]

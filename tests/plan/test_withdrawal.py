@@ -107,7 +107,7 @@ def test_only_what_follows_from_its_participation_changes(plan, per_job) -> None
             assert (settings, files) == (had, read)
         assert client not in str(settings) or settings.withdrawn == [client]
     run = run_key("micro", "1", "favor")
-    assert left.training.make_schedule_settings(run) == whole.training.make_schedule_settings(run)
+    assert left.settings_of("make_schedule")(run) == whole.settings_of("make_schedule")(run)
 
 
 def test_the_pooled_reference_leaves_its_texts_out_and_evaluators_read_what_remains(plan) -> None:

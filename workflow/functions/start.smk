@@ -19,10 +19,11 @@ from favor.config.files import check_files
 from favor.config.resolve import resolve
 from favor.foundation.errors import UserError
 from favor.foundation.registry import PACKAGE_ROOT as SOURCE
+from favor.foundation.section import check_known
 from favor.plan import Planner
 from favor.plan.optional_dependencies import check_software
 from favor.running.jobs.environment import export_source, only_planning
-from favor.running.invalidation.changes import Changes, check_accept
+from favor.running.invalidation.changes import Changes
 from favor.running.invalidation.fingerprint import PRELOADED, source_code
 from favor.running.invalidation.job_inputs import (
     FOLDER,
@@ -47,7 +48,9 @@ try:
     planner = Planner(resolve(config), ROOT)
     results, accepted = Path(planner.config.results), planner.config.accept
     scripts = ROOT / "workflow" / "scripts"
-    check_accept(accepted, {path.stem for path in scripts.glob("*.py")})
+    for name in accepted:
+        stages = [path.stem for path in scripts.glob("*.py")]
+        check_known(name, stages, "accept", "stage")
     planning = only_planning(sys.argv[1:])
     source = source_code(SOURCE)
     changes = Changes(

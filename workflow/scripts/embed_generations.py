@@ -7,16 +7,15 @@ from favor.encoders.base import load_encoder
 from favor.encoders.schemas import GENERATION_EMBEDDINGS, SOURCE_EMBEDDINGS
 from favor.encoders.settings import Encoding
 from favor.federation.schemas import GENERATIONS
-from favor.foundation.parquet import read_parquet, write_parquet
+from favor.foundation.parquet import read_tables, write_parquet
 from favor.running.jobs.job import job
 from favor.running.jobs.progress import Progress
 from favor.scores.inputs import RUN_KEYS
 
 with job(snakemake, Encoding) as settings:
-    generations = pd.concat([read_parquet(p, GENERATIONS) for p in snakemake.input.generations], ignore_index=True)
-    prompts = pd.concat([read_parquet(p, PROMPTS) for p in snakemake.input.prompts], ignore_index=True)
-    shared = [read_parquet(p, GENERATIONS) for p in snakemake.input.common_generations]
-    common = pd.concat([GENERATIONS.empty(), *shared], ignore_index=True)
+    generations = read_tables(snakemake.input.generations, GENERATIONS)
+    prompts = read_tables(snakemake.input.prompts, PROMPTS)
+    common = read_tables(snakemake.input.common_generations, GENERATIONS)
     texts = [*generations["text"], *prompts["gold_text"]]
     encoder = load_encoder(settings.encoder.spec, settings.encoder.path)
     progress = Progress(f"embeddings, {snakemake.wildcards.encoder}", len({*texts, *common["text"]}), "texts")

@@ -1,14 +1,11 @@
 """Print one table of the paper from its declared specification: Parquet, LaTeX and HTML."""
 
-import pandas as pd
-
 from favor.analysis.schemas import COMPARISONS, EVIDENCE
 from favor.corpora.schemas import PROMPTS
 from favor.foundation.files import write_text
-from favor.foundation.parquet import read_parquet, write_parquet
+from favor.foundation.parquet import read_parquet, read_tables, write_parquet
 from favor.paper.values import load_paper_values
 from favor.running.jobs.job import job
-from favor.scores.metric import scores_frame
 from favor.scores.schemas import SCORES
 from favor.tables.build import build_table
 from favor.tables.cell_table import TABLE_CELLS
@@ -20,8 +17,7 @@ from favor.tables.settings import PrintedTable
 with job(snakemake, PrintedTable) as settings:
     context, label = settings.context, snakemake.wildcards.label
     # A table of configuration alone reads no scores.
-    families = [read_parquet(path, SCORES) for path in snakemake.input.scores]
-    scores = pd.concat(families, ignore_index=True) if families else scores_frame([])
+    scores = read_tables(snakemake.input.scores, SCORES)
     prompts = [read_parquet(path, PROMPTS, ["client", "document_id"]) for path in snakemake.input.prompts]
     posts = EvaluationPosts.of(dict(zip(context.seeds, prompts, strict=True)), context.prompts)
     retrieval = [read_parquet(path, SCORES) for path in snakemake.input.retrieval]

@@ -6,7 +6,7 @@ import pandas as pd
 
 from favor.encoders.assistant import load_assistant
 from favor.federation.schemas import GENERATIONS
-from favor.foundation.parquet import read_parquet, write_parquet
+from favor.foundation.parquet import read_tables, write_parquet
 from favor.running.jobs.job import job
 from favor.running.jobs.progress import Progress
 from favor.scores.inputs import RUN_KEYS, load_prompts
@@ -14,7 +14,7 @@ from favor.scores.schemas import ASSISTANT
 from favor.scores.settings import Seeds
 
 with job(snakemake, Seeds) as settings:
-    generations = pd.concat([read_parquet(path, GENERATIONS) for path in snakemake.input.generations])
+    generations = read_tables(snakemake.input.generations, GENERATIONS)
     prompts = load_prompts(dict(zip(settings.seeds, map(Path, snakemake.input.prompts), strict=True)))
     golds = prompts.assign(method="gold", sample=0, text=prompts["gold_text"])
     table = pd.concat([frame[[*RUN_KEYS, "text"]] for frame in (generations, golds)], ignore_index=True)

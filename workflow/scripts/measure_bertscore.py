@@ -2,10 +2,8 @@
 
 from pathlib import Path
 
-import pandas as pd
-
 from favor.federation.schemas import GENERATIONS
-from favor.foundation.parquet import read_parquet, write_parquet
+from favor.foundation.parquet import read_tables, write_parquet
 from favor.running.jobs.job import job
 from favor.scores.bertscore import bertscores
 from favor.scores.inputs import load_prompts
@@ -13,7 +11,6 @@ from favor.scores.schemas import BERTSCORE
 from favor.scores.settings import BertScoring
 
 with job(snakemake, BertScoring) as settings:
-    frames = [read_parquet(path, GENERATIONS) for path in snakemake.input.generations]
     prompts = load_prompts(dict(zip(settings.seeds, map(Path, snakemake.input.prompts), strict=True)))
-    table = bertscores(pd.concat(frames, ignore_index=True), prompts, settings.bertscore)
+    table = bertscores(read_tables(snakemake.input.generations, GENERATIONS), prompts, settings.bertscore)
     write_parquet(table, snakemake.output.bertscore, BERTSCORE)

@@ -2,11 +2,9 @@
 
 from pathlib import Path
 
-import pandas as pd
-
 from favor.encoders.schemas import GENERATION_EMBEDDINGS, SOURCE_EMBEDDINGS
 from favor.federation.schemas import GENERATIONS
-from favor.foundation.parquet import read_parquet, write_parquet
+from favor.foundation.parquet import read_parquet, read_tables, write_parquet
 from favor.running.jobs.job import job
 from favor.scores.inputs import load_prompts
 from favor.scores.schemas import BERTSCORE, UTILITY
@@ -14,10 +12,9 @@ from favor.scores.settings import Seeds
 from favor.scores.utility_table import utility
 
 with job(snakemake, Seeds) as settings:
-    frames = [read_parquet(path, GENERATIONS) for path in snakemake.input.generations]
     prompts = load_prompts(dict(zip(settings.seeds, map(Path, snakemake.input.prompts), strict=True)))
     table = utility(
-        pd.concat(frames, ignore_index=True),
+        read_tables(snakemake.input.generations, GENERATIONS),
         prompts,
         read_parquet(snakemake.input.bertscore, BERTSCORE),
         read_parquet(snakemake.input.embeddings, GENERATION_EMBEDDINGS),

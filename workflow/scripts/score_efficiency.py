@@ -1,10 +1,8 @@
 """Score what every run sent, kept and trained, from the boundary record, the training logs and recorded wall times."""
 
-import pandas as pd
-
 from favor.federation.ranks import mean_share
 from favor.federation.schemas import BOUNDARY, TRAINING_LOG
-from favor.foundation.parquet import read_parquet, write_parquet
+from favor.foundation.parquet import read_parquet, read_tables, write_parquet
 from favor.foundation.tensors import safetensors_shapes
 from favor.running.jobs.job import job
 from favor.scores.efficiency import efficiency_scores, trained_parameters, wall_seconds
@@ -12,12 +10,10 @@ from favor.scores.schemas import SCORES
 from favor.scores.settings import Efficiency
 
 with job(snakemake, Efficiency) as settings:
-    nothing = TRAINING_LOG.empty()
     logs, seconds = {}, {}
     for run in settings.runs:
         key = (run.seed, run.method)
-        frames = [read_parquet(path, TRAINING_LOG) for path in run.logs]
-        logs[key] = pd.concat([nothing, *frames], ignore_index=True)
+        logs[key] = read_tables(run.logs, TRAINING_LOG)
         seconds[key] = wall_seconds(run.benchmarks)
     shapes = [safetensors_shapes(path) for path in snakemake.input.adapters] or [{}] * len(settings.seeds)
     adapters = dict(zip(settings.seeds, shapes, strict=True))

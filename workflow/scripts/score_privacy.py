@@ -1,9 +1,7 @@
 """Score what was read of every attacked row: how well each attack does, and how sure that is."""
 
-import pandas as pd
-
 from favor.encoders.schemas import SOURCE_EMBEDDINGS
-from favor.foundation.parquet import read_parquet, write_parquet
+from favor.foundation.parquet import read_parquet, read_tables, write_parquet
 from favor.running.jobs.job import job
 from favor.scores.schemas import SCORES
 from favor.studies.privacy.privacy import Readings, distinctiveness, privacy_scores
@@ -21,10 +19,7 @@ CLIENTS, LEAVERS = ("canary_cosine", "empirical_epsilon"), ("leaver_auc", "leave
 with job(snakemake, PrivacyScoring) as settings:
     tables = (PRIVACY_LOSSES, PRIVACY_LINKS, PRIVACY_CANARIES, PRIVACY_CANARY_CLIENTS, PRIVACY_NORMS)
     readings = list(snakemake.input.readings)
-    found = [
-        pd.concat([read_parquet(path, table) for path in readings[at :: len(tables)]])
-        for at, table in enumerate(tables)
-    ]
+    found = [read_tables(readings[at :: len(tables)], table) for at, table in enumerate(tables)]
     distinct = distinctiveness(read_parquet(snakemake.input.style, SOURCE_EMBEDDINGS))
     of_rows = {}
     for method in settings.methods:

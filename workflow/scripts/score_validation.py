@@ -1,9 +1,7 @@
 """Score how well every run's models predict the clients' validation texts, from the training logs."""
 
-import pandas as pd
-
 from favor.federation.schemas import TRAINING_LOG
-from favor.foundation.parquet import read_parquet, write_parquet
+from favor.foundation.parquet import read_tables, write_parquet
 from favor.running.jobs.job import job
 from favor.scores.schemas import SCORES
 from favor.scores.settings import ValidationScoring
@@ -13,7 +11,7 @@ with job(snakemake, ValidationScoring) as settings:
     losses: dict[str, list[dict[str, float]]] = {}
     changes: dict[str, list[dict[str, float]]] = {}
     for run in settings.runs:
-        log = pd.concat([TRAINING_LOG.empty(), *(read_parquet(path, TRAINING_LOG) for path in run.logs)])
+        log = read_tables(run.logs, TRAINING_LOG)
         losses.setdefault(run.method, []).append(final_losses(log, run.stage, run.stopped))
         if run.stage == "personal":
             changes.setdefault(run.method, []).append(personal_changes(log, run.stopped))

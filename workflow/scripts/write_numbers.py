@@ -2,13 +2,11 @@
 
 from pathlib import Path
 
-import pandas as pd
-
 from favor.analysis.schemas import COORDINATE_EFFECTS
 from favor.corpora.schemas import ALLOCATION
 from favor.federation.schemas import GATES
 from favor.foundation.files import read_json, write_json, write_text
-from favor.foundation.parquet import read_parquet
+from favor.foundation.parquet import read_parquet, read_tables
 from favor.paper.measured_numbers import judged_numbers, measured_numbers, validated_numbers
 from favor.paper.numbers import numbers_of
 from favor.paper.settings import Numbers
@@ -23,14 +21,12 @@ with job(snakemake, Numbers) as settings:
     written = {}
     for name, wanted in settings.experiments.items():
         tables = {label: read_parquet(path, TABLE_CELLS) for label, path in wanted.tables.items()}
-        gates = [read_parquet(path, GATES) for path in wanted.gates]
-        effects = [read_parquet(path, COORDINATE_EFFECTS) for path in wanted.effects]
         written[name] = numbers_of(tables, wanted.paper_dataset, wanted.whole)
         measured = measured_numbers(
             read_parquet(wanted.allocation, ALLOCATION),
             wanted.participations,
-            pd.concat(effects or [COORDINATE_EFFECTS.empty()], ignore_index=True),
-            pd.concat(gates or [GATES.empty()], ignore_index=True),
+            read_tables(wanted.effects, COORDINATE_EFFECTS),
+            read_tables(wanted.gates, GATES),
             {role: read_json(path)["manifest"] for role, path in wanted.encoders.items()},
             wanted.paper_dataset,
         )

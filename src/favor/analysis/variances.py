@@ -22,7 +22,7 @@ import pandas as pd
 from favor.federation.schemas import LIKELIHOOD
 from favor.foundation.errors import UserError
 from favor.foundation.files import read_json, write_text
-from favor.foundation.parquet import read_parquet
+from favor.foundation.parquet import read_parquet, read_tables
 from favor.lm.settings import OutputFilter
 from favor.scores import likelihood, profiles, prototypes, voice_kept
 from favor.scores.author_profiles import make_profiles
@@ -116,7 +116,7 @@ def _values(
 
     readings = files("likelihood.parquet")
     if readings:
-        found |= _likelihood(pd.concat([read_parquet(path, LIKELIHOOD) for path in readings], ignore_index=True))
+        found |= _likelihood(read_tables(readings, LIKELIHOOD))
     else:
         why_not |= dict.fromkeys(("likelihood_voice_gain", "likelihood_top1"), "no likelihoods were read")
     encoder, generations = experiment["style_encoder"], files("generations.parquet")

@@ -6,10 +6,10 @@ from pathlib import Path
 import pandas as pd
 
 from favor.federation.schemas import GENERATIONS
-from favor.foundation.parquet import read_parquet
+from favor.foundation.parquet import read_tables
 
 
 def first_samples(paths: Iterable[str | Path]) -> pd.DataFrame:
     """Return the table ``generations`` of several runs, of every prompt its first sample only."""
-    found = pd.concat([read_parquet(path, GENERATIONS) for path in paths], ignore_index=True)
+    found = read_tables(paths, GENERATIONS)
     return found[found["sample"] == 0].reset_index(drop=True)

@@ -14,7 +14,7 @@ from favor.federation.schemas import GENERATIONS, TRAINING_LOG
 from favor.figures.identity import Methods
 from favor.figures.specs import FigureInput
 from favor.foundation.files import read_json
-from favor.foundation.parquet import read_parquet
+from favor.foundation.parquet import read_parquet, read_tables
 from favor.foundation.schemas import Table
 from favor.paper.names import encoder_name
 from favor.running.jobs.losses import LOSSES
@@ -59,20 +59,15 @@ class FigureData:
 
     def table(self, name: FigureInput, columns: Sequence[str] | None = None) -> pd.DataFrame:
         """Return an input as one table, its files one after another; of ``columns`` only, where they are given."""
-        chosen = None if columns is None else list(columns)
-        return pd.concat([read_parquet(path, TABLES[name], chosen) for path in self.files[name]], ignore_index=True)
+        return read_tables(self.files[name], TABLES[name], columns)
 
     def scores(self) -> pd.DataFrame:
         """Return the table ``scores`` of all families asked for."""
-        return pd.concat([read_parquet(path, SCORES) for path in self.files["scores"]], ignore_index=True)
+        return read_tables(self.files["scores"], SCORES)
 
     def training_logs(self) -> dict[str, pd.DataFrame]:
         """Return the table ``training_log`` of every row that trains, by row."""
-        return {
-            method: pd.concat([read_parquet(path, TRAINING_LOG) for path in self.logs[method]], ignore_index=True)
-            for method in self.methods
-            if self.logs[method]
-        }
+        return {row: read_tables(self.logs[row], TRAINING_LOG) for row in self.methods if self.logs[row]}
 
     def pretraining_losses(self) -> pd.DataFrame:
         """Return the table ``losses`` of the base model's pretraining, empty where no run kept it."""

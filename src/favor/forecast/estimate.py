@@ -269,7 +269,7 @@ def estimate(planner: Planner, only: str | None = None) -> dict[str, Any]:
     return {
         "jobs": dict(jobs),
         "tokens": {name: dict(counted) for name, counted in tokens.items()},
-        "gpu_hours": operations / (costs.cluster.gpu_teraflops * 1e12) / 3600,
+        "gpu_hours": operations / (planner.config.cluster.gpu_teraflops * 1e12) / 3600,
         "host_memory_gib": costs.largest_memory_mb(on_gpu) * 1e6 / GIB,
         "upload_gib": up / GIB,
         "download_gib": down / GIB,

@@ -6,7 +6,7 @@ other column ranges would quote texts, so they are left out.
 """
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -59,6 +59,12 @@ def read_parquet(path: str | Path, table: Table, columns: Sequence[str] | None =
                 f"{path}: column '{name}' is {found}, not {schema.field(name).type}; delete it and run again"
             )
     return arrow.to_pandas()
+
+
+def read_tables(paths: Iterable[str | Path], table: Table, columns: Sequence[str] | None = None) -> pd.DataFrame:
+    """Read several files of the declared ``table`` as one, empty for no file; raises as :func:`read_parquet`."""
+    frames = [read_parquet(path, table, columns) for path in paths]
+    return pd.concat(frames, ignore_index=True) if frames else table.empty()
 
 
 def _same_type(found: pa.DataType, declared: pa.DataType) -> bool:

@@ -143,8 +143,8 @@ def one_line(text: str) -> str:
     return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
 
 
-def check_known(name: str, valid: Iterable[str], where: str) -> None:
+def check_known(name: str, valid: Iterable[str], where: str, kind: str = "") -> None:
     """Raise ``UserError`` unless ``name`` is one of the ``valid`` names, with the nearest of them."""
     valid = list(valid)
     if name not in valid:
-        refuse(where, f"there is no '{name}'; {nearest(name, valid)}")
+        refuse(where, f"there is no {kind and f'{kind} '}'{name}'; {nearest(name, valid)}")

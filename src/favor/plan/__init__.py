@@ -6,14 +6,25 @@ from pathlib import Path
 
 from favor.config.configuration import Configuration
 from favor.config.row_checks import check_families
-from favor.corpora.settings import AuthorMeasuring, DocumentBuilding, NearDuplicates, RoleAssignment, Withdrawals
+from favor.corpora.settings import (
+    AuthorMeasuring,
+    DemoAssistant,
+    DemoCorpus,
+    DocumentBuilding,
+    NearDuplicates,
+    RoleAssignment,
+    TextAllocation,
+    Withdrawals,
+)
+from favor.encoders.settings import StyleEncoder
+from favor.federation.settings import Scheduling
 from favor.foundation.registry import CORPUS_READERS, ENCODER_KINDS, FIGURES, METRIC_FAMILIES
 from favor.foundation.section import Section
 from favor.lm.settings import ModelTraining, Vocabulary
 from favor.plan.costs import Costs
 from favor.plan.evaluation import Evaluation
 from favor.plan.figures import Figures
-from favor.plan.job_settings import Parameter, job_settings, to_params
+from favor.plan.job_settings import Parameter, job_settings, not_none, to_params
 from favor.plan.keys import Key
 from favor.plan.preparation import Preparation
 from favor.plan.privacy import PrivacyAudit
@@ -25,7 +36,7 @@ from favor.plan.studies import Studies
 from favor.plan.tables import Sweeps, Tables
 from favor.plan.targets import Targets
 from favor.plan.training import Training
-from favor.scores.settings import Seeds
+from favor.scores.settings import BertScoring, Seeds
 from favor.studies.settings import AuditPage
 
 
@@ -55,9 +66,9 @@ class Planner:
 
     def settings_of(self, stage: str) -> Callable[[Key], Parameter] | None:
         """Return the function that makes the parameter ``cfg`` of a stage; None where its jobs read no settings."""
-        if stage in ONE_SECTION:
-            kind, section = ONE_SECTION[stage]
-            return lambda key: to_params(job_settings(kind, section(self.project, key)))
+        if stage in SECTIONS:
+            kind, *sections = SECTIONS[stage]
+            return lambda key: to_params(job_settings(kind, *(section(self.project, key) for section in sections)))
         parts = [part for part in vars(self).values() if isinstance(part, PlannerComponent)]
         for settings in (getattr(part, f"{stage}_settings", None) for part in parts):
             if settings is not None:
@@ -70,16 +81,22 @@ class Planner:
         return None if loaded is None else partial(loaded, self)
 
 
-# Stages whose jobs read keys of one section of the configuration and nothing else.
-ONE_SECTION: dict[str, tuple[type[Section], Callable[[Project, Key], Section]]] = {
+# Stages whose jobs read keys of sections of the configuration and nothing else.
+SECTIONS: dict[str, tuple[type[Section], *tuple[Callable[[Project, Key], Section], ...]]] = {
+    "make_demo_corpus": (DemoCorpus, lambda project, key: not_none(project.corpus_section(key).demo)),
     "build_documents": (DocumentBuilding, Project.corpus_section),
     "find_near_duplicates": (NearDuplicates, Project.corpus_section),
     "measure_authors": (AuthorMeasuring, Project.corpus_section),
     "assign_roles": (RoleAssignment, Project.corpus_section),
+    "allocate_texts": (TextAllocation, Project.experiment, Project.own_corpus),
     "train_tokenizer": (Vocabulary, Project.pretraining),
     "pretrain_base": (ModelTraining, Project.pretraining),
+    "train_asce": (StyleEncoder, lambda project, key: project.config.encoders[key.encoder]),
+    "make_demo_assistant": (DemoAssistant, Project.demo_assistant),
+    "make_schedule": (Scheduling, Project.experiment, lambda project, key: project.experiment(key).federation),
     "drop_withdrawn_clients": (Withdrawals, Project.experiment),
     "measure_assistant": (Seeds, Project.experiment),
+    "measure_bertscore": (BertScoring, Project.experiment, lambda project, key: project.experiment(key).evaluation),
     "measure_utility": (Seeds, Project.experiment),
     "make_2afc_page": (AuditPage, Project.audit),
 }

@@ -5,23 +5,21 @@ GPU counts have an effect. ``favor plan`` multiplies the same operations (:mod:`
 """
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
 from favor.config.experiments import Experiment
-from favor.federation.method import POOLED, PersonalStage, SharedStage
-from favor.foundation.errors import UserError
+from favor.federation.method import POOLED, SharedStage
 from favor.foundation.gguf import GgufHeader, read_header
-from favor.foundation.names import nearest
+from favor.foundation.section import check_known
 from favor.lm.settings import PASS_BYTES, STACK_BYTES
-from favor.plan.job_settings import not_none
 from favor.plan.keys import Key
 from favor.plan.readings import read_length
 from favor.plan.training import TrainingComponent
-from favor.running.settings import Cluster, Stage
+from favor.running.settings import Stage
 
 PRETRAINED_PARAMETERS = 3_000_000_000  # of a base model whose configuration names no number
 WIDTHS_SHARE = 0.01 / 16  # inputs and outputs of all projections, to the parameters of a model of 3 billion
@@ -93,23 +91,18 @@ def pass_tokens(experiment: Experiment, words: float, clients: int) -> float:
 
 
 def tables_mb(files: Iterable[str]) -> float:
-    """Return the MB of a job's tables; adapters are read one by one, and weights are counted by model."""
     return sum(os.stat(str(path)).st_size for path in files if not str(path).endswith(".safetensors")) / 1e6
 
 
 class Costs(TrainingComponent):
     """The resources of a project's jobs, by :data:`OPERATIONS` of base models."""
 
-    @property
-    def cluster(self) -> Cluster:
-        return self.config.cluster
-
     @cached_property
     def loads(self) -> dict[str, Load]:
         """What the jobs of each stage load. Jobs of a stage that is not named here read tables alone."""
         base, adapters, streamed = Load(model=self.base_model), Load(self._adapter_work), Load(streamed=True)
         encoder, classifier = Load(gpus=self._encoder_gpus), Load(gpus=lambda key: self._gpu("auto"))
-        generation = Load(self.generation_work, self.base_model)
+        generation, training = Load(self.generation_work, self.base_model), Load(self._stage_work, self.base_model)
         return {
             **dict.fromkeys(("build_documents", "select_common_prompts", "check_corpus"), streamed),
             "pretrain_base": Load(gpus=lambda key: 0),
@@ -118,8 +111,7 @@ class Costs(TrainingComponent):
             **dict.fromkeys(("train_asce", "certify_encoder", "embed_sources", "embed_generations"), encoder),
             **dict.fromkeys(("embed_drafts", "embed_transfer"), encoder),
             **dict.fromkeys(("train_assistant", "measure_assistant", "measure_bertscore"), classifier),
-            "train_shared": Load(self._shared_work, self.base_model),
-            "train_personal": Load(self._personal_work, self.base_model),
+            **dict.fromkeys(("train_shared", "train_personal"), training),
             **dict.fromkeys(("sum_uploads", "combine_uploads", "aggregate", "export_adapters"), adapters),
             **dict.fromkeys(("generate", "generate_part", "generate_prompted"), generation),
             "read_likelihoods": Load(self._reading_work, self.base_model),
@@ -131,7 +123,7 @@ class Costs(TrainingComponent):
     # GPUs
 
     def _gpu(self, device: str) -> int:
-        return int(self.cluster.gpu and device != "cpu")
+        return int(self.config.cluster.gpu and device != "cpu")
 
     def _model_gpu(self, name: str | None) -> int:
         return 0 if name is None else self._gpu(self.config.base_models[name].device)
@@ -145,7 +137,6 @@ class Costs(TrainingComponent):
         return self.project.experiment(key).base_model
 
     def _judge_model(self, key: Key) -> str | None:
-        """Return the base model that judges, where the judge runs on this machine."""
         judges = self.project.experiment(key).studies.judges
         return judges.base_model if judges is not None and judges.model == "local" else None
 
@@ -191,7 +182,6 @@ class Costs(TrainingComponent):
         return self.parameters(name) * size / 1e6
 
     def adapter_mb(self, key: Key) -> float:
-        """Return the size of one client's adapter of an experiment (float32)."""
         return 4 * self.project.experiment(key).lora.rank * self.widths(self.base_model(key)) / 1e6
 
     def _values_mb(self, key: Key, clients: int, gpu: int) -> float:
@@ -214,10 +204,7 @@ class Costs(TrainingComponent):
         return 3 * self.adapter_mb(key) * self.training.beside(key, self.project.experiment(key).federation.rounds)
 
     def largest_memory_mb(self, on_gpu: Callable[[str], bool]) -> float:
-        """Return the host memory of the largest training job, without the tables that it reads.
-
-        ``on_gpu``: whether a base model is trained on a GPU.
-        """
+        """Return the host memory of the largest training job; ``on_gpu``: whether a base model is trained on a GPU."""
         sizes = [0.0]
         for run in (run for name in self.experiments for run in self.training.runs(name)):
             name, gpu = self.base_model(run), on_gpu(self.base_model(run))
@@ -229,12 +216,10 @@ class Costs(TrainingComponent):
 
     # Work
 
-    def _stage_work(
-        self, key: Key, files: Any, stage: SharedStage | PersonalStage, clients: Sequence[str]
-    ) -> tuple[float, float]:
+    def _stage_work(self, key: Key, files: Any) -> tuple[float, float]:
         """Return the work of a stage's job, by the words of its clients in its input ``texts``."""
-        experiment, name = self.project.experiment(key), self.base_model(key)
-        federation = experiment.federation
+        experiment, name, clients = self.project.experiment(key), self.base_model(key), self.training.job_clients(key)
+        federation, stage = experiment.federation, self.training.trained_stage(key)
         exposure = federation.rounds * federation.clients_per_round / experiment.clients * federation.answers
         passes = exposure if stage.epochs is None else stage.epochs
         steps = passes * max(1, stage.inner_steps if isinstance(stage, SharedStage) else 0)
@@ -243,15 +228,7 @@ class Costs(TrainingComponent):
         memory = self._values_mb(key, len(clients), self._model_gpu(name)) + self._beside_mb(key)
         return operations * self.parameters(name), memory
 
-    def _shared_work(self, key: Key, files: Any) -> tuple[float, float]:
-        return self._stage_work(key, files, self.training.stage(key), self.training.job_clients(key))
-
-    def _personal_work(self, key: Key, files: Any) -> tuple[float, float]:
-        stage = not_none(self.project.plan(key).personal)
-        return self._stage_work(key, files, stage, self.training.job_clients(key))
-
     def prompts_of(self, key: Key) -> int:
-        """Return how many prompts a client continues, its own and the common ones."""
         prompts = self.project.experiment(key).prompts
         return prompts.per_client + (0 if prompts.common is None else prompts.common.count)
 
@@ -274,20 +251,19 @@ class Costs(TrainingComponent):
         return texts * (experiment.prompts.prefix_tokens + read_length(experiment))
 
     def _reading_work(self, key: Key, files: Any) -> tuple[float, float]:
-        """Return the work of reading these texts under every client's model; memory holds all adapters."""
         clients = self.project.experiment(key).clients
         operations = OPERATIONS["reading"] * self.parameters(self.base_model(key)) * self.read_tokens(key)
         return operations * clients, 3 * self.adapter_mb(key) * clients + self._beside_mb(key)
 
     def _adapter_work(self, key: Key, files: Any) -> tuple[float, float]:
-        """Return the work of making one adapter of any number of adapters, which are read tensor by tensor."""
         return 0, 6 * self.adapter_mb(key) + self._beside_mb(key)
 
     # Resources of a rule
 
     def asks(self, stage: str) -> dict[str, object]:
         """Return the resources of a rule, in Snakemake's form; ``stage`` is the name of the rule or of its script."""
-        cluster, own, load = self.cluster, self.cluster.stages.get(stage, Stage()), self.loads.get(stage, Load())
+        cluster = self.config.cluster
+        own, load = cluster.stages.get(stage, Stage()), self.loads.get(stage, Load())
         light = load.streamed or stage not in self.loads
         plain_mb, plain_minutes = PLAIN if light else COUNTED if load.work else UNCOUNTED
 
@@ -332,9 +308,6 @@ class Costs(TrainingComponent):
 
     def check_stages(self, rules: Iterable[str]) -> None:
         """Check the names of rules in section ``cluster``. Raises ``UserError`` naming the nearest rule."""
-        names = sorted(rules)
-        given: Mapping[str, Iterable[str]] = {"local": self.cluster.local, "stages": self.cluster.stages}
-        for key, stages in given.items():
-            for name in stages:
-                if name not in names:
-                    raise UserError(f"config key 'cluster.{key}': there is no stage '{name}'; {nearest(name, names)}")
+        cluster, names = self.config.cluster, sorted(rules)
+        for key, name in (*(("local", name) for name in cluster.local), *(("stages", name) for name in cluster.stages)):
+            check_known(name, names, f"cluster.{key}", "stage")

@@ -18,7 +18,7 @@ from favor.plan.readings import FAMILY as VALIDATION
 from favor.plan.tables import RETRIEVAL, Tables
 from favor.plan.training import TrainingComponent
 from favor.report.settings import Gallery
-from favor.scores.settings import BertScoring, Efficiency, Scores, Scoring, Spaces, TrainedRun
+from favor.scores.settings import Efficiency, Scores, Scoring, Spaces, TrainedRun
 from favor.studies.settings import TaskScoring
 
 _COMMON = "prompts.common"
@@ -66,7 +66,6 @@ class Evaluation(TrainingComponent):
         ]
 
     def read_optionally(self, experiment: str, figure: str) -> list[str]:
-        """Return the metric families that a figure reads besides those that it needs."""
         return sorted(set(declared_figure(figure).optional) & set(self.tables.computable(experiment)))
 
     def sampling(self, experiment: str) -> dict[str, list[float]]:
@@ -128,12 +127,10 @@ class Evaluation(TrainingComponent):
         return self.common_generations(key) if self._reads_common(key) else []
 
     def family_common_embeddings(self, key: Key) -> list[str]:
-        """Return the embeddings of these generations in every space."""
         spaces = self.project.encoders_of(key.experiment) if self._reads_common(key) else []
         return self.paths.common_embeddings.each(key, encoder=spaces)
 
     def family_scores(self, key: Key) -> list[str]:
-        """Return the scores that a metric family reads (its ``READS``) and the experiment can compute."""
         named = METRIC_FAMILIES.constant(key.family, "READS").split()
         computed = self.tables.computable(key.experiment) if named else []
         return [self.paths.scores.of(key, family=family) for family in named if family in computed]
@@ -153,7 +150,6 @@ class Evaluation(TrainingComponent):
         return self.project.prompts(key), self.training.common_prompts(key)
 
     def prompts_settings(self, key: object) -> PromptLists:
-        """Return the files of prompts behind every list, in the order of the lists."""
         experiments = []
         for name in self.asking():
             own, common = self._asked(name)
@@ -194,10 +190,6 @@ class Evaluation(TrainingComponent):
         classifier = self.project.experiment(key).evaluation.assistant
         return [] if classifier is None else self.paths.assistant_scores.of(key)
 
-    def measure_bertscore_settings(self, key: Key) -> BertScoring:
-        experiment = self.project.experiment(key)
-        return job_settings(BertScoring, experiment, experiment.evaluation)
-
     # Scores
 
     def score_settings(self, key: Key) -> dict[str, Any]:
@@ -227,7 +219,6 @@ class Evaluation(TrainingComponent):
         return job_settings(kind, experiment, experiment.evaluation, encoders=encoders, words=words, **values)
 
     def score_efficiency_settings(self, key: Key) -> Efficiency:
-        """Return the training logs of each run, and the benchmarks of their jobs."""
         runs = []
         for run in self.training.runs(key.experiment):
             plan, jobs = self.project.plan(run), self.training.logged_jobs(self.training.trainer(run))
@@ -267,7 +258,6 @@ class Evaluation(TrainingComponent):
     # Paired tests
 
     def _compared(self, key: Key) -> dict[str, Any]:
-        """Return the pairs and metrics that a table compares and that the experiment has."""
         declared = not_none(self.tables.specs[key.label].comparisons)
         roles, rows = self.tables.encoder_roles(key.experiment), self.project.experiment(key).methods
         encoders = self.project.encoders_of(key.experiment)
@@ -308,7 +298,6 @@ class Evaluation(TrainingComponent):
         return [file for run in self._energy_runs(key) for file in self.training.behind(run)]
 
     def measure_participation_settings(self, key: Key) -> Participation:
-        """Return each client's last round, by federated row and seed."""
         experiment, name = self.project.experiment(key), key.experiment
         last_rounds = {
             row: {

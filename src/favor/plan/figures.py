@@ -70,13 +70,11 @@ class Figures(TrainingComponent):
         return logs
 
     def _trained_encoders(self, key: Key) -> dict[str, str]:
-        """Return the manifests of the experiment's encoders that were trained here, by encoder."""
         encoders = self.config.encoders
         used = unique([self.project.experiment(key).style_encoder, *self.project.experiment(key).evaluation.encoders])
         return {name: self.paths.encoder_manifest.of(encoder=name) for name in used if encoders[name].training}
 
     def draw_figure_settings(self, key: Key) -> dict[str, Any]:
-        """Return the part of the configuration that a figure reads."""
         context, inputs = self.tables.context(key.experiment), declared_figure(key.figure).inputs
         experiment = self.project.experiment(key)
         found: dict[str, Any] = {
@@ -102,7 +100,6 @@ class Figures(TrainingComponent):
         return {"figure": declared_figure(key.figure).title, "name": key.figure}
 
     def files(self, kind: str) -> list[str]:
-        """Return the figures of every experiment that has any, as ``kind``: "svg", "pdf" or "csv"."""
         return [
             self.paths.figure.of(experiment=name, figure=figure, kind=kind)
             for name in self.experiments

@@ -61,17 +61,14 @@ def plain(value: Any) -> Any:
 
 
 def pick(section: BaseModel, *keys: str) -> dict[str, object]:
-    """Return the named keys of a section as plain values."""
     return {key: plain(getattr(section, key)) for key in keys}
 
 
 def without(section: BaseModel, *keys: str) -> dict[str, object]:
-    """Return a section as plain values, without the named keys."""
     return {key: value for key, value in plain(section).items() if key not in keys}
 
 
 def to_params(settings: Section | dict[str, Any]) -> Parameter:
-    """Return settings as the parameter of a rule."""
     found: Parameter = json.loads(json.dumps(plain(settings), sort_keys=True))
     return found
 

@@ -37,5 +37,4 @@ class Key(SimpleNamespace):
 
 
 def run_key(experiment: str, seed: object, method: str) -> Key:
-    """Return the key of a run: one row of an experiment under one seed."""
     return Key(experiment=experiment, seed=seed, method=method)

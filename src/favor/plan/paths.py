@@ -20,7 +20,6 @@ class Template(str):
         return self.format(**{name: values[name] if name in values else getattr(key, name) for name in self.names})
 
     def each(self, key: object = None, /, **values: Iterable[object]) -> list[str]:
-        """Return the path of each value of one wildcard."""
         ((name, found),) = values.items()
         return [self.of(key, **{name: value}) for value in found]
 
@@ -30,7 +29,6 @@ class Template(str):
 
     @property
     def names(self) -> list[str]:
-        """Names of the wildcards."""
         return list(dict.fromkeys(name for _, name, _, _ in Formatter().parse(self) if name))
 
 
@@ -173,7 +171,6 @@ class Paths:
         return made
 
     def weights(self, folder: Template) -> dict[str, Template]:
-        """Return the files of a base model in ``folder``."""
         files = {"weights": "model.safetensors", "settings": "config.json", "tokenizer": "tokenizer.json"}
         return {name: Template(f"{folder}/{file}") for name, file in files.items()}
 

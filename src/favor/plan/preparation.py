@@ -12,11 +12,9 @@ from favor.corpora.settings import (
     Roster,
     Splitting,
     Suitability,
-    TextAllocation,
     TokenCounting,
 )
-from favor.encoders.settings import AssistantTraining, Certification, Encoding, StyleEncoder, Stylometry
-from favor.foundation.section import Section
+from favor.encoders.settings import AssistantTraining, Certification, Encoding, Stylometry
 from favor.lm.settings import LoadedModel
 from favor.plan.job_settings import Parameter, job_settings, not_none, to_params
 from favor.plan.keys import Key
@@ -26,9 +24,6 @@ from favor.studies.settings import RequestMaking, RequestSelection
 
 class Preparation(PlannerComponent):
     """The settings of a project's corpora, base models and encoders."""
-
-    def make_demo_corpus_settings(self, key: Key) -> Section:
-        return not_none(self.config.corpora[key.corpus].demo)
 
     def split_documents_settings(self, key: Key) -> Splitting:
         """Return how documents are split. A shuffle needs no dates, so it does not read ``undated``."""
@@ -108,7 +103,6 @@ class Preparation(PlannerComponent):
         )
 
     def checks(self, key: object = None) -> list[str]:
-        """Return the pages that say whether experiments can be run, one per corpus that has any."""
         used = sorted({experiment.corpus for experiment in self.experiments.values()})
         return [self.paths.corpus_check.of(corpus=corpus) for corpus in used]
 
@@ -147,9 +141,6 @@ class Preparation(PlannerComponent):
         model = self.config.base_models[key.model]
         return job_settings(LoadedModel, model, source=self.project.plain_folder(key.model))
 
-    def train_asce_settings(self, key: Key) -> StyleEncoder:
-        return job_settings(StyleEncoder, self.config.encoders[key.encoder])
-
     def fit_stylometry_settings(self, key: Key) -> Stylometry:
         fitting = not_none(self.config.encoders[key.encoder].fitting)
         return job_settings(Stylometry, fitting, self.config.corpora[fitting.corpus])
@@ -162,23 +153,15 @@ class Preparation(PlannerComponent):
     def certify_encoder_settings(self, key: Key) -> Certification:
         return Certification(encoder=self.project.loaded_encoder(key), items=self.config.stel_items)
 
-    def make_demo_assistant_settings(self, key: Key) -> Section:
-        return not_none(self.config.assistants[key.assistant].demo)
-
     def train_assistant_settings(self, key: Key) -> AssistantTraining:
         assistant = self.config.assistants[key.assistant]
         words = self.config.corpora[assistant.corpus].words
         return job_settings(AssistantTraining, assistant, words=words)
 
-    def allocate_texts_settings(self, key: Key) -> TextAllocation:
-        experiment = self.project.experiment(key)
-        return job_settings(TextAllocation, experiment, self.config.corpora[experiment.corpus])
-
     def tokenizer(self, key: Key) -> list[str]:
         return self.project.tokenizer_files(self.project.experiment(key).base_model)
 
     def copied_posts(self, key: Key) -> list[str]:
-        """Return the near duplicates, if the experiment drops them from its prompts."""
         experiment = self.project.experiment(key)
         drops = experiment.prompts.near_duplicates == "drop"
         return self.project.near_duplicates(experiment.corpus) if drops else []

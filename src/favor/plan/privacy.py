@@ -154,7 +154,6 @@ class PrivacyAudit(TrainingComponent):
         )
 
     def _canary_clients(self, key: Key, stage: SharedStage) -> CanaryClients | None:
-        """Return the canary clients of the audit, where the server averages uploads."""
         count, privacy = self._section(key).canary_clients, stage.privacy
         if not count or stage.server.kind != "mean":
             return None

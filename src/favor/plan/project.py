@@ -9,7 +9,7 @@ from favor.config.availability import absent_encoders
 from favor.config.configuration import Configuration
 from favor.config.experiments import Experiment
 from favor.config.row_checks import check_rows
-from favor.corpora.settings import Corpus
+from favor.corpora.settings import Corpus, DemoAssistant
 from favor.encoders.settings import LoadedEncoder
 from favor.federation.method import Plan, load_method, row_title
 from favor.foundation.errors import UserError
@@ -33,7 +33,6 @@ class Row:
 
 
 def unique(files: Iterable[str]) -> list[str]:
-    """Return files in their order, each once."""
     return list(dict.fromkeys(files))
 
 
@@ -82,6 +81,9 @@ class Project:
     def corpus(self, key: Key) -> str:
         return self.experiment(key).corpus
 
+    def own_corpus(self, key: Key) -> Corpus:
+        return self.config.corpora[self.corpus(key)]
+
     def style_encoder(self, key: Key) -> str:
         return self.experiment(key).style_encoder
 
@@ -109,7 +111,6 @@ class Project:
         return {row: row_title(row, overrides, self.rows[experiment, row].plan) for row, overrides in methods.items()}
 
     def track_titles(self) -> dict[str, str]:
-        """Return the printed names of the rows that share a track, by track."""
         sharing: dict[str, dict[str, None]] = {}
         for experiment in self.config.experiments:
             for row, plan in self.plans(experiment).items():
@@ -144,7 +145,6 @@ class Project:
         return [file.of(model=name) for file in self.paths.weights(self.paths.base_folder).values()]
 
     def model_files(self, name: str) -> list[str]:
-        """Return the files that must exist before a job loads the base model."""
         if self.config.base_models[name].quantisation == "none":
             return self.plain_files(name)
         return [file.of(model=name) for file in self.paths.weights(self.paths.quantised_folder).values()]
@@ -186,7 +186,6 @@ class Project:
         return encoder.training is not None or encoder.fitting is not None
 
     def encoder_files(self, key: Key) -> list[str]:
-        """Return the files that must exist before a job loads the encoder."""
         if not self.made_here(key.encoder):
             return []
         return [self.paths.encoder_weights.of(key), self.paths.encoder_manifest.of(key)]
@@ -226,6 +225,9 @@ class Project:
         path = self.config.assistants[key.assistant].path
         return self.paths.assistant_texts.of(key) if path is None else self.given(path)
 
+    def demo_assistant(self, key: Key) -> DemoAssistant:
+        return not_none(self.config.assistants[key.assistant].demo)
+
     def assistant_corpus(self, key: Key) -> str:
         return self.config.assistants[key.assistant].corpus
 
@@ -245,7 +247,6 @@ class Project:
         return self.paths.raw_corpus.of(key) if corpus.demo else self.given(not_none(corpus.path))
 
     def corpus_paths(self) -> dict[str, tuple[str, str]]:
-        """Return, by name, the path of every corpus of the user and the documents that are made from it."""
         return {
             name: (not_none(corpus.path), self.paths.documents.of(corpus=name))
             for name, corpus in self.config.corpora.items()

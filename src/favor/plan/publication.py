@@ -136,12 +136,10 @@ class Publication(TrainingComponent):
         return list(self.report_files().values())
 
     def report_tables(self, key: object = None) -> list[str]:
-        """Return the cells of every table, and its LaTeX for the PDF."""
         kinds = ("parquet", *(("tex",) if self.latex else ()))
         return [*self.tables.files(*kinds), *self.sweeps.table_files(*kinds)]
 
     def report_figures(self, key: object = None) -> list[str]:
-        """Return every figure of an experiment or a sweep, for the page and for the PDF."""
         kinds = ("svg", *(("pdf",) if self.latex else ()))
         return [file for kind in kinds for file in (*self.figures.files(kind), *self.sweeps.figures(kind))]
 
@@ -320,6 +318,5 @@ class Publication(TrainingComponent):
         return list(map(str, described))
 
     def release_settings(self, key: object) -> Bundle:
-        """Return the configuration as a release prints it, and the section ``release``."""
         config = self.config
         return job_settings(Bundle, config, configuration=without(config, "release"))

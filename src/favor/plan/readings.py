@@ -53,7 +53,6 @@ class LikelihoodAttribution(TrainingComponent):
         return self.project.near_duplicates(self.project.experiment(key).corpus)
 
     def read_base_likelihoods_settings(self, key: Key) -> BaseReading:
-        """Return which texts are read, and the base model."""
         experiment, section = self.project.experiment(key), self._section(key)
         longest = read_length(experiment)
         return job_settings(
@@ -88,7 +87,6 @@ class LikelihoodAttribution(TrainingComponent):
         return [run for run in self.training.runs(key.experiment) if self._reads(run.experiment, run.method)]
 
     def readings_beside(self, key: Key) -> list[str]:
-        """Return the likelihoods of the same rows in the experiment without the attack."""
         poisoning = self.project.experiment(key).studies.poisoning
         if poisoning is None:
             return []
@@ -179,7 +177,6 @@ class ValidationLosses(TrainingComponent):
         return unique(log for run in self.training.runs(key.experiment) for log in self._logs(run))
 
     def score_validation_settings(self, key: Key) -> ValidationScoring:
-        """Return the training logs of each run, and why a row has no score."""
         experiment, plans = self.project.experiment(key), self.project.plans(key.experiment)
         patient = self._patient(key)
         runs = []

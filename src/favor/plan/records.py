@@ -70,7 +70,6 @@ class Records(TrainingComponent):
         return unique(self.training.final_adapter(run, plan) for run, plan in runs if self.final_recipients(run, plan))
 
     def record_boundary_settings(self, key: Key) -> Boundary:
-        """Return for each run its rounds, its bundles and who gets the final adapter."""
         runs = []
         for row, run in zip(self.training.runs(key.experiment), self._homes(key), strict=True):
             plan = self.project.plan(run)
@@ -90,7 +89,6 @@ class Records(TrainingComponent):
         return Boundary(results=self.paths.results, runs=runs)
 
     def checked(self, experiment: str, row: str) -> dict[str, bool | int | float | str]:
-        """Return the values by which a reader checks what a row ran with."""
         ran = self.project.rows[experiment, row]
         return run_check(ran.plan, self.experiments[experiment], ran.module, ran.hyperparameters)
 

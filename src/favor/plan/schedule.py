@@ -141,17 +141,14 @@ class Schedule(PlannerComponent):
         raise UserError(f"no method of experiment '{experiment}' has the shared track '{track}'; check the name")
 
     def cohorts(self, key: Key) -> list[list[str]]:
-        """Return :meth:`rounds` of a track."""
         return self.rounds(key.experiment, key.seed, self.stage(key).sampling)
 
     def last(self, key: Key) -> dict[str, int]:
-        """Return the last round of every client of a track."""
         return self.last_rounds(key.experiment, key.seed, self.stage(key).sampling)
 
     # Steps and their jobs
 
     def round_step(self, key: Key, number: int) -> Key:
-        """Return the key of a round of a track."""
         return Key(**vars(self.track(key)), round=number)
 
     def phases(self, run: Key) -> list[Key]:
@@ -172,7 +169,6 @@ class Schedule(PlannerComponent):
         return [Key(**vars(step), batch=batch) for batch, clients in parts if self._training(step, clients)]
 
     def job_clients(self, job: Key) -> list[str]:
-        """Return the clients that a job trains."""
         return self._training(job, self.served(job))
 
     def served(self, job: Key) -> list[str]:

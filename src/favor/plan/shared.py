@@ -70,7 +70,6 @@ class SharedTraining(Schedule):
         return self.server_adapter(key, int(key.next_round) - 1)
 
     def server_memory(self, key: Key) -> list[str]:
-        """Return the server's moments after the previous round; [] in the first one."""
         number = int(key.next_round) - 1
         return [self.paths.server_memory.of(key, next_round=number)] if number else []
 
@@ -87,7 +86,6 @@ class SharedTraining(Schedule):
         return unique(self.paths.upload.of(self._job(key, client, last[client])) for client in sorted(last))
 
     def summed_uploads(self, key: Key) -> list[str]:
-        """Return the uploads of a round that are summed, or combined by a robust rule, before the server."""
         return self.round_uploads(key, int(key.round))
 
     def shared_jobs(self, key: Key) -> list[Key]:
@@ -98,7 +96,6 @@ class SharedTraining(Schedule):
         return [self._sent(job) for job in self.jobs(self.round_step(key, number))]
 
     def _sent(self, job: Key) -> str:
-        """Return the upload of a job: the poisoned one if some of its clients attack."""
         attack = self.project.experiment(job).federation.attack
         changed = attack is not None and attack.sent != 1 and self._attackers(job)
         return (self.paths.false_upload if changed else self.paths.upload).of(job)
@@ -158,12 +155,10 @@ class SharedTraining(Schedule):
         return [self.server_adapter(key, 0)] if self.stage(key).begin == "initial" else []
 
     def state_code(self, key: Key) -> list[str]:
-        """Return the declaration of the state that a track's server and clients keep, if any."""
         state = self.stage(key).state
         return [] if state is None else [f"{state.module}:STATE"]
 
     def kept_states(self, key: Key) -> list[str]:
-        """Return the bundles with every client's final state, if the stage keeps one."""
         if self.stage(key).state is None:
             return []
         return unique(self.endpoint(key, client, number) for client, number in sorted(self.last(key).items()))
@@ -209,7 +204,6 @@ class SharedTraining(Schedule):
         return [run_key(experiment, section.seeds[0], row) for row in self.audited_rows(experiment)]
 
     def canary_repeats(self, key: Key) -> dict[str, int]:
-        """Return in how many documents each client's secret is planted."""
         privacy = self.project.experiment(key).studies.privacy
         if privacy is None or privacy.canaries is None:
             raise UserError(
@@ -227,6 +221,9 @@ class SharedTraining(Schedule):
 
     # Both stages
 
+    def trained_stage(self, key: Key) -> SharedStage | PersonalStage:
+        return self.stage(key) if hasattr(key, "track") else not_none(self.project.plan(key).personal)
+
     def common_settings(self, experiment: Experiment, stage: SharedStage | PersonalStage) -> settings.StageTraining:
         return settings.StageTraining(
             prefix_tokens=experiment.prompts.prefix_tokens,
@@ -241,9 +238,7 @@ class SharedTraining(Schedule):
         )
 
     def style(self, key: Key) -> list[str]:
-        """Return the embeddings of the clients' texts, for a stage that is aligned to them."""
-        stage = self.stage(key) if hasattr(key, "track") else not_none(self.project.plan(key).personal)
-        encoder = self.project.experiment(key).style_encoder
+        encoder, stage = self.project.experiment(key).style_encoder, self.trained_stage(key)
         return [self.paths.source_embeddings.of(key, encoder=encoder)] if stage.objective.alignment else []
 
     def _participations(
@@ -255,14 +250,9 @@ class SharedTraining(Schedule):
         return {client: sum(client in cohort for cohort in cohorts) for client in clients}
 
     def requests(self, key: Key) -> list[str]:
-        """Return the requests and their answers, if models answer instead of continuing texts."""
         return [self.paths.requests.of(key)] if self.project.experiment(key).answers else []
 
     # Schedules, initial adapters, aggregation
-
-    def make_schedule_settings(self, key: Key) -> settings.Scheduling:
-        experiment = self.project.experiment(key)
-        return job_settings(settings.Scheduling, experiment, experiment.federation)
 
     def initialise_server_settings(self, key: Key) -> settings.Initialisation:
         experiment = self.project.experiment(key)
@@ -289,5 +279,4 @@ class SharedTraining(Schedule):
 
 
 def _plants(key: Key) -> bool:
-    """Return whether the texts of a track's clients carry planted secrets."""
     return key.track.endswith(CANARY)

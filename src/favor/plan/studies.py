@@ -121,7 +121,6 @@ class Studies(TrainingComponent):
         return JUDGES.entry(self._judges(key).model)
 
     def judge_settings(self, key: Key) -> JudgeJob:
-        """Return how the judge is asked, and the model of a local one."""
         judges, endpoint, local = self._judges(key), None, None
         if judges.model == "endpoint":
             endpoint = job_settings(EndpointLimits, judges)

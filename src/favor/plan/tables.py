@@ -48,7 +48,6 @@ class Tables(PlannerComponent):
         return [sweep for sweep in sweeps if any(point.experiment == experiment for point in sweep.points)]
 
     def titles(self, experiment: str) -> dict[str, str]:
-        """Return the printed names of an experiment's rows, where they are not the paper's own."""
         plans = self.project.plans(experiment)
         return {
             row: title
@@ -146,7 +145,6 @@ class Tables(PlannerComponent):
         return [self.paths.evidence.of(key)] if marked and self.config.report.marks == "evidence" else []
 
     def retrieval(self, key: Key) -> list[str]:
-        """Return how well encoders separate the writers' own texts, for a table that prints style scores."""
         return [self.paths.scores.of(key, family=RETRIEVAL)] if self.specs[key.label].prints_style else []
 
     def _printed_settings(self, key: Key) -> Mapping[str, RowSettings]:
@@ -179,7 +177,6 @@ class Tables(PlannerComponent):
         return [TABLES.entry(label), *map(METRIC_FAMILIES.entry, self.specs[label].families)]
 
     def sources(self, experiment: str, label: str) -> list[str]:
-        """Return the metric families that a table reads: those it names, or all that the experiment can compute."""
         spec = self.specs[label]
         if not spec.every_metric:
             return list(spec.sources)
@@ -190,7 +187,6 @@ class Tables(PlannerComponent):
         return [family for family, key in self._needs.items() if not key or self._configured(experiment, key)]
 
     def _configured(self, experiment: str, key: str) -> bool:
-        """Return whether an experiment has a value for a dotted key, such as studies.judges."""
         return bool(reduce(getattr, key.split("."), self.experiments[experiment]))
 
     def scores(self, key: Key) -> list[str]:
@@ -296,7 +292,6 @@ class Sweeps(PlannerComponent):
         return job_settings(SweepScores, sweep, families=self.families(key.sweep))
 
     def _of_members(self, key: Key, files: Callable[[Key], list[str]]) -> list[str]:
-        """Return files of the same table in every experiment."""
         return [file for name in self.members(key.sweep) for file in files(Key(experiment=name, label=key.label))]
 
     def comparisons(self, key: Key) -> list[str]:
@@ -342,7 +337,6 @@ class Sweeps(PlannerComponent):
         return [self.paths.sweep_figure.of(sweep=name, kind=kind) for name, sweep in sweeps.items() if sweep.figure]
 
     def report_settings(self) -> dict[str, PrintedSweep]:
-        """Return the settings by which the report prints every sweep."""
         settings = {}
         config = self.config
         for name, sweep in config.sweeps.items():

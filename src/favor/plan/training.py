@@ -28,7 +28,6 @@ class Training(SharedTraining):
         return [job for step in self.phases(run) for job in self.jobs(step)]
 
     def _bundle(self, run: Key, client: str, phase: str) -> str:
-        """Return the bundle that holds a client's personal adapter of a phase."""
         return self.paths.personal_pack.of(self.job_of(self.phase(run, phase), client))
 
     def personal_starts(self, key: Key) -> list[str]:
@@ -58,7 +57,6 @@ class Training(SharedTraining):
         return [] if number is None else [self.server_adapter(key, number)]
 
     def first_adapter(self, key: Key) -> list[str]:
-        """Return the track's initial adapter, where a carried adapter begins there and a client takes part first."""
         stage = _personal(self.project.plan(key))
         return [self.server_adapter(key, 0)] if stage.chained and stage.begin == "initial" else []
 
@@ -100,7 +98,6 @@ class Training(SharedTraining):
         return self.final_adapter(source, plan)
 
     def given_adapter(self, key: Key, plan: Plan) -> str:
-        """Return what the clients of a cold start are given: the frozen shared adapter, or a random one of its size."""
         if plan.personal is not None and plan.personal.start == "random":
             return self.paths.random_adapter.of(key)
         return self.frozen_adapter(key)
@@ -115,7 +112,6 @@ class Training(SharedTraining):
         return self._adapters(self.trainer(run))[1]
 
     def adapters(self, run: Key) -> list[str]:
-        """Return the bundles and shared adapters that the clients of a run generate with."""
         shared, bundles = self._adapters(self.trainer(run))
         return [*shared, *bundles]
 
@@ -211,7 +207,6 @@ class Training(SharedTraining):
         return [] if self.project.experiment(key).prompts.common is None else [self.paths.common_prompts.of(key)]
 
     def generation_parts(self, experiment: str) -> list[list[str]]:
-        """Return the clients of every job that generates for a run of an experiment."""
         size = not_none(self.experiments[experiment].generation.clients_per_job)
         return batches(self.clients(experiment), size)
 

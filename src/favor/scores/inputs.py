@@ -15,7 +15,7 @@ from favor.corpora.schemas import CLIENT_TEXTS, PROMPTS
 from favor.encoders.schemas import GENERATION_EMBEDDINGS, SOURCE_EMBEDDINGS
 from favor.federation.schemas import GENERATIONS
 from favor.foundation.errors import UserError
-from favor.foundation.parquet import read_parquet
+from favor.foundation.parquet import read_parquet, read_tables
 from favor.foundation.seeds import numpy_generator
 from favor.foundation.vectors import unit_rows
 from favor.foundation.words import output_words
@@ -140,21 +140,17 @@ class ScoreInputs:
         def embedded(paths: Mapping[str, Path]) -> dict[str, pd.DataFrame]:
             return {name: read_parquet(path, GENERATION_EMBEDDINGS) for name, path in paths.items()}
 
-        common = [read_parquet(path, GENERATIONS) for path in common_generations]
         return ScoreInputs(
-            pd.concat([read_parquet(path, GENERATIONS) for path in generations], ignore_index=True),
+            read_tables(generations, GENERATIONS),
             load_prompts(prompts),
             embedded(generation_embeddings),
-            {
-                name: pd.concat([read_parquet(path, SOURCE_EMBEDDINGS) for path in paths], ignore_index=True)
-                for name, paths in source_embeddings.items()
-            },
+            {name: read_tables(paths, SOURCE_EMBEDDINGS) for name, paths in source_embeddings.items()},
             read_parquet(utility, UTILITY) if utility is not None else None,
             read_parquet(client_texts, CLIENT_TEXTS) if client_texts is not None else None,
             read_parquet(assistant, ASSISTANT) if assistant is not None else None,
-            common_generations=pd.concat([GENERATIONS.empty(), *common]),
+            common_generations=read_tables(common_generations, GENERATIONS),
             common_embeddings=embedded(common_embeddings or {}),
-            scores=pd.concat([SCORES.empty(), *(read_parquet(path, SCORES) for path in scores)], ignore_index=True),
+            scores=read_tables(scores, SCORES),
             filter=filter or OutputFilter(),
             words=words,
             bertscore=bertscore,

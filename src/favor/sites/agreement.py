@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from favor.corpora.settings import TextAllocation
 from favor.encoders.backbones import resolve_source
 from favor.federation.method import PersonalStage, Plan, SharedStage, plan_values
 from favor.federation.settings import Federation
@@ -25,7 +26,7 @@ from favor.lm.configuration import load_configuration
 from favor.lm.lora import initial_state
 from favor.lm.settings import LoadedModel, Lora
 from favor.plan import Planner
-from favor.plan.job_settings import to_params
+from favor.plan.job_settings import job_settings, to_params
 from favor.plan.keys import Key, run_key
 from favor.sites.signing import canonical, digest, files_digest, tensors_digest
 
@@ -77,7 +78,7 @@ def agreement(planner: Planner, run: Key) -> Agreement:
         "initial_seed": int(run.seed) if common else derive_seed(int(run.seed), "initial adapter", shared.track),
         "server": {"learning_rate": federation.server_learning_rate, "robust": federation.robust},
         "splitting": planner.preparation.split_documents_settings(Key(corpus=experiment.corpus)),
-        "texts": planner.preparation.allocate_texts_settings(run),
+        "texts": job_settings(TextAllocation, experiment, planner.project.own_corpus(run)),
         "encoder": encoder and {name: value for name, value in encoder.spec.items() if name not in HERE},
         "threads": planner.config.threads.training,
     }

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 from tests.running.invalidation.test_fingerprint import Files
 
-from favor.foundation.errors import UserError
 from favor.running.ending import STARTED_BY_FAVOR
 from favor.running.invalidation import changes as invalidation_changes
-from favor.running.invalidation.changes import Changes, Difference, check_accept, kept_notes
+from favor.running.invalidation.changes import Changes, Difference, kept_notes
 from favor.running.invalidation.fingerprint import SourceCode
 
 NEW = {"rank": 8, "lora": {"alpha": 16}}
@@ -160,8 +159,3 @@ def test_records_are_written_once_per_fingerprint(project) -> None:
     assert {path.name for path in folder.iterdir()} == {f"{fingerprint}.json", ".files.json"}
     path = folder / f"{fingerprint}.json"
     assert "favor.ground.add" in json.loads(path.read_text())["definitions"]
-
-
-def test_an_unknown_stage_is_refused_with_the_nearest(project) -> None:
-    with pytest.raises(UserError, match="there is no stage 'trian'; did you mean 'train'"):
-        check_accept(["trian"], {"train", "score"})

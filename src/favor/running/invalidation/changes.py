@@ -18,7 +18,6 @@ from typing import Any
 from favor.foundation.errors import UserError
 from favor.foundation.file_identity import FileIdentities
 from favor.foundation.files import read_json, write_json
-from favor.foundation.names import nearest
 from favor.running.ending import STARTED_BY_FAVOR
 from favor.running.invalidation.code_check import STARTED
 from favor.running.invalidation.fingerprint import SourceCode
@@ -189,13 +188,6 @@ def kept_notes(results: Path, stages: Iterable[str]) -> list[str]:
         f"with {installed()[1]}."
         for versions, jobs in sorted(_read(results, _OTHER_VERSIONS).items())
     ]
-
-
-def check_accept(accept: Iterable[str], stages: Collection[str]) -> None:
-    """Raise ``UserError`` for a name in ``accept`` that is not one of the workflow's ``stages``."""
-    for name in accept:
-        if name not in stages:
-            raise UserError(f"config key 'accept': there is no stage '{name}'; {nearest(name, stages)}")
 
 
 def _read(results: Path, name: str) -> dict[str, Any]:
