@@ -14,14 +14,8 @@ from favor.foundation.parquet import read_parquet, write_parquet
 from favor.foundation.tensors import open_safetensors
 from favor.lm.base import open_base
 from favor.running.jobs.job import job
+from favor.studies.privacy import schemas
 from favor.studies.privacy.losses import Trajectory, first_pieces, read_canaries, read_losses, trained_texts
-from favor.studies.privacy.schemas import (
-    PRIVACY_CANARIES,
-    PRIVACY_CANARY_CLIENTS,
-    PRIVACY_LINKS,
-    PRIVACY_LOSSES,
-    PRIVACY_NORMS,
-)
 from favor.studies.privacy.vectors import canary_cosines, link_cosines, upload_norms
 from favor.studies.settings import PrivacyReading
 
@@ -62,20 +56,20 @@ with job(snakemake, PrivacyReading) as settings:
         first_pieces(base, trained_texts(texts, most, drawn), "training_text", settings),
         settings.least_share,
     )
-    canaries = PRIVACY_CANARIES.empty().drop(columns=["seed", "method"])
+    canaries = schemas.PRIVACY_CANARIES.empty().drop(columns=["seed", "method"])
     if settings.planted is not None:
         canary_server = [open_safetensors(path)[0] for path in snakemake.input.canary_server]
         kept = rounds_of(snakemake.input.canary_kept, "endpoint")
         planted = Trajectory(canary_server, rounds_of(snakemake.input.canary_uploads), {}, lora, kept=kept)
         canaries = read_canaries(base, lora, planted, settings.planted, settings, seed)
-    clients = PRIVACY_CANARY_CLIENTS.empty().drop(columns=["seed", "method"])
+    clients = schemas.PRIVACY_CANARY_CLIENTS.empty().drop(columns=["seed", "method"])
     if settings.canary_clients is not None:
         clients = canary_cosines(server, run.uploads, settings.canary_clients, drawn)
     for frame, table, output in (
-        (losses, PRIVACY_LOSSES, snakemake.output.losses),
-        (link_cosines(run.uploads), PRIVACY_LINKS, snakemake.output.links),
-        (canaries, PRIVACY_CANARIES, snakemake.output.canaries),
-        (clients, PRIVACY_CANARY_CLIENTS, snakemake.output.canary_clients),
-        (upload_norms(run.uploads), PRIVACY_NORMS, snakemake.output.norms),
+        (losses, schemas.PRIVACY_LOSSES, snakemake.output.losses),
+        (link_cosines(run.uploads), schemas.PRIVACY_LINKS, snakemake.output.links),
+        (canaries, schemas.PRIVACY_CANARIES, snakemake.output.canaries),
+        (clients, schemas.PRIVACY_CANARY_CLIENTS, snakemake.output.canary_clients),
+        (upload_norms(run.uploads), schemas.PRIVACY_NORMS, snakemake.output.norms),
     ):
         write_parquet(frame.assign(seed=seed, method=method), output, table)

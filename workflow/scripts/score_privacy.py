@@ -4,20 +4,20 @@ from favor.encoders.schemas import SOURCE_EMBEDDINGS
 from favor.foundation.parquet import read_parquet, read_tables, write_parquet
 from favor.running.jobs.job import job
 from favor.scores.schemas import SCORES
+from favor.studies.privacy import schemas
 from favor.studies.privacy.privacy import Readings, distinctiveness, privacy_scores
-from favor.studies.privacy.schemas import (
-    PRIVACY_CANARIES,
-    PRIVACY_CANARY_CLIENTS,
-    PRIVACY_LINKS,
-    PRIVACY_LOSSES,
-    PRIVACY_NORMS,
-)
 from favor.studies.settings import PrivacyScoring
 
 CLIENTS, LEAVERS = ("canary_cosine", "empirical_epsilon"), ("leaver_auc", "leaver_fall")
 
 with job(snakemake, PrivacyScoring) as settings:
-    tables = (PRIVACY_LOSSES, PRIVACY_LINKS, PRIVACY_CANARIES, PRIVACY_CANARY_CLIENTS, PRIVACY_NORMS)
+    tables = (
+        schemas.PRIVACY_LOSSES,
+        schemas.PRIVACY_LINKS,
+        schemas.PRIVACY_CANARIES,
+        schemas.PRIVACY_CANARY_CLIENTS,
+        schemas.PRIVACY_NORMS,
+    )
     readings = list(snakemake.input.readings)
     found = [read_tables(readings[at :: len(tables)], table) for at, table in enumerate(tables)]
     distinct = distinctiveness(read_parquet(snakemake.input.style, SOURCE_EMBEDDINGS))

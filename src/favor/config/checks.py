@@ -7,21 +7,13 @@ workflow is parsed, once every section is valid by itself, so it reads no model 
 from collections.abc import Mapping
 from pathlib import Path
 
+from favor.config import study_checks
 from favor.config.configuration import Configuration
 from favor.config.corpora import check_corpus, check_corpus_path, complete_corpus
 from favor.config.experiments import RESERVED_ROWS, Experiment
 from favor.config.messages import kind_name, quoted
 from favor.config.models import PROJECTIONS, check_assistant, check_encoder, check_generation, check_model
 from favor.config.protocol import apply_protocol
-from favor.config.study_checks import (
-    check_beside,
-    check_choice,
-    check_leaving,
-    check_made_elsewhere,
-    check_outputs_of,
-    check_task,
-    check_transfer,
-)
 from favor.encoders.settings import EMBEDDED_MINILM, Encoder
 from favor.federation.poisoning import attacker_count
 from favor.federation.schedule import client_names
@@ -60,8 +52,8 @@ def complete_and_check(config: Configuration) -> None:
     for name, experiment in config.experiments.items():
         _complete_experiment(experiment, f"experiments.{name}", config)
         _check_experiment(f"experiments.{name}", experiment, config)
-        check_made_elsewhere(f"experiments.{name}", experiment, config)
-        check_transfer(f"experiments.{name}", experiment, config.encoders)
+        study_checks.check_made_elsewhere(f"experiments.{name}", experiment, config)
+        study_checks.check_transfer(f"experiments.{name}", experiment, config.encoders)
         for client in experiment.withdrawn:
             names = client_names(experiment.clients, experiment.skip_clients)
             check_known(client, names, f"experiments.{name}.withdrawn")
@@ -75,14 +67,16 @@ def complete_and_check(config: Configuration) -> None:
             check_known(label, TABLES.names(), f"sweeps.{name}.tables")
         if sweep.choose_by is not None:
             points = dict.fromkeys(point.experiment for point in sweep.points)
-            check_choice(f"sweeps.{name}.choose_by", {point: config.experiments[point] for point in points})
+            study_checks.check_choice(
+                f"sweeps.{name}.choose_by", {point: config.experiments[point] for point in points}
+            )
     rows = {row for experiment in config.experiments.values() for row in experiment.methods}
     for row in config.report.unranked:
         check_known(row, rows, "report.unranked")
     for name in config.experiments:
-        check_outputs_of(name, config.experiments)
-        check_leaving(name, config.experiments)
-        check_beside(name, config.experiments)
+        study_checks.check_outputs_of(name, config.experiments)
+        study_checks.check_leaving(name, config.experiments)
+        study_checks.check_beside(name, config.experiments)
 
 
 def _check_results(config: Configuration) -> None:
@@ -271,9 +265,12 @@ def _check_experiment(where: str, experiment: Experiment, config: Configuration)
     if model.pretrain is not None:
         experiment.check_projections(where)
     experiment.check_lengths(where)
-    check_task(where, experiment)
+    study_checks.check_task(where, experiment)
     check_generation(experiment.generation, f"{where}.generation")
-    _check_minimum_words(f"{where}.generation", experiment, config.corpora[experiment.corpus].words)
+    longest, fewest = experiment.generation.max_new_tokens, experiment.generation.minimum_words
+    # Where words are those between spaces, each takes a token or more.
+    if config.corpora[experiment.corpus].words in ("paper", "unicode") and fewest > longest:
+        refuse(f"{where}.generation.minimum_words", f"no output of {longest} tokens has {fewest} words; lower it")
     experiment.check_rows(where, METHODS.names())
     if experiment.studies.judges is not None:
         experiment.studies.judges.check(f"{where}.studies.judges", list(experiment.methods), list(config.base_models))
@@ -295,13 +292,6 @@ def _check_experiment(where: str, experiment: Experiment, config: Configuration)
     if experiment.studies.human_2afc is not None:
         most = experiment.remaining_clients * experiment.prompts.per_client * len(experiment.seeds)
         experiment.studies.human_2afc.check(f"{where}.studies.human_2afc", list(experiment.methods), most)
-
-
-def _check_minimum_words(where: str, experiment: Experiment, words: str) -> None:
-    """Refuse a filter that no output can pass: where words are those between spaces, each takes a token or more."""
-    longest, fewest = experiment.generation.max_new_tokens, experiment.generation.minimum_words
-    if words in ("paper", "unicode") and fewest > longest:
-        refuse(f"{where}.minimum_words", f"no output of {longest} tokens has {fewest} words; lower it")
 
 
 def _check_privacy(where: str, federation: Federation, clients: int) -> None:

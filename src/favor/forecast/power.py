@@ -11,16 +11,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.files import read_json
 from favor.paper.names import encoder_name
 from favor.plan import Planner
-from favor.statistics.power import (
-    LEVEL,
-    Component,
-    authors_for,
-    detectable,
-    least_authors,
-    number_for,
-    uncertainty,
-    variance_of_author,
-)
+from favor.statistics import power as statistics
 
 UNITS = {"samples": "samples per prompt", "prompts": "prompts per author", "texts": "texts per author"}
 _OUTPUTS = ("seeds", "prompts", "samples")
@@ -89,13 +80,18 @@ def _experiment(experiment: Experiment, authors: int, tests: int, entries: list[
     return {"authors": authors, **design, "tests": tests, "measures": measures}
 
 
-def _variances(entry: Mapping[str, Any], design: Mapping[str, int]) -> list[tuple[float, tuple[Component, ...]]]:
+def _variances(
+    entry: Mapping[str, Any], design: Mapping[str, int]
+) -> list[tuple[float, tuple[statistics.Component, ...]]]:
     """Return an author's variance in a design and what it consists of, by pair of rows, the least first."""
     pairs = [
-        tuple(Component(part["kind"], part["variance"], tuple(part["averaged_over"])) for part in pair["components"])
+        tuple(
+            statistics.Component(part["kind"], part["variance"], tuple(part["averaged_over"]))
+            for part in pair["components"]
+        )
         for pair in entry.get("pairs", ())
     ]
-    return sorted(((variance_of_author(pair, design), pair) for pair in pairs), key=lambda found: found[0])
+    return sorted(((statistics.variance_of_author(pair, design), pair) for pair in pairs), key=lambda found: found[0])
 
 
 def _measure(
@@ -104,7 +100,7 @@ def _measure(
     """``kept``: the measure of which ``entry`` is a share, or itself."""
     if "why_not" in entry:
         return {"why_not": f"not known: {entry['why_not']} in the run behind the variances"}
-    if authors < least_authors(tests):
+    if authors < statistics.least_authors(tests):
         return {"why_not": "none, however large"}
     found = _variances(entry, design)
     decisions = math.prod(design[name] for name in RATES.get(entry["metric"], ()))
@@ -113,7 +109,7 @@ def _measure(
         """Return the smallest difference, at the variance of the pair in that place."""
         own, of = found[place][0], _variances(kept, design)[place][0]
         step = 1 / decisions / math.sqrt(of) if entry["metric"] in RATES and of > 0 else 0.0
-        return detectable(authors, tests, step) * math.sqrt(own)
+        return statistics.detectable(authors, tests, step) * math.sqrt(own)
 
     middle = len(found) // 2
     return {
@@ -122,19 +118,19 @@ def _measure(
         "high": smallest(-1),
         "pairs": len(found),
         "half": {
-            "authors": authors_for(detectable(authors, tests) / 2, tests, MOST_AUTHORS),
+            "authors": statistics.authors_for(statistics.detectable(authors, tests) / 2, tests, MOST_AUTHORS),
             **_numbers_for_half(found[middle][1], design),
         },
     }
 
 
-def _numbers_for_half(typical: tuple[Component, ...], design: Mapping[str, int]) -> dict[str, int | None]:
+def _numbers_for_half(typical: tuple[statistics.Component, ...], design: Mapping[str, int]) -> dict[str, int | None]:
     """Return how many prompts, texts or samples give a quarter of the variance; None where no number does."""
-    wanted = variance_of_author(typical, design) / 4
+    wanted = statistics.variance_of_author(typical, design) / 4
     numbers = {}
     for name in UNITS:
         if any(name in part.averaged_over for part in typical):
-            number = number_for(typical, design, name, wanted)
+            number = statistics.number_for(typical, design, name, wanted)
             numbers[name] = number if number is not None and number <= MOST_TEXTS else None
     return numbers
 
@@ -154,7 +150,7 @@ def power_lines(planner: Planner, found: Mapping[str, Mapping[str, Any]], known:
             f"{counted['author']}, {counted['seed']}, {counted['prompt']} and {counted['text']} held out per author, "
             f"{counted['sample']} per prompt; {counted['test']} per column (Holm)."
         )
-        if each["authors"] < least_authors(each["tests"]):
+        if each["authors"] < statistics.least_authors(each["tests"]):
             yield from too_few(each["authors"], each["tests"])
             continue
         titles = [_title(entry) for entry in each["measures"]]
@@ -171,7 +167,7 @@ def power_lines(planner: Planner, found: Mapping[str, Mapping[str, Any]], known:
     once = [name for name in ("seeds", "samples") if run.get(name) == 1]
     if once:
         yield f"That run has one of {' and of '.join(once)}: what more of them would do is not known."
-    low, high = uncertainty(run["authors"])
+    low, high = statistics.uncertainty(run["authors"])
     yield (
         f"So few authors leave them uncertain: the true differences lie between {low:.1f} and {high:.1f} times these "
         "(95 %, normal values)."
@@ -183,11 +179,11 @@ def too_few(authors: int, tests: int) -> Iterator[str]:
     """Yield why so few authors tell nothing apart, and what to do."""
     floor = 2.0 ** (1 - authors)
     yield f"  With {authors} authors and {tests} tests no difference can be told apart, however large: the signs of"
-    asked = _number(LEVEL / tests)
+    asked = _number(statistics.LEVEL / tests)
     yield f"  {authors} differences show no p below {_number(floor)}, and Holm asks for one below {asked}."
-    most = math.ceil(LEVEL / floor) - 1
+    most = math.ceil(statistics.LEVEL / floor) - 1
     fewer = f", or compare {most + 1} methods at most" if most else ""
-    yield f"  Take {least_authors(tests)} authors or more ('roles.clients' of the corpus){fewer}."
+    yield f"  Take {statistics.least_authors(tests)} authors or more ('roles.clients' of the corpus){fewer}."
 
 
 def _title(entry: Mapping[str, Any]) -> str:

@@ -6,16 +6,7 @@ from pathlib import Path
 
 from favor.config.configuration import Configuration
 from favor.config.row_checks import check_families
-from favor.corpora.settings import (
-    AuthorMeasuring,
-    DemoAssistant,
-    DemoCorpus,
-    DocumentBuilding,
-    NearDuplicates,
-    RoleAssignment,
-    TextAllocation,
-    Withdrawals,
-)
+from favor.corpora import settings as corpora
 from favor.encoders.settings import StyleEncoder
 from favor.federation.settings import Scheduling
 from favor.foundation.registry import CORPUS_READERS, ENCODER_KINDS, FIGURES, METRIC_FAMILIES
@@ -83,18 +74,18 @@ class Planner:
 
 # Stages whose jobs read keys of sections of the configuration and nothing else.
 SECTIONS: dict[str, tuple[type[Section], *tuple[Callable[[Project, Key], Section], ...]]] = {
-    "make_demo_corpus": (DemoCorpus, lambda project, key: not_none(project.corpus_section(key).demo)),
-    "build_documents": (DocumentBuilding, Project.corpus_section),
-    "find_near_duplicates": (NearDuplicates, Project.corpus_section),
-    "measure_authors": (AuthorMeasuring, Project.corpus_section),
-    "assign_roles": (RoleAssignment, Project.corpus_section),
-    "allocate_texts": (TextAllocation, Project.experiment, Project.own_corpus),
+    "make_demo_corpus": (corpora.DemoCorpus, lambda project, key: not_none(project.corpus_section(key).demo)),
+    "build_documents": (corpora.DocumentBuilding, Project.corpus_section),
+    "find_near_duplicates": (corpora.NearDuplicates, Project.corpus_section),
+    "measure_authors": (corpora.AuthorMeasuring, Project.corpus_section),
+    "assign_roles": (corpora.RoleAssignment, Project.corpus_section),
+    "allocate_texts": (corpora.TextAllocation, Project.experiment, Project.own_corpus),
     "train_tokenizer": (Vocabulary, Project.pretraining),
     "pretrain_base": (ModelTraining, Project.pretraining),
     "train_asce": (StyleEncoder, lambda project, key: project.config.encoders[key.encoder]),
-    "make_demo_assistant": (DemoAssistant, Project.demo_assistant),
+    "make_demo_assistant": (corpora.DemoAssistant, Project.demo_assistant),
     "make_schedule": (Scheduling, Project.experiment, lambda project, key: project.experiment(key).federation),
-    "drop_withdrawn_clients": (Withdrawals, Project.experiment),
+    "drop_withdrawn_clients": (corpora.Withdrawals, Project.experiment),
     "measure_assistant": (Seeds, Project.experiment),
     "measure_bertscore": (BertScoring, Project.experiment, lambda project, key: project.experiment(key).evaluation),
     "measure_utility": (Seeds, Project.experiment),

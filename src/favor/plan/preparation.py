@@ -1,19 +1,7 @@
 """The settings of jobs before training: of corpora, base models, encoders, texts and prompts."""
 
 from favor.config.experiments import Experiment
-from favor.corpora.settings import (
-    Background,
-    CheckedExperiment,
-    CommonSelection,
-    Need,
-    PromptCut,
-    PromptSelection,
-    Readiness,
-    Roster,
-    Splitting,
-    Suitability,
-    TokenCounting,
-)
+from favor.corpora import settings as corpora
 from favor.encoders.settings import AssistantTraining, Certification, Encoding, Stylometry
 from favor.lm.settings import LoadedModel
 from favor.plan.job_settings import Parameter, job_settings, not_none, to_params
@@ -25,21 +13,21 @@ from favor.studies.settings import RequestMaking, RequestSelection
 class Preparation(PlannerComponent):
     """The settings of a project's corpora, base models and encoders."""
 
-    def split_documents_settings(self, key: Key) -> Splitting:
+    def split_documents_settings(self, key: Key) -> corpora.Splitting:
         """Return how documents are split. A shuffle needs no dates, so it does not read ``undated``."""
         corpus = self.config.corpora[key.corpus]
-        return job_settings(Splitting, corpus, unread=() if corpus.split == "temporal" else ("undated",))
+        return job_settings(corpora.Splitting, corpus, unread=() if corpus.split == "temporal" else ("undated",))
 
-    def select_background_settings(self, key: Key) -> Background:
+    def select_background_settings(self, key: Key) -> corpora.Background:
         corpus = self.config.corpora[key.corpus]
-        return job_settings(Background, corpus, authors=corpus.roles.background)
+        return job_settings(corpora.Background, corpus, authors=corpus.roles.background)
 
     def corpus_tokenizer(self, key: Key) -> list[str]:
         return self.project.tokenizer_files(self._tokenizer(key))
 
-    def count_tokens_settings(self, key: Key) -> TokenCounting:
+    def count_tokens_settings(self, key: Key) -> corpora.TokenCounting:
         folder = self.project.tokenizer_folder(self._tokenizer(key))
-        return job_settings(TokenCounting, self.config.corpora[key.corpus], tokenizer_folder=folder)
+        return job_settings(corpora.TokenCounting, self.config.corpora[key.corpus], tokenizer_folder=folder)
 
     def _tokenizer(self, key: Key) -> str:
         return not_none(self.config.corpora[key.corpus].tokenizer)
@@ -62,14 +50,14 @@ class Preparation(PlannerComponent):
         drops = any(each.prompts.near_duplicates == "drop" for each in self._experiments(key).values())
         return self.project.near_duplicates(key.corpus) if drops else []
 
-    def measure_suitability_settings(self, key: Key) -> Suitability:
+    def measure_suitability_settings(self, key: Key) -> corpora.Suitability:
         """Return what the experiments on a corpus, without studies, need of their clients; equal needs once."""
-        needs: dict[str, Need] = {}
+        needs: dict[str, corpora.Need] = {}
         for name, each in self._experiments(key).items():
             if not self._laid_over(each):
                 needs.setdefault(repr(self._need("", each)), self._need(name, each))
         found = sorted(needs.values(), key=lambda need: need.experiment)
-        return job_settings(Suitability, self.config.corpora[key.corpus], needs=found)
+        return job_settings(corpora.Suitability, self.config.corpora[key.corpus], needs=found)
 
     def study_needs(self, key: Key, input: object) -> list[Parameter]:
         """Return what studies that are laid over the experiments on a corpus need of their clients.
@@ -86,19 +74,19 @@ class Preparation(PlannerComponent):
                 needs.append(to_params(self._need(name, each, models[0] if foreign else each.base_model)))
         return needs
 
-    def check_corpus_settings(self, key: Key) -> Readiness:
+    def check_corpus_settings(self, key: Key) -> corpora.Readiness:
         corpus = self.config.corpora[key.corpus]
         experiments = {
             name: job_settings(
-                CheckedExperiment, each, first=each.client_numbers.start + 1, last=each.client_numbers.stop
+                corpora.CheckedExperiment, each, first=each.client_numbers.start + 1, last=each.client_numbers.stop
             )
             for name, each in self._experiments(key).items()
         }
-        return Readiness(
+        return corpora.Readiness(
             reader_name=corpus.reader,
             splitting=self.split_documents_settings(key),
             background=self.select_background_settings(key),
-            roster=job_settings(Roster, corpus),
+            roster=job_settings(corpora.Roster, corpus),
             experiments=experiments,
         )
 
@@ -117,11 +105,11 @@ class Preparation(PlannerComponent):
         on_corpus = self._experiments(Key(corpus=experiment.corpus)).values()
         return base.corpus == experiment.corpus or any(each.extends is None for each in on_corpus)
 
-    def _need(self, name: str, experiment: Experiment, model: str | None = None) -> Need:
+    def _need(self, name: str, experiment: Experiment, model: str | None = None) -> corpora.Need:
         """Return what an experiment needs of its clients; ``model``: whose tokenizer counts, if not its own."""
         allocation = experiment.allocation
         return job_settings(
-            Need,
+            corpora.Need,
             experiment.prompts,
             experiment=name,
             tokenizer_folder=self.project.tokenizer_folder(model or experiment.base_model),
@@ -132,10 +120,10 @@ class Preparation(PlannerComponent):
             last_client=experiment.client_numbers.stop,
         )
 
-    def _shortest_cut(self, experiment: Experiment) -> PromptCut:
+    def _shortest_cut(self, experiment: Experiment) -> corpora.PromptCut:
         """Return how prompts are cut to decide on authors, whatever the length of continuations."""
         shortest = experiment.prompts.minimum_gold_tokens
-        return job_settings(PromptCut, experiment.prompts, maximum_gold_tokens=shortest)
+        return job_settings(corpora.PromptCut, experiment.prompts, maximum_gold_tokens=shortest)
 
     def quantise_base_settings(self, key: Key) -> LoadedModel:
         model = self.config.base_models[key.model]
@@ -166,22 +154,24 @@ class Preparation(PlannerComponent):
         drops = experiment.prompts.near_duplicates == "drop"
         return self.project.near_duplicates(experiment.corpus) if drops else []
 
-    def select_prompts_settings(self, key: Key) -> PromptSelection:
+    def select_prompts_settings(self, key: Key) -> corpora.PromptSelection:
         experiment = self.project.experiment(key)
         folder = self.project.tokenizer_folder(experiment.base_model)
         longest = experiment.generation.max_new_tokens
-        return job_settings(PromptSelection, experiment.prompts, maximum_gold_tokens=longest, tokenizer_folder=folder)
+        return job_settings(
+            corpora.PromptSelection, experiment.prompts, maximum_gold_tokens=longest, tokenizer_folder=folder
+        )
 
     def common_source(self, key: Key) -> list[str]:
         common = self.project.experiment(key).prompts.common
         return [] if common is None or common.path is None else [self.project.given(common.path)]
 
-    def select_common_prompts_settings(self, key: Key) -> CommonSelection:
+    def select_common_prompts_settings(self, key: Key) -> corpora.CommonSelection:
         experiment = self.project.experiment(key)
         folder = self.project.tokenizer_folder(experiment.base_model)
         # The length of a continuation by people decides on no prompt.
         cut = self._shortest_cut(experiment)
-        return job_settings(CommonSelection, experiment.prompts, cut=cut, tokenizer_folder=folder)
+        return job_settings(corpora.CommonSelection, experiment.prompts, cut=cut, tokenizer_folder=folder)
 
     # Experiments whose models answer requests
 

@@ -13,19 +13,7 @@ from favor.plan.job_settings import job_settings, not_none
 from favor.plan.keys import Key, run_key
 from favor.plan.project import alternatives
 from favor.plan.training import TrainingComponent
-from favor.studies.settings import (
-    AuditVotes,
-    EndpointLimits,
-    HumanAudit,
-    ItemsJob,
-    JudgedRows,
-    JudgeJob,
-    JudgementsJob,
-    Judges,
-    JudgeScoring,
-    LocalModel,
-    TransferScoring,
-)
+from favor.studies import settings as studies
 
 
 @dataclass(eq=False)
@@ -82,9 +70,9 @@ class Studies(TrainingComponent):
         runs = [run_key(key.experiment, seed, method) for seed in seeds for method in methods]
         return [self.paths.generations.of(self.training.source_run(run)) for run in runs]
 
-    def prepare_2afc_settings(self, key: Key) -> ItemsJob:
+    def prepare_2afc_settings(self, key: Key) -> studies.ItemsJob:
         experiment, audit, words = self.project.experiment(key), self.project.audit(key), self.project.words(key)
-        return job_settings(ItemsJob, audit, experiment.generation, seeds=experiment.seeds, words=words)
+        return job_settings(studies.ItemsJob, audit, experiment.generation, seeds=experiment.seeds, words=words)
 
     def audit_items(self, key: Key) -> str | list[str]:
         audit = self.project.experiment(key).studies.human_2afc
@@ -96,9 +84,9 @@ class Studies(TrainingComponent):
             return []
         return [self.project.given(str(path)) for path in sorted(Path(audit.responses).glob("*.json"))]
 
-    def score_2afc_settings(self, key: Key) -> AuditVotes:
+    def score_2afc_settings(self, key: Key) -> studies.AuditVotes:
         """Return what the scoring of the audit reads; without one, the rows that report its absence."""
-        return job_settings(AuditVotes, self.project.experiment(key).studies.human_2afc or HumanAudit())
+        return job_settings(studies.AuditVotes, self.project.experiment(key).studies.human_2afc or studies.HumanAudit())
 
     def pages(self) -> list[str]:
         return [
@@ -110,24 +98,24 @@ class Studies(TrainingComponent):
 
     # Language models as judges
 
-    def _judges(self, key: Key) -> Judges:
+    def _judges(self, key: Key) -> studies.Judges:
         return not_none(self.project.experiment(key).studies.judges)
 
-    def prepare_judgements_settings(self, key: Key) -> JudgementsJob:
+    def prepare_judgements_settings(self, key: Key) -> studies.JudgementsJob:
         seeds, words = self.project.experiment(key).seeds, self.project.words(key)
-        return job_settings(JudgementsJob, self._judges(key), seeds=seeds, words=words)
+        return job_settings(studies.JudgementsJob, self._judges(key), seeds=seeds, words=words)
 
     def judge_code(self, key: Key) -> str:
         return JUDGES.entry(self._judges(key).model)
 
-    def judge_settings(self, key: Key) -> JudgeJob:
+    def judge_settings(self, key: Key) -> studies.JudgeJob:
         judges, endpoint, local = self._judges(key), None, None
         if judges.model == "endpoint":
-            endpoint = job_settings(EndpointLimits, judges)
+            endpoint = job_settings(studies.EndpointLimits, judges)
         else:
             base = self.project.asked_model(judges.base_model)
-            local = LocalModel(title=self.project.model_title(judges.base_model), base=base)
-        return job_settings(JudgeJob, judges, endpoint=endpoint, local=local)
+            local = studies.LocalModel(title=self.project.model_title(judges.base_model), base=base)
+        return job_settings(studies.JudgeJob, judges, endpoint=endpoint, local=local)
 
     def judge_files(self, key: Key) -> list[str]:
         judges = self._judges(key)
@@ -138,11 +126,11 @@ class Studies(TrainingComponent):
             return []
         return [self.paths.judgements.of(key), self.paths.judge_key.of(key)]
 
-    def score_judges_settings(self, key: Key) -> JudgeScoring:
+    def score_judges_settings(self, key: Key) -> studies.JudgeScoring:
         experiment = self.project.experiment(key)
         seeds, bootstrap = experiment.seeds, experiment.evaluation.bootstrap
-        judges = experiment.studies.judges or JudgedRows(methods=list(experiment.methods), voice=None)
-        return job_settings(JudgeScoring, judges, seeds=seeds, bootstrap=bootstrap)
+        judges = experiment.studies.judges or studies.JudgedRows(methods=list(experiment.methods), voice=None)
+        return job_settings(studies.JudgeScoring, judges, seeds=seeds, bootstrap=bootstrap)
 
     def judge_scores(self) -> list[str]:
         return [
@@ -167,6 +155,6 @@ class Studies(TrainingComponent):
         loaded = self.project.loaded_encoder(key)
         return TransferEncoding(encoder=loaded, transfer=job_settings(TransferTexts, transfer))
 
-    def score_transfer_settings(self, key: Key) -> TransferScoring:
+    def score_transfer_settings(self, key: Key) -> studies.TransferScoring:
         bootstrap = self.project.experiment(key).evaluation.bootstrap
-        return TransferScoring(encoders=self.transferred(key), bootstrap=bootstrap)
+        return studies.TransferScoring(encoders=self.transferred(key), bootstrap=bootstrap)

@@ -115,8 +115,12 @@ def test_a_leased_device_s_memory_grows_in_place(monkeypatch, tmp_path) -> None:
     assert os.environ["PYTORCH_ALLOC_CONF"] == "expandable_segments:True"
 
 
-def test_jobs_that_share_a_device() -> None:
-    assert [leases.jobs_per_device(jobs, 4) for jobs in (1, 4, 5, 8, 9)] == [1, 1, 2, 2, 3]
+@pytest.mark.parametrize(("jobs", "share"), [(1, "1"), (4, "1"), (5, "2"), (8, "2"), (9, "3")])
+def test_jobs_that_share_a_device(monkeypatch, jobs, share) -> None:
+    monkeypatch.setenv(leases.VISIBLE, "0,1,2,3")
+    monkeypatch.setenv(leases.SHARE, "")
+    leases.limit_gpu_jobs(SimpleNamespace(global_resources={"gpu": SimpleNamespace(value=jobs)}))
+    assert os.environ[leases.SHARE] == share
 
 
 def test_concurrent_jobs_never_share_a_device(start) -> None:

@@ -41,9 +41,7 @@ def visible_devices(environment: Mapping[str, str] = os.environ) -> tuple[str, .
         return tuple(name for name in names[:valid] if name)
     if "SLURM_JOB_ID" in environment:
         return ()
-    if environment.get(COUNT):
-        return tuple(str(number) for number in range(_whole(environment, COUNT)))
-    return tuple(str(number) for number in range(_installed()))
+    return tuple(map(str, range(_whole(environment, COUNT) if environment.get(COUNT) else _installed())))
 
 
 def _whole(environment: Mapping[str, str], name: str) -> int:
@@ -59,11 +57,6 @@ def _installed() -> int:
     except (OSError, subprocess.SubprocessError):
         return len(list(_KERNEL_LIST.iterdir())) if _KERNEL_LIST.is_dir() else 0
     return sum(line.startswith("GPU ") for line in listed.splitlines())
-
-
-def jobs_per_device(jobs: int, devices: int) -> int:
-    """Return how many of ``jobs`` at once share a device: more than one only where the user allows more jobs."""
-    return max(1, math.ceil(jobs / devices))
 
 
 def lease(snakemake: Any) -> str | None:
@@ -142,4 +135,5 @@ def limit_gpu_jobs(workflow: Any) -> None:
         # The limit is this machine's: it does not hold for jobs that are sent to a cluster.
         workflow.resource_scopes.update({"gpu": "local"})
     jobs = int(workflow.global_resources["gpu"].value)
-    os.environ[SHARE] = str(jobs_per_device(jobs, len(devices)))
+    # How many jobs share a device: more than one only where the user allows more jobs.
+    os.environ[SHARE] = str(max(1, math.ceil(jobs / len(devices))))

@@ -50,14 +50,13 @@ class JobInputs:
         def digests(wildcards: Any) -> tuple[str, dict[str, str]]:
             if not self._named:
                 return LOCAL_FILES, {}
-            paths = {text for item in items for text in _texts(_value_of(item, wildcards)) if not self._is_made(text)}
+            read = {text for item in items for text in _texts(_value_of(item, wildcards))}
+            made = f"{self._results}/"  # but for links to what is given
+            paths = {path for path in read if not path.startswith(made) or f"/{_LINKS}/" in path}
             paths |= self._named.intersection(_texts(_value_of(cfg, wildcards)))
             return LOCAL_FILES, {path: self._identities.of(path) for path in sorted(paths)}
 
         return digests
-
-    def _is_made(self, path: str) -> bool:
-        return path.startswith(f"{self._results}/") and f"/{_LINKS}/" not in path
 
 
 def handed_over(rule: Any) -> Callable[[Any], tuple[str, str]]:
