@@ -113,14 +113,13 @@ def source_of(folder) -> SourceCode:
 
 def unforeseen(folder) -> set[tuple[str, str]]:
     """Return (rule, definition) for what ran and is neither in the rule's fingerprint nor declared harmless."""
-    source = source_of(folder)
-    missing = set()
-    for trace in traces_of(folder):
-        reached = source.reach(trace.script, trace.modules)
-        left = {(module, name) for module, name in trace.executed - reached if module not in EXEMPT}
-        left -= {(module, "") for module in imported_by_exempt(folder)}
-        missing |= {(trace.rule, f"{module}.{name}") for module, name in left}
-    return missing
+    source, harmless = source_of(folder), {(module, "") for module in imported_by_exempt(folder)}
+    return {
+        (trace.rule, f"{module}.{name}")
+        for trace in traces_of(folder)
+        for module, name in trace.executed - source.reach(trace.script, trace.modules) - harmless
+        if module not in EXEMPT
+    }
 
 
 def imported_by_exempt(folder) -> set[str]:
@@ -204,14 +203,14 @@ def unnoticed_mutations(folder, elsewhere, number=40, seed=2026) -> list[str]:
     for module, name in executed:
         path = folder.joinpath("src", *module.split(".")).with_suffix(".py")
         change = mutated(path, name, chance) if path.is_file() else None
-        if change is None or made == number:
+        if change is None:
             continue
         made += 1
         elsewhere.write_text(change[0])
         edited = SourceCode(base.root, {**base._modules, module: read_module(module, elsewhere)})
         for script, modules in {(trace.script, trace.modules) for trace in traces if (module, name) in trace.executed}:
-            before = base.fingerprint(script, modules)
-            if edited.fingerprint(script, modules) == before:
+            if edited.fingerprint(script, modules) == base.fingerprint(script, modules):
                 overlooked.append(f"{script.stem}: {change[1]}")
-    assert made == number
-    return overlooked
+        if made == number:
+            return overlooked
+    raise AssertionError(f"{made} definitions that ran can be mutated, not {number}")
