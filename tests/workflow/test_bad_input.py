@@ -46,24 +46,6 @@ def test_a_wrong_target_is_one_line_with_the_nearest(project) -> None:
     assert "MissingRuleException" not in refused(project, "-n", "--", "results/none")
 
 
-def test_accept_takes_one_stage_as_text_or_a_list(project) -> None:
-    for given in ("generate", "[generate,score]"):
-        project.snakemake("-n", "--configfile", "micro.yaml", "--config", f"accept={given}", "--", "check")
-    assert "there is no stage 'generat'; did you mean 'generate'?" in refused(project, "--config", "accept=generat")
-
-
-def test_too_few_authors_say_how_many_there_are(project) -> None:
-    project.edit("micro.yaml", "clients: 4, asce_a: 4", "clients: 40, asce_a: 4")
-    output = refused(project)
-    assert "error in assign_roles: roster:" in output
-    assert "lower 'roles.clients'" in output
-
-
-def test_a_file_in_the_place_of_the_results_folder_is_named(project) -> None:
-    (project.folder / "results").write_text("a file where the folder should be")
-    assert "error: results folder 'results': 'results' is a file, not a folder" in refused(project)
-
-
 def test_a_dry_run_reads_the_default_profile_and_changes_no_file(project) -> None:
     assert "Using workflow specific profile" in project.snakemake("-n", "--configfile", "micro.yaml").stdout
     assert not (project.folder / "results").exists()
@@ -71,12 +53,6 @@ def test_a_dry_run_reads_the_default_profile_and_changes_no_file(project) -> Non
     (project.folder / "results" / "mine.parquet").write_bytes(b"PAR1")
     project.snakemake("-n", "--configfile", "micro.yaml")
     assert [path.name for path in (project.folder / "results").iterdir()] == ["mine.parquet"]
-
-
-def test_the_demo_is_found_from_another_folder(project, tmp_path) -> None:
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    assert project.planned("--directory", str(elsewhere))["pretrain_base"] == 1
 
 
 def test_code_that_changes_while_a_run_is_on_ends_the_job_and_keeps_nothing_of_it(project) -> None:
