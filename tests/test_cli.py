@@ -94,6 +94,13 @@ def test_a_wrong_file_is_one_line(monkeypatch, tmp_path) -> None:
                 cli.main()
 
 
+def test_a_file_without_a_name_is_one_line(monkeypatch) -> None:
+    for command in ("why", "debug"):
+        monkeypatch.setattr(sys, "argv", ["favor", command, ""])
+        with pytest.raises(SystemExit, match=r"^error: the name of the file is empty; name a file of the results$"):
+            cli.main()
+
+
 @pytest.mark.parametrize(
     "folder",
     [

@@ -310,6 +310,8 @@ def _run(arguments: argparse.Namespace) -> None:
         arguments.configfile = _files(arguments)
         sys.exit(tuning.run(arguments, planner_of, lambda own, files: start(snakemake_command(own, files))))
     elif arguments.command in ("debug", "why"):
+        if not arguments.file:
+            raise UserError("the name of the file is empty; name a file of the results")
         from favor.running import one_job  # Here, because it loads Snakemake.
 
         results = planner_of(arguments).paths.results

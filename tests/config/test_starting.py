@@ -5,6 +5,7 @@ import re
 import zipfile
 from collections import Counter
 from datetime import date, timedelta
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -257,7 +258,7 @@ def test_the_order_of_dates_of_whatsapp_is_found_or_asked_for(tmp_path) -> None:
 def test_the_form_of_a_tables_dates_can_be_given(tmp_path, capsys) -> None:
     path = letters(tmp_path, posts().assign(date="03/04/2019"))
     assert "date" not in started(path, tmp_path / "left out")["corpora"]["own"]["columns"]
-    said = "dates are left out: date: 03/04/2019 may be %d/%m/%Y or %m/%d/%Y; give one of them as --date-format"
+    said = "dates are not all read: date: 03/04/2019 may be %d/%m/%Y or %m/%d/%Y; give one of them as --date-format"
     assert said in capsys.readouterr().err
     corpus = started(path, tmp_path / "given", date_format="%d/%m/%Y")["corpora"]["own"]
     assert (corpus["columns"]["date"], corpus["date_format"]) == ("date", "%d/%m/%Y")
@@ -267,6 +268,26 @@ def test_the_form_of_a_tables_dates_can_be_given(tmp_path, capsys) -> None:
     ):
         with pytest.raises(UserError, match=problem):
             started(path, tmp_path / form, date_format=form)
+
+
+def test_dates_of_mails_and_feeds_make_a_configuration(tmp_path) -> None:
+    for number, (day, form) in enumerate(
+        (
+            ("Fri, 14 May 2004 09:30:00 +0200", "%a, %d %b %Y %H:%M:%S %z"),
+            ("Fri, 14 May 2004 09:30:00 GMT", "%a, %d %b %Y %H:%M:%S GMT"),
+            ("Fri May 14 09:30:00 +0000 2004", "%a %b %d %H:%M:%S %z %Y"),
+        )
+    ):
+        corpus = started(letters(tmp_path, posts().assign(date=day)), tmp_path / str(number))["corpora"]["own"]
+        assert corpus["date_format"] == form
+
+
+def test_whole_numbers_with_decimals_are_authors(tmp_path) -> None:
+    """As databases export them to Parquet: exact, as a floating-point number is not."""
+    path = tmp_path / "letters.parquet"
+    posts().assign(writer=lambda frame: frame["writer"].str[1:].map(lambda n: Decimal(f"{n}.00"))).to_parquet(path)
+    assert started(path, tmp_path)["corpora"]["own"]["columns"]["author"] == "writer"
+    assert len(look_at(path, Splitting(minimum_posts=10)).authors) == 8
 
 
 def test_what_cannot_be_resolved_is_not_written(tmp_path, monkeypatch) -> None:
@@ -353,6 +374,12 @@ def test_too_little_is_refused_with_what_is_missing(tmp_path, authors, each, wor
     assert not (tmp_path / "own.yaml").exists()
 
 
+def test_too_little_says_what_cleaning_dropped(tmp_path) -> None:
+    path = letters(tmp_path, posts().assign(text=posts()["text"].iloc[0]))
+    with pytest.raises(UserError, match=r"0 of 1 authors .*; the one author is w0, .*; other rows are dropped: .* 11,"):
+        started(path, tmp_path)
+
+
 def test_what_is_no_corpus_is_refused(tmp_path) -> None:
     floats = posts().assign(writer=lambda frame: frame["writer"].str[1:].astype(float))[["writer", "text"]]
     floats = floats.to_json(orient="records", lines=True).encode()
@@ -370,6 +397,7 @@ def test_what_is_no_corpus_is_refused(tmp_path) -> None:
             posts(authors=1)[["writer", "text"]].to_csv(index=False).encode(),
             "'writer' has one author, whose voice is",
         ),
+        ("titled.csv", b"My posts\n\nauthor,text\nann,hello\n", "its first line is not the names of columns: row 1"),
         ("picture.png", b"\x89PNG", "neither a table .* nor an export"),
         ("empty/.keep", b"", "holds no folder of text files per author"),
     ):
@@ -394,6 +422,9 @@ def test_what_is_no_corpus_is_refused(tmp_path) -> None:
         (["1084500000"], "seconds", ""),
         (["1084500000123"], "milliseconds", ""),
         (["1084"], None, "of no form that is known"),
+        (["2004/05/14 09:30"], "%Y/%m/%d %H:%M", ""),
+        (["14.05.2004"] * 2 + ["5/14/2004"] * 2, None, "several forms, such as 14.05.2004 and 5/14/2004; write all in"),
+        (["2004-05-14", "14.05.2004"], None, "50 % of its dates are read, 90 % are asked for, and others are such as"),
         (
             ["12,May,2004"] * 3 + ["02,Maio,2004"],
             None,

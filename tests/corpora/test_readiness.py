@@ -64,6 +64,11 @@ def test_a_corpus_that_will_do(measured) -> None:
     assert not any(name in page for name in ("zed", "yan", "xia", "wim"))
 
 
+def test_of_one_prompt_there_are_not_all(measured) -> None:
+    page = page_of(replace(measured, suitability=measured.suitability.assign(wanted_prompts=1)))
+    assert "2 clients, 2 of them with a prompt" in page
+
+
 def test_background_authors_fall_short_of_nothing(measured) -> None:
     short = measured.suitability.query("prompts == 0")["author"].tolist()
     assert len(short) == 1

@@ -86,5 +86,5 @@ def test_of_several_experiments_one_has_to_be_named(tmp_path) -> None:
         (tmp_path / name / "settings.json").touch()
     with pytest.raises(UserError, match=r"several experiments \(one, two\); name one, as in --like"):
         variances(str(tmp_path), ["three"])
-    with pytest.raises(UserError, match="no finished experiment"):
+    with pytest.raises(UserError, match="none: folder not found"):
         variances(str(tmp_path / "none"), [])

@@ -448,6 +448,8 @@ def test_outputs_that_one_run_lacks_are_counted_out(folders, groups, tmp_path) -
 def test_what_is_no_finished_experiment_is_one_line(folders, tmp_path) -> None:
     with pytest.raises(UserError, match=r"no finished experiment \(settings\.json is missing\); name RESULTS"):
         read_group(tmp_path)
+    with pytest.raises(UserError, match=r"nowhere: folder not found; check its name"):
+        read_group(tmp_path / "nowhere")
     for name in ("one", "two"):
         shutil.copytree(folders[0], tmp_path / "r" / name)
     with pytest.raises(UserError, match=r"several experiments \(one, two\); name RESULTS/EXPERIMENT"):

@@ -62,6 +62,8 @@ def measure(folder: Path) -> dict[str, Any]:
     ``authors`` and ``components`` (kind, variance, averaged_over), or ``why_not``. Raises ``UserError`` where the
     folder holds no finished experiment.
     """
+    if not folder.exists():
+        raise UserError(f"{folder}: folder not found; check its name")
     if not (folder / "settings.json").is_file():
         raise UserError(f"{folder}: no finished experiment (settings.json is missing); name RESULTS/EXPERIMENT")
     settings = read_json(folder / "settings.json")

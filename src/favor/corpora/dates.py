@@ -51,7 +51,8 @@ def names_days(form: str) -> bool:
     if form in EPOCH_UNITS:
         return True
     try:
-        return all(day_of(day.strftime(form), form) == _days(day) for day in (date(2004, 5, 13), date(1999, 12, 3)))
+        days = (datetime(2004, 5, 13, tzinfo=UTC), datetime(1999, 12, 3, tzinfo=UTC))
+        return all(day_of(day.strftime(form), form) == _days(day.date()) for day in days)
     except (ValueError, re.error):
         return False
 

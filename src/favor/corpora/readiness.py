@@ -205,7 +205,8 @@ def _experiment(name: str, checked: CheckedExperiment, roster: pd.DataFrame, mea
     client_of: dict[str, str] = dict(zip(chosen["author"], chosen["client"], strict=True))
     own = measured.suitability[measured.suitability["experiment"] == name].set_index("author").loc[list(client_of)]
     wanted = int(own["wanted_prompts"].iloc[0])
-    yield f"  {len(own):>11,} clients, {int((own['prompts'] >= wanted).sum())} of them with all {wanted} prompts"
+    prompts = f"all {wanted} prompts" if wanted > 1 else "a prompt"
+    yield f"  {len(own):>11,} clients, {int((own['prompts'] >= wanted).sum())} of them with {prompts}"
     fewer = own[own["prompts"] < wanted]
     short = zip(map(client_of.__getitem__, fewer.index.tolist()), fewer["prompts"].tolist(), strict=True)
     for client, prompts in sorted(short):

@@ -4,6 +4,7 @@ import datetime
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
@@ -101,9 +102,14 @@ def _parquet_columns(schema: pa.Schema | pa.StructType) -> list[str]:
 def _written(value: Any, encoding: str) -> str:
     if isinstance(value, bytes):
         return value.decode(encoding, "replace")
-    if type(value) is float and value.is_integer() and value >= _A_TIME:
+    if _is_whole(value) or (type(value) is float and value.is_integer() and value >= _A_TIME):
         return str(int(value))
-    return str(value) if type(value) in (str, int) or isinstance(value, datetime.date) else ""
+    return str(value) if type(value) is str or isinstance(value, datetime.date) else ""
+
+
+def _is_whole(value: Any) -> bool:
+    """Return whether ``value`` is a whole number, also as databases export it: with a fixed number of decimals."""
+    return type(value) is int or (type(value) is Decimal and value == int(value))
 
 
 def read_rows(
@@ -115,8 +121,9 @@ def read_rows(
     ``required`` columns and those that the settings name must be there. Raises ``UserError`` where a column, a row or
     the file is broken, a column is there twice or read twice, or a value is not text.
 
-    Whole numbers are taken as authors, topics and dates, from a column of integers; an author 7.0 is refused, because
-    it may have been another number before it was stored. Binary values are decoded by ``settings.encoding``.
+    Whole numbers are taken as authors, topics and dates, from a column of integers or decimals; a floating-point 7.0 is
+    refused, because it may have been another number before it was stored. Binary values are decoded by
+    ``settings.encoding``.
     """
     names = settings.column_names(columns)
     needed = {*required, *settings.columns}
@@ -292,8 +299,8 @@ def _text(value: Any, role: str, column: str, where: str, settings: ReaderSettin
                 f"{where}: column '{column}' holds bytes that are not {settings.table_encoding}; "
                 f"{remedy if settings.has_keys else 'store the column as text'}"
             ) from None
-    if role not in ("text", "prompt") and type(value) is int:
-        return str(value)
+    if role not in ("text", "prompt") and _is_whole(value):
+        return str(int(value))
     counted = role == "date" and settings.date_format in EPOCH_UNITS  # pandas stores them as 1262304000.0
     if (role in settings.numbers or counted) and isinstance(value, float):
         return "" if math.isnan(value) else str(value)

@@ -32,6 +32,7 @@ FORMATS = (
     *("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%Y%m%d", "%Y.%m.%d", "%d.%m.%y", "%d/%m/%y", "%m/%d/%y"),
     *("%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M", "%d/%m/%Y %H:%M:%S"),
     *("%m/%d/%Y %H:%M:%S", "%a %b %d %H:%M:%S %z %Y", "%b %d, %Y %I:%M %p", "%d %b %Y %H:%M"),
+    *("%Y/%m/%d %H:%M", "%Y/%m/%d %H:%M:%S", "%a, %d %b %Y %H:%M:%S %z", "%a, %d %b %Y %H:%M:%S GMT"),
 )
 LONGEST_NAME = 100  # characters of an author's name
 LONGEST_HEADER = 10  # words of a column's name
@@ -68,7 +69,7 @@ class Column:
 class Roles(NamedTuple):
     """The columns by role, the roles whose column was told by its content, and the form of the dates.
 
-    ``date_format``: None where dates are read without one. ``undated``: why a column of dates is not used, or "".
+    ``date_format``: None where dates are read without one. ``undated``: why a column of dates is not all read, or "".
     """
 
     columns: dict[str, str]
@@ -160,7 +161,7 @@ def form_of(dates: Mapping[str, int], given: str | None = None) -> tuple[str | N
     read = {form: sum(rows for date, rows in dates.items() if day_of(date, form) != NONE) for form in forms}
     most = max(read.values())
     best = [form for form, count in read.items() if count == most]
-    if given is None and plain > most:
+    if given is None and plain and plain >= most:
         odd = printable(next(date for date in dates if day_of(date) == NONE))
         return None, (
             f"{100 * plain / sum(dates.values()):.0f} % of its dates are read, {100 * MOSTLY:.0f} % are asked for, and "
@@ -168,6 +169,11 @@ def form_of(dates: Mapping[str, int], given: str | None = None) -> tuple[str | N
             "count as posts without one"
         )
     if most < needed:
+        if given is None and most:
+            one, other = (
+                next(date for date in dates if (day_of(date, best[0]) == NONE) == odd) for odd in (False, True)
+            )
+            return None, f"dates have several forms, such as {printable(one)} and {printable(other)}; write all in one"
         of = "of no form that is known; give it as --date-format" if given is None else "of another form"
         return None, f"dates such as {printable(next(iter(dates)))} are {of}"
     if len(best) > 1:

@@ -3,7 +3,6 @@
 import re
 import sys
 import unicodedata
-from collections.abc import Mapping
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -49,7 +48,10 @@ def run(
     except UserError as error:
         raise UserError(str(error).replace("set the corpus key 'encoding'", "give --encoding")) from None
     base = Path(REAL_BASE) if Path(REAL_BASE).is_file() else checkout / REAL_BASE
-    sizes = sizes_of(source.authors, base.is_file(), str(source.path))
+    try:
+        sizes = sizes_of(source.authors, base.is_file(), str(source.path))
+    except UserError as error:
+        raise UserError("; ".join([str(error), *_dropped(source)])) from None
     with atomic_path(output) as written:
         written.write_text(configuration(source, sizes, name, output, base), encoding="utf-8")
         resolve(read_files([written]))
@@ -70,15 +72,17 @@ def found(source: Source, sizes: Sizes) -> list[str]:
         *([f"what is not UTF-8 is read as {source.encoding}; --encoding sets another"] if source.encoding else []),
         f"{source.authors['documents'].sum():,} posts of {len(source.authors):,} authors, of whom {sizes.eligible} "
         f"have {sizes.minimum_posts} posts and {sizes.minimum_words:,} words",
-        *([f"other rows are dropped: {_listed(source.dropped)}"] if source.dropped else []),
+        *_dropped(source),
         f"{sizes.clients} are clients, {sizes.asce_a} train a style encoder, {sizes.background} a base model",
-        *([f"dates are left out: {source.roles.undated}"] if source.roles.undated else []),
+        *([f"dates are not all read: {source.roles.undated}"] if source.roles.undated else []),
         *([] if sizes.asce_a else [caution]),
     ]
 
 
-def _listed(dropped: Mapping[str, int]) -> str:
-    return ", ".join(f"{reason.replace('_', ' ')} {rows:,}" for reason, rows in dropped.items())
+def _dropped(source: Source) -> list[str]:
+    """Return a line on the rows that cleaning drops, if it drops any."""
+    listed = ", ".join(f"{reason.replace('_', ' ')} {rows:,}" for reason, rows in source.dropped.items())
+    return [f"other rows are dropped: {listed}"] if listed else []
 
 
 def configuration(source: Source, sizes: Sizes, name: str, output: Path, base: Path) -> str:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from favor.foundation.errors import UserError
+from favor.foundation.names import printable
 
 LONG_POST = 80  # words of a post that gives a prompt of 32 tokens and an own continuation of 48
 REAL_BASE = "resources/SmolLM2-135M-Instruct.Q4_1.gguf"  # of "make real-base"
@@ -52,7 +53,7 @@ def sizes_of(authors: pd.DataFrame, real: bool, source: str) -> Sizes:
         why = "as clients" if real else "to train a base model, a style encoder and clients"
         remedy = "" if real else f"; with the base of 'make real-base' {FEWEST_CLIENTS} are enough"
         if len(authors) == 1:
-            remedy = "; one author's voice is what 'favor voice' is for"
+            remedy = f"; the one author is {printable(authors.index[0])}, whose voice is what 'favor voice' is for"
         raise UserError(
             f"{source}: {len(enough)} of {len(authors)} authors have {posts} posts and {words:,} words, and {writers} "
             f"of them posts of {LONG_POST} words to test on, but {needed} are needed {why}{remedy}"

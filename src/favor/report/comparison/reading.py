@@ -74,6 +74,8 @@ def read_group(path: Path) -> "Group":
 
     Raises ``UserError`` for anything else, and names the file that is missing.
     """
+    if not path.exists():
+        raise UserError(f"{path}: folder not found; check its name")
     name = "/".join(path.resolve().parts[-2:])
     if (path / RECORD).is_file():
         return _shared(path, name)
