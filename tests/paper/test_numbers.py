@@ -192,7 +192,7 @@ def test_what_the_judge_says_beside_the_paper() -> None:
     )
     entries = by_key(judged_numbers(undecided, ""))
     assert entries["voice_preference_p"]["reason"] == "every comparison is a tie"
-    assert entries["judge_repeated"]["reason"] == "judge_repeated was not scored"
+    assert entries["judge_repeated"]["reason"] == "Equal repeated ratings was not scored"
     assert all(made["paper"] is None for made in entries.values())
 
 

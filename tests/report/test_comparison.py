@@ -445,6 +445,11 @@ def test_outputs_that_one_run_lacks_are_counted_out(folders, groups, tmp_path) -
     assert "nan" not in comparison_page(merge(groups[0], read_group(fewer)))
 
 
+def test_names_have_no_mark_whose_note_is_not_there(groups) -> None:
+    found = merge(*(replace(group, display={"favor": "FedDPA†", "local_only": "FedALT‡"}) for group in groups))
+    assert not set("†‡") & set("".join([*findings(found), comparison_page(found)]))
+
+
 def test_what_is_no_finished_experiment_is_one_line(folders, tmp_path) -> None:
     with pytest.raises(UserError, match=r"no finished experiment \(settings\.json is missing\); name RESULTS"):
         read_group(tmp_path)

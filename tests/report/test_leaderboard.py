@@ -45,6 +45,11 @@ def kept_of(ends) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["method", "encoder", "metric", "variant", "value", "note", "n"])
 
 
+def test_names_have_no_mark_whose_note_is_not_there() -> None:
+    facts = Facts(evidence({}), None, "asce_a", METHODS, 12, {"favor": "FedDPA†"}, margin=0.5)
+    assert {"FedDPA", "Against FedDPA"} <= {*leaderboard(facts)["Method"], *leaderboard(facts).columns}
+
+
 def test_methods_stand_in_one_order_with_the_references_and_chance() -> None:
     found = board(evidence({frozenset(("favor", "fedavg")): 0.001}))
     assert list(found["Method"]) == [

@@ -172,9 +172,9 @@ def test_every_dash_has_a_reason() -> None:
         "EER": "",
         "StyleDist": "encoder StyleDistance is not part of experiment trial",
         "MAUVE": "MAUVE needs gpt2-large, which is not on this machine",
-        "Silh.": "silhouette was not computed in experiment trial",
+        "Silh.": "Silhouette was not computed in experiment trial",
     }
-    assert cell(cells, "FedAvg", "EER")["reason"] == "generated_eer has no score for FedAvg"
+    assert cell(cells, "FedAvg", "EER")["reason"] == "EER has no score for FedAvg"
     dashes = cells[cells["text"] == "–"]
     assert dashes["value"].isna().all()
     assert (dashes["reason"] != "").all()

@@ -323,6 +323,18 @@ def test_the_report_is_accessible(tmp_path, report, violations) -> None:
     assert violations(tmp_path / "report.html") == []
 
 
+def test_all_methods_fit_on_a_laptop(tmp_path, report, browser) -> None:
+    cells = {name: ".312 [.281, .340]" for name in ("Voice kept", "Attributed to the author", "BERTScore")}
+    cells |= {"By the methods' own encoder": ".402", "Passed the filter": "83 of 96", "Uploaded, MiB": "120.4"}
+    board = pd.DataFrame(
+        [{"Method": "FAVoR w/o ASCE", **cells, "Against FAVoR": "−0.30 [−0.35, −0.25], p = .004: below"}]
+    )
+    browser.set_window_size(1300, 900)
+    opened(browser, tmp_path, report, leaderboard=board)
+    frame = "document.querySelector('.scroll[aria-labelledby^=leaderboard]')"
+    assert browser.execute_script(f"return {frame}.scrollWidth <= {frame}.clientWidth")
+
+
 def test_the_skip_link_is_the_first_stop_and_leads_to_the_result(tmp_path, report, browser) -> None:
     opened(browser, tmp_path, report)
     hidden = browser.execute_script("return document.querySelector('.skip').getBoundingClientRect().right")

@@ -33,7 +33,7 @@ def test_marks_deviations_and_notes(scores, context) -> None:
     assert "--\\textsuperscript{a}" in source
     assert "Best of the ranked rows in bold" in source
     assert r"(a): does not apply to this method." in source
-    assert r"(b): assistant\_score was not computed in experiment demo." in source
+    assert r"(b): Asst. score was not computed in experiment demo." in source
     assert r"\textit{own continuations} & " in source
 
 

@@ -8,6 +8,7 @@ import pandas as pd
 from favor.corpora.allocation import gini
 from favor.paper.numbers import entry
 from favor.paper.settings import Entry
+from favor.scores.metric import label_of
 from favor.scores.validation import WORSE
 
 
@@ -110,6 +111,6 @@ def judged_numbers(scores: pd.DataFrame, paper_dataset: str) -> list[Entry]:
         found = scores[(scores["metric"] == metric) & (scores["variant"] == variant)]
         # What is missing altogether has its reason in the row without variant.
         notes = scores.loc[(scores["metric"] == metric) & (scores["note"] != ""), "note"]
-        reason = str(notes.iloc[0]) if len(notes) else f"{metric} was not scored"
+        reason = str(notes.iloc[0]) if len(notes) else f"{label_of(metric)} was not scored"
         entries.append(entry(key, what, where, float(found["value"].mean()), paper, reason))
     return _beside(entries, paper_dataset)

@@ -62,7 +62,7 @@ def method_notes() -> list[str]:
 
 def unmarked(name: str) -> str:
     """Return a printed name without the mark of a note, as the paper's own values are looked up."""
-    return name.replace("†", "")
+    return name.translate({ord(note[0]): None for note in method_notes()})
 
 
 def released_methods() -> dict[str, str]:

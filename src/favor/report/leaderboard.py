@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from favor.paper.names import CONTROLS, method_name
+from favor.paper.names import CONTROLS, method_name, unmarked
 from favor.report.facts import HEADLINE, SHARE, Facts, compared, means, subject
 from favor.tables.cells import DASH, printed, without_value
 from favor.tables.escape import minus
@@ -36,7 +36,7 @@ def leaderboard(facts: Facts, traffic: pd.DataFrame | None = None) -> pd.DataFra
             sent[str(name)] = float(value) / MEBIBYTE
     rows = [
         {
-            "Method": method_name(name, facts.display),
+            "Method": unmarked(method_name(name, facts.display)),
             "Voice kept": _share(facts, name),
             "Attributed to the author": printed(values[name], 3),
             "By the methods' own encoder": printed(own[name], 3) if name in own else DASH,
@@ -44,7 +44,7 @@ def leaderboard(facts: Facts, traffic: pd.DataFrame | None = None) -> pd.DataFra
             "BERTScore": printed(quality[name], 3) if name in quality and name not in CONTROLS else DASH,
             "Passed the filter": "{} of {}".format(*passed[name]) if name in passed else DASH,
             "Uploaded, MiB": printed(sent[name], 1) if name in sent else DASH,
-            f"Against {method_name(subject(facts.methods), facts.display)}": _against(facts, claims, name),
+            f"Against {unmarked(method_name(subject(facts.methods), facts.display))}": _against(facts, claims, name),
         }
         for name in sorted(values, key=lambda each: -values[each])
     ]

@@ -12,7 +12,7 @@ import pandas as pd
 from favor.foundation.seeds import numpy_generator
 from favor.foundation.words import output_words
 from favor.scores.inputs import Run, ScoreInputs, read_encoders
-from favor.scores.metric import Metric, Score, scores_frame
+from favor.scores.metric import Metric, Score, label_of, scores_frame
 from favor.scores.settings import Diversity
 from favor.statistics.diversity import (
     compression_ratio,
@@ -95,7 +95,7 @@ def _score_run(
         for variant, value in found.items():
             note = ""
             if math.isnan(value):
-                note = _NOTE if n < 2 else f"{metric} of human text is 0"
+                note = _NOTE if n < 2 else f"{label_of(metric)} of human text is 0"
             yield Score(run.seed, run.method, encoder, metric, variant, value, n, note)
 
     if n < 2:

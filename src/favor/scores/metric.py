@@ -89,6 +89,12 @@ def aggregates(scores: pd.DataFrame) -> pd.DataFrame:
     return scores[~scores["metric"].isin([metric.name for metric in known if metric.per_client])]
 
 
+def label_of(metric: str) -> str:
+    """Return the printed name of a metric, or the key itself where no family declares it."""
+    declared = (each for family in families_of([metric]) for each in metrics_of(family))
+    return next((each.label for each in declared if each.name == metric), metric)
+
+
 def families_of(metrics: Iterable[str]) -> list[str]:
     """Return the families whose file declares one of ``metrics`` by name, in name order, importing none of them."""
     wanted = set(metrics)

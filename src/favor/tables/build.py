@@ -12,7 +12,7 @@ import pandas as pd
 from favor.paper.names import CONTROLS, METHODS, SEPARATOR, encoder_name, method_name, short_method_name
 from favor.paper.values import paper_cell, paper_text
 from favor.scores.efficiency import METRICS as COUNTS
-from favor.scores.metric import ALL_SEEDS, SOURCE
+from favor.scores.metric import ALL_SEEDS, SOURCE, label_of
 from favor.tables.cell_table import TABLE_CELLS, PrintedCell, rows_of_cells
 from favor.tables.cells import (
     DASH,
@@ -235,7 +235,7 @@ class _Index:
             return Cell(reason=self._why(method, column.encoder or row.encoder, metric, row))
         value, deviation, count = float(found["mean"]), float(found["deviation"]), int(found["seeds"])
         if count == 0:
-            note = str(found["note"]) or f"{metric} is undefined for {row.label}"
+            note = str(found["note"]) or f"{label_of(metric)} is undefined for {row.label}"
             return Cell(text=without_value(note), reason=note)
         if column.minus:
             other = self.cell(row, replace(column, method=column.minus, minus=""))
@@ -312,8 +312,8 @@ class _Index:
         if encoder and encoder not in self.encoders:
             return f"encoder {self.context.encoder_name(role)} is not part of experiment {self.context.experiment}"
         if (encoder, metric) not in self.metrics:
-            return f"{metric} was not computed in experiment {self.context.experiment}"
-        return f"{metric} has no score for {row.label}"
+            return f"{label_of(metric)} was not computed in experiment {self.context.experiment}"
+        return f"{label_of(metric)} has no score for {row.label}"
 
 
 def _mark(

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from favor.paper.names import method_name
+from favor.scores.metric import label_of
 from favor.tables.specs import Column, Context, Panel, Row, Unit
 
 if TYPE_CHECKING:  # read while the workflow is parsed
@@ -89,7 +90,7 @@ class ComparisonIndex:
                 return f"{method_name(method)} is not run in experiment {self.context.experiment}"
         if encoder not in self.context.encoders.values() and not any(key[3] == encoder for key in self.rows):
             return f"encoder {self.context.encoder_name(role)} is not part of experiment {self.context.experiment}"
-        return f"{metric} of single outputs was not computed in experiment {self.context.experiment}"
+        return f"{label_of(metric)} of single outputs was not computed in experiment {self.context.experiment}"
 
 
 def without_value(note: str) -> str:

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 
 from favor.paper.names import encoder_name
+from favor.scores.metric import label_of
 from favor.tables.cells import DASH
 from favor.tables.escape import minus
 from favor.tables.specs import Derive, Derived, Roles, Row, Scores
@@ -32,7 +33,7 @@ def score_of(scores: Scores, metric: str, variant: str = "", absent: str = "", *
     for key, wanted in {"metric": metric, "variant": variant, **keys}.items():
         scores = scores[scores[key] == wanted]
     if scores.empty:
-        return math.nan, 0, absent or f"{metric} was not scored"
+        return math.nan, 0, absent or f"{label_of(metric)} was not scored"
     value, n, note = scores[["value", "n", "note"]].iloc[0]
     return float(value), int(n), str(note)
 
@@ -76,7 +77,7 @@ def spread(scores: Scores, metric: str) -> Derived:
     """Return the smallest and the largest value of a count over seeds and methods, as one where they are equal."""
     values = row_values(scores, metric)
     if not values:
-        return missing(f"{metric} was not scored")
+        return missing(f"{label_of(metric)} was not scored")
     low, high = (f"{value:.0f}" for value in (min(values), max(values)))
     return Derived(low if low == high else f"{low}–{high}")
 

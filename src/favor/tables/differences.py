@@ -7,6 +7,7 @@ and "_p"; a further variant stands before it, as in "common_minus:{right}".
 import math
 from collections.abc import Mapping
 
+from favor.scores.metric import label_of
 from favor.tables.cells import SAME, printed
 from favor.tables.derived import missing
 from favor.tables.specs import Derive, Derived, Roles, Row, Scores
@@ -32,7 +33,7 @@ def difference(metric: str, rival: str, encoder: str = "", variant: str = "") ->
         key, sign = (row.method, f"{prefix}{rival}"), 1.0
         if key not in found:
             key, sign = (rival, f"{prefix}{row.method}"), -1.0
-        value, note = found.get(key, (float("nan"), f"{metric} was not compared"))
+        value, note = found.get(key, (float("nan"), f"{label_of(metric)} was not compared"))
         if note:
             return missing(note)
         low, high = sorted(sign * found[key[0], f"{key[1]}_{end}"][0] for end in ("low", "high"))

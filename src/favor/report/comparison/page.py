@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from favor.foundation.html import render
-from favor.paper.names import CONTROLS, encoder_name, method_name
+from favor.paper.names import CONTROLS, encoder_name, method_name, unmarked
 from favor.report.comparison.merging import RUNS, Merged
 from favor.report.comparison.shared import PASS_RATE, REFERENCE
 from favor.report.leaderboard import p_text
@@ -102,7 +102,8 @@ def _names(merged: Merged) -> dict[str, str]:
     """Return by row the printed name of the method that runs in it, and of both where B's is another."""
     found = {}
     for row, own in merged.rows.groupby("method"):
-        names = {run: method_name(str(row), merged.groups[RUNS.index(run)].display) for run in sorted(set(own["run"]))}
+        displays = {run: merged.groups[RUNS.index(run)].display for run in sorted(set(own["run"]))}
+        names = {run: unmarked(method_name(str(row), display)) for run, display in displays.items()}
         apart = ", ".join(f"{name} in {run}" for run, name in names.items())
         found[str(row)] = apart if len(set(names.values())) > 1 else next(iter(names.values()))
     return found

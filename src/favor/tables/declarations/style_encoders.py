@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 
 from favor.paper.names import encoder_name
-from favor.scores.metric import SOURCE
+from favor.scores.metric import SOURCE, label_of
 from favor.tables.cells import printed
 from favor.tables.derived import missing, score_of
 from favor.tables.specs import (
@@ -188,7 +188,7 @@ def _methods(metric: str) -> Derive:
         means, counts = found["mean"], found["count"].fillna(0)
         absent = [_COMPARED[method] for method in _COMPARED if counts[method] == 0]
         if len(absent) == len(_COMPARED):
-            return missing(f"{metric} has no score for any of these methods")
+            return missing(f"{label_of(metric)} has no score for any of these methods")
         text = " / ".join("–" if math.isnan(value) else printed(value, 3) for value in means)
         wanted = len(cells[["encoder", "seed"]].drop_duplicates())
         reasons = [f"no score of {', '.join(absent)}"] if absent else []

@@ -3,7 +3,7 @@
 import math
 
 from favor.paper.names import METHODS, encoder_name, method_name
-from favor.scores.metric import SOURCE
+from favor.scores.metric import SOURCE, label_of
 from favor.tables.cells import SAME, printed
 from favor.tables.derived import missing, score_of
 from favor.tables.differences import difference, signed
@@ -102,7 +102,7 @@ def _cell(metric: str, variant: str = "", forgetting: bool = False, chance: bool
 def _chance(metric: str, variant: str = "chance") -> Derive:
     def derive(row: Row, scores: Scores, _roles: Roles) -> Derived:
         value, _, _ = score_of(scores, metric, variant, method=row.method)
-        return missing(f"{metric} was not scored") if math.isnan(value) else Derived(signed(value), value)
+        return missing(f"{label_of(metric)} was not scored") if math.isnan(value) else Derived(signed(value), value)
 
     return derive
 
