@@ -5,6 +5,7 @@ import json
 import shutil
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from functools import reduce
 from operator import getitem
 from pathlib import Path

@@ -234,13 +234,15 @@ def test_noise_comes_from_a_secret_of_the_coordinator(federation) -> None:
         assert all(np.array_equal(after[name], expected[name]) for name in after) == same
     # Of an upload that is longer than the clip the noise says nothing.
     opened = made.open()
-    client = json.loads((opened / "manifest.json").read_text())["signed"]["cohort"][0]
+    client, other = json.loads((opened / "manifest.json").read_text())["signed"]["cohort"]
     sent = made.train(client, opened)
     long = forged(made.site(client), sent, lambda state: [value.fill(1) for value in state.values()])
     assert "its norm is" in refused(made.favor, "server", "close", made.server, long)
     for path in (made.server / "noise", made.server / "key", made.site("client_001") / "key"):
         assert path.stat().st_mode & 0o777 == 0o600
         assert not [file for file in made.crossed if path.read_bytes() in file.read_bytes()]
+    (made.server / "noise").unlink()
+    assert f"{made.server / 'noise'}: file not found; another" in made.close(sent, made.train(other, opened))
 
 
 def test_an_eavesdropper_would_find_what_leaks(trained, simulation, tmp_path) -> None:

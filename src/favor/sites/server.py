@@ -329,7 +329,10 @@ def _means(folder: ServerFolder, uploads: Uploads, number: int, agreed: Agreemen
     if stage.privacy is None:
         return None
     total, privacy = cohort_sum(uploads, replace(stage, privacy=None), 0, number), stage.privacy
-    kept, scale = secret(folder.path / "noise"), privacy.noise_multiplier * privacy.clip
+    path = folder.path / "noise"
+    if number and not path.is_file():
+        print(f"{path}: file not found; another secret is drawn, which makes the noise of no closed round again")
+    kept, scale = secret(path), privacy.noise_multiplier * privacy.clip
     # The noise is of these very uploads: another set of them, as after a backup was put back, has other noise.
     of = {client: file_digest(path) for client, path in folder.uploads(number).items()}
 
