@@ -376,7 +376,7 @@ def test_too_little_is_refused_with_what_is_missing(tmp_path, authors, each, wor
 
 def test_too_little_says_what_cleaning_dropped(tmp_path) -> None:
     path = letters(tmp_path, posts().assign(text=posts()["text"].iloc[0]))
-    with pytest.raises(UserError, match=r"; the one author is w0, .*; other rows are dropped: duplicate same author 88,"):
+    with pytest.raises(UserError, match=r"the one author is w0, .*; other rows are dropped: duplicate same author 88,"):
         started(path, tmp_path)
 
 
