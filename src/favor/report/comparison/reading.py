@@ -74,8 +74,6 @@ def read_group(path: Path) -> "Group":
 
     Raises ``UserError`` for anything else, and names the file that is missing.
     """
-    if not path.exists():
-        raise UserError(f"{path}: folder not found; check its name")
     name = "/".join(path.resolve().parts[-2:])
     if (path / RECORD).is_file():
         return _shared(path, name)
@@ -84,6 +82,8 @@ def read_group(path: Path) -> "Group":
             f"{path}: a release has no numbers of single outputs, and no digest of texts and prompts; ask for what "
             "'favor compare RESULTS --share FOLDER' writes"
         )
+    if not path.exists():
+        raise UserError(f"{path}: folder not found; check its name")
     found = [path] if (path / "settings.json").is_file() else [file.parent for file in path.glob("*/settings.json")]
     if len(found) != 1:
         names = ", ".join(sorted(folder.name for folder in found)) or "settings.json is missing"
