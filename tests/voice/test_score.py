@@ -339,6 +339,8 @@ def test_bad_input_is_one_line(files, arguments, message) -> None:
     (files / "empty").mkdir()
     assert message in refusal(*arguments, "--page", "page.html", program="score")
     assert not (files / "page.html").exists()
+    refused = refusal("draft.txt", "--author", "mine", "--page", "empty", program="score")
+    assert refused == "error: --page empty: is a folder; name a file in it"
 
 
 def test_one_or_two_texts_are_read_in_three_passages_where_they_can() -> None:

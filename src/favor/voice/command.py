@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from favor.encoders.base import TextEncoder, load_encoder
+from favor.foundation.errors import UserError
 from favor.foundation.files import write_text
 from favor.running.jobs.environment import quiet_libraries
 from favor.voice.contrast import contrast_of
@@ -23,6 +24,8 @@ def run(arguments: argparse.Namespace) -> None:
     Raises ``UserError``, before anything is written, where something cannot be read or there is too little text.
     """
     quiet_libraries()
+    if arguments.page is not None and arguments.page.is_dir():
+        raise UserError(f"--page {arguments.page}: is a folder; name a file in it")
     texts: dict[str, str] = {}
     for path in arguments.texts:
         before = "" if len(arguments.texts) == 1 else f"{path}: "

@@ -92,6 +92,8 @@ def _check(path: Path, author: str, texts: int, words: int) -> None:
 
 
 def _table(path: Path, author: str, settings: ReaderSettings) -> Sequence[RawPost]:
+    if not path.exists():
+        raise UserError(f"{printable(str(path))}: file not found; check the name")
     if path.suffix.lower() not in TABLES or not path.is_file():
         raise UserError(
             f"{printable(str(path))}: give a folder of texts or a table ({', '.join(TABLES)}) with a column 'text'"
