@@ -42,7 +42,7 @@ def checkout(tmp_path, monkeypatch) -> Path:
         (".snakemake/x", "is in"),
         ("config/../src", "is in '.*/checkout/src'"),
         ("to_src", "is in '.*/checkout/src'"),
-        ("notes.txt", "'notes.txt' is a file, not a folder"),
+        ("notes.txt", "'notes.txt' is a file, not a folder; choose another folder with the key 'results'."),
         ("notes.txt/results", "'notes.txt' is a file, not a folder"),
         ("dangling", "'dangling' is a link to nothing. Remove it"),
         ("dangling/results", "'dangling' is a link to nothing"),

@@ -60,7 +60,7 @@ def occupy(results: Path) -> bool:
         os.close(descriptor)
         raise UserError(
             f"results folder '{results}': another run is at work there ({owner}), or jobs that it left; wait until "
-            "they end, or set another folder with --config results=..."
+            "they end, or set another folder with the key 'results'"
         ) from None
     except (OSError, UserError) as error:
         os.close(descriptor)

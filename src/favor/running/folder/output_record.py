@@ -31,7 +31,7 @@ def read_record(results: Path) -> set[str]:
     if lines[:1] != [_HEADER] or not inside:
         raise UserError(
             f"{path} is not a record of this workflow, or cannot be read. Move it away, or choose another folder with "
-            "--config results=PATH."
+            "the key 'results'."
         )
     return set(lines[1:])
 

@@ -15,7 +15,7 @@ CHECKOUT_FOLDERS = {
     *(".ci", ".git", ".github", ".snakemake", ".venv", "benchmarks", "bridges", "config", "containers", "docs", "envs"),
     *("profiles", "src", "tests", "tools", "workflow"),
 }
-_CHOOSE = "choose another folder with --config results=PATH."
+_CHOOSE = "choose another folder with the key 'results'."
 
 
 def check_results_folder(results: Path, checkout: Path, inputs: Sequence[tuple[str, Path]]) -> None:

@@ -58,7 +58,7 @@ def record_outputs(workflow: Any, results: Path) -> None:
             if path not in workflow.async_run(persistence.incomplete(job)):  # begun by a job that was killed
                 raise UserError(
                     f"{path} would be replaced, but this workflow did not make it. Move it away, or choose another "
-                    "results folder with --config results=PATH."
+                    "results folder with the key 'results'."
                 )
     outputs = made | {os.path.relpath(path, results) for job in dag.jobs for path in job.output}
     if outputs != made:

@@ -131,7 +131,7 @@ def refuse_other_corpora(results: Path, corpora: Mapping[str, tuple[str, str]], 
             raise UserError(
                 f"config key 'corpora.{name}.path': {path} is another path than {before[name][0]}, of which the "
                 f"results in {results} are made. Go on with that one (a link there will do), give the other corpus a "
-                f"name or results of its own (--config results=PATH), or delete {Path(made).parent} to replace it"
+                f"name or results of its own (the key 'results'), or delete {Path(made).parent} to replace it"
             )
     if not planning and {**before, **now} != before:
         write_json({**before, **now}, record)
