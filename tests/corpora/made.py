@@ -17,7 +17,7 @@ def write_documents(path, rows) -> Path:
     """Write rows of author, document_id, topic, prompt, text, words and, if there is one, date."""
     writer = DocumentWriter(path)
     for row in rows:
-        writer.write(*row)
+        writer.write((*row, *[""] * (7 - len(row))))
     writer.close()
     return path
 

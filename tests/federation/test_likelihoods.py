@@ -9,7 +9,7 @@ from tests.lm.conftest import with_peft
 from tests.lm.test_mixture import plain_mixture
 
 from favor.config.models import PROJECTIONS
-from favor.corpora.neutral import PASSAGES, neutral_passages
+from favor.corpora.neutral import neutral_passages
 from favor.federation.inference import ClientAdapter, exported, prompt_gates
 from favor.federation.likelihoods import content_characters, read_adapters, read_base, read_validation, texts_to_read
 from favor.federation.settings import TextChoice
@@ -159,7 +159,8 @@ def test_content_words_are_masked() -> None:
 
 
 def test_neutral_sentences(tmp_path) -> None:
-    assert neutral_passages(None) == list(PASSAGES)
+    starts = [passage.split(" ", 2)[:2] for passage in neutral_passages(None)]
+    assert starts == [["The", "Palmers"], ["But", "Sir"], ["October,", "November,"], ["The", "din"]]
     (tmp_path / "own.txt").write_text("One line.\nAnother.\n\nA second passage.\n")
     assert neutral_passages(tmp_path / "own.txt") == ["One line. Another.", "A second passage."]
     (tmp_path / "own.txt").write_text(" \n\n")

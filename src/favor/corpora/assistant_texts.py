@@ -18,13 +18,13 @@ MINIMUM_WORDS = 40
 SHARES = (("train", 0.8), ("validation", 0.9), ("test", 1.0))
 
 
-def read_assistant(path: Path, column: str, encoding: str = "utf-8") -> list[str]:
+def read_assistant(path: Path, column: str) -> list[str]:
     """Return the distinct texts of ``column`` of a CSV, JSON Lines or Parquet table, in its order.
 
     They are cleaned as documents are, so that no classifier tells the classes by blank lines or entities.
     Raises ``UserError`` where the table or the column is missing or broken.
     """
-    settings = ReaderSettings(encoding=encoding, columns={"text": column})
+    settings = ReaderSettings(columns={"text": column})
     rows = read_rows(path, settings, {"text": "text"}, ("text",), f"a column '{column}' with one assistant text a row")
     return list(dict.fromkeys(clean_text(row.values["text"]) for row in rows))
 

@@ -4,6 +4,7 @@ Measured of every author who is large enough for a role, and reported; an author
 configuration bounds (the paper names no such filter).
 """
 
+import operator
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -36,6 +37,12 @@ PIECES = (6, 20)
 SMALLEST_CLUSTER = 3
 # Over it are nine in ten mixtures of two authors' text, and one in twenty single authors (docs/corpora.md).
 STYLE_CHANGE = 0.14
+# By the key of its filter: a measure, and what is beyond its limit.
+LIMITS = {
+    "minimum_characters_per_token": ("characters_per_token", operator.lt),
+    "maximum_quoted_mail": ("quoted_mail", operator.gt),
+    "maximum_near_duplicates": ("near_duplicates", operator.gt),
+}
 
 _ORIGINAL_MESSAGE = re.compile(r"-{2,} ?(?:original|forwarded) message ?-{2,}", re.IGNORECASE)
 _QUOTED_LINES = re.compile(r"(?:^|\n)> ?\S[^\n]*\n> ?\S")
@@ -105,7 +112,6 @@ class _Pieces:
         self._words = 0
 
     def add(self, text: str, words: int) -> None:
-        """Take a post in."""
         if len(self.features) == PIECES[1]:
             return
         self._texts.append(text)
@@ -162,10 +168,7 @@ def failing(measures: pd.DataFrame, filters: AuthorFilters) -> dict[str, pd.Seri
             )
         other = ~measures["language"].isin(filters.languages)
         found["languages"] = other | (measures["language_share"] < filters.language_share)
-    if filters.minimum_characters_per_token is not None:
-        found["minimum_characters_per_token"] = measures["characters_per_token"] < filters.minimum_characters_per_token
-    if filters.maximum_quoted_mail is not None:
-        found["maximum_quoted_mail"] = measures["quoted_mail"] > filters.maximum_quoted_mail
-    if filters.maximum_near_duplicates is not None:
-        found["maximum_near_duplicates"] = measures["near_duplicates"] > filters.maximum_near_duplicates
+    for name, (column, beyond) in LIMITS.items():
+        if (limit := getattr(filters, name)) is not None:
+            found[name] = beyond(measures[column], limit)
     return found

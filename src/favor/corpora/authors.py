@@ -44,7 +44,6 @@ def count_tokens(
 
 
 def _worth_counting(documents: Path, model: Tokenizer, minimum_tokens: int) -> set[str]:
-    """Return the authors who may have ``minimum_tokens``."""
     bound = most_tokens(model)
     most: Counter[str] = Counter()
     for batch in stream_documents(documents, ("author", "text")):
@@ -118,22 +117,13 @@ def measure_suitability(
             progress.update(len(batch))
     rows = [
         (
-            author,
-            need.experiment,
-            made[need.cut][author],
-            need.prompts.per_client,
-            need.preferred_prompts,
-            need.minimum_per_client,
-            texts,
-            need.training_texts,
-            need.first_client,
-            need.last_client,
+            *(author, need.experiment, made[need.cut][author], need.prompts.per_client, need.preferred_prompts),
+            *(need.minimum_per_client, texts, need.training_texts, need.first_client, need.last_client),
         )
         for author, texts in training.items()
         for need in needs
     ]
-    frame = pd.DataFrame(rows, columns=SUITABILITY.names)
-    return frame.astype(dict.fromkeys(SUITABILITY.names[2:], "int32"))
+    return pd.DataFrame(rows, columns=SUITABILITY.names).astype(dict.fromkeys(SUITABILITY.names[2:], "int32"))
 
 
 # Whether an author can be the client at a place of the roster, counted from 1.
@@ -169,7 +159,6 @@ def shortcomings(suitability: pd.DataFrame) -> pd.DataFrame:
             int(own[key].iloc[0]) for key in ("wanted_prompts", "minimum_prompts", "minimum_texts")
         )
         none, few = (int(_few_prompts(own, key).sum()) for key in ("minimum_prompts", "wanted_prompts"))
-        rows.append((name, f"fewer than {fewest} prompts", none))
-        rows.append((name, f"fewer than the {wanted} prompts wanted", few))
+        rows += [(name, f"fewer than {fewest} prompts", none), (name, f"fewer than the {wanted} prompts wanted", few)]
         rows.append((name, f"fewer than {texts} training texts", int(_few_texts(own).sum())))
     return pd.DataFrame(rows, columns=["experiment", "reason", "authors"])

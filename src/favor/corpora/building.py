@@ -85,10 +85,8 @@ def build_documents(
         if not sum(index.rows_of_author) + sum(index.dropped.values()):
             raise UserError(f"{path}: holds a header and no posts; give a corpus with posts")
         for reason, label in index.first.items():
-            print(
-                f"{path}: {index.dropped[reason]:,} posts are dropped, {RARE_REASONS[reason]}; the first is {label}",
-                file=sys.stderr,
-            )
+            why = f"{index.dropped[reason]:,} posts are dropped, {RARE_REASONS[reason]}"
+            print(f"{path}: {why}; the first is {label}", file=sys.stderr)
         if index.undated:
             print(
                 f"{path}: {index.undated:,} posts have a date that is not read, so they count as posts without one; "
@@ -126,7 +124,7 @@ def _drop_others_words(source: Path, documents: Path, most: float) -> dict[str, 
     for batch in stream_documents(documents, ("author", "document_id", "topic", "prompt", "text", "words", "date")):
         for row in batch.itertuples(index=False, name=None):
             if row[1] not in dropped:
-                writer.write(*row)
+                writer.write(row)
     writer.close()
     kept.replace(documents)
     return {"others_words": len(beyond), "kept": len(found) - len(beyond)}
@@ -172,7 +170,6 @@ class _Index:
         self.first: dict[str, str] = {}  # of every rare reason, the first row dropped for it
 
     def fill(self, posts: Iterator[RawPost], settings: Cleaning, spill: BinaryIO, path: Path) -> Iterator[None]:
-        """Take every post in, yielding after each."""
         waiting: list[_Cleaned] = []
         characters = 0
         for post in posts:
@@ -249,7 +246,6 @@ class _Index:
             self._spilled += spill.write(prompt + text)
 
     def _drop(self, reason: str, post: RawPost) -> None:
-        """Count a post that is dropped for a rare reason."""
         self.dropped[reason] = self.dropped.get(reason, 0) + 1
         self.first.setdefault(reason, post.row_label)
 
@@ -274,13 +270,9 @@ class _Columns:
         """Drop or merge shared authors, then drop duplicates; return the rows by reason, and those kept."""
         shared = self._settle_shared_authors(settings)
         same = self._drop_repeated(np.column_stack([self.digest, self.author.astype(np.uint64)]))
-        other = self._drop_repeated(self.digest)
-        return {
-            "shared_author": shared,
-            "duplicate_same_author": same,
-            "duplicate_other_author": other,
-            "kept": int(self.kept.sum()),
-        }
+        found = {"shared_author": shared, "duplicate_same_author": same}
+        found["duplicate_other_author"] = self._drop_repeated(self.digest)
+        return {**found, "kept": int(self.kept.sum())}
 
     def _settle_shared_authors(self, settings: Cleaning) -> int:
         long = self.words >= SHARED_POST_WORDS
@@ -322,7 +314,7 @@ def _write(index: _Index, columns: _Columns, spill: BinaryIO, path: Path) -> Non
         content = os.pread(spill.fileno(), split + index.text_bytes[row], index.offset[row])
         name, topic = names[author], topics[index.topic[row]]
         document, text = f"{name}-{number:0{width}d}", content[split:]
-        writer.write(name, document, topic, content[:split], text, index.words[row], date_of(index.day[row]))
+        writer.write((name, document, topic, content[:split], text, index.words[row], date_of(index.day[row])))
     writer.close()
 
 

@@ -223,7 +223,6 @@ def suspicions(path: Path) -> Iterator[str]:
 
 
 def _as_name(field: str) -> str:
-    """Return ``field`` as names of columns are compared."""
     return field.strip().removeprefix(BYTE_ORDER_MARK).strip().casefold()
 
 
@@ -250,7 +249,6 @@ class _SwallowedRows:
         self._like_rows: list[str] = []
 
     def look(self, record: Record) -> None:
-        """Take one row in."""
         fields = record.fields
         self._authors.add(fields[self._author])
         if self._learnt < self.LEARNT_ROWS:

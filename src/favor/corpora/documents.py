@@ -12,6 +12,8 @@ from favor.corpora.schemas import DOCUMENTS, NEAR_DUPLICATES
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet
 
+_Row = tuple[str, str, str, str | bytes, str | bytes, int, str]
+
 
 def text_digest(text: bytes) -> bytes:
     """Return the 16-byte BLAKE2b digest of a document in UTF-8, by which two documents count as identical."""
@@ -27,22 +29,13 @@ class DocumentWriter:
     def __init__(self, path: Path) -> None:
         self._schema = DOCUMENTS.schema
         self._writer = pq.ParquetWriter(path, self._schema, compression="zstd", store_schema=False)
-        self._rows: list[tuple[str, str, str, str | bytes, str | bytes, int, str]] = []
+        self._rows: list[_Row] = []
         self._bytes = 0
 
-    def write(
-        self,
-        author: str,
-        document_id: str,
-        topic: str,
-        prompt: str | bytes,
-        text: str | bytes,
-        words: int,
-        date: str = "",
-    ) -> None:
-        """Add one document; bytes are UTF-8."""
-        self._rows.append((author, document_id, topic, prompt, text, words, date))
-        self._bytes += len(text) + len(prompt)
+    def write(self, row: _Row) -> None:
+        """Add one document, by the table's columns; bytes are UTF-8."""
+        self._rows.append(row)
+        self._bytes += len(row[3]) + len(row[4])
         if self._bytes >= self.GROUP_BYTES or len(self._rows) >= self.GROUP_ROWS:
             self._flush()
 
@@ -53,10 +46,8 @@ class DocumentWriter:
 
     def _flush(self) -> None:
         if self._rows:
-            columns = [
-                pa.array(values, field.type)
-                for values, field in zip(zip(*self._rows, strict=True), self._schema, strict=True)
-            ]
+            values = zip(zip(*self._rows, strict=True), self._schema, strict=True)
+            columns = [pa.array(own, field.type) for own, field in values]
             self._writer.write_table(pa.Table.from_arrays(columns, schema=self._schema))
         self._rows, self._bytes = [], 0
 

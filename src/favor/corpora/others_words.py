@@ -149,7 +149,6 @@ def covered_share(text: str, spans: list[Span]) -> float:
 
 
 def _solid(text: str) -> int:
-    """Return the number of characters that are no white space."""
     return sum(map(len, text.split()))
 
 

@@ -47,27 +47,12 @@ _LIST = """
 """
 VERIFIER_WORDS: tuple[str, ...] = tuple(_LIST.split())
 PUNCTUATION = (".", ",", "!", "?", ";", ":", "'", '"', "-", "(", ")", "/", "*", "&", "~", "_", "@", "#")
-STRUCTURE = (
-    *(f"rate of {mark}" for mark in PUNCTUATION),
-    "ellipses",
-    "repeated marks",
-    "dashes",
-    "digits",
-    "upper case",
-    "line breaks",
-    "double spaces",
-    "emoticons",
-    "capitalised words",
-    "all-capital words",
-    "lone lower-case i",
-    "lower-case sentence starts",
-    "contractions",
-    "word length",
-    "sentence length",
-    "sentence length deviation",
-    "long words",
-    "distinct words",
+_COUNTED = (
+    "ellipses, repeated marks, dashes, digits, upper case, line breaks, double spaces, emoticons, capitalised words, "
+    "all-capital words, lone lower-case i, lower-case sentence starts, contractions, word length, sentence length, "
+    "sentence length deviation, long words, distinct words"
 )
+STRUCTURE = (*(f"rate of {mark}" for mark in PUNCTUATION), *_COUNTED.split(", "))
 
 
 def word_rates(words: Sequence[str], vocabulary: Sequence[str]) -> np.ndarray:

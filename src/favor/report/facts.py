@@ -93,19 +93,9 @@ class Facts:
             read_parquet(folder / "scores" / f"{family}.parquet", SCORES) if there else None
             for family, there in (("voice_kept", values.voice_kept), ("likelihood", values.likelihood))
         )
-        return cls(
-            read_parquet(folder / "evidence.parquet", EVIDENCE),
-            kept,
-            values.style_encoder,
-            values.rows,
-            values.clients,
-            values.display,
-            likelihood,
-            len(values.seeds),
-            values.unseen,
-            values.prompts_per_client,
-            margin=values.margin,
-        )
+        evidence, seeds = read_parquet(folder / "evidence.parquet", EVIDENCE), len(values.seeds)
+        about = (values.style_encoder, values.rows, values.clients, values.display, likelihood, seeds)
+        return cls(evidence, kept, *about, values.unseen, values.prompts_per_client, margin=values.margin)
 
     @property
     def encoder(self) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from favor.corpora.allocation import gini, missed_targets
-from favor.corpora.author_measures import STYLE_CHANGE
+from favor.corpora.author_measures import LIMITS, STYLE_CHANGE
 from favor.federation.settings import Tuned
 from favor.paper.names import method_name, unmarked
 from favor.report.content import Preparation
@@ -117,12 +117,12 @@ def _roles(roster: pd.DataFrame) -> pd.DataFrame:
     return found.rename(columns={"Words": "Word units"}).reset_index(drop=True)
 
 
-# Name, key of the filter, column, whether small values are doubtful, and the limit shown where no filter is set.
-_LIMITS = (
-    ("Characters per token under", "minimum_characters_per_token", "characters_per_token", True, 3.0),
-    ("Share of posts with quoted mail over", "maximum_quoted_mail", "quoted_mail", False, 0.2),
-    ("Share of posts with a near duplicate over", "maximum_near_duplicates", "near_duplicates", False, 0.2),
-)
+# By the key of a filter its name, and the limit shown where it is not set.
+_LIMITS = {
+    "minimum_characters_per_token": ("Characters per token under", 3.0),
+    "maximum_quoted_mail": ("Share of posts with quoted mail over", 0.2),
+    "maximum_near_duplicates": ("Share of posts with a near duplicate over", 0.2),
+}
 
 
 def _measures(measures: pd.DataFrame, clients: Sequence[str], filters: Mapping[str, Any]) -> pd.DataFrame:
@@ -131,10 +131,9 @@ def _measures(measures: pd.DataFrame, clients: Sequence[str], filters: Mapping[s
     main, share = languages or measures["language"].mode().head(1).tolist(), filters.get("language_share", 0.8)
     other = ~measures["language"].isin(main) | (measures["language_share"] < share)
     rows = [(f"Share of posts in {', '.join(main)} under {share:g}", bool(languages), other)]
-    for name, key, column, small, usual in _LIMITS:
-        limit = usual if filters.get(key) is None else filters[key]
-        beyond = measures[column] < limit if small else measures[column] > limit
-        rows.append((f"{name} {limit:g}", filters.get(key) is not None, beyond))
+    for key, (name, usual) in _LIMITS.items():
+        limit, (column, beyond) = usual if filters.get(key) is None else filters[key], LIMITS[key]
+        rows.append((f"{name} {limit:g}", filters.get(key) is not None, beyond(measures[column], limit)))
     several = measures["style_change"] > STYLE_CHANGE
     rows.append((f"Style that changes (several hands?): silhouette over {STYLE_CHANGE:g}", False, several))
     own = measures["author"].isin(clients)

@@ -19,21 +19,11 @@ DISCOURSE_MARKERS = (
 _MARKER = re.compile(rf"\b(?:{'|'.join(DISCOURSE_MARKERS)})\b")
 
 # Per character: lower-case starts and "i" apart, which are per word.
-HABITS = (
-    "lower case",
-    "capitals",
-    "punctuation",
-    "exclamations",
-    "ellipses",
-    "sentence length",
-    "word length",
-    "function words",
-    "contractions",
-    "emoticons",
-    "discourse markers",
-    "digits",
-    "line breaks",
+_NAMES = (
+    "lower case, capitals, punctuation, exclamations, ellipses, sentence length, word length, function words, "
+    "contractions, emoticons, discourse markers, digits, line breaks"
 )
+HABITS = tuple(_NAMES.split(", "))
 
 
 def readable_habits(text: str) -> np.ndarray:

@@ -120,7 +120,6 @@ def _plausible(text: str) -> bool:
 
 
 def _files(path: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield (name, content) of every .xml file of the folder or zip, in name order."""
     if path.is_dir():
         names = sorted(file.relative_to(path).as_posix() for file in path.rglob("*") if _wanted(file.name))
         for name in names:
