@@ -36,8 +36,9 @@ def draw_pipeline(*paths: str | Path) -> None:
             _step(axis, column, row, text, color)
         names = list(_STEPS)
         for left, right in pairwise(names):
+            (start, y), (end, _) = _corner(left), _corner(right)
             if _STEPS[left][1] == _STEPS[right][1]:
-                _across(axis, left, right)
+                _arrow(axis, [(start + _WIDTH, y - _HEIGHT / 2), (end, y - _HEIGHT / 2)])
             else:
                 _wrap(axis, left, right)
         save(figure, *paths)
@@ -57,13 +58,7 @@ def _step(axis: Any, column: float, row: int, text: str, color: str) -> None:
     axis.text(x + _WIDTH / 2, y + 2.5, second, ha="center", va="center", size=8, color=GREY)
 
 
-def _across(axis: Any, left: str, right: str) -> None:
-    (start, y), (end, _) = _corner(left), _corner(right)
-    _arrow(axis, [(start + _WIDTH, y - _HEIGHT / 2), (end, y - _HEIGHT / 2)])
-
-
 def _wrap(axis: Any, last: str, first: str) -> None:
-    """From the end of a row round to the beginning of the next."""
     (right, top), (left, below) = _corner(last), _corner(first)
     middle = (top - _HEIGHT + below) / 2
     x, y = right + _WIDTH / 2, left + _WIDTH / 2

@@ -22,13 +22,9 @@ METRICS = (
 )  # fmt: skip
 
 
-def _pattern(phrase: str) -> str:
-    words = r"\s+".join(re.escape(word) for word in phrase.split())
-    return rf"(?<!\w){words}(?!\w)"
-
-
-# the longer phrase first, so that no text counts twice
-_WHOLE = re.compile("|".join(map(_pattern, sorted(PHRASES, key=len, reverse=True))), re.IGNORECASE)
+# The longer phrase first, so that no text counts twice.
+_SORTED = [re.escape(phrase).replace(r"\ ", r"\s+") for phrase in sorted(PHRASES, key=len, reverse=True)]
+_WHOLE = re.compile("|".join(rf"(?<!\w){phrase}(?!\w)" for phrase in _SORTED), re.IGNORECASE)
 
 
 def phrase_matches(text: str, substring: bool = False) -> int:

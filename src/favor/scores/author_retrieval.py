@@ -152,7 +152,6 @@ def _centroid_scores(encoder: str, variant: str, found: Search, draws: int, seed
 
 
 def _counts(authors: int, draws: int, seed: int) -> np.ndarray:
-    """Counts whose first row is the data itself."""
     return observed_and_resampled(authors, seed, draws) if authors else observed(1)
 
 

@@ -120,29 +120,22 @@ TOLERANCE = 1e-4  # the library's own tests allow 1e-5 on one machine; kernels d
 
 # Candidate, reference and F1 of roberta-large, layer 17, without idf or rescaling: test vectors of bert-score
 # (tests/test_scorer.py, MIT licence).
-_PAIRS = {
-    ("roberta-large", 17): (
-        (
-            "28-year-old chef found dead in San Francisco mall",
-            "28-Year-Old Chef Found Dead at San Francisco Mall",
-            0.98335612,
-        ),
-        (
-            "A 28-year-old chef who recently moved to San Francisco was found dead in the staircase of a local "
-            "shopping center.",
-            "A 28-year-old chef who had recently moved to San Francisco was found dead in the stairwell of a local "
-            "mall this week.",
-            0.97823000,
-        ),
-        (
-            "The victim's brother said he cannot imagine anyone who would want to harm him,\"Finally, it went uphill "
-            'again at him."',
-            "But the victim's brother says he can't think of anyone who would want to hurt him, saying, \"Things were "
-            'finally going well for him."',
-            0.91621464,
-        ),
-    )
-}
+_KNOWN = ("roberta-large", 17)
+_CANDIDATES = (
+    "28-year-old chef found dead in San Francisco mall",
+    "A 28-year-old chef who recently moved to San Francisco was found dead in the staircase of a local shopping "
+    "center.",
+    "The victim's brother said he cannot imagine anyone who would want to harm him,\"Finally, it went uphill again at "
+    'him."',
+)
+_REFERENCES = (
+    "28-Year-Old Chef Found Dead at San Francisco Mall",
+    "A 28-year-old chef who had recently moved to San Francisco was found dead in the stairwell of a local mall this "
+    "week.",
+    "But the victim's brother says he can't think of anyone who would want to hurt him, saying, \"Things were finally "
+    'going well for him."',
+)
+_F1 = (0.98335612, 0.97823000, 0.91621464)
 
 
 def check_canary(scorer: BertScorer, source: str, layer: int) -> bool:
@@ -151,11 +144,9 @@ def check_canary(scorer: BertScorer, source: str, layer: int) -> bool:
     ``source`` is a Hugging Face id, or a folder of that name. Raises ``UserError`` where an F1 departs by more than
     ``TOLERANCE``: such scores could not be compared with anybody's.
     """
-    pairs = _PAIRS.get((Path(source).name, layer))
-    if pairs is None:
+    if (Path(source).name, layer) != _KNOWN:
         return False
-    found = scorer.f1([candidate for candidate, _, _ in pairs], [reference for _, reference, _ in pairs])
-    departure = float(np.abs(np.array(found) - np.array([f1 for _, _, f1 in pairs])).max())
+    departure = float(np.abs(np.array(scorer.f1(_CANDIDATES, _REFERENCES)) - np.array(_F1)).max())
     if not departure <= TOLERANCE:
         raise UserError(
             f"BERTScore model '{source}', layer {layer}: F1 of known pairs differs by {departure:.2g} from the values "

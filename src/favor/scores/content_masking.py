@@ -61,8 +61,6 @@ def masked_sentences(text: str) -> list[list[Token]]:
 def function_word_share(sentences: Iterable[Iterable[str]]) -> float:
     """Return the share of function words among the words of masked sentences; 0 without a word."""
     forms = [form for sentence in sentences for form in sentence]
-    function, content = (
-        sum(form[0].isalpha() for form in forms),
-        sum(form.lower().startswith(WORD[:2]) for form in forms),
-    )
+    function = sum(form[0].isalpha() for form in forms)
+    content = sum(form.lower().startswith(WORD[:2]) for form in forms)
     return function / (function + content) if function + content else 0.0

@@ -384,7 +384,6 @@ def _present(values: np.ndarray) -> int:
 
 
 def _means(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Return the mean over authors that have a value, in every draw."""
     known = np.flatnonzero(np.isfinite(values))
     if not len(known):
         return np.full(len(counts), np.nan)

@@ -101,7 +101,6 @@ def rows_at_once(rows: int, columns: int) -> Iterator[slice]:
 
 
 def _codes(*columns: pd.Series) -> list[np.ndarray]:
-    """Return columns of names as whole numbers, equal where the names are equal."""
     codes, _ = pd.factorize(np.concatenate([column.to_numpy(dtype=object) for column in columns]))
     return np.split(codes, np.cumsum([len(column) for column in columns])[:-1])
 

@@ -86,7 +86,6 @@ def _edges(topics: Sequence[float]) -> list[float]:
 
 
 def _finding(maps: dict[str, np.ndarray], methods: Methods) -> str:
-    """Return a sentence on how many authors' own adapters have the largest centred gain on their texts."""
     if not maps:
         return ""
     hits = {}

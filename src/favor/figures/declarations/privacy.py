@@ -53,7 +53,6 @@ def draw_privacy(data: FigureData, *paths: str | Path) -> None:
 
 
 def _aucs(scores: pd.DataFrame, method: str) -> list[tuple[str, float, float, float]]:
-    """Return (attack and view, AUC, ends of its interval) of every attack that was measured."""
     found = []
     for attack, name, views in ATTACKS:
         for view in views:

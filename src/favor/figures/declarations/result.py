@@ -119,7 +119,6 @@ def draw_result(data: FigureData, *paths: str | Path) -> None:
 
 
 def _points(axis: Any, measure: Measure, own: pd.DataFrame, places: Mapping[str, int], methods: Methods) -> None:
-    """Draw what every method keeps by one measure, at its place."""
     main = measure.lift == 0
     looks = methods.identities(list(places))
     face = "white" if measure.hollow else BLACK

@@ -22,9 +22,8 @@ def draw_tuning(data: FigureData, *paths: str | Path) -> None:
             own = best[best["stage"] == stage]
             if own.empty:
                 say(panel, f"No row has a {stage} stage.")
-            for method, identity in methods.identities(
-                [row for row in methods.rows if row in set(own["method"])]
-            ).items():
+            shown = [row for row in methods.rows if row in set(own["method"])]
+            for method, identity in methods.identities(shown).items():
                 line = own[own["method"] == method]
                 look = {**identity.line, **identity.points, "markersize": 4}
                 panel.plot(line["learning_rate"], line["loss"], **look, label=methods.name(method))

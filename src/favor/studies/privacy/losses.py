@@ -170,9 +170,9 @@ def read_canaries(
         for client in own:
             rank = 1 + int((others <= answers[owners.index(client)]).sum())
             rows.append((adapter, number, holder, client, planted.carriers[client], rank, planted.candidates))
-    return pd.DataFrame(
-        rows, columns=["adapter", "round", "holder", "client", "repeats", "rank", "candidates"]
-    ).sort_values(["adapter", "round", "holder", "client"], ignore_index=True)
+    keys = ["adapter", "round", "holder", "client"]
+    found = pd.DataFrame(rows, columns=[*keys, "repeats", "rank", "candidates"])
+    return found.sort_values(keys, ignore_index=True)
 
 
 def _canary_views(run: Trajectory, last: Mapping[str, int]) -> Iterator[tuple[str, int, str, list[str], LoraState]]:

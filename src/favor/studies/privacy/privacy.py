@@ -295,10 +295,8 @@ def _measured(
         for _ in range(SHUFFLES)
     ]
     present = len(np.unique(np.concatenate([group.cluster for group in known])))
-    few = statistic is _tpr and (
-        present < FEWEST or any((~group.positive).sum() < _FEWEST_NEGATIVES for group in known)
-    )
-    why = _TOO_FEW_NEGATIVES if few else ""
+    fewest = min((~group.positive).sum() for group in known)
+    why = _TOO_FEW_NEGATIVES if statistic is _tpr and (present < FEWEST or fewest < _FEWEST_NEGATIVES) else ""
     mean = float(np.mean(shuffled))
     return Measured(metric, view, n, values, mean, clusters=present, bounds=bounds, no_limits=why)
 
@@ -325,10 +323,8 @@ def _exposures(canaries: pd.DataFrame) -> Iterator[Measured]:
             bits = exposure(part["rank"].to_numpy(), number)
             chance, most = (float(np.mean(exposure(ranks, number))) for ranks in (np.arange(1, number + 2), np.ones(1)))
             low, high = exponential_mean_limits(bits.mean(), len(bits))
-            limits = low, min(high, most)
-            yield Measured(
-                "canary_exposure", f"{view}_{repeats}", len(part), np.array([bits.mean()]), chance, most, limits
-            )
+            mean, limits = bits.mean(keepdims=True), (low, min(high, most))
+            yield Measured("canary_exposure", f"{view}_{repeats}", len(part), mean, chance, most, limits)
 
 
 def _epsilon(clients: pd.DataFrame, delta: float, seed: int, draws: int) -> Iterator[Measured]:
@@ -338,8 +334,7 @@ def _epsilon(clients: pd.DataFrame, delta: float, seed: int, draws: int) -> Iter
     the mean epsilon. Beside it stands the same of canaries that took no part.
     """
     if not len(clients):
-        yield Measured("canary_cosine", "mean", 0, np.array([]))
-        yield Measured("empirical_epsilon", "mean", 0, np.array([]))
+        yield from (Measured(name, "mean", 0, np.array([])) for name in ("canary_cosine", "empirical_epsilon"))
         return
     runs = [part for _, part in clients.groupby("seed")]
     cosines, bounds = [], []
@@ -347,12 +342,8 @@ def _epsilon(clients: pd.DataFrame, delta: float, seed: int, draws: int) -> Iter
         counts = observed_and_resampled(len(part), seed, draws)
         size = np.sqrt(part["dimensions"].iloc[0])
         cosines.append(counts @ part["present"].to_numpy() / len(part))
-        bounds.append(
-            [
-                privacy_loss_bound(size * part[column].to_numpy(), delta, 0.05 / len(runs))
-                for column in ("present", "absent")
-            ]
-        )
+        sides = (size * part[column].to_numpy() for column in ("present", "absent"))
+        bounds.append([privacy_loss_bound(side, delta, 0.05 / len(runs)) for side in sides])
     n, absent = len(clients), float(clients["absent"].mean())
     mean = np.mean(cosines, axis=0)
     yield Measured("canary_cosine", "mean", n, mean, absent, clusters=len(runs[0]), bounds=CORRELATION)

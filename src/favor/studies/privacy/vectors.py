@@ -25,9 +25,8 @@ def link_cosines(uploads: Uploads) -> pd.DataFrame:
     rounds = np.array([number for number, _ in owners])
     products = np.zeros((len(owners), len(owners)))
     for key in _keys(uploads):
-        rows = np.stack(
-            [np.asarray(uploads[number][client][key], dtype=np.float64).ravel() for number, client in owners]
-        )
+        deltas = (uploads[number][client][key] for number, client in owners)
+        rows = np.stack([np.asarray(delta, dtype=np.float64).ravel() for delta in deltas])
         for number in set(rounds):
             rows[rounds == number] -= rows[rounds == number].mean(axis=0)
         products += rows @ rows.T
@@ -79,9 +78,8 @@ def canary_cosines(server: Sequence[State], uploads: Uploads, canaries: CanaryCl
         moved += steps @ steps.T
         dimensions += steps.shape[1]
         for number, clients in enumerate(owners):
-            squares[number] += [
-                float(np.square(uploads[number][client][key].astype(np.float64)).sum()) for client in clients
-            ]
+            deltas = (uploads[number][client][key].astype(np.float64) for client in clients)
+            squares[number] += [float(np.square(delta).sum()) for delta in deltas]
         for canary in range(canaries.count):
             generator = numpy_generator(seed, "canary client", canary, key)
             direction = generator.standard_normal((steps.shape[1],), dtype=np.float32).astype(np.float64)

@@ -20,13 +20,8 @@ from favor.inference.generation import GenerationRequest, generate
 from favor.lm.base import BaseModel
 from favor.lm.settings import ALL_LINEAR
 from favor.lm.tokenizer import TextTokenizer
-from favor.studies.prompting.templates import (
-    PERSONA_LEAD,
-    Request,
-    continuation_request,
-    persona_request,
-    sheet_request,
-)
+from favor.studies.prompting import templates
+from favor.studies.prompting.templates import PERSONA_LEAD, Request, continuation_request
 
 
 def training_texts(texts: pd.DataFrame, client: str) -> pd.DataFrame:
@@ -55,9 +50,8 @@ def distil_sheets(
     chat = ChatTokens(base)
 
     def ask(wanted: Sequence[Request], new_tokens: int) -> list[str]:
-        asked = [
-            GenerationRequest(client, chat.encode(*request)) for client, request in zip(clients, wanted, strict=True)
-        ]
+        of_clients = zip(clients, wanted, strict=True)
+        asked = [GenerationRequest(client, chat.encode(*request)) for client, request in of_clients]
         answers = generate(base, ALL_LINEAR, asked, new_tokens, repetition_penalty, rows_per_batch)
         return [base.tokenizer.decode(answer).strip() for answer in answers]
 
@@ -66,8 +60,8 @@ def distil_sheets(
         own = training_texts(texts, client)
         order = numpy_generator(lengths.seed, "author sheet", client).permutation(len(own))[: lengths.sheet_texts]
         chosen.append([cut(base.tokenizer, own["training_text"].iloc[at], lengths.sheet_text_tokens) for at in order])
-    sheets = ask([sheet_request(read) for read in chosen], lengths.sheet_tokens)
-    personas = ask([persona_request(sheet) for sheet in sheets], lengths.persona_tokens)
+    sheets = ask([templates.sheet_request(read) for read in chosen], lengths.sheet_tokens)
+    personas = ask([templates.persona_request(sheet) for sheet in sheets], lengths.persona_tokens)
     if not chat.templated:
         personas = [f"{PERSONA_LEAD} {persona}" for persona in personas]
     return pd.DataFrame({"client": clients, "sheet": sheets, "persona": personas, "texts": list(map(len, chosen))})
