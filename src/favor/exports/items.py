@@ -167,6 +167,5 @@ def sittings(items: Iterable[Item]) -> Iterator[Item]:
 
 def listed(counts: Counter[str]) -> str:
     """Return counts by reason, the largest first."""
-    return ", ".join(
-        f"{reason} {count:,}" for reason, count in sorted(counts.items(), key=lambda each: (-each[1], each[0]))
-    )
+    ordered = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
+    return ", ".join(f"{reason} {count:,}" for reason, count in ordered)

@@ -62,9 +62,8 @@ def _name(person: dict[str, object]) -> str:
 def _text(message: dict[str, object]) -> tuple[str, tuple[Cut, ...]]:
     """Return the sender's own words: a text is a string, or a list of strings and of marked spans."""
     text = message.get("text") or ""
-    spans = [
-        span if isinstance(span, dict) else {"text": span} for span in (text if isinstance(text, list) else [text])
-    ]
+    parts = text if isinstance(text, list) else [text]
+    spans = [part if isinstance(part, dict) else {"text": part} for part in parts]
     pairs = [(_CUT_SPANS.get(str(span.get("type")), ""), str(span.get("text") or "")) for span in spans]
     for key, reason in _OTHERS.items():
         if key in message:  # of a deleted account the name is null, and the key is there

@@ -132,21 +132,17 @@ def text_files(path: Path, settings: ReaderSettings) -> Iterator[TextFile]:
         )
     if len(files) > len(texts):
         first = next(file for file in files if file.suffix.lower() not in SUFFIXES)
-        print(
-            f"{path}: {len(files) - len(texts):,} files are not read, because their names do not end in "
-            f"{', '.join(SUFFIXES)}; the first is {printable(first.as_posix())}",
-            file=sys.stderr,
-        )
+        left, shown = f"{len(files) - len(texts):,}", printable(first.as_posix())
+        why = f"files are not read, because their names do not end in {', '.join(SUFFIXES)}; the first is {shown}"
+        print(f"{path}: {left} {why}", file=sys.stderr)
     recoded = 0
     for place in texts:
         found = text_file(path, place, settings)
         recoded += not found.is_utf8
         yield found
     if recoded:
-        print(
-            f"{path}: {recoded:,} of {len(texts):,} files are not UTF-8 and are read as {settings.encoding}",
-            file=sys.stderr,
-        )
+        said = f"{recoded:,} of {len(texts):,} files are not UTF-8 and are read as {settings.encoding}"
+        print(f"{path}: {said}", file=sys.stderr)
 
 
 def text_file(folder: Path, place: Path, settings: ReaderSettings) -> TextFile:

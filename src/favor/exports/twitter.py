@@ -38,10 +38,8 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
             text = row["core"].get("text") if isinstance(row.get("core"), dict) else None
             if isinstance(text, str):
                 long[_second(moment_of(row.get("createdAt")))].append(text)
-    tweets = [
-        (_moment(files, name, row), name, row) for name in files.find(_TWEETS) for row in _rows(files, name, "tweet")
-    ]
-    for moment, _, row in sorted(tweets, key=lambda tweet: tweet[0]):
+    tweets = [(_moment(files, name, row), row) for name in files.find(_TWEETS) for row in _rows(files, name, "tweet")]
+    for moment, row in sorted(tweets, key=lambda tweet: tweet[0]):
         text = str(row.get("full_text") or row.get("text") or "")
         reply = bool(row.get("in_reply_to_screen_name") or row.get("in_reply_to_user_id"))
         # A long tweet has the time of the one that is cut, which it begins with. Where several fit, none is taken.

@@ -98,7 +98,6 @@ def published_table(content: bytes) -> Table | None:
 
 
 def _record_set(name: str, table: Table) -> mlc.RecordSet:
-    """Return the columns of one Parquet file with their meanings."""
     identifier = name.removesuffix(".parquet")
     return mlc.RecordSet(
         id=identifier,
@@ -132,13 +131,8 @@ def research_object(files: Mapping[str, bytes], published: Published) -> bytes:
     crate = ROCrate(version="1.2")
     crate.name, crate.description = published.title, DESCRIPTION
     crate.datePublished = published.date
-    crate.license = crate.add(
-        ContextEntity(
-            crate,
-            published.licence_url,
-            {"@type": "CreativeWork", "name": published.licence, "description": f"SPDX: {published.licence}"},
-        )
-    )
+    licence = {"@type": "CreativeWork", "name": published.licence, "description": f"SPDX: {published.licence}"}
+    crate.license = crate.add(ContextEntity(crate, published.licence_url, licence))
     if published.creators:
         crate.creator = [_person(crate, name) for name in published.creators]
     held = [

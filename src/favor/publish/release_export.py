@@ -27,39 +27,23 @@ CLIENTS = (
     "clients cannot be matched with it."
 )
 NO_SURVIVOR = "no output passed the filter: generations.jsonl and per_example_metrics.jsonl are empty"
-# column of summary_metrics.csv -> metric of the scores table, whether it is one of the style encoder's space, its rule
+# column of summary_metrics.csv -> its rule
 SUMMARY = {
-    "author_accuracy": (
-        "author_accuracy",
-        True,
-        "share of outputs whose nearest prototype (highest cosine) is their author's; a prototype is the normalised "
-        "mean of the unit vectors of a client's training texts",
-    ),
-    "macro_f1": (
-        "author_macro_f1",
-        True,
-        "unweighted mean of the F1 of every author with an output that passed, same predictions",
-    ),
-    "verification_auc": (
-        "generated_auc",
-        True,
-        "AUC of the cosine over all pairs of outputs of the run, positive where both are one author's",
-    ),
-    "eer": ("generated_eer", True, "equal error rate over the same pairs, on the whole ROC without interpolation"),
-    "silhouette": ("silhouette", True, "mean silhouette under cosine distance; clusters are authors"),
-    "bertscore_f1": ("bertscore_f1", False, "mean BERTScore F1 against the author's own continuation"),
-    "semantic_similarity": (
-        "semantic_similarity",
-        False,
-        "mean cosine of sentence embeddings with the author's own continuation",
-    ),
-    "assistant_score_mean": (
-        "assistant_score",
-        False,
-        "mean calibrated probability that a writing assistant wrote the output",
-    ),
-    "pass_rate": ("pass_rate", False, "share of all outputs that pass the filter"),
+    "author_accuracy": "share of outputs whose nearest prototype (highest cosine) is their author's; a prototype is "
+    "the normalised mean of the unit vectors of a client's training texts",
+    "macro_f1": "unweighted mean of the F1 of every author with an output that passed, same predictions",
+    "verification_auc": "AUC of the cosine over all pairs of outputs of the run, positive where both are one author's",
+    "eer": "equal error rate over the same pairs, on the whole ROC without interpolation",
+    "silhouette": "mean silhouette under cosine distance; clusters are authors",
+    "bertscore_f1": "mean BERTScore F1 against the author's own continuation",
+    "semantic_similarity": "mean cosine of sentence embeddings with the author's own continuation",
+    "assistant_score_mean": "mean calibrated probability that a writing assistant wrote the output",
+    "pass_rate": "share of all outputs that pass the filter",
 }
+# metrics of the table of scores by column: those of the style encoder's space, and another of another name
+_IN_SPACE = {"author_accuracy": "author_accuracy", "macro_f1": "author_macro_f1", "verification_auc": "generated_auc"}
+_IN_SPACE |= {"eer": "generated_eer", "silhouette": "silhouette"}
+_OTHER = {"assistant_score_mean": "assistant_score"}
 
 
 def write_release(run: ReleasedRun, inputs: ScoreInputs, scores: pd.DataFrame, folder: Path) -> list[str]:
@@ -168,9 +152,10 @@ def _summary(run: ReleasedRun, scores: pd.DataFrame) -> tuple[dict[str, float | 
     found = {(row["metric"], row["encoder"]): (row["value"], row["note"]) for row in rows.to_dict("records")}
     values: dict[str, float | str] = {}
     missing = []
-    for column, (metric, own_space, _) in SUMMARY.items():
+    for column in SUMMARY:
         unscored = (float("nan"), "the configuration leaves this score out (evaluation.scores)")
-        value, note = found.get((metric, run.style_encoder if own_space else ""), unscored)
+        place = (_IN_SPACE[column], run.style_encoder) if column in _IN_SPACE else (_OTHER.get(column, column), "")
+        value, note = found.get(place, unscored)
         values[column] = value
         if note:
             missing.append(f"{column} is missing: {note}")
@@ -204,7 +189,7 @@ def _budget(run: ReleasedRun) -> dict[str, object]:
 
 def _readme(run: ReleasedRun, notes: list[str]) -> str:
     models = "; ".join(f"{name.replace('_', ' ')}: {value}" for name, value in run.measured_with.items() if value)
-    rules = "\n".join(f"| `{column}` | {rule} |" for column, (_, _, rule) in SUMMARY.items())
+    rules = "\n".join(f"| `{column}` | {rule} |" for column, rule in SUMMARY.items())
     missing = "\nMissing in this export:\n\n" + "".join(f"- {note}\n" for note in notes) if notes else ""
     return f"""# {run.released} on {run.dataset}, seed {run.seed}
 

@@ -171,11 +171,9 @@ def _parquet_views(content: bytes) -> list[str] | str:
         remarks = pq.read_metadata(io.BytesIO(content)).metadata
     except (pa.ArrowInvalid, OSError):
         return "a Parquet file that cannot be read"
-    schemas = {table.schema.remove_metadata() for table in PUBLISHABLE}
-    if found.schema.remove_metadata() not in schemas:
-        return (
-            f"a Parquet table that is not for publication (those are {', '.join(table.name for table in PUBLISHABLE)})"
-        )
+    if found.schema.remove_metadata() not in {table.schema.remove_metadata() for table in PUBLISHABLE}:
+        names = ", ".join(table.name for table in PUBLISHABLE)
+        return f"a Parquet table that is not for publication (those are {names})"
     if remarks:
         return "a Parquet file with metadata, which no table here has"
     texts = [column for column in found.columns if pa.types.is_string(column.type)]

@@ -67,9 +67,8 @@ def score(inputs: ScoreInputs, settings: Drift) -> pd.DataFrame:
 def _spreads(inputs: ScoreInputs, runs: Mapping[str, list[Run]], encoder: str, counts: np.ndarray) -> Iterator[Score]:
     variances, numbers, authors = {}, {}, {}
     for method, own in runs.items():
-        vectors = np.concatenate(
-            [inputs.vectors(encoder, run) for run in own if len(run.survivors)] or [np.zeros((0, 1))]
-        )
+        held = [inputs.vectors(encoder, run) for run in own if len(run.survivors)]
+        vectors = np.concatenate(held or [np.zeros((0, 1))])
         frame = pd.concat([run.survivors for run in own])
         by_post = post_means(vectors, inputs.places(frame["client"]), inputs.posts(frame))
         variances[method] = between_variance(*by_post, counts).sum(axis=1)

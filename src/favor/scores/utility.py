@@ -71,11 +71,8 @@ def score(inputs: ScoreInputs, settings: Utility) -> pd.DataFrame:
     for (method, name), seeds in drawn.items():
         ends = np.clip(interval(np.stack([means for means, _ in seeds]), authors[method]), -1, 1)
         for end, value in zip(("low", "high"), ends, strict=True):
-            note = (
-                "needs two authors with outputs that passed the filter, and some under every seed"
-                if math.isnan(value)
-                else ""
-            )
+            few = "needs two authors with outputs that passed the filter, and some under every seed"
+            note = few if math.isnan(value) else ""
             scores.append(Score(ALL_SEEDS, method, "", name, end, float(value), sum(n for _, n in seeds), note))
     if "rescaled" in settings.variants:
         scores += _rescaled(scores, inputs.bertscore)
@@ -90,7 +87,6 @@ def _rescaled(scores: list[Score], bertscore: BertScoreModel | None) -> list[Sco
     for row in scores:
         if row.metric == "bertscore_f1" and not row.variant:
             value = float("nan") if baseline is None else (row.value - baseline) / (1 - baseline)
-            rows.append(
-                replace(row, variant="rescaled", value=value, note=row.note or (missing if math.isnan(value) else ""))
-            )
+            note = row.note or (missing if math.isnan(value) else "")
+            rows.append(replace(row, variant="rescaled", value=value, note=note))
     return rows

@@ -43,14 +43,9 @@ def _shuffled(prompts: pd.DataFrame) -> pd.DataFrame:
     parts = []
     for seed in sorted(set(prompts["seed"].tolist())):
         kept, given = shuffled_prompts(prompts, seed)
-        parts.append(
-            kept[["seed", "client", "prompt_id"]].assign(
-                method="shuffled",
-                sample=0,
-                text=given["gold_text"].to_numpy(),
-                text_item=given["prompt_id"].to_numpy(),
-            )
-        )
+        text, item = (given[name].to_numpy() for name in ("gold_text", "prompt_id"))
+        own = kept[["seed", "client", "prompt_id"]]
+        parts.append(own.assign(method="shuffled", sample=0, text=text, text_item=item))
     return pd.concat(parts)
 
 
