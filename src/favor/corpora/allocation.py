@@ -113,11 +113,7 @@ class ClientTexts(NamedTuple):
 
 
 def materialise(
-    documents: Path,
-    splits: pd.DataFrame,
-    roster: pd.DataFrame,
-    settings: Allocation,
-    kind: str,
+    documents: Path, splits: pd.DataFrame, roster: pd.DataFrame, settings: Allocation, kind: str
 ) -> ClientTexts:
     """Return the clients' texts and allocation.
 

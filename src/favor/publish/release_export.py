@@ -10,13 +10,7 @@ import yaml
 from favor.foundation.errors import UserError
 from favor.foundation.files import write_json, write_text
 from favor.publish.pan_export import write_jsonl
-from favor.publish.release_layout import (
-    MAXIMUM_NEW_TOKENS,
-    MINIMUM_RATIO,
-    MINIMUM_WORDS,
-    check,
-    non_iid_level,
-)
+from favor.publish.release_layout import MAXIMUM_NEW_TOKENS, MINIMUM_RATIO, MINIMUM_WORDS, check, non_iid_level
 from favor.publish.settings import ReleasedRun
 from favor.scores.inputs import OUTPUT_KEYS, ScoreInputs
 from favor.scores.prototypes import predictions

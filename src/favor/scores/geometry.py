@@ -58,10 +58,7 @@ def _score_run(inputs: ScoreInputs, encoder: str, run: Run) -> Iterator[Score]:
     first = (run.survivors["sample"] == 0).to_numpy()
     vectors = inputs.vectors(encoder, run)[first]
     authors = run.survivors["client"].to_numpy(dtype=object)[first]
-    values = {
-        "silhouette": silhouette(vectors, authors),
-        "centroid_distance": centroid_distance(vectors, authors),
-    }
+    values = {"silhouette": silhouette(vectors, authors), "centroid_distance": centroid_distance(vectors, authors)}
     if run.method not in CONTROLS:
         human = inputs.gold_vectors(encoder, run)[first]
         values["silhouette_gap"] = values["silhouette"] - silhouette(human, authors)

@@ -19,14 +19,7 @@ from favor.scores.metric import ALL_SEEDS, CONTROLS, SOURCE, Metric, Score, scor
 from favor.scores.prototypes import NOBODY, correct, macro_f1
 from favor.scores.settings import ProfileVerification
 from favor.scores.verifiers import LAMBDAG, SMALLEST_SHARE, LambdaG, centroids
-from favor.statistics.bootstrap import (
-    RATE,
-    auc_draws,
-    interval,
-    mean_draws,
-    mean_over_seeds,
-    observed_and_resampled,
-)
+from favor.statistics.bootstrap import RATE, auc_draws, interval, mean_draws, mean_over_seeds, observed_and_resampled
 from favor.statistics.calibration import Calibration, ratio_cost
 from favor.statistics.differences import compare
 from favor.statistics.sign_flips import linear_shares

@@ -139,8 +139,7 @@ class Utility(Draws):
     """BERTScore and semantic similarity."""
 
     variants: Annotated[list[UtilityVariant], DISTINCT] = every(
-        UtilityVariant,
-        "Also the mean over failed outputs, and BERTScore over its baseline.",
+        UtilityVariant, "Also the mean over failed outputs, and BERTScore over its baseline."
     )
 
 

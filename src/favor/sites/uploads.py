@@ -64,10 +64,7 @@ def largest_upload(manifest: Manifest) -> int:
 
 
 def check_upload(
-    path: Path,
-    manifest: Manifest,
-    keys: Mapping[str, Collection[str]],
-    words: Mapping[str, int | None],
+    path: Path, manifest: Manifest, keys: Mapping[str, Collection[str]], words: Mapping[str, int | None]
 ) -> tuple[str, bytes]:
     """Return the client of an upload to an open round, and the file's content, which is read once.
 

@@ -115,10 +115,7 @@ def content_kept(made: pd.DataFrame, encoder: TextEncoder, seed: int) -> dict[st
 
 
 def voice_gained(
-    shares: dict[str, dict[str, float]],
-    drafts: dict[str, dict[str, float]],
-    documents: Mapping[str, str],
-    seed: int,
+    shares: dict[str, dict[str, float]], drafts: dict[str, dict[str, float]], documents: Mapping[str, str], seed: int
 ) -> dict[str, Measured]:
     """Return by verifier how far rewriting moves texts from the others (0) to the writer (1), the mean over texts.
 

@@ -92,10 +92,7 @@ def _blind_names(design: JudgementDesign, kind: str, count: int) -> list[str]:
 
 
 def _quality_rows(
-    design: JudgementDesign,
-    chosen: Sequence[Matched],
-    prefixes: Mapping[Any, str],
-    outputs: Mapping[Any, str],
+    design: JudgementDesign, chosen: Sequence[Matched], prefixes: Mapping[Any, str], outputs: Mapping[Any, str]
 ) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
     names = iter(_blind_names(design, QUALITY, len(chosen) * len(design.methods)))
     requests: list[tuple[object, ...]] = []

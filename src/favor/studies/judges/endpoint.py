@@ -93,11 +93,7 @@ class Endpoint:
 
     def settings(self) -> AnswerSettings:
         """What an answer depends on beside the question."""
-        return {
-            "model": self.name,
-            "temperature": self.limits.temperature,
-            "max_tokens": self.answer_tokens,
-        }
+        return {"model": self.name, "temperature": self.limits.temperature, "max_tokens": self.answer_tokens}
 
     def ask(self, question: Question) -> Answer:
         """Return the answer to one question, tried again after 429, 5xx, a timeout or a broken reply.

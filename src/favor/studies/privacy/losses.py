@@ -143,12 +143,7 @@ def _read(
 
 
 def read_canaries(
-    base: BaseModel,
-    lora: Lora,
-    run: Trajectory,
-    planted: Planted,
-    cutting: TextCutting,
-    seed: int,
+    base: BaseModel, lora: Lora, run: Trajectory, planted: Planted, cutting: TextCutting, seed: int
 ) -> pd.DataFrame:
     """Return the ``privacy_canaries`` table, without its seed and method: every secret's rank among others.
 

@@ -191,12 +191,7 @@ def _measures(one: Readings, seed: int, draws: int) -> Iterator[Measured]:
 
 
 def _top(
-    name: str,
-    view: str,
-    groups: Sequence[pd.DataFrame],
-    clients: Mapping[str, int],
-    counts: np.ndarray,
-    seed: int,
+    name: str, view: str, groups: Sequence[pd.DataFrame], clients: Mapping[str, int], counts: np.ndarray, seed: int
 ) -> Iterator[Measured]:
     """Yield top-1 and AUC of finding each author's own candidate in every group."""
     hits, owners, by_chance = [], [], []
@@ -240,12 +235,7 @@ def _distinctive(
 
 
 def _separated(
-    name: str,
-    view: str,
-    groups: Sequence[pd.DataFrame],
-    clients: Mapping[str, int],
-    counts: np.ndarray,
-    seed: int,
+    name: str, view: str, groups: Sequence[pd.DataFrame], clients: Mapping[str, int], counts: np.ndarray, seed: int
 ) -> Iterator[Measured]:
     """Yield AUC and the true-positive rate at 1 % false positives of labelled scores."""
     decisions = _groups(groups, clients)
