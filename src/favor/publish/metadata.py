@@ -44,10 +44,7 @@ _FORMATS = {
 
 @dataclass(frozen=True)
 class Published:
-    """Who publishes a release, and when.
-
-    ``licence``: an SPDX identifier. ``date``: the day of publication.
-    """
+    """Who publishes a release, and when. ``licence``: an SPDX identifier. ``date``: the day of publication."""
 
     title: str
     licence: str

@@ -36,13 +36,12 @@ class PanExport(Section):
 class ReleasedRun(Section):
     """What is exported beside the tables.
 
-    ``dataset``: the release's name of the corpus; ``generated``: whether its authors are made up.
-    ``row``: key of the row, by which the tables know the run; ``title``: its printed name; ``method``: its method.
-    ``style_encoder``: key; ``style_encoder_title``, ``base_model``: printed names, no paths of this machine.
-    ``settings``: resolved values of the experiment. ``measured_with``: the models behind the other metrics.
-    ``components``: what acts in the row (proximal term, private residual, alignment, shared stage), and
-    ``method_components`` what acts in the method as its file declares it.
-    ``local_epochs_shared``, ``local_epochs_private``: passes over own text, 0 without such a stage.
+    ``dataset``: the release's name of the corpus; ``generated``: whether its authors are made up. ``row``: key of the
+    row, by which the tables know the run; ``title``: its printed name; ``method``: its method. ``style_encoder``: key;
+    ``style_encoder_title``, ``base_model``: printed names, no paths of this machine. ``settings``: resolved values of
+    the experiment. ``measured_with``: the models behind the other metrics. ``components``: what acts in the row
+    (proximal term, private residual, alignment, shared stage), and ``method_components`` what acts in the method as its
+    file declares it. ``local_epochs_shared``, ``local_epochs_private``: passes over own text, 0 without such a stage.
     ``client_updates``: uploads in all.
     """
 

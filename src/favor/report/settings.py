@@ -55,10 +55,9 @@ class PrintedExperiment(Claimed):
     """What the report prints of an experiment and finds its files by.
 
     ``methods``: hyper-parameters of each of its ``rows``; ``experiment`` and ``corpus``: all keys of these sections.
-    ``withdrawn``: clients that left. ``measured``: encoders of its tables.
-    ``never_sampled``: clients by seed. ``references``: rows that do not federate. ``validation``, ``efficiency``,
-    ``retrieval``: whether there are such scores; ``near_duplicates``: whether they were looked for; ``demo``: no real
-    authors.
+    ``withdrawn``: clients that left. ``measured``: encoders of its tables. ``never_sampled``: clients by seed.
+    ``references``: rows that do not federate. ``validation``, ``efficiency``, ``retrieval``: whether there are such
+    scores; ``near_duplicates``: whether they were looked for; ``demo``: no real authors.
     """
 
     title: str

@@ -83,12 +83,11 @@ def output_measures(inputs: ScoreInputs, encoder: str, run: Run) -> dict[str, np
 def score(inputs: ScoreInputs, settings: MeasureAgreement) -> pd.DataFrame:
     """Return agreement and power of every measure; variants end in ``_low`` and ``_high`` for 95 % intervals.
 
-    Ranks are those of authors' means over their outputs of all seeds, of authors with outputs in every method.
-    The margin and the measures of ``BESIDE`` are ranked over the methods and authors that they have, and stand in no
-    other's reference.
-    ``rank_correlation`` has a variant per pair: the measure, ``~``, and the other's encoder and name. A human text that
-    several seeds drew counts once in the halves, the same text in both of them being no news. Settings:
-    ``encoders`` (None: all), ``draws`` and ``seed`` of the bootstrap over authors, ``splits`` into halves.
+    Ranks are those of authors' means over their outputs of all seeds, of authors with outputs in every method. The
+    margin and the measures of ``BESIDE`` are ranked over the methods and authors that they have, and stand in no
+    other's reference. ``rank_correlation`` has a variant per pair: the measure, ``~``, and the other's encoder and
+    name. A human text that several seeds drew counts once in the halves, the same text in both of them being no news.
+    Settings: ``encoders`` (None: all), ``draws`` and ``seed`` of the bootstrap over authors, ``splits`` into halves.
     """
     outputs: dict[str, dict[str, list[_Outputs]]] = {}  # measure -> method -> outputs by seed
     for encoder in read_encoders(inputs, settings.encoders):

@@ -37,8 +37,7 @@ def generations_table(
 ) -> pd.DataFrame:
     """Return the table ``generations``: ``run`` (seed, method, client, prompt_id, sample) with its texts, filtered.
 
-    ``settings``: which pass; ``words``: what counts as one
-    (:func:`favor.foundation.words.output_words`).
+    ``settings``: which pass; ``words``: what counts as one (:func:`favor.foundation.words.output_words`).
     """
     frame = run.reset_index(drop=True).assign(text=list(texts), tokens=[len(row) for row in tokens])
     return frame.join(quality_columns(list(texts), settings, words))

@@ -64,8 +64,7 @@ def mean_slope(values: np.ndarray, cluster: np.ndarray, reference: np.ndarray, c
     """Return the slope of authors' means on ``reference`` [authors, d] by least squares, [draws, d].
 
     1: every author is as far from the group's mean as in the reference; 0: all are at one place. Noise of few texts in
-    ``values`` does not bias it, noise in the reference does. NaN where the drawn authors do not differ in
-    it.
+    ``values`` does not bias it, noise in the reference does. NaN where the drawn authors do not differ in it.
     """
     means, sizes = author_means(values, cluster, counts.shape[1])
     weight = counts * (sizes > 0)

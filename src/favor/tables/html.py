@@ -29,12 +29,11 @@ def html_table(
 ) -> Markup:
     """Return the HTML of the ``table_cells`` of ``spec``: one table per panel, then its notes and reasons.
 
-    A cell shows our mean, its deviation where it is printed, and below them the paper's value and ours
-    minus the paper's where the paper prints one. A row that has nothing else is shown and hidden with the paper's
-    values. Control rows stand below a rule. ``note``: sentence added to the
-    caption. ``passed``: how many texts of how many passed the filter, by the name of their method without a note's
-    mark. p-values of a table of comparisons are set apart with the paper's values: the page has one verdict on two
-    methods.
+    A cell shows our mean, its deviation where it is printed, and below them the paper's value and ours minus the
+    paper's where the paper prints one. A row that has nothing else is shown and hidden with the paper's values. Control
+    rows stand below a rule. ``note``: sentence added to the caption. ``passed``: how many texts of how many passed the
+    filter, by the name of their method without a note's mark. p-values of a table of comparisons are set apart with the
+    paper's values: the page has one verdict on two methods.
     """
     reasons = dash_reasons(cells)
     panels = []
