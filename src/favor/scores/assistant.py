@@ -11,14 +11,10 @@ from favor.scores.metric import CONTROLS, Metric, Score, scores_frame
 from favor.scores.settings import AssistantScore
 
 METRICS = (
-    Metric(
-        "assistant_score", "Asst. score", 0.0, 1.0, "lower", "calibrated probability of a second ArcFace encoder",
-        per_output="real",
-    ),
-    Metric(
-        "assistant_phrase_rate", "Asst. phrases", 0.0, float("inf"), "lower", "phrase list of this project",
-        "matches per 1,000 words",
-    ),
+    Metric("assistant_score", "Asst. score", 0.0, 1.0, "lower", "calibrated probability of a second ArcFace encoder",
+        per_output="real"),
+    Metric("assistant_phrase_rate", "Asst. phrases", 0.0, float("inf"), "lower", "phrase list of this project",
+        "matches per 1,000 words"),
 )  # fmt: skip
 
 

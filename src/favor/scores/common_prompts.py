@@ -37,13 +37,10 @@ METRICS = (
     Metric("own_prompt_similarity", "Own prompts", -1.0, 1.0, "none", f"{_COSINE} of their own prompts"),
     Metric("common_overlap", "Same prompt", 0.0, 1.0, "none", f"{_JACCARD} of one common prompt"),
     Metric("own_prompt_overlap", "Own prompts", 0.0, 1.0, "none", f"{_JACCARD} of their own prompts"),
-    Metric(
-        "common_accuracy", "Author Acc.", 0.0, 1.0, "higher", "continuations of common prompts nearest to their author"
-    ),
-    Metric(
-        "common_auc", "AUC, one prompt", 0.0, 1.0, "higher",
-        "positives: one author, two common prompts; negatives: two authors, one prompt",
-    ),
+    Metric("common_accuracy", "Author Acc.", 0.0, 1.0, "higher",
+        "continuations of common prompts nearest to their author"),
+    Metric("common_auc", "AUC, one prompt", 0.0, 1.0, "higher",
+        "positives: one author, two common prompts; negatives: two authors, one prompt"),
     Metric("author_share", "Author", 0.0, 1.0, "higher", f"{_SHARE}: share between authors"),
     Metric("prompt_share", "Prompt", 0.0, 1.0, "none", f"{_SHARE}: share between prompts"),
     Metric("remainder_share", "Remainder", 0.0, 1.0, "none", f"{_SHARE}: what is left, with the interaction"),

@@ -18,10 +18,8 @@ _REFERENCE = "paper, Cold-Start New-Author Details; word 5-grams, lower-cased"
 METRICS = (
     Metric("copy5", "Copy-5", 0.0, 1.0, "lower", _REFERENCE),
     Metric("copy5_rate", "Copy-5 rate", 0.0, 1.0, "lower", f"{_REFERENCE}; share of an output's 5-grams"),
-    Metric(
-        "longest_copy", "Longest copy", 0.0, float("inf"), "lower",
-        "mean words of the longest copied span; 0 below 5 words", "words",
-    ),
+    Metric("longest_copy", "Longest copy", 0.0, float("inf"), "lower",
+        "mean words of the longest copied span; 0 below 5 words", "words"),
 )  # fmt: skip
 LENGTH = 5
 

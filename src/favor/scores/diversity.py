@@ -27,13 +27,12 @@ from favor.statistics.diversity import (
 METRICS = (
     Metric("style_vendi", "Vendi (style)", 1.0, math.inf, "none", "Friedman and Dieng 2023; cosines of the encoder"),
     Metric("ngram_vendi", "Vendi (n-grams)", 1.0, math.inf, "none", "Friedman and Dieng 2023; 1- and 2-grams"),
-    Metric(
-        "vendi_growth", "Growth with authors", -math.inf, math.inf, "none", "slope of ln Vendi (style) on ln authors"
-    ),
+    Metric("vendi_growth", "Growth with authors", -math.inf, math.inf, "none",
+        "slope of ln Vendi (style) on ln authors"),
     Metric("compression_ratio", "Compression ratio", 0.0, math.inf, "none", "Shaib et al. 2024; zlib, level 9"),
     Metric("self_bleu", "Self-BLEU", 0.0, 1.0, "none", "Zhu et al. 2018; BLEU-4 against all other outputs"),
     Metric("self_repetition", "Self-repetition", 0.0, math.inf, "none", "Salkar et al. 2022; 4-grams"),
-)
+)  # fmt: skip
 TEXT_METRICS = tuple(metric.name for metric in METRICS[3:])
 _NOTE = "fewer than two outputs of the common length, with a human continuation of it"
 

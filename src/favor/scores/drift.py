@@ -24,21 +24,15 @@ _ALIKE = "too few outputs, or the authors' own continuations do not differ measu
 _FEW = f"fewer than {FEWEST} authors have an output: neither spreads nor slopes have an interval that holds"
 _ROUNDING = 1e-6  # of the observed variance: less than that is what rounding leaves where the drawn authors are alike
 METRICS = (
-    Metric(
-        "spread_left", "Spread left", -_INFINITE, _INFINITE, "none",
+    Metric("spread_left", "Spread left", -_INFINITE, _INFINITE, "none",
         "variance between authors' centres in the encoder's space over that of their own continuations, both without "
-        "the noise of few texts",
-    ),
-    Metric(
-        "habit_variance_left", "Habit variance left", -_INFINITE, _INFINITE, "none",
+        "the noise of few texts"),
+    Metric("habit_variance_left", "Habit variance left", -_INFINITE, _INFINITE, "none",
         "variance between authors in a readable habit over that of their own continuations, both without the noise of "
-        "few texts; mean over habits, the variant names one",
-    ),
-    Metric(
-        "habit_slope", "Habits kept", -_INFINITE, _INFINITE, "none",
+        "few texts; mean over habits, the variant names one"),
+    Metric("habit_slope", "Habits kept", -_INFINITE, _INFINITE, "none",
         "slope of authors' habits on those of their training texts: 1 as far from the mean, 0 all at one place; mean "
-        "over habits, the variant names one",
-    ),
+        "over habits, the variant names one"),
 )  # fmt: skip
 
 

@@ -45,52 +45,30 @@ _INFINITE = float("inf")
 _NATS = "nats per token"
 _ALM = "after Huang, Murakami and Grieve 2024"
 METRICS = (
-    Metric(
-        "likelihood_own_gain", "Own gain", -_INFINITE, _INFINITE, "higher",
-        "log-likelihood of an author's unseen texts under the own adapter minus under the base", _NATS,
-    ),
-    Metric(
-        "likelihood_others_gain", "Others' gain", -_INFINITE, _INFINITE, "none",
-        "the same under the adapters of the other clients; below 0 they predict the author worse than the base", _NATS,
-    ),
-    Metric(
-        "likelihood_voice_gain", "Voice gain", -_INFINITE, _INFINITE, "higher",
+    Metric("likelihood_own_gain", "Own gain", -_INFINITE, _INFINITE, "higher",
+        "log-likelihood of an author's unseen texts under the own adapter minus under the base", _NATS),
+    Metric("likelihood_others_gain", "Others' gain", -_INFINITE, _INFINITE, "none",
+        "the same under the adapters of the other clients; below 0 they predict the author worse than the base", _NATS),
+    Metric("likelihood_voice_gain", "Voice gain", -_INFINITE, _INFINITE, "higher",
         "own gain minus others' gain. It rises when others' texts are forgotten: read it where the own gain is above 0",
-        _NATS,
-    ),
-    Metric(
-        "likelihood_top1", "Attribution top-1", 0.0, 1.0, "higher",
-        f"share of texts whose own author's adapter gains most, less each adapter's mean; {_ALM}",
-    ),
-    Metric(
-        "likelihood_mrr", "Attribution MRR", 0.0, 1.0, "higher",
-        "mean of 1 / rank of the own author's adapter, over the ranks that equal adapters share",
-    ),
-    Metric(
-        "likelihood_auc", "Attribution AUC", 0.0, 1.0, "higher",
-        "how often an adapter gains more on its author's text than one on another author's, less each adapter's mean",
-    ),
-    Metric(
-        "likelihood_neutral_gain", "Neutral gain", -_INFINITE, _INFINITE, "higher",
-        "log-likelihood of neutral sentences under an adapter minus under the base; below 0 it has forgotten", _NATS,
-    ),
-    Metric(
-        "likelihood_gain", "Gain by adapter and author", -_INFINITE, _INFINITE, "none",
+        _NATS),
+    Metric("likelihood_top1", "Attribution top-1", 0.0, 1.0, "higher",
+        f"share of texts whose own author's adapter gains most, less each adapter's mean; {_ALM}"),
+    Metric("likelihood_mrr", "Attribution MRR", 0.0, 1.0, "higher",
+        "mean of 1 / rank of the own author's adapter, over the ranks that equal adapters share"),
+    Metric("likelihood_auc", "Attribution AUC", 0.0, 1.0, "higher",
+        "how often an adapter gains more on its author's text than one on another author's, less each adapter's mean"),
+    Metric("likelihood_neutral_gain", "Neutral gain", -_INFINITE, _INFINITE, "higher",
+        "log-likelihood of neutral sentences under an adapter minus under the base; below 0 it has forgotten", _NATS),
+    Metric("likelihood_gain", "Gain by adapter and author", -_INFINITE, _INFINITE, "none",
         "log-likelihood of an author's texts minus that under the base; the variant is the adapter's client~the author",
-        _NATS, per_client=True,
-    ),
-    Metric(
-        "likelihood_author_voice_gain", "Voice gain by author", -_INFINITE, _INFINITE, "higher",
-        "own gain minus others' gain of one author's texts; the variant is the client", _NATS, per_client=True,
-    ),
-    Metric(
-        "likelihood_author_top1", "Attribution top-1 by author", 0.0, 1.0, "higher",
-        "share of one author's texts that go to the own adapter; the variant is the client", per_client=True,
-    ),
-    Metric(
-        "likelihood_topic", "Topic", 0.0, _INFINITE, "none",
-        "number of the topic of an author among the clients' topics; the variant is the client", per_client=True,
-    ),
+        _NATS, per_client=True),
+    Metric("likelihood_author_voice_gain", "Voice gain by author", -_INFINITE, _INFINITE, "higher",
+        "own gain minus others' gain of one author's texts; the variant is the client", _NATS, per_client=True),
+    Metric("likelihood_author_top1", "Attribution top-1 by author", 0.0, 1.0, "higher",
+        "share of one author's texts that go to the own adapter; the variant is the client", per_client=True),
+    Metric("likelihood_topic", "Topic", 0.0, _INFINITE, "none",
+        "number of the topic of an author among the clients' topics; the variant is the client", per_client=True),
 )  # fmt: skip
 _DECLARED = {metric.name: metric for metric in METRICS}
 _SCORED = tuple(metric for metric in METRICS if not metric.per_client)

@@ -29,14 +29,10 @@ METRICS = (
     Metric("rank_correlation", "Rank correlation", -1.0, 1.0, "none", "of two measures over methods"),
     Metric("human_own", "Own text", -1.0, 1.0, "none", "the measure of the authors' own continuations"),
     Metric("human_shuffled", "Others' text", -1.0, 1.0, "none", "the measure of shuffled continuations"),
-    Metric(
-        "detectable_difference", "Detectable difference", 0.0, math.inf, "none",
-        "smallest difference of two methods found with power .8 at level .05; error from split halves of human text",
-    ),
-    Metric(
-        "detectable_share", "Detectable share", -math.inf, math.inf, "none",
-        "detectable difference over that of own and shuffled text",
-    ),
+    Metric("detectable_difference", "Detectable difference", 0.0, math.inf, "none",
+        "smallest difference of two methods found with power .8 at level .05; error from split halves of human text"),
+    Metric("detectable_share", "Detectable share", -math.inf, math.inf, "none",
+        "detectable difference over that of own and shuffled text"),
 )  # fmt: skip
 _Means = dict[str, dict[str, np.ndarray]]  # measure -> method -> [clients], NaN for authors without a value
 _Outputs = tuple[np.ndarray, np.ndarray, np.ndarray]  # author, value and post of each output of a run

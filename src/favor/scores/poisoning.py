@@ -23,27 +23,17 @@ UNAIMED = "no hijack: no voice is aimed at"
 _INFINITE = float("inf")
 _NATS = "nats per token"
 METRICS = (
-    Metric(
-        "poisoning_own_gain", "Honest authors' gain", -_INFINITE, _INFINITE, "higher",
-        "log-likelihood of an honest author's unseen texts under the own client's model minus under the base", _NATS,
-    ),
-    Metric(
-        "poisoning_lost", "Lost", -_INFINITE, _INFINITE, "lower",
-        "honest authors' gain in the experiment beside, minus that here; paired by author", _NATS,
-    ),
-    Metric(
-        "poisoning_target_gain", "Target's gain", -_INFINITE, _INFINITE, "none",
-        "log-likelihood of the target's unseen texts under honest clients' models minus under the base", _NATS,
-    ),
-    Metric(
-        "poisoning_turned", "Turned to the target", -_INFINITE, _INFINITE, "lower",
+    Metric("poisoning_own_gain", "Honest authors' gain", -_INFINITE, _INFINITE, "higher",
+        "log-likelihood of an honest author's unseen texts under the own client's model minus under the base", _NATS),
+    Metric("poisoning_lost", "Lost", -_INFINITE, _INFINITE, "lower",
+        "honest authors' gain in the experiment beside, minus that here; paired by author", _NATS),
+    Metric("poisoning_target_gain", "Target's gain", -_INFINITE, _INFINITE, "none",
+        "log-likelihood of the target's unseen texts under honest clients' models minus under the base", _NATS),
+    Metric("poisoning_turned", "Turned to the target", -_INFINITE, _INFINITE, "lower",
         "target's gain minus honest author's own gain under a client's model, minus the same in the experiment beside",
-        _NATS,
-    ),
-    Metric(
-        "poisoning_taken", "Taken", 0.0, 1.0, "lower",
-        "share of honest authors whose client's model gains more on the target's texts than on theirs",
-    ),
+        _NATS),
+    Metric("poisoning_taken", "Taken", 0.0, 1.0, "lower",
+        "share of honest authors whose client's model gains more on the target's texts than on theirs"),
 )  # fmt: skip
 _PAIRED = ("poisoning_lost", "poisoning_turned")
 _AIMED = ("poisoning_target_gain", "poisoning_turned", "poisoning_taken")

@@ -27,38 +27,24 @@ from favor.statistics.sign_flips import linear_shares
 USES = "prompts.common"  # key of an experiment with which there is more to score
 _PROFILE = "against profiles of all authors"
 METRICS = (
-    Metric(
-        "profile_accuracy", "Profile acc.", 0.0, 1.0, "higher",
-        f"outputs that fit their author's profile best, {_PROFILE}; LambdaG: Nini et al. 2025", per_output="binary",
-    ),
+    Metric("profile_accuracy", "Profile acc.", 0.0, 1.0, "higher",
+        f"outputs that fit their author's profile best, {_PROFILE}; LambdaG: Nini et al. 2025", per_output="binary"),
     Metric("profile_macro_f1", "Profile macro-F1", 0.0, 1.0, "higher", f"macro-F1 of the same, {_PROFILE}"),
-    Metric(
-        "profile_auc", "Profile AUC", 0.0, 1.0, "higher",
-        "pairs of an output and a profile: the own author's against the others'",
-    ),
-    Metric(
-        "profile_ratio", "Profile ratio", -math.inf, math.inf, "higher",
+    Metric("profile_auc", "Profile AUC", 0.0, 1.0, "higher",
+        "pairs of an output and a profile: the own author's against the others'"),
+    Metric("profile_ratio", "Profile ratio", -math.inf, math.inf, "higher",
         "log10 likelihood ratio of own against other author, calibrated on human text (Morrison 2013)", "log10",
-        per_output="real",
-    ),
-    Metric(
-        "profile_cost", "Cllr", 0.0, math.inf, "lower",
-        "cost of the ratios of all pairs (Brümmer and du Preez 2006); 1 where they say nothing", "bits",
-    ),
-    Metric(
-        "profile_author_accuracy", "Profile acc. by author", 0.0, 1.0, "higher",
+        per_output="real"),
+    Metric("profile_cost", "Cllr", 0.0, math.inf, "lower",
+        "cost of the ratios of all pairs (Brümmer and du Preez 2006); 1 where they say nothing", "bits"),
+    Metric("profile_author_accuracy", "Profile acc. by author", 0.0, 1.0, "higher",
         "of one author's outputs, those that fit the own profile best, failures wrong; the variant is the client",
-        per_client=True,
-    ),
-    Metric(
-        "profile_author_ratio", "Profile ratio by author", -math.inf, math.inf, "higher",
-        "mean ratio of one author's outputs; the variant is the client", "log10", per_client=True,
-    ),
+        per_client=True),
+    Metric("profile_author_ratio", "Profile ratio by author", -math.inf, math.inf, "higher",
+        "mean ratio of one author's outputs; the variant is the client", "log10", per_client=True),
     Metric("profile_words", "Profile words", 0.0, math.inf, "none", "mean words of a profile", "words"),
-    Metric(
-        "profile_trained", "Profile trained on", 0.0, 1.0, "none",
-        "share of the profiles' words that stand in posts the authors' clients trained on",
-    ),
+    Metric("profile_trained", "Profile trained on", 0.0, 1.0, "none",
+        "share of the profiles' words that stand in posts the authors' clients trained on"),
 )  # fmt: skip
 FAILURES_WRONG, COMMON = "failures_wrong", "common"
 _MEASURES = ("profile_accuracy", "profile_macro_f1", "profile_auc", "profile_ratio", "profile_cost")

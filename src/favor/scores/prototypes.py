@@ -15,23 +15,16 @@ from favor.scores.settings import Prototypes, PrototypeVariant
 
 _REFERENCE = "paper, Experimental Protocol and Metric Definitions"
 METRICS = (
-    Metric(
-        "author_accuracy", "Author Acc.", 0.0, 1.0, "higher", _REFERENCE,
-        paired_label="Author acc.", per_output="binary",
-    ),
+    Metric("author_accuracy", "Author Acc.", 0.0, 1.0, "higher", _REFERENCE, paired_label="Author acc.",
+        per_output="binary"),
     Metric("author_macro_f1", "Macro-F1", 0.0, 1.0, "higher", _REFERENCE),
-    Metric(
-        "top1_cosine", "Top-1 cos.", -1.0, 1.0, "none", "similarity to the predicted author",
-        paired_label="Top-1 cosine", per_output="real",
-    ),
-    Metric(
-        "target_similarity", "Target sim.", -1.0, 1.0, "higher", "similarity to the intended author", per_output="real"
-    ),
-    Metric(
-        "author_margin", "Margin", -2.0, 2.0, "higher",
+    Metric("top1_cosine", "Top-1 cos.", -1.0, 1.0, "none", "similarity to the predicted author",
+        paired_label="Top-1 cosine", per_output="real"),
+    Metric("target_similarity", "Target sim.", -1.0, 1.0, "higher", "similarity to the intended author",
+        per_output="real"),
+    Metric("author_margin", "Margin", -2.0, 2.0, "higher",
         "similarity to the intended author minus the mean similarity to the others; 0 for a voice that is nobody's",
-        per_output="real",
-    ),
+        per_output="real"),
 )  # fmt: skip
 VARIANT_METRICS = tuple(
     (metric, variant)

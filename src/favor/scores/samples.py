@@ -15,10 +15,9 @@ _NOVELTY = (
 )
 METRICS = (
     Metric("distinct_samples", "Distinct-k", 1.0, float("inf"), "higher", _NOVELTY),
-    Metric(
-        "sample_overlap", "Bigram overlap", 0.0, 1.0, "none", "mean Jaccard similarity of two samples' word bigrams"
-    ),
-)
+    Metric("sample_overlap", "Bigram overlap", 0.0, 1.0, "none",
+        "mean Jaccard similarity of two samples' word bigrams"),
+)  # fmt: skip
 
 
 def distinct(overlaps: np.ndarray, threshold: float) -> int:

@@ -11,10 +11,8 @@ from favor.scores.metric import SOURCE, Metric, Score, scores_frame
 
 METRICS = (
     Metric("stel", "STEL", 0.0, 1.0, "higher", "Wegmann and Nguyen 2021; ties count half, chance 0.5"),
-    Metric(
-        "stel_or_content", "STEL-or-Content", 0.0, 1.0, "higher",
-        "Wegmann, Schraagen and Nguyen 2022; ties count half; an encoder of content alone has 0",
-    ),
+    Metric("stel_or_content", "STEL-or-Content", 0.0, 1.0, "higher",
+        "Wegmann, Schraagen and Nguyen 2022; ties count half; an encoder of content alone has 0"),
     Metric("stel_items", "Items", 0.0, float("inf"), "none", "items of STEL that were put to the encoder", "items"),
 )  # fmt: skip
 

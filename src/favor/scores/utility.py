@@ -15,13 +15,11 @@ from favor.scores.settings import BertScoreModel, Utility
 from favor.statistics.bootstrap import interval, mean_draws, observed_and_resampled
 
 METRICS = (
-    Metric(
-        "bertscore_f1", "BERTScore", -1.0, 1.0, "higher", "Zhang et al. 2020, F1 without rescaling", per_output="real"
-    ),
-    Metric(
-        "semantic_similarity", "SemSim", -1.0, 1.0, "higher", "cosine of all-MiniLM-L6-v2 embeddings", per_output="real"
-    ),
-)
+    Metric("bertscore_f1", "BERTScore", -1.0, 1.0, "higher", "Zhang et al. 2020, F1 without rescaling",
+        per_output="real"),
+    Metric("semantic_similarity", "SemSim", -1.0, 1.0, "higher", "cosine of all-MiniLM-L6-v2 embeddings",
+        per_output="real"),
+)  # fmt: skip
 
 
 def published_baseline(model: str, layer: int) -> float | None:

@@ -16,20 +16,14 @@ NEEDS = "training.validation"  # key of an experiment without which nothing is s
 LOSS, AUTHOR_LOSS, WORSE = "validation_loss", "author_validation_loss", "worse_authors"
 _NATS = "nats per token"
 METRICS = (
-    Metric(
-        "validation_loss", "Validation loss", 0.0, float("inf"), "lower",
+    Metric("validation_loss", "Validation loss", 0.0, float("inf"), "lower",
         "mean negative log-likelihood of an author's validation texts under the model that its client generates with; "
-        "mean over authors", _NATS,
-    ),
-    Metric(
-        "author_validation_loss", "Validation loss by author", 0.0, float("inf"), "lower",
-        "the same of one author; the variant is the client", _NATS, per_client=True,
-    ),
-    Metric(
-        "worse_authors", "Authors made worse", 0.0, float("inf"), "lower",
+        "mean over authors", _NATS),
+    Metric("author_validation_loss", "Validation loss by author", 0.0, float("inf"), "lower",
+        "the same of one author; the variant is the client", _NATS, per_client=True),
+    Metric("worse_authors", "Authors made worse", 0.0, float("inf"), "lower",
         "authors whose validation loss after the personal stage is above that before it, on the mean over seeds",
-        "authors",
-    ),
+        "authors"),
 )  # fmt: skip
 
 

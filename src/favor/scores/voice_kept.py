@@ -35,54 +35,30 @@ from favor.statistics.rank_agreement import correlate, drawn_authors, ranks
 
 _SHARE = "(score − nothing) / (own continuations − nothing) of"
 METRICS = (
-    Metric(
-        "kept_author_accuracy", "Accuracy kept", -math.inf, math.inf, "higher",
-        f"{_SHARE} the author accuracy; nothing: 1 / authors",
-    ),
-    Metric(
-        "kept_author_accuracy_failures_wrong", "Accuracy kept, failures wrong", -math.inf, math.inf, "higher",
-        f"{_SHARE} the author accuracy over all outputs, where those that failed the filter are wrong",
-    ),
-    Metric(
-        "kept_generated_source_auc", "Gen→Src AUC kept", -math.inf, math.inf, "higher",
-        f"{_SHARE} the generated-source AUC; nothing: 0.5",
-    ),
-    Metric(
-        "kept_author_margin", "Margin kept", -math.inf, math.inf, "higher",
-        f"{_SHARE} the similarity to the intended author minus the mean similarity to the others; nothing: 0",
-    ),
-    Metric(
-        "kept_common_accuracy", "Accuracy kept, common prompts", -math.inf, math.inf, "higher",
-        f"{_SHARE} the author accuracy on common prompts; own continuations are those of own prompts",
-    ),
-    Metric(
-        "kept_common_margin", "Margin kept, common prompts", -math.inf, math.inf, "higher",
-        f"{_SHARE} the margin on common prompts; own continuations are those of own prompts",
-    ),
-    Metric(
-        "distinct_auc", "Distinct", 0.0, 1.0, "higher",
+    Metric("kept_author_accuracy", "Accuracy kept", -math.inf, math.inf, "higher",
+        f"{_SHARE} the author accuracy; nothing: 1 / authors"),
+    Metric("kept_author_accuracy_failures_wrong", "Accuracy kept, failures wrong", -math.inf, math.inf, "higher",
+        f"{_SHARE} the author accuracy over all outputs, where those that failed the filter are wrong"),
+    Metric("kept_generated_source_auc", "Gen→Src AUC kept", -math.inf, math.inf, "higher",
+        f"{_SHARE} the generated-source AUC; nothing: 0.5"),
+    Metric("kept_author_margin", "Margin kept", -math.inf, math.inf, "higher",
+        f"{_SHARE} the similarity to the intended author minus the mean similarity to the others; nothing: 0"),
+    Metric("kept_common_accuracy", "Accuracy kept, common prompts", -math.inf, math.inf, "higher",
+        f"{_SHARE} the author accuracy on common prompts; own continuations are those of own prompts"),
+    Metric("kept_common_margin", "Margin kept, common prompts", -math.inf, math.inf, "higher",
+        f"{_SHARE} the margin on common prompts; own continuations are those of own prompts"),
+    Metric("distinct_auc", "Distinct", 0.0, 1.0, "higher",
         "the generated-generated AUC, which asks for distinct authors and not for the right ones. Half of a voice has "
-        "far less than half of its distance from 0.5, so no share of it is taken",
-    ),
-    Metric(
-        "margin_lost", "Margin lost", -4.0, 4.0, "lower",
-        "margin of own continuations minus that of outputs; the variant is the client",
-        per_client=True,
-    ),
-    Metric(
-        "distance_from_mean", "Distance from the mean", 0.0, 2.0, "none",
-        "1 - cosine of an author's prototype and the mean of all; the variant is the client",
-        per_client=True,
-    ),
-    Metric(
-        "loss_with_distance", "Loss with distance", -1.0, 1.0, "none",
+        "far less than half of its distance from 0.5, so no share of it is taken"),
+    Metric("margin_lost", "Margin lost", -4.0, 4.0, "lower",
+        "margin of own continuations minus that of outputs; the variant is the client", per_client=True),
+    Metric("distance_from_mean", "Distance from the mean", 0.0, 2.0, "none",
+        "1 - cosine of an author's prototype and the mean of all; the variant is the client", per_client=True),
+    Metric("loss_with_distance", "Loss with distance", -1.0, 1.0, "none",
         "Spearman over authors: voice lost beyond the share that all lose, and distance from the authors' mean. 0 "
-        "where every author keeps the same share of the voice",
-    ),
-    Metric(
-        "loss_with_volume", "Loss with volume", -1.0, 1.0, "none",
-        "Spearman over authors: voice lost beyond the share that all lose, and words trained on",
-    ),
+        "where every author keeps the same share of the voice"),
+    Metric("loss_with_volume", "Loss with volume", -1.0, 1.0, "none",
+        "Spearman over authors: voice lost beyond the share that all lose, and words trained on"),
 )  # fmt: skip
 FAILURES_WRONG = "author_accuracy_failures_wrong"
 OWN_PROMPTS = ("author_accuracy", FAILURES_WRONG, "generated_source_auc", "author_margin")

@@ -61,10 +61,8 @@ METRICS = (
     Metric("text_least_tpr", "Text TPR at 1 % FPR, Min-K%++", 0.0, 1.0, "lower", "Zhang et al. 2025 (Min-K%++)"),
     Metric("canary_exposure", "Exposure of canaries", 0.0, _INFINITE, "lower", "Carlini et al. 2019", "bits"),
     Metric("canary_cosine", "Cosine of canary clients", -1.0, 1.0, "lower", "Andrew et al. 2024"),
-    Metric(
-        "empirical_epsilon", "Empirical ε, at least", 0.0, _INFINITE, "lower",
-        "Andrew et al. 2024; 95 % lower confidence bound",
-    ),
+    Metric("empirical_epsilon", "Empirical ε, at least", 0.0, _INFINITE, "lower",
+        "Andrew et al. 2024; 95 % lower confidence bound"),
     Metric("link_top1", "Upload linked", 0.0, 1.0, "lower", "docs/privacy.md"),
     Metric("link_auc", "Link AUC", 0.0, 1.0, "lower", "docs/privacy.md"),
     Metric("upload_norm", "Norm of uploads", 0.0, _INFINITE, "none", "Andrew et al. 2021 (adaptive clipping)"),

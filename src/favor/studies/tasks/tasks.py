@@ -18,18 +18,12 @@ from favor.statistics.bootstrap import interval, mean_draws, observed_and_resamp
 
 NEEDS = "answers"  # of an experiment without which nothing is scored: a task other than to continue
 METRICS = (
-    Metric(
-        "content_kept", "Content kept", -1.0, 1.0, "higher",
-        "cosine of the semantic encoder between an answer and what was asked, a draft or an instruction",
-    ),
-    Metric(
-        "content_by_chance", "Content by chance", -1.0, 1.0, "none",
-        "the same to what was asked of the other authors: what an answer keeps without reading the draft",
-    ),
-    Metric(
-        "voice_gained", "Voice gained", -4.0, 4.0, "higher",
-        "margin of an answer (similarity to its author minus the mean similarity to the others) minus the draft's",
-    ),
+    Metric("content_kept", "Content kept", -1.0, 1.0, "higher",
+        "cosine of the semantic encoder between an answer and what was asked, a draft or an instruction"),
+    Metric("content_by_chance", "Content by chance", -1.0, 1.0, "none",
+        "the same to what was asked of the other authors: what an answer keeps without reading the draft"),
+    Metric("voice_gained", "Voice gained", -4.0, 4.0, "higher",
+        "margin of an answer (similarity to its author minus the mean similarity to the others) minus the draft's"),
 )  # fmt: skip
 
 
