@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from favor.foundation import registry
-from favor.foundation.declarations import declared, declared_kinds, declared_texts
+from favor.foundation.declarations import declared, declared_value
 from favor.foundation.errors import UserError
 from favor.foundation.registry import Registry
 
@@ -98,7 +98,8 @@ FILE = """
 import nothing_of_this_name
 
 METRICS = (1, 2)
-DEFAULTS: dict = {"encoders": None, "source": "org/model", "seeds": list(range(3)), "share": 0.5, 4: "four"}
+DEFAULTS: dict = {"encoders": None, "source": "org/model", "share": 0.5}
+MADE = {"seeds": list(range(3))}
 
 
 def inside():
@@ -111,6 +112,7 @@ def test_top_level_assignments_are_read_without_running_the_file(tmp_path) -> No
     path.write_text(FILE)
     assert ast.literal_eval(declared(path, "METRICS")) == (1, 2)
     assert declared(path, "HIDDEN") is None
-    assert declared_kinds(path, "DEFAULTS") == {"encoders": None, "source": str, "seeds": list, "share": float}
-    assert declared_texts(path, "DEFAULTS") == {"source": "org/model"}
-    assert declared_kinds(path, "METRICS") == {}
+    assert declared_value(path, "DEFAULTS", {}) == {"encoders": None, "source": "org/model", "share": 0.5}
+    assert declared_value(path, "OPTIONS", {}) == {}
+    with pytest.raises(UserError, match="'MADE' is not written out"):
+        declared_value(path, "MADE", {})

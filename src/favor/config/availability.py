@@ -7,7 +7,7 @@ from pathlib import Path
 
 from favor.config.configuration import Configuration
 from favor.encoders.settings import EMBEDDED_MINILM, Encoder
-from favor.foundation.declarations import declared_texts
+from favor.foundation.declarations import declared_value
 from favor.foundation.errors import UserError
 from favor.foundation.gguf import read_header
 from favor.foundation.registry import ENCODER_KINDS
@@ -43,8 +43,7 @@ def sources(encoder: Encoder) -> list[str]:
     Ids or folders of weights and tokenizer, the kind's own where the configuration names none; the folder of one that
     was trained elsewhere.
     """
-    own = declared_texts(ENCODER_KINDS.path(encoder.kind), "DEFAULTS")
-    given = {**own, **encoder.options}
+    given = {**declared_value(ENCODER_KINDS.path(encoder.kind), "DEFAULTS", {}), **encoder.options}
     if encoder.source is not None:
         given["source"] = encoder.source
     return [str(given[name]) for name in ("folder", "source", "tokenizer") if given.get(name)]

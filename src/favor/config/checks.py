@@ -18,7 +18,7 @@ from favor.encoders.settings import EMBEDDED_MINILM, Encoder
 from favor.federation.poisoning import attacker_count
 from favor.federation.schedule import client_names
 from favor.federation.settings import Federation
-from favor.foundation.declarations import declared_kinds
+from favor.foundation.declarations import declared_value
 from favor.foundation.registry import ENCODER_KINDS, FIGURES, METHODS, ROBUST_RULES, TABLES
 from favor.foundation.section import check_known, fill, refuse
 from favor.lm.configuration import local_configuration
@@ -167,19 +167,15 @@ def _check_encoder(where: str, encoder: Encoder, config: Configuration) -> None:
 
 def _check_options(where: str, encoder: Encoder) -> None:
     """Check options against those that the kind's file declares, if it does: it is loaded after training only."""
-    kinds = declared_kinds(ENCODER_KINDS.path(encoder.kind), "DEFAULTS")
-    for name, value in encoder.options.items() if kinds else ():
-        check_known(name, kinds, where)
-        _check_kind(f"{where}.{name}", value, kinds[name])
+    defaults = declared_value(ENCODER_KINDS.path(encoder.kind), "DEFAULTS", {})
+    for name, value in encoder.options.items() if defaults else ():
+        check_known(name, defaults, where)
+        kind = object if defaults[name] is None else type(defaults[name])
+        fits = isinstance(value, (int, float) if kind is float else kind)  # a float may be written as an integer
+        if not fits or (isinstance(value, bool) and kind in (int, float)):
+            refuse(f"{where}.{name}", f"expected {kind_name(kind)}, found {quoted(value)}")
         if name in ("maximum_tokens", "batch_size") and isinstance(value, int) and value < 1:
             refuse(f"{where}.{name}", f"{value} is out of range; it must be at least 1")
-
-
-def _check_kind(where: str, value: object, kind: type | None) -> None:
-    """Refuse a value of another kind than a plug-in's default has; a float may be written as an integer."""
-    kinds = (int, float) if kind is float else (kind or object,)
-    if not isinstance(value, kinds) or (isinstance(value, bool) and kind in (int, float)):
-        refuse(where, f"expected {kind_name(kind)}, found {quoted(value)}")
 
 
 def _complete_experiment(experiment: Experiment, where: str, config: Configuration) -> None:

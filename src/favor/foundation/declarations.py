@@ -74,28 +74,3 @@ def declared_value(path: Path, name: str, default: Any) -> Any:
         return default if value is None else ast.literal_eval(value)
     except ValueError:
         raise UserError(f"{path}: '{name}' is not written out; give it as a plain value") from None
-
-
-def declared_texts(path: Path, name: str) -> dict[str, str]:
-    """Return the entries of the mapping assigned to ``name`` whose keys and values are texts."""
-    entries = _entries(path, name).items()
-    return {key: item.value for key, item in entries if isinstance(item, ast.Constant) and isinstance(item.value, str)}
-
-
-def declared_kinds(path: Path, name: str) -> dict[str, type | None]:
-    """Return the kind of every value of the mapping assigned to ``name``: list, bool, int, float, str; None if open."""
-    return {key: _kind(item) for key, item in _entries(path, name).items()}
-
-
-def _entries(path: Path, name: str) -> dict[str, ast.expr]:
-    value = declared(path, name)
-    pairs = zip(value.keys, value.values, strict=True) if isinstance(value, ast.Dict) else ()
-    return {key.value: item for key, item in pairs if isinstance(key, ast.Constant) and isinstance(key.value, str)}
-
-
-def _kind(node: ast.expr) -> type | None:
-    if isinstance(node, ast.List) or (isinstance(node, ast.Call) and getattr(node.func, "id", "") == "list"):
-        return list
-    if isinstance(node, ast.Constant) and node.value is not None:
-        return type(node.value)
-    return None

@@ -8,6 +8,7 @@ family, a table specification) are named by the rule that loads them: "module", 
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from itertools import accumulate
 from pathlib import Path
 
@@ -50,9 +51,6 @@ EXEMPT = {
     "favor.running.folder.occupancy": "locks of the results folder",
     "favor.running.folder.output_record": "which files in the results folder are the workflow's",
     "favor.running.jobs.progress": "lines on the terminal and in the log",
-    "favor.running.folder.results_folder": "what a start does in the results folder before any job",
-    "favor.running.jobs.slurm_jobs": "which jobs are queued",
-    "favor.running.repairs.slurm_plugin": "how jobs are sent to Slurm",
 }
 # Modules that find code by what no name says, and why none of it is missed.
 FOLLOWED_OTHERWISE = {
@@ -78,12 +76,7 @@ class SourceCode:
     def __init__(self, root: Path, modules: Mapping[str, Module] | None = None, looked: str = "") -> None:
         self.root, self.looked = root, looked
         self.taken: dict[str, tuple[Path, tuple[str, ...]]] = {}
-        self._modules: dict[str, Module | None] = {
-            name: module for name, module in (modules or {}).items() if name not in EXEMPT
-        }
-        self._uses: dict[Node, frozenset[tuple[str, Node]]] = {}
-        self._digests: dict[tuple[Node, int], str] = {}
-        self._reaches: dict[tuple[Path, tuple[str, ...]], frozenset[Node]] = {}
+        self._modules = {name: module for name, module in (modules or {}).items() if name not in EXEMPT}
 
     def fingerprint(self, script: Path, modules: Sequence[str] = ()) -> str:
         """Return 16 hexadecimal digits that change when a part that ``script`` can reach does.
@@ -108,21 +101,22 @@ class SourceCode:
 
     def reach(self, script: Path, modules: Sequence[str] = ()) -> frozenset[Node]:
         """Return (module, name) of every part that can be reached; the name "" is what importing the module runs."""
-        key = (script, tuple(modules))
-        if key not in self._reaches:
-            own = script_name(script)
-            if own not in self._modules:
-                self._modules[own] = read_module(own, script)
-            waiting: list[Node] = [(own, _IMPORTED), *(self._entry(each) for each in modules)]
-            found = set(waiting)
-            while waiting:
-                new = {target for _, target in self._used(waiting.pop())} - found
-                if not new and not waiting and any("__subclasses__" in self._part(each).ways for each in found):
-                    new = {(module, _WHOLE) for module, _ in found} - found
-                found |= new
-                waiting += new
-            self._reaches[key] = frozenset(found)
-        return self._reaches[key]
+        return self._reach(script, tuple(modules))
+
+    @cache
+    def _reach(self, script: Path, modules: tuple[str, ...]) -> frozenset[Node]:
+        own = script_name(script)
+        if own not in self._modules:
+            self._modules[own] = read_module(own, script)
+        waiting: list[Node] = [(own, _IMPORTED), *map(self._entry, modules)]
+        found = set(waiting)
+        while waiting:
+            new = {target for _, target in self._used(waiting.pop())} - found
+            if not new and not waiting and any("__subclasses__" in self._part(each).ways for each in found):
+                new = {(module, _WHOLE) for module, _ in found} - found
+            found |= new
+            waiting += new
+        return frozenset(found)
 
     def _telling(self, script: Path, modules: Sequence[str]) -> list[Node]:
         nodes = sorted(node for node in self.reach(script, modules) if self._part(node).text)
@@ -142,29 +136,27 @@ class SourceCode:
         # What lacks the name is refused by the job that asks for it.
         return next(self._resolved(name, (attribute,) if attribute else ()))
 
+    @cache
     def _module(self, name: str) -> Module | None:
-        if name not in self._modules:
-            base = self.root.joinpath(*name.split("."))
-            candidates = [base.with_suffix(".py"), base / "__init__.py"] if name.split(".")[0] == PACKAGE else []
-            path = next((path for path in candidates if path.is_file()), None)
-            self._modules[name] = None if path is None or name in EXEMPT else read_module(name, path)
-        return self._modules[name]
+        if name in self._modules or name in EXEMPT or name.split(".")[0] != PACKAGE:
+            return self._modules.get(name)
+        base = self.root.joinpath(*name.split("."))
+        path = next((path for path in (base.with_suffix(".py"), base / "__init__.py") if path.is_file()), None)
+        return path and read_module(name, path)
 
     def _part(self, node: Node) -> Part:
         module = self._module(node[0])
         return module.parts.get(node[1], Part()) if module else Part()
 
+    @cache
     def _digest(self, node: Node, steps: int) -> str:
         """A digest of a part and of the parts that it names, followed for ``steps`` steps."""
-        if (node, steps) not in self._digests:
-            if steps:
-                means = {f"{name}={self._digest(target, steps - 1)}" for name, target in self._used(node) if name}
-                self._digests[node, steps] = digest(self._digest(node, 0), *sorted(means))
-            else:
-                part = self._part(node)
-                files = self._files(node[0], part.files) if part.files is not None else ()
-                self._digests[node, 0] = digest(part.text, *(files if _title(node) not in HANDED_OVER else ()))
-        return self._digests[node, steps]
+        if steps:
+            means = {f"{name}={self._digest(target, steps - 1)}" for name, target in self._used(node) if name}
+            return digest(self._digest(node, 0), *sorted(means))
+        part = self._part(node)
+        files = self._files(node[0], part.files) if part.files is not None and _title(node) not in HANDED_OVER else ()
+        return digest(part.text, *files)
 
     def _files(self, name: str, texts: set[str]) -> Iterator[str]:
         """The files beside a module that its texts name, or that a folder of that name holds.
@@ -178,11 +170,10 @@ class SourceCode:
                 if file.is_file() and file.suffix != ".py" and file.parent.name != "__pycache__":
                     yield f"{file.relative_to(folder)}={hashlib.sha256(file.read_bytes()).hexdigest()}"
 
+    @cache
     def _used(self, node: Node) -> frozenset[tuple[str, Node]]:
         """Return the parts that a part uses, each with its name in the text ("": what importing a module runs)."""
-        if node not in self._uses:
-            self._uses[node] = frozenset(self._find_used(*node))
-        return self._uses[node]
+        return frozenset(self._find_used(*node))
 
     def _find_used(self, name: str, part: str) -> Iterator[tuple[str, Node]]:
         module, own = self._module(name), self._part((name, part))
