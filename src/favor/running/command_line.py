@@ -10,10 +10,7 @@ from favor.foundation.errors import UserError
 
 
 def check_command_line(workflow: Any, targets: Any, stop: Callable[[UserError], None]) -> None:
-    """Check targets and storage, once Snakemake has told the workflow, before it looks for jobs.
-
-    It does so after the Snakefile is read, and then logs; there is no other call between the two.
-    """
+    """Check targets and storage, once Snakemake has told the workflow, before it looks for jobs."""
 
     def find(path: str) -> Any:
         return next((rule.get_wildcards(path) for rule in workflow.rules if rule.is_producer(path)), None)

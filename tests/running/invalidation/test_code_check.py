@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from favor.foundation.errors import UserError
-from favor.running.invalidation import fingerprint
+from favor.running.invalidation import fingerprint, parts
 from favor.running.invalidation.changes import Changes
 from favor.running.invalidation.code_check import CODE, check_planned
 from favor.running.invalidation.job_inputs import FOLDER
@@ -77,13 +77,13 @@ def test_a_job_of_no_run_is_not_checked(started, monkeypatch) -> None:
 
 
 def test_an_edit_while_the_code_is_read_is_noticed(begin, tmp_path, monkeypatch) -> None:
-    read = fingerprint.modules_below
+    read = parts.modules_below
 
     def read_and_edited(root) -> dict[str, Module]:
         found = read(root)
         (tmp_path / "src/favor/ground.py").write_text(FILES["src/favor/ground.py"].replace("a + b", "a - b"))
         return found
 
-    monkeypatch.setattr(fingerprint, "modules_below", read_and_edited)
+    monkeypatch.setattr(parts, "modules_below", read_and_edited)
     with pytest.raises(UserError, match="its code changed after the run had started"):
         check_planned(begin())

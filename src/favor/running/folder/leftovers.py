@@ -1,11 +1,6 @@
-"""What an earlier run may have left behind, cleared before any job could read half of a file.
+"""What an earlier run may have left behind, cleared before any job could read half of a file (docs/reruns.md).
 
-Writes are atomic, so the workflow leaves no half file under a final name itself; a broken copy or a failing disk may. A
-truncated table or tensor file is renamed, so that the workflow makes it again when a job needs it. A job killed while
-it writes leaves a temporary file, which is removed. Only outputs on record and temporary names are touched.
-
-A clock that was set back leaves files from the future. An input that is newer than now stays newer than every output
-made from it, which stops the workflow; an old output that is newer than now would count as up to date.
+Only outputs on record and temporary names are touched.
 """
 
 import json

@@ -1,7 +1,6 @@
 """The record of what the workflow makes in a results folder: whatever is not on it belongs to the user.
 
-The main process writes the outputs of a plan into the record before the first job starts, so that it also holds after a
-SIGKILL, and jobs, wherever they run, write nothing to it. Only one main process works in a results folder at a time.
+The main process writes it before the first job starts, so that it also holds after a SIGKILL; jobs write nothing to it.
 """
 
 import os

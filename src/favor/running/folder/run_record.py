@@ -1,7 +1,6 @@
 """The record of every run: commit, command, machine, and the time and memory of every stage.
 
-These differ from machine to machine and from run to run, so they stand beside the report and not in it: equal runs make
-equal reports. Snakemake measures each job (its benchmark files).
+These differ from run to run, so they stand beside the report and not in it: equal runs make equal reports.
 """
 
 import os

@@ -1,8 +1,4 @@
-"""Snakemake's records of the results, and what the workflow adds to them.
-
-Two methods of ``PersistenceBase`` are wrapped, since Snakemake offers no setting or hook for what they add: neither a
-dry run nor a start with nothing to do calls ``onstart``, and a job of a cluster cannot ask for its own record.
-"""
+"""Snakemake's records of the results, and what the workflow adds to them (docs/dependencies.md says why)."""
 
 import os
 from collections.abc import Callable
@@ -66,11 +62,7 @@ def record_outputs(workflow: Any, results: Path) -> None:
 
 
 def record_in_jobs() -> None:
-    """Let a job of a cluster record its own parameters.
-
-    Snakemake leaves that to the process that submitted the job. Where that one is gone when the job ends, the output
-    would count as finished with no parameters on record.
-    """
+    """Let a job of a cluster record its own parameters, since the process that submitted it may be gone by its end."""
     finished = PersistenceBase.finished
 
     async def finished_and_recorded(self: PersistenceBase, job: Any) -> None:

@@ -1,8 +1,4 @@
-"""Tells Snakemake which results are kept, and the user, before the first job, what else has changed.
-
-``PersistenceBase.params_changed`` is wrapped, since no setting keeps results of some rules. ``onstart`` is not called
-in a dry run, so the log entry that lists the planned jobs is waited for.
-"""
+"""Tells Snakemake which results are kept, and the user, before the first job, what else has changed."""
 
 import logging
 import sys

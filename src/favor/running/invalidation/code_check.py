@@ -1,8 +1,7 @@
 """A job runs the code that was planned: if the code changes during a run, the job fails and its outputs are discarded.
 
-A run takes its fingerprints when it starts; its jobs import the files when they start. Beside the fingerprints stands
-how the files of the code looked then. A job compares before and after its work. Where they look otherwise it takes its
-own fingerprint again, so that an edit that cannot change its result does not end it.
+A job compares how the files of the code look before and after its work. Where they look otherwise it takes its own
+fingerprint again, so that an edit that cannot change its result does not end it.
 """
 
 import os

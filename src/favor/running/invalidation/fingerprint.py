@@ -13,24 +13,10 @@ from itertools import accumulate
 from pathlib import Path
 
 from favor.foundation.errors import UserError
-from favor.running.invalidation.parts import (
-    PACKAGE,
-    REFUSED,
-    SCRIPT,
-    WHOLE,
-    Module,
-    Name,
-    Part,
-    code_looks,
-    digest,
-    is_ours,
-    modules_below,
-    read_module,
-    script_name,
-)
+from favor.running.invalidation import parts
 
 # What forked jobs find loaded: part of every job's code.
-PRELOADED = f"{PACKAGE}.running.jobs.preloaded:LIBRARIES"
+PRELOADED = f"{parts.PACKAGE}.running.jobs.preloaded:LIBRARIES"
 # Definitions whose files beside the module are inputs of the jobs that read them.
 HANDED_OVER = {"favor.paper.values.FOLDER"}
 # Modules that cannot change a result, each with its reason.
@@ -73,7 +59,7 @@ class SourceCode:
     name.
     """
 
-    def __init__(self, root: Path, modules: Mapping[str, Module] | None = None, looked: str = "") -> None:
+    def __init__(self, root: Path, modules: Mapping[str, parts.Module] | None = None, looked: str = "") -> None:
         self.root, self.looked = root, looked
         self.taken: dict[str, tuple[Path, tuple[str, ...]]] = {}
         self._modules = {name: module for name, module in (modules or {}).items() if name not in EXEMPT}
@@ -83,13 +69,13 @@ class SourceCode:
 
         A part that moves to another module unchanged is the same one. Raises as :meth:`reached`.
         """
-        parts = [self._part(node) for node in self.reach(script, modules)]
-        reads_meanings = any("meaning" in part.ways for part in parts)
-        described = {text for part in parts for text in part.described if reads_meanings}
+        found = [self._part(node) for node in self.reach(script, modules)]
+        reads_meanings = any("meaning" in part.ways for part in found)
+        described = {text for part in found for text in part.described if reads_meanings}
         digests = {self._digest(node, _STEPS) for node in self._telling(script, modules)}
-        found = digest(*sorted(digests), *sorted(described))
-        self.taken[found] = (script, tuple(modules))
-        return found
+        taken = parts.digest(*sorted(digests), *sorted(described))
+        self.taken[taken] = (script, tuple(modules))
+        return taken
 
     def reached(self, script: Path, modules: Sequence[str] = ()) -> dict[str, str]:
         """Return the digest of every part that ``script`` and the named ``modules`` can reach, by dotted name.
@@ -105,9 +91,9 @@ class SourceCode:
 
     @cache
     def _reach(self, script: Path, modules: tuple[str, ...]) -> frozenset[Node]:
-        own = script_name(script)
+        own = parts.script_name(script)
         if own not in self._modules:
-            self._modules[own] = read_module(own, script)
+            self._modules[own] = parts.read_module(own, script)
         waiting: list[Node] = [(own, _IMPORTED), *map(self._entry, modules)]
         found = set(waiting)
         while waiting:
@@ -121,7 +107,7 @@ class SourceCode:
     def _telling(self, script: Path, modules: Sequence[str]) -> list[Node]:
         nodes = sorted(node for node in self.reach(script, modules) if self._part(node).text)
         for node in nodes:
-            for way in sorted(self._part(node).ways & REFUSED) if node[0] not in FOLLOWED_OTHERWISE else ():
+            for way in sorted(self._part(node).ways & parts.REFUSED) if node[0] not in FOLLOWED_OTHERWISE else ():
                 raise UserError(
                     f"{_title(node)}: '{way}' finds code that no fingerprint can follow, so that a change of it would "
                     "rerun nothing; import what you need by its name, or let a registry find the file "
@@ -137,26 +123,26 @@ class SourceCode:
         return next(self._resolved(name, (attribute,) if attribute else ()))
 
     @cache
-    def _module(self, name: str) -> Module | None:
-        if name in self._modules or name in EXEMPT or name.split(".")[0] != PACKAGE:
+    def _module(self, name: str) -> parts.Module | None:
+        if name in self._modules or name in EXEMPT or name.split(".")[0] != parts.PACKAGE:
             return self._modules.get(name)
         base = self.root.joinpath(*name.split("."))
         path = next((path for path in (base.with_suffix(".py"), base / "__init__.py") if path.is_file()), None)
-        return path and read_module(name, path)
+        return path and parts.read_module(name, path)
 
-    def _part(self, node: Node) -> Part:
+    def _part(self, node: Node) -> parts.Part:
         module = self._module(node[0])
-        return module.parts.get(node[1], Part()) if module else Part()
+        return module.parts.get(node[1], parts.Part()) if module else parts.Part()
 
     @cache
     def _digest(self, node: Node, steps: int) -> str:
         """A digest of a part and of the parts that it names, followed for ``steps`` steps."""
         if steps:
             means = {f"{name}={self._digest(target, steps - 1)}" for name, target in self._used(node) if name}
-            return digest(self._digest(node, 0), *sorted(means))
+            return parts.digest(self._digest(node, 0), *sorted(means))
         part = self._part(node)
         files = self._files(node[0], part.files) if part.files is not None and _title(node) not in HANDED_OVER else ()
-        return digest(part.text, *files)
+        return parts.digest(part.text, *files)
 
     def _files(self, name: str, texts: set[str]) -> Iterator[str]:
         """The files beside a module that its texts name, or that a folder of that name holds.
@@ -185,7 +171,7 @@ class SourceCode:
         stars = {target[0] for each in (own, module) for target in each.imports.get("*", ())}
         for whole in own.loaded | stars:
             yield from ((_WHOLE, target) for target in self._resolved(whole, ()))
-        if part == _WHOLE or own.ways & WHOLE:
+        if part == _WHOLE or own.ways & parts.WHOLE:
             yield from ((_WHOLE, (name, each)) for each in module.parts)
         for path in own.names:
             for target in own.imports.get(path[0], ()):
@@ -198,23 +184,23 @@ class SourceCode:
             if self._module(ancestor) is not None:
                 yield ancestor, _IMPORTED
 
-    def _looked_up(self, module: Module, path: Name) -> Iterator[Node]:
+    def _looked_up(self, module: parts.Module, path: parts.Name) -> Iterator[Node]:
         """Yield the parts that a dotted name means in a module: its own or those of an import; none for a builtin."""
         if path[0] in module.parts:
             yield module.name, path[0]
         for target in module.imports.get(path[0], ()):
             yield from self._followed(target, path)
 
-    def _followed(self, target: Name, path: Name) -> Iterator[Node]:
-        if not is_ours(target):
+    def _followed(self, target: parts.Name, path: parts.Name) -> Iterator[Node]:
+        if not parts.is_ours(target):
             return
         if len(target) > 1:
             yield from self._resolved(target[0], (target[1], *path[1:]))
         else:
             # "import favor.lm.stack" binds favor; "import favor.lm.stack as s" binds the module itself.
-            yield from self._resolved(path[0] if path[0] == PACKAGE else target[0], path[1:])
+            yield from self._resolved(path[0] if path[0] == parts.PACKAGE else target[0], path[1:])
 
-    def _resolved(self, name: str, attributes: Name) -> Iterator[Node]:
+    def _resolved(self, name: str, attributes: parts.Name) -> Iterator[Node]:
         """Yield the parts behind ``attributes`` of module ``name``; all of the module where they cannot be told."""
         module = self._module(name)
         if module is None:
@@ -231,10 +217,10 @@ class SourceCode:
 def _title(node: Node) -> str:
     if node[1]:
         return ".".join(node)
-    return node[0] if node[0].startswith(SCRIPT) else f"{node[0]} (on import)"
+    return node[0] if node[0].startswith(parts.SCRIPT) else f"{node[0]} (on import)"
 
 
 def source_code(root: Path) -> SourceCode:
     """Return the code under ``root`` as it is now."""
-    looked = code_looks(root.parent)  # first: an edit while the files are read is noticed
-    return SourceCode(root, modules_below(root), looked)
+    looked = parts.code_looks(root.parent)  # first: an edit while the files are read is noticed
+    return SourceCode(root, parts.modules_below(root), looked)

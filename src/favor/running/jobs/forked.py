@@ -1,10 +1,7 @@
 """Local jobs start by a fork of a process that has their libraries imported, which saves each some seconds.
 
-Snakemake starts a Python for every script, which imports torch, transformers and the like again. Its call that runs a
-script is replaced here: the job is forked by :mod:`favor.running.jobs.fork_server`, and the same thread waits for it.
-Its benchmark is what the system counted until its end, where Snakemake asks twice per second: that took a fortieth of
-the processor's time, missed what a job of under a second used, and the peak between two questions. A job that cannot be
-forked starts as ever.
+Snakemake's call that runs a script is replaced: :mod:`favor.running.jobs.fork_server` forks the job, and the same
+thread waits. Its benchmark is what the system counted until its end. A job that cannot be forked starts as ever.
 """
 
 import json

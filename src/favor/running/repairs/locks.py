@@ -1,8 +1,6 @@
 """A repair of Snakemake's locks (9.27), applied while the workflow is parsed: a run that ends leaves others theirs.
 
-Runs may share a working folder where each has a results folder of its own. Snakemake removes the whole folder of locks
-when one of them ends. Another that was still planning then found no folder for its own, and ended in a traceback; so
-could one of two that ended together.
+Snakemake removes the whole folder of locks when one run ends; another that is still planning then ends in a traceback.
 """
 
 import os

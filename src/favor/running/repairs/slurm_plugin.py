@@ -1,16 +1,4 @@
-"""Repairs of snakemake-executor-plugin-slurm 2.8.0, applied while the workflow is parsed; no newer release has them.
-
-1. A status query that fails (the controller or its database is away for a moment) makes the plugin drop every job it
-   watches, and wait for ever. Repaired, no answer is no news: the jobs stay watched and the next look asks again.
-2. While the controller is away, the plugin asks sacct in the place of squeue, which knows nothing where there is no
-   accounting. Repaired, it stays with what the controller said of itself before.
-3. A submission while the controller is away fails the job, and retries are used up in a minute. Repaired, the
-   submission waits for the controller.
-4. The time between looks at the queue grows to three minutes, whatever is configured. Repaired, it is configurable.
-5. Jobs that an earlier Snakemake left behind may still write where this one will. Repaired, it refuses to start.
-
-Any other version is left as it is.
-"""
+"""Repairs of snakemake-executor-plugin-slurm 2.8.0, applied while the workflow is parsed (docs/dependencies.md)."""
 
 import subprocess
 import time
