@@ -51,8 +51,7 @@ def generated(plan, model_folder, tmp_path, repository, monkeypatch) -> Callable
         training, key = plan(change=change).training, run_key("micro", "1", "local_only_asce")
         parts = training.generation_parts("micro")
         settings = [
-            to_params(training.generate_part_settings(SimpleNamespace(**vars(key), part=part)))
-            for part in range(len(parts))
+            to_params(training.generate_settings(SimpleNamespace(**vars(key), part=part))) for part in range(len(parts))
         ]
         made = []
         for number, cfg in enumerate(settings if len(parts) > 1 else [to_params(training.generate_settings(key))]):

@@ -142,6 +142,12 @@ def test_every_further_attempt_doubles_up_to_the_limit(plan) -> None:
     assert [resources["runtime"](job, Files([]), 1, attempt) for attempt in (1, 2, 3)] == [50, 100, 150]
 
 
+def test_a_rule_that_shares_a_script_may_have_settings_of_its_own(plan) -> None:
+    costs = plan(change={"cluster": {"stages": {"generate": {"minutes": 5}, "generate_part": {"minutes": 7}}}}).costs
+    minutes = [costs.asks("generate", rule)["runtime"](RUN, [], 1, 1) for rule in ("", "generate_part", "other")]
+    assert minutes == [5, 7, 5]
+
+
 @pytest.mark.parametrize(
     ("cluster", "message"),
     [

@@ -62,7 +62,7 @@ def test_many_clients_are_generated_for_in_several_jobs(plan) -> None:
     assert [file.rpartition("/")[2] for file in files] == ["part0.parquet", "part1.parquet", "part2.parquet"]
     parts = [SimpleNamespace(**vars(run), part=str(part)) for part in range(3)]
     assert sum(costs.generation_work(part, None)[0] for part in parts) == costs.generation_work(run, None)[0]
-    settings = to_params(training.generate_part_settings(parts[2]))
+    settings = to_params(training.generate_settings(parts[2]))
     assert settings.pop("clients") == training.clients("blogtext")[2000:]
     assert {**settings, "clients": None} == to_params(training.generate_settings(run))
     jobs = Account(planner, "blogtext").jobs

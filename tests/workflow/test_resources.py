@@ -68,12 +68,3 @@ def test_what_is_loaded_is_said_of_rules_that_there_are(repository) -> None:
     loads = Planner(resolve(read_files([str(repository / "tests/data/micro.yaml")])), repository).costs.loads
     texts = [path.read_text() for path in (repository / "workflow" / "rules").glob("*.smk")]
     assert {name for text in texts for name in re.findall(r"(?m)^(?:use rule \w+ as|rule) (\w+)", text)} >= set(loads)
-
-
-def test_a_rule_asks_under_its_own_name(repository) -> None:
-    texts = [path.read_text() for path in (repository / "workflow" / "rules").glob("*.smk")]
-    blocks = [block for text in texts for block in re.split(r"(?m)^(?:use rule \w+ as|rule) ", text)[1:]]
-    assert len(blocks) > 40
-    for block in blocks:
-        name = re.match(r"\w+", block)[0]
-        assert set(re.findall(r'\basks\(\s*"(\w+)"', block)) <= {name}

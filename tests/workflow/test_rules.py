@@ -39,9 +39,7 @@ def test_what_a_rule_does_not_say_follows_from_its_script_and_what_it_says_stays
         "results/benchmarks/train_personal/{experiment}-seed{seed}-{method}-{phase}-batch{batch}.tsv"
     )
     assert named["train_personal_temporary"]["benchmark"] == named["train_personal"]["benchmark"]
-    assert named["generate_part"]["log"] == [
-        "results/logs/generate_part/{experiment}-seed{seed}-{method}-part{part}.log"
-    ]
+    assert named["generate_part"]["log"] == ["results/logs/generate/{experiment}-seed{seed}-{method}-part{part}.log"]
     assert named["pretrain_base"]["log"] == [
         f"results/logs/pretrain_base/{{model}}.{end}" for end in ("log", "parquet")
     ]

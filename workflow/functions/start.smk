@@ -60,9 +60,7 @@ try:
         planner.config.rerun_other_versions,
         planning,
     )
-    job_inputs = JobInputs(
-        planner.config.results, local_paths(planner.config), changes.identities
-    )
+    job_inputs = JobInputs(planner.config.results, local_paths(planner.config), changes.identities)
     name_results(None if workflow.remote_exec else results)
     if workflow.is_main_process:
         fetched = to_fetch(planner.config)  # refuses folders that do not exist
@@ -82,7 +80,7 @@ preparation, training, records = planner.preparation, planner.training, planner.
 studies, tables, evaluation = planner.studies, planner.tables, planner.evaluation
 exports, privacy, likelihood = planner.exports, planner.privacy, planner.likelihood
 sweeps, figures, publication = planner.sweeps, planner.figures, planner.publication
-costs, targets, asks = planner.costs, planner.targets, planner.costs.asks
+costs, targets = planner.costs, planner.targets
 
 
 wildcard_constraints:

@@ -20,9 +20,7 @@ rule export_release:
     input:
         generations=or_stop(exports.released_generations),
         prompts=paths.prompts,
-        embeddings=lambda w: paths.generation_embeddings.of(
-            w, encoder=project.style_encoder(w)
-        ),
+        embeddings=lambda w: paths.generation_embeddings.of(w, encoder=project.style_encoder(w)),
         golds=lambda w: paths.gold_embeddings.of(w, encoder=project.style_encoder(w)),
         sources=evaluation.style_sources,
         utility=paths.utility,

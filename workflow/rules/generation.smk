@@ -26,18 +26,10 @@ use rule generate as generate_part with:
         generations=paths.part_generations,
         common_generations=paths.part_common_generations,
         gates=paths.part_gates,
-    log:
-        paths.log("generate_part", paths.part_generations),
-    benchmark:
-        paths.benchmark("generate_part", paths.part_generations)
     wildcard_constraints:
         experiment=training.generating(parted=True),
         method=studies.trained_rows,
         part=r"\d+",
-    resources:
-        **asks("generate_part"),
-    params:
-        cfg=planner.settings_of("generate_part"),
 
 
 rule join_generations:
@@ -133,9 +125,7 @@ rule measure_utility:
         generations=evaluation.generations,
         prompts=project.prompts,
         bertscore=paths.bertscore,
-        embeddings=lambda w: paths.generation_embeddings.of(
-            w, encoder=project.semantic_encoder(w)
-        ),
+        embeddings=lambda w: paths.generation_embeddings.of(w, encoder=project.semantic_encoder(w)),
         golds=lambda w: paths.gold_embeddings.of(w, encoder=project.semantic_encoder(w)),
     output:
         utility=paths.utility,

@@ -97,9 +97,7 @@ rule report:
         samples=lambda w: paths.gallery_sample.each(experiment=evaluation.galleries()),
         dropped=lambda w: paths.dropped.each(w, corpus=publication.corpora(w)),
         scripts=lambda w: paths.scripts.each(w, corpus=publication.corpora(w)),
-        author_measures=lambda w: paths.author_measures.each(
-            w, corpus=publication.corpora(w)
-        ),
+        author_measures=lambda w: paths.author_measures.each(w, corpus=publication.corpora(w)),
         roster=lambda w: paths.roster.each(w, corpus=publication.corpora(w)),
         splits=lambda w: paths.splits.each(w, corpus=publication.corpora(w)),
         overlap=lambda w: paths.overlap.each(w, corpus=publication.corpora(w)),
@@ -112,11 +110,7 @@ rule report:
                 path,
                 caption=f"../report/{kind}.rst",
                 category="Report",
-                labels={
-                    "report": {"html": "Page", "pdf": "Print", "card": "One page"}[
-                        kind
-                    ]
-                },
+                labels={"report": {"html": "Page", "pdf": "Print", "card": "One page"}[kind]},
             )
             for kind, path in publication.report_files().items()
         },

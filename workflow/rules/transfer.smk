@@ -16,12 +16,8 @@ rule embed_transfer:
 
 rule score_transfer:
     input:
-        embeddings=lambda w: paths.transfer_embeddings.each(
-            w, encoder=studies.embedded(w)
-        ),
-        manifests=lambda w: paths.encoder_manifest.each(
-            w, encoder=studies.transferred(w)
-        ),
+        embeddings=lambda w: paths.transfer_embeddings.each(w, encoder=studies.embedded(w)),
+        manifests=lambda w: paths.encoder_manifest.each(w, encoder=studies.transferred(w)),
     output:
         scores=paths.scores.partial(family="transfer"),
     script:

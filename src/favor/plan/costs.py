@@ -113,7 +113,7 @@ class Costs(TrainingComponent):
             **dict.fromkeys(("train_assistant", "measure_assistant", "measure_bertscore"), classifier),
             **dict.fromkeys(("train_shared", "train_personal"), training),
             **dict.fromkeys(("sum_uploads", "combine_uploads", "aggregate", "export_adapters"), adapters),
-            **dict.fromkeys(("generate", "generate_part", "generate_prompted"), generation),
+            **dict.fromkeys(("generate", "generate_prompted"), generation),
             "read_likelihoods": Load(self._reading_work, self.base_model),
             **dict.fromkeys(("read_base_likelihoods", "read_validation", "measure_privacy", "make_requests"), base),
             "distil_sheets": Load(model=self.project.sheet_model),
@@ -260,10 +260,10 @@ class Costs(TrainingComponent):
 
     # Resources of a rule
 
-    def asks(self, stage: str) -> dict[str, object]:
-        """Return the resources of a rule, in Snakemake's form; ``stage`` is the name of the rule or of its script."""
-        cluster = self.config.cluster
-        own, load = cluster.stages.get(stage, Stage()), self.loads.get(stage, Load())
+    def asks(self, stage: str, rule: str = "") -> dict[str, object]:
+        """Return the resources of a rule, in Snakemake's form; ``stage``: its script, ``rule``: another name of it."""
+        cluster, load = self.config.cluster, self.loads.get(stage, Load())
+        own = cluster.stages.get(rule or stage, cluster.stages.get(stage, Stage()))
         light = load.streamed or stage not in self.loads
         plain_mb, plain_minutes = PLAIN if light else COUNTED if load.work else UNCOUNTED
 

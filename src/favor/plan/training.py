@@ -218,11 +218,8 @@ class Training(SharedTraining):
         """Return the input function of a file that every part of a run makes."""
         return lambda run: [kind.of(run, part=part) for part in range(len(self.generation_parts(run.experiment)))]
 
-    def generate_part_settings(self, key: Key) -> settings.GenerationJob:
-        return self.generate_settings(key, self.generation_parts(key.experiment)[int(key.part)])
-
-    def generate_settings(self, key: Key, clients: list[str] | None = None) -> settings.GenerationJob:
-        """Return the settings of generation; ``clients``: for whom, None for all."""
+    def generate_settings(self, key: Key) -> settings.GenerationJob:
+        """Return the settings of generation, for all clients or those of a part."""
         experiment = self.project.experiment(key)
         return job_settings(
             settings.GenerationJob,
@@ -230,7 +227,7 @@ class Training(SharedTraining):
             model=self.project.loaded_model(experiment.base_model),
             generation=experiment.row_generation(key.method),
             words=self.project.words(key),
-            clients=clients,
+            clients=self.generation_parts(key.experiment)[int(key.part)] if hasattr(key, "part") else None,
         )
 
     def adapter_use(self, key: Key) -> settings.AdapterUse:

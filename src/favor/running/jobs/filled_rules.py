@@ -34,7 +34,7 @@ def fill_in(workflow: Any, rule: Any, planner: Any, code: Callable[..., str], in
         rule.benchmark = rule.ruleinfo.benchmark.paths
     if said.resources is None:
         given = workflow.resource_settings.overwrite_resources.get(rule.name, {})
-        workflow.resources(**planner.costs.asks(stage))(said)
+        workflow.resources(**planner.costs.asks(stage, rule.name))(said)
         rule.resources.update(rule.ruleinfo.resources[1])
         rule.resources.update(given)
     if said.conda_env is None:
