@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from favor.corpora.dates import names_days
-from favor.corpora.settings import Corpus, DemoCorpus
+from favor.corpora.settings import Corpus
 from favor.foundation.declarations import declared_value
 from favor.foundation.names import printable, shared_value
 from favor.foundation.registry import CORPUS_READERS
@@ -34,8 +34,10 @@ def check_corpus(corpus: Corpus, where: str) -> None:
         )
     if corpus.filters.maximum_near_duplicates is not None and corpus.near_duplicates is None:
         refuse(f"{where}.filters.maximum_near_duplicates", f"needs '{where}.near_duplicates'; set that too")
-    if corpus.demo is not None:
-        _check_demo(corpus.demo, f"{where}.demo")
+    for unit in ("posts", "words") if corpus.demo is not None else ():
+        least, most = getattr(corpus.demo, f"minimum_{unit}"), getattr(corpus.demo, f"maximum_{unit}")
+        if most < least:
+            refuse(f"{where}.demo.maximum_{unit}", f"{most} is less than minimum_{unit}, {least}; raise it")
     wanted = DEMO_READERS[corpus.demo.shape] if corpus.demo else None
     if wanted and corpus.reader in DEMO_READERS.values() and corpus.reader != wanted:
         refuse(
@@ -75,11 +77,3 @@ def check_corpus_path(corpus: Corpus, where: str) -> None:
         refuse(f"{where}.path", f"{printable(corpus.path)} does not exist; correct the path")
     if not (path.is_file() or path.is_dir()):
         refuse(f"{where}.path", f"{printable(corpus.path)} is a pipe or a device; save it as a file")
-
-
-def _check_demo(demo: DemoCorpus, where: str) -> None:
-    """Check that no maximum is below its minimum. Raises ``UserError`` that names the key."""
-    for unit in ("posts", "words"):
-        least, most = getattr(demo, f"minimum_{unit}"), getattr(demo, f"maximum_{unit}")
-        if most < least:
-            refuse(f"{where}.maximum_{unit}", f"{most} is less than minimum_{unit}, {least}; raise it")

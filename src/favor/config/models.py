@@ -7,7 +7,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.gguf import read_header
 from favor.foundation.names import printable
 from favor.foundation.section import refuse
-from favor.lm.settings import Decoding, LanguageModel, Pretraining
+from favor.lm.settings import Decoding, LanguageModel
 
 # The projections of the Qwen2 models that are pretrained here.
 PROJECTIONS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
@@ -28,21 +28,10 @@ def check_model(model: LanguageModel, where: str) -> None:
         folder = Path(model.source).expanduser()
         if not (folder / "config.json").is_file():
             refuse(f"{where}.source", f"no model in {folder} (config.json is missing); correct the path")
-    if model.pretrain is not None:
-        _check_pretraining(model.pretrain, f"{where}.pretrain")
-
-
-def _check_pretraining(pretrain: Pretraining, where: str) -> None:
-    """Check that the heads divide the width and one another. Raises ``UserError`` that names the key."""
-    if pretrain.hidden_size % pretrain.heads:
-        refuse(
-            f"{where}.hidden_size", f"{pretrain.hidden_size} is not a multiple of 'heads', {pretrain.heads}; change one"
-        )
-    if pretrain.heads % pretrain.key_value_heads:
-        refuse(
-            f"{where}.heads",
-            f"{pretrain.heads} is not a multiple of 'key_value_heads', {pretrain.key_value_heads}; change one",
-        )
+    for key, divisor in (("hidden_size", "heads"), ("heads", "key_value_heads")) if model.pretrain is not None else ():
+        number, parts = getattr(model.pretrain, key), getattr(model.pretrain, divisor)
+        if number % parts:
+            refuse(f"{where}.pretrain.{key}", f"{number} is not a multiple of '{divisor}', {parts}; change one")
 
 
 def check_generation(generation: Decoding, where: str) -> None:

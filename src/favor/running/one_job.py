@@ -80,13 +80,10 @@ def _compared(made: Path, path: Path) -> str:
     if made.is_dir():
         return f"a folder, as {path} is"
     if made.suffix == ".safetensors":  # their metadata names other files by where the file itself is
-        return f"{'the same tensors as' if _same_tensors(made, path) else 'differs from'} {path}"
+        one, other = read_safetensors(made)[0], read_safetensors(path)[0]
+        same = one.keys() == other.keys() and all(np.array_equal(one[name], other[name]) for name in one)
+        return f"{'the same tensors as' if same else 'differs from'} {path}"
     return f"{'the same bytes as' if filecmp.cmp(made, path, shallow=False) else 'differs from'} {path}"
-
-
-def _same_tensors(made: Path, path: Path) -> bool:
-    one, other = read_safetensors(made)[0], read_safetensors(path)[0]
-    return one.keys() == other.keys() and all(np.array_equal(one[name], other[name]) for name in one)
 
 
 def why(file: str, snakefile: Path, configfiles: Sequence[str], values: Mapping[str, Any]) -> list[str]:

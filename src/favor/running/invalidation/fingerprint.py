@@ -128,7 +128,7 @@ class SourceCode:
             return self._modules.get(name)
         base = self.root.joinpath(*name.split("."))
         path = next((path for path in (base.with_suffix(".py"), base / "__init__.py") if path.is_file()), None)
-        return path and parts.read_module(name, path)
+        return None if path is None else parts.read_module(name, path)
 
     def _part(self, node: Node) -> parts.Part:
         module = self._module(node[0])
