@@ -4,15 +4,14 @@
 differs. A key set in the configuration overrides its protocol; docs/scaling.md explains each key.
 """
 
-from dataclasses import dataclass
-from typing import Any
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from favor.config.experiments import Experiment
-from favor.foundation.section import Section, fill
+from favor.foundation.section import fill
 
 
-@dataclass(frozen=True)
-class Switch:
+class Switch(NamedTuple):
     """One choice: its place in an experiment ("section.key"), and its value under each protocol."""
 
     key: str
@@ -36,21 +35,12 @@ SWITCHES = (
 def apply_protocol(experiment: Experiment) -> None:
     """Fill every switch that the experiment leaves unset with its protocol's value, in place."""
     for switch in SWITCHES:
-        section, key = _place(experiment, switch)
-        if getattr(section, key) is None:
-            fill(section, **{key: getattr(switch, experiment.protocol)})
+        if attrgetter(switch.key)(experiment) is None:
+            section, key = switch.key.split(".")
+            fill(getattr(experiment, section), **{key: getattr(switch, experiment.protocol)})
 
 
 def departures(experiment: Experiment) -> list[str]:
     """Return the switches of an experiment that differ from its own protocol's value, as "section.key"."""
-    found = []
-    for switch in SWITCHES:
-        section, key = _place(experiment, switch)
-        if getattr(section, key) != getattr(switch, experiment.protocol):
-            found.append(switch.key)
-    return found
-
-
-def _place(experiment: Experiment, switch: Switch) -> tuple[Section, str]:
-    name, key = switch.key.split(".")
-    return getattr(experiment, name), key
+    own = {switch.key: getattr(switch, experiment.protocol) for switch in SWITCHES}
+    return [key for key, value in own.items() if attrgetter(key)(experiment) != value]

@@ -1,7 +1,7 @@
 """Refusals that rest on the plans of rows, or on the metric families behind tables and figures."""
 
 from collections.abc import Collection, Mapping
-from functools import reduce
+from operator import attrgetter
 from unicodedata import normalize
 
 from favor.config.configuration import Configuration
@@ -88,6 +88,6 @@ def check_families(config: Configuration, families: Mapping[str, Collection[str]
     """
     for name, experiment in config.experiments.items():
         for family, (key, remedy) in NEEDED.items():
-            value = experiment.answers if key == "task" else reduce(getattr, key.split("."), experiment)
+            value = experiment.answers if key == "task" else attrgetter(key)(experiment)
             if family in families[name] and (value is None or value is False):
                 refuse(f"experiments.{name}.{key}", f"{remedy}, or leave them out")

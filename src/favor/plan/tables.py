@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import reduce
+from operator import attrgetter
 from pathlib import Path
 
 from favor.config.availability import absent_encoders
@@ -184,10 +184,8 @@ class Tables(PlannerComponent):
 
     def computable(self, experiment: str) -> list[str]:
         """Return the metric families that an experiment can compute: those whose ``NEEDS`` it has."""
-        return [family for family, key in self._needs.items() if not key or self._configured(experiment, key)]
-
-    def _configured(self, experiment: str, key: str) -> bool:
-        return bool(reduce(getattr, key.split("."), self.experiments[experiment]))
+        section = self.experiments[experiment]
+        return [family for family, key in self._needs.items() if not key or attrgetter(key)(section)]
 
     def scores(self, key: Key) -> list[str]:
         """Return the scores that a table prints. Raises ``UserError`` for a table that the experiment does not have."""

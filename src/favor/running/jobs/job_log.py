@@ -110,14 +110,11 @@ def logged(snakemake: Any) -> Iterator[None]:
         if isinstance(error, OSError) and error.errno in _REFUSED:
             end(f"error in {rule}: {error.filename or 'a file'}: {error.strerror}; {REMEDY}\n")
         elif ERRORS_LAST in os.environ:
-            end(f"error in {rule}: {_first_line(error)} (a defect: the traceback is in {snakemake.log[0]})\n")
+            line = f"{type(error).__name__}: {error}".splitlines()[0]
+            end(f"error in {rule}: {line} (a defect: the traceback is in {snakemake.log[0]})\n")
         else:
             raise
         sys.exit(1)
     finally:
         sys.stderr = terminal
         tee.close()
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(f"{type(error).__name__}: {error}".splitlines()))
