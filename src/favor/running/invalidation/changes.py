@@ -41,11 +41,6 @@ class Difference:
         return cls(stage, *(dict(_kind(ast.literal_eval(text)) for text in side) for side in (before, now)))
 
     @property
-    def kinds(self) -> set[str]:
-        """The kinds of parameters that differ: ``cfg``, ``code`` and others."""
-        return {*self.before, *self.now}
-
-    @property
     def key(self) -> str:
         """A digest of this difference, without the versions of libraries."""
         sides = [sorted(item for item in side.items() if item[0] != LIBRARIES) for side in (self.before, self.now)]
@@ -88,7 +83,7 @@ class Changes:
         """Whether ``outputs`` are kept although their job has changed."""
         if LIBRARIES in difference.before:
             self._made[outputs] = (difference.stage, difference.before[LIBRARIES])
-        if not self._other_versions and difference.kinds == {LIBRARIES}:
+        if not self._other_versions and {*difference.before, *difference.now} == {LIBRARIES}:
             return True
         entry = self._accepted.get(difference.stage, {"changed": [], "differences": []})
         if difference.key in entry["differences"]:
