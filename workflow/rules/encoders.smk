@@ -101,8 +101,6 @@ rule fit_stylometry:
 rule make_demo_assistant:
     output:
         paths.assistant_texts,
-    conda:
-        "../../envs/data.yaml"
     script:
         "../scripts/make_demo_assistant.py"
 

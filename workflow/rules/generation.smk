@@ -44,8 +44,6 @@ rule join_generations:
     wildcard_constraints:
         experiment=training.generating(parted=True),
         method=studies.trained_rows,
-    conda:
-        "../../envs/data.yaml"
     script:
         "../scripts/join_generations.py"
 
@@ -63,8 +61,6 @@ rule read_outputs:
         gates=paths.gates,
     wildcard_constraints:
         method=studies.given_rows,
-    conda:
-        "../../envs/data.yaml"
     script:
         "../scripts/read_outputs.py"
 
@@ -74,8 +70,6 @@ rule prompts:
         evaluation.prompts_to_answer,
     output:
         paths.prompt_list.each(experiment=evaluation.asking()),
-    conda:
-        "../../envs/data.yaml"
     script:
         "../scripts/prompts.py"
 

@@ -45,8 +45,6 @@ rule make_gallery:
     output:
         gallery=paths.gallery,
         sample=paths.gallery_sample,
-    conda:
-        "../../envs/models.yaml"
     script:
         "../scripts/make_gallery.py"
 

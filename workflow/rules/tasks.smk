@@ -21,8 +21,6 @@ rule select_requests:
         prompts=paths.prompts,
     wildcard_constraints:
         experiment=preparation.doing("rewrite", "instruct"),
-    conda:
-        "../../envs/data.yaml"
     script:
         "../scripts/select_requests.py"
 

@@ -11,8 +11,13 @@ from snakemake.io import strip_wildcard_constraints
 
 from favor.running.invalidation.job_inputs import JobInputs
 
-# Files of rules that load neither models nor encoders.
-ENVIRONMENTS = {"corpora": "data", **dict.fromkeys(("human_2afc", "release", "sweeps", "tables"), "report")}
+# Rules that load neither models nor encoders, by their file; single ones that differ from it, by their script.
+ENVIRONMENTS = {
+    **dict.fromkeys(("corpora", "make_demo_assistant", "join_generations", "read_outputs"), "data"),
+    **dict.fromkeys(("prompts", "select_requests"), "data"),
+    **dict.fromkeys(("human_2afc", "release", "sweeps", "tables"), "report"),
+    "make_gallery": "models",
+}
 
 
 def fill_in(workflow: Any, rule: Any, planner: Any, code: Callable[..., str], inputs: JobInputs) -> None:
@@ -38,7 +43,7 @@ def fill_in(workflow: Any, rule: Any, planner: Any, code: Callable[..., str], in
         rule.resources.update(rule.ruleinfo.resources[1])
         rule.resources.update(given)
     if said.conda_env is None:
-        environment = ENVIRONMENTS.get(Path(rule.snakefile).stem, "models")
+        environment = ENVIRONMENTS.get(stage) or ENVIRONMENTS.get(Path(rule.snakefile).stem, "models")
         rule.conda_env = said.conda_env = f"../../envs/{environment}.yaml"
     positional, named = said.params or ((), {})
     if "cfg" not in named and (cfg := planner.settings_of(stage)) is not None:
