@@ -140,8 +140,7 @@ def _check_pretraining(where: str, model: LanguageModel, config: Configuration) 
     check_known(corpus, config.corpora, f"{where}.corpus")
     if config.corpora[corpus].roles.background < 1:
         refuse(
-            where,
-            f"corpus '{corpus}' has no background authors; set corpora.{corpus}.roles.background to 1 or more",
+            where, f"corpus '{corpus}' has no background authors; set corpora.{corpus}.roles.background to 1 or more"
         )
 
 
@@ -404,6 +403,5 @@ def _check_cold_start(where: str, experiment: Experiment, experiments: Mapping[s
     both = set(experiment.client_numbers) & set(source.client_numbers)
     if experiment.corpus == source.corpus and both:
         refuse(
-            f"{where}.shared_from",
-            f"{len(both)} clients here trained that adapter; leave them out with 'skip_clients'",
+            f"{where}.shared_from", f"{len(both)} clients here trained that adapter; leave them out with 'skip_clients'"
         )

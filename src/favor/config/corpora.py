@@ -29,8 +29,7 @@ def check_corpus(corpus: Corpus, where: str) -> None:
         "".encode(corpus.encoding)  # Python also has encodings that are not of text, such as base64
     except (LookupError, ValueError) as error:
         refuse(
-            f"{where}.encoding",
-            f"{str(error).partition(';')[0]}; name one that Python knows, such as utf-8 or cp1252",
+            f"{where}.encoding", f"{str(error).partition(';')[0]}; name one that Python knows, such as utf-8 or cp1252"
         )
     if corpus.filters.maximum_near_duplicates is not None and corpus.near_duplicates is None:
         refuse(f"{where}.filters.maximum_near_duplicates", f"needs '{where}.near_duplicates'; set that too")

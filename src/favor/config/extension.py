@@ -32,8 +32,7 @@ def _extended(section: str, name: str, entries: Mapping[str, Any], done: dict[st
     while chain[-1] not in done and (base := _base(section, chain[-1], entries)) is not None:
         if base in chain:
             refuse(
-                f"{section}.{chain[-1]}.extends",
-                f"'{base}' extends '{chain[-1]}' in turn; remove one of the two keys",
+                f"{section}.{chain[-1]}.extends", f"'{base}' extends '{chain[-1]}' in turn; remove one of the two keys"
             )
         chain.append(base)
     inherited = done.setdefault(chain[-1], entries[chain[-1]])

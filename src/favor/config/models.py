@@ -52,10 +52,7 @@ def check_encoder(encoder: Encoder, where: str) -> None:
     for kind, name, made in (("asce", "training", encoder.training), ("stylometry", "fitting", encoder.fitting)):
         made_here = encoder.kind == kind and "folder" not in encoder.options
         if made_here and made is None:
-            refuse(
-                f"{where}.{name}",
-                f"an encoder of kind {kind} needs it, unless options.folder names one",
-            )
+            refuse(f"{where}.{name}", f"an encoder of kind {kind} needs it, unless options.folder names one")
         if made is not None and not made_here:
             refuse(f"{where}.{name}", f"only an encoder of kind {kind} without options.folder has it; remove it")
     if encoder.training is not None and (encoder.source is None) == (encoder.training.small is None):

@@ -19,10 +19,7 @@ NEEDED = {
         "its tables compare with an experiment without attack; name that one as { beside: NAME }",
     ),
     "privacy": ("studies.privacy", "its tables need the audit; set it to {}"),
-    "tasks": (
-        "task",
-        "its tables compare answers with drafts, and 'continue' has none; set rewrite or instruct",
-    ),
+    "tasks": ("task", "its tables compare answers with drafts, and 'continue' has none; set rewrite or instruct"),
 }
 
 

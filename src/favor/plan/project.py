@@ -127,9 +127,8 @@ class Project:
 
     def model_folder(self, name: str) -> str:
         """Return the folder or id that training and generation load: that of the quantised copy, if there is one."""
-        if self.config.base_models[name].quantisation == "none":
-            return self.plain_folder(name)
-        return self.paths.quantised_folder.of(model=name)
+        plain = self.config.base_models[name].quantisation == "none"
+        return self.plain_folder(name) if plain else self.paths.quantised_folder.of(model=name)
 
     def tokenizer_folder(self, name: str) -> str:
         model = self.config.base_models[name]
@@ -140,9 +139,8 @@ class Project:
         return [self.paths.tokenizer.of(model=name)] if self.config.base_models[name].made_here else []
 
     def plain_files(self, name: str) -> list[str]:
-        if not self.config.base_models[name].made_here:
-            return []
-        return [file.of(model=name) for file in self.paths.weights(self.paths.base_folder).values()]
+        files = self.paths.weights(self.paths.base_folder).values()
+        return [file.of(model=name) for file in files] if self.config.base_models[name].made_here else []
 
     def model_files(self, name: str) -> list[str]:
         if self.config.base_models[name].quantisation == "none":

@@ -27,11 +27,7 @@ EXPORTED = "an export, or a folder of one per author"
 
 
 def run(
-    data: Path,
-    output: Path | None,
-    checkout: Path,
-    date_format: str | None = None,
-    encoding: str | None = None,
+    data: Path, output: Path | None, checkout: Path, date_format: str | None = None, encoding: str | None = None
 ) -> None:
     """Look at the data, write a configuration and say what was found.
 
