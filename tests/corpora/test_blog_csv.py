@@ -111,13 +111,10 @@ def test_broken_files_with_another_separator_are_refused_as_others(tmp_path, tex
     assert message in refused(tmp_path / "b.csv", text.encode("latin-1"))
 
 
-def test_columns_that_are_read_twice_and_roles_that_are_none(tmp_path) -> None:
-    path = tmp_path / "b.csv"
-    path.write_text(GOOD)
-    with pytest.raises(UserError, match="column 'id' is read as author and as text"):
-        read(path, columns={"text": "id"})
+def test_roles_that_are_none_are_refused(tmp_path) -> None:
+    (tmp_path / "b.csv").write_text(GOOD)
     with pytest.raises(UserError, match="'prompt' is not one of author, topic, date, text"):
-        read(path, columns={"prompt": "sign"})
+        read(tmp_path / "b.csv", columns={"prompt": "sign"})
 
 
 def test_utf16_without_its_mark(tmp_path) -> None:
@@ -146,6 +143,7 @@ ROW3 = "row 3 (line 5)"  # GOOD fills lines 1 to 4
         # The swallowed row has no quote before its own text's closing one, so the CSV stays well-formed.
         (f'{GOOD}3,male,20,Arts,Leo,d,"open\n4,male,20,Arts,Leo,d,closed"\n', [ROW3, "holds the row after it"]),
         (f'{GOOD}3,male,20,Arts,Leo,d,"' + "word " * 500, [ROW3, "its line is longer than 1,000 characters"]),
+        (gzip.compress(f"{GOOD}3,{'x' * 2000}".encode()), [ROW3, "its line is longer than 1,000 characters"]),
         (f"{GOOD}3,male,20,Arts,Leo,d\n", [f"{ROW3} has 6 fields, the header has 7"]),
         (f"{GOOD}3,male,20,Arts,Leo,d,text, more\n", [f"{ROW3} has 8 fields, the header has 7"]),
         (GOOD.replace("gender", "text", 1), ["2 columns are named 'text'"]),
@@ -194,7 +192,7 @@ def test_missing_file_and_folder(tmp_path) -> None:
         read(tmp_path)
 
 
-TEXTS = st.text(st.characters(codec="utf-8"), max_size=40)
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 
 
 @given(texts=st.lists(TEXTS, min_size=1, max_size=6))
@@ -215,14 +213,6 @@ def test_the_first_line_that_names_the_separator_to_excel_is_understood(tmp_path
             rows = read_rows(path, settings, {"author": "author", "text": "text"}, ["author", "text"], "author, text")
             assert [row.values for row in rows] == [{"author": "ann", "text": "hello, there"}]
             assert table_columns(path, settings) == ["author", "text"]
-
-
-def test_a_line_that_is_endless_is_not_read_to_its_end(tmp_path) -> None:
-    path = tmp_path / "posts.csv.gz"
-    with gzip.open(path, "wb") as file:
-        file.write(b"author,text\nann," + b"x" * 2000)
-    with pytest.raises(UserError, match=r"row 1 \(line 2\) is broken off: its line is longer than 1,000 characters"):
-        list(read_delimited(path, ReaderSettings(maximum_field_characters=1000)))
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".zip"])

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from favor.corpora.posts import clean_text
-from favor.foundation.words import document_words
 
 
 @pytest.mark.parametrize(
@@ -40,8 +39,3 @@ def test_idempotent_and_settled(text) -> None:
     assert "  " not in cleaned
     assert not re.search(r"\burlLink\b", cleaned)
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", cleaned)
-
-
-def test_word_units() -> None:
-    # Don't | it's | rock'n'roll | a | b; digits and accents are no letters of the expression, a final ' no part.
-    assert document_words("paper").count("Don't it's rock'n'roll a1b 22 '' dogs'") == 6

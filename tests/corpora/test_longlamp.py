@@ -30,7 +30,6 @@ def read(path) -> list[RawPost]:
 
 
 def write(path, rows) -> Path:
-    """Write rows in the form that the suffix names; return the path."""
     if path.suffix == ".parquet":
         pd.DataFrame(rows).to_parquet(path)
     else:

@@ -115,14 +115,11 @@ def test_pairs_of_copies_between_roles_are_those_that_comparing_all_pairs_finds(
     found = find_near_duplicates(path, splits(), 0.7, 1)
     assert copies_between(path, found, role_of, 0.7) == {("asce_a", "client"): expected}
     assert copies_between(path, found, role_of, 1.0) == {}
-    assert copies_between(path, NEAR_DUPLICATES.empty(), role_of, 0.7) == {}
-
-
-def test_a_corpus_without_near_duplicates(tmp_path) -> None:
-    path = documents(tmp_path / "documents.parquet", [("ann", " ".join(post(1))), ("bob", " ".join(post(2)))])
-    found = find_near_duplicates(path, splits(ann_1="test"), 0.7, 2026)
-    assert found.empty
+    apart = documents(tmp_path / "apart.parquet", [("ann", " ".join(post(1))), ("bob", " ".join(post(2)))])
+    found = find_near_duplicates(apart, splits(ann_1="test"), 0.7, 1)
     write_parquet(found, tmp_path / "found.parquet", NEAR_DUPLICATES)
+    assert found.empty
+    assert copies_between(apart, found, role_of, 0.7) == {}
 
 
 def test_near_duplicates_give_no_prompt(tmp_path) -> None:

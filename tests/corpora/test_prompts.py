@@ -93,10 +93,8 @@ def test_selection(tokenizer_path, tmp_path) -> None:
     assert not made.prompts["document_id"].str.endswith("-0").any()  # never a training post
     assert made.shortfall.to_dict("records") == [{"client": "client_002", "prompts": 1, "wanted": 3}]
     pd.testing.assert_frame_equal(made.prompts, select_prompts(frame, tokenizer_path.parent, SMALL, 2026).prompts)
-    orders = {
-        tuple(select_prompts(frame, tokenizer_path, SMALL, seed).prompts["document_id"]) for seed in range(2026, 2032)
-    }
-    assert len(orders) > 1
+    drawn = [select_prompts(frame, tokenizer_path, SMALL, seed).prompts for seed in range(2026, 2032)]
+    assert len({tuple(each["document_id"]) for each in drawn}) > 1
 
 
 def test_a_post_that_shares_ten_words_with_a_training_text_gives_no_prompt(tokenizer_path) -> None:

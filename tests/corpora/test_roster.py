@@ -75,17 +75,15 @@ def test_count_tokens(documents, tokenizer) -> None:
 
 
 def test_roles_are_disjoint_and_named(corpus, tmp_path) -> None:
-    background = ["a00", "a01"]
-    roster = roster_of(corpus, background)
+    roster = roster_of(corpus, ["a00", "a01"])
     assert roster["role"].value_counts().to_dict() == {
         "unused": 16, "client": 6, "asce_a": 3, "asce_b": 3, "background": 2,
     }  # fmt: skip
-    assert members(roster, "background") == background
+    assert members(roster, "background") == ["a00", "a01"]
     names = sorted(roster.loc[roster["role"] == "client", "client"])
     assert names == [f"client_{number:03d}" for number in range(1, 7)]
     assert set(roster.loc[roster["role"] != "client", "client"]) == {""}
     assert roster.loc[roster["role"] == "background", "cluster"].tolist() == [-1, -1]
-    assert set(roster.columns) == set(ROSTER.names)
     write_parquet(roster, tmp_path / "roster.parquet", ROSTER)
     overlap = measure_overlap(roster, corpus[0])
     assert len(overlap) == 6  # pairs of four roles

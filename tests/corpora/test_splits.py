@@ -73,7 +73,6 @@ def test_background_is_nested_and_large_enough(documents) -> None:
 
 @pytest.fixture
 def dated(tmp_path) -> Callable[[dict[str, list[str]]], Path]:
-    """Write documents by author, each with its date."""
 
     def write(dates) -> Path:
         rows = [

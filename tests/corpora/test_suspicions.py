@@ -96,14 +96,6 @@ def test_a_file_of_another_compression_is_named(tmp_path) -> None:
         built(path, "blog_csv", tmp_path)
 
 
-def test_a_blog_that_is_cut_short_is_said(tmp_path, capsys) -> None:
-    folder = tmp_path / "blogs"
-    folder.mkdir()
-    (folder / "5.male.24.Arts.Leo.xml").write_text("<Blog><date>d</date><post>one two</post><post>three f")
-    assert built(folder, "blog_xml", tmp_path)[0]["kept"] == 2
-    assert "1 files end before </Blog>" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("line", "problem"),
     [

@@ -88,39 +88,34 @@ def test_other_broken_tables_are_named(tmp_path) -> None:
         read("table", parquet)
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".jsonl"])
-def test_mythos_stories(tmp_path, suffix) -> None:
-    rows = [{"author": "ann", "prompt": "[WP] A dragon.", "text": "Once.", "url": "u"}]
-    assert read("mythos", write(tmp_path, suffix, rows))[0][:4] == ("ann", "indUnk", "[WP] A dragon.", "Once.")
+def test_mythos_stories(tmp_path) -> None:
+    path = write(tmp_path, ".jsonl", [{"author": "ann", "prompt": "[WP] A dragon.", "text": "Once.", "url": "u"}])
+    assert read("mythos", path)[0][:4] == ("ann", "indUnk", "[WP] A dragon.", "Once.")
+    with pytest.raises(UserError, match="'prompt' is missing"):
+        read("mythos", write(tmp_path, ".csv", [{"author": "ann", "text": "Once."}]))
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".jsonl"])
 @pytest.mark.parametrize("extra", [{}, {"text": ""}])
 def test_mythos_refuses_the_bare_release(tmp_path, suffix, extra) -> None:
     rows = [{"author": "ann", "prompt": "[WP] A dragon.", "url": "u", "length": "712", **extra}] * 2
-    with pytest.raises(UserError, match="stories are missing") as caught:
+    said = "stories are missing .* only prompts, URLs and lengths; .* the columns author, prompt and text"
+    with pytest.raises(UserError, match=said):
         read("mythos", write(tmp_path, suffix, rows))
-    assert "only prompts, URLs and lengths" in str(caught.value)
-    assert "author, prompt and text" in str(caught.value)
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
-def test_a_column_that_is_there_twice_is_refused(tmp_path, suffix) -> None:
-    path = tmp_path / f"c{suffix}"
-    if suffix == ".csv":
-        path.write_text("author,text,text\nann,one,two\n")
-    else:
-        columns = [pa.array(["ann"]), pa.array(["one"]), pa.array(["two"])]
-        pq.write_table(pa.Table.from_arrays(columns, names=["author", "text", "text"]), path)
+def test_a_column_that_is_there_twice_is_refused(tmp_path) -> None:
+    path = tmp_path / "c.parquet"
+    pq.write_table(pa.Table.from_arrays([pa.array(["x"])] * 3, names=["author", "text", "text"]), path)
     with pytest.raises(UserError, match="2 columns are named 'text'"):
         read("table", path)
 
 
-@pytest.mark.parametrize("columns", [{"text": "author"}, {"author": "text"}, {"text": "topic"}])
-def test_a_column_that_is_read_twice_is_refused(tmp_path, columns) -> None:
-    for suffix in (".csv", ".parquet", ".jsonl"):
-        with pytest.raises(UserError, match=r"is read as .* and as .*name a column of its own for each"):
-            read("table", write(tmp_path, suffix, ROWS), columns=columns)
+@pytest.mark.parametrize("columns", [{"text": "author"}, {"text": "topic"}])
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".jsonl"])
+def test_a_column_that_is_read_twice_is_refused(tmp_path, suffix, columns) -> None:
+    with pytest.raises(UserError, match=r"is read as .* and as .*name a column of its own for each"):
+        read("table", write(tmp_path, suffix, ROWS), columns=columns)
 
 
 @pytest.mark.parametrize("content", [b"\x7fELF" + bytes(range(256)) * 20, b"raw.csv" + bytes(5000), b"word " * 5000])
@@ -249,24 +244,8 @@ def test_texts_of_several_lines_with_commas_are_no_rows(tmp_path) -> None:
     assert [post.text for post in read("table", write(tmp_path, ".csv", rows))] == texts * 2
 
 
-def test_mythos_missing_prompt(tmp_path) -> None:
-    with pytest.raises(UserError, match="'prompt' is missing"):
-        read("mythos", write(tmp_path, ".csv", [{"author": "ann", "text": "Once."}]))
-
-
-def test_readers_are_the_files_of_the_folders() -> None:
-    assert CORPUS_READERS.names() == [
-        *("blog_csv", "blog_xml", "lamp", "longlamp", "mastodon", "mbox", "medium", "mythos", "substack", "table"),
-        *("telegram", "text_folder", "twitter", "whatsapp", "wordpress"),
-    ]
-    for kind in CORPUS_READERS.names():
-        assert callable(open_reader(kind).read)
-
-
-@pytest.mark.parametrize("kind", ["blog_cvs", "../cleaning", "__init__", ""])
-def test_unknown_reader(kind) -> None:
-    with pytest.raises(UserError, match=r"corpus reader .* is unknown"):
-        open_reader(kind)
+def test_every_reader_reads() -> None:
+    assert all(callable(open_reader(kind).read) for kind in CORPUS_READERS.names())
 
 
 def test_a_dictionary_that_repeats_a_text_is_not_unpacked(tmp_path) -> None:

@@ -21,7 +21,6 @@ def kept(request, tmp_path) -> tuple[Path, Path]:
 
 
 def digest(path, record) -> str:
-    """The digest that a new start finds, and writes down."""
     identities = FileIdentities(record)
     found = identities.of(str(path))
     identities.write()

@@ -63,9 +63,7 @@ def boxes(tools) -> Registry:
 
 def test_a_file_holds_several_plug_ins_that_are_named_by_their_label(boxes) -> None:
     path = boxes.root / "shed_of_tests" / "boxes" / "wood.py"
-    path.write_text(
-        "NOT_ONE = dict(size=3)\nBIG = dict(label='big-box', size=2)\nSMALL: dict = dict(label='small-box')\n"
-    )
+    path.write_text("OTHER = dict(size=3)\nBIG = dict(label='big-box', size=2)\nSMALL: dict = dict(label='small-box')")
     assert boxes.modules() == dict.fromkeys(("big-box", "small-box"), "shed_of_tests.boxes.wood")
     assert boxes.entry("small-box") == "shed_of_tests.boxes.wood:SMALL"
     assert boxes.declared("big-box") == {"label": "big-box", "size": 2}

@@ -20,7 +20,7 @@ def test_the_configuration_offers_these_kinds() -> None:
 @pytest.mark.parametrize(
     ("kind", "text", "words"),
     [
-        ("paper", "don't rock'n'roll a1b süßen", ["don't", "rock'n'roll", "a", "b", "s", "en"]),
+        ("paper", "don't rock'n'roll a1b '' süßen dogs'", ["don't", "rock'n'roll", "a", "b", "s", "en", "dogs"]),
         ("unicode", "don't don’t rock'n'roll", ["don't", "don’t", "rock'n'roll"]),
         ("unicode", "süßen cafe\u0301 'quoted' dogs'", ["süßen", "cafe\u0301", "quoted", "dogs"]),
         ("unicode", "Привет, мир! 22 :)", ["Привет", "мир"]),
@@ -50,7 +50,7 @@ def test_output_words_of_the_paper_are_what_white_space_separates(text) -> None:
     assert words.count(text) == len(text.split())
 
 
-@given(st.text(alphabet=st.characters(codec="utf-8"), max_size=60), st.sampled_from(KINDS))
+@given(st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=60), st.sampled_from(KINDS))
 def test_spans_are_ordered_and_hold_letters(text, kind) -> None:
     end = 0
     for start, stop in document_words(kind).spans(text):
