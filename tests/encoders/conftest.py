@@ -4,6 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from transformers import PreTrainedTokenizerFast
+
+
+def roberta_tokenizer(tokenizer, **said) -> PreTrainedTokenizerFast:
+    """A trained tokenizer with RoBERTa's special tokens; ``said`` is what its files say beside."""
+    names = {"bos_token": "<s>", "cls_token": "<s>", "eos_token": "</s>", "sep_token": "</s>", "pad_token": "<pad>"}
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="<unk>", **names, **said)
 
 
 @pytest.fixture(autouse=True)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from tests.encoders.conftest import roberta_tokenizer
 from transformers import PreTrainedTokenizerFast, RobertaConfig, RobertaModel
 
 from favor.encoders.backbones import train_tokenizer
@@ -15,31 +16,14 @@ TEXTS = ["A first text, rather short.", "Another one that goes on for a while lo
 
 def tiny_roberta(vocabulary, pooler) -> RobertaModel:
     torch.manual_seed(3)
-    config = RobertaConfig(
-        vocab_size=vocabulary,
-        hidden_size=128,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=96,
-        max_position_embeddings=66,
-        type_vocab_size=1,
-        layer_norm_eps=1e-5,
-        pad_token_id=1,
-    )
-    return RobertaModel(config, add_pooling_layer=pooler).eval()
+    sizes = {"hidden_size": 128, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 96}
+    sizes |= {"max_position_embeddings": 66, "type_vocab_size": 1, "layer_norm_eps": 1e-5}
+    return RobertaModel(RobertaConfig(vocab_size=vocabulary, pad_token_id=1, **sizes), add_pooling_layer=pooler).eval()
 
 
 @pytest.fixture(scope="module")
 def tokenizer() -> PreTrainedTokenizerFast:
-    return PreTrainedTokenizerFast(
-        tokenizer_object=train_tokenizer(TEXTS * 5, 300),
-        cls_token="<s>",
-        sep_token="</s>",
-        pad_token="<pad>",
-        unk_token="<unk>",
-        mask_token="<mask>",
-        model_max_length=64,
-    )
+    return roberta_tokenizer(train_tokenizer(TEXTS * 5, 300), mask_token="<mask>", model_max_length=64)
 
 
 def unit(rows) -> np.ndarray:

@@ -8,7 +8,7 @@ import torch
 from safetensors.torch import load_file
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Pooling, Transformer
-from transformers import PreTrainedTokenizerFast
+from tests.encoders.conftest import roberta_tokenizer
 
 from favor.encoders.backbones import load_backbone, make_small_backbone, resolve_source
 from favor.encoders.base import Unread, load_encoder
@@ -41,9 +41,7 @@ def save_transformer(folder, **said) -> str:
     sizes = SmallBackbone(layers=1, hidden=16, heads=2, intermediate=32, vocabulary=300)
     backbone = make_small_backbone(sizes, TEXTS, maximum_tokens=40)
     backbone.model.save_pretrained(folder)
-    tokens = {"bos_token": "<s>", "cls_token": "<s>", "eos_token": "</s>", "sep_token": "</s>", "pad_token": "<pad>"}
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=backbone.tokenizer, unk_token="<unk>", **tokens, **said)
-    tokenizer.save_pretrained(folder)
+    roberta_tokenizer(backbone.tokenizer, **said).save_pretrained(folder)
     return str(folder)
 
 

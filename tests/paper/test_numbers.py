@@ -11,9 +11,7 @@ from favor.scores.metric import Score, scores_frame
 
 def cells(values) -> pd.DataFrame:
     """Cells of one of our tables, as far as numbers read them."""
-    return pd.DataFrame(
-        [(row, column, value) for (row, column), value in values.items()], columns=["row", "column", "value"]
-    )
+    return pd.DataFrame([(*key, value) for key, value in values.items()], columns=["row", "column", "value"])
 
 
 def by_key(entries) -> dict[str, dict]:
@@ -24,9 +22,8 @@ def by_key(entries) -> dict[str, dict]:
 def numbers() -> dict[str, dict]:
     main = {("FedAvg", "Author Acc."): 0.2, ("Ditto", "Author Acc."): 0.4, ("FAVoR", "Author Acc."): 0.5}
     main |= {("FedAvg", "EER"): 0.3, ("Ditto", "EER"): 0.4, ("FAVoR", "EER"): 0.36}
-    ablation = {
-        (row, "Author Acc."): value for row, value in (("Global ASCE", 0.1), ("Ditto + ASCE", 0.2), ("FAVoR", 0.5))
-    }
+    shares = {"Global ASCE": 0.1, "Ditto + ASCE": 0.2, "FAVoR": 0.5}
+    ablation = {(row, "Author Acc."): value for row, value in shares.items()}
     tables = {
         "main_federated_results": cells(main),
         "phase1-main-results": cells(ablation),
@@ -160,9 +157,8 @@ def test_measured_numbers_by_hand() -> None:
 
 
 def test_the_gap_that_favor_recovers_among_100_authors() -> None:
-    ours = cells(
-        {("FedAvg shared", "Sep. Acc."): 0.1, ("FAVoR", "Sep. Acc."): 0.4, ("Local-only (ref.)", "Sep. Acc."): 0.5}
-    )
+    shares = {"FedAvg shared": 0.1, "FAVoR": 0.4, "Local-only (ref.)": 0.5}
+    ours = cells({(row, "Sep. Acc."): value for row, value in shares.items()})
     found = by_key(numbers_of({"k100-scale-stress": ours}, "BlogText", whole=False))
     assert len(found) == 4  # a study has the numbers of its own tables only
     assert found["k100_accuracy_recovered"]["value"] == pytest.approx(0.75)
@@ -170,10 +166,8 @@ def test_the_gap_that_favor_recovers_among_100_authors() -> None:
     found_worse = by_key(numbers_of({"k100-scale-stress": worse}, "BlogText", whole=False))
     assert found_worse["k100_accuracy_recovered"]["value"] is None  # there is no gap
     # The paper's text: roughly 70 %, 74 %, 81 % and 72 %.
-    paper = [
-        round(100 * found[f"k100_{key}_recovered"]["paper"]) for key in ("accuracy", "macro_f1", "auc", "silhouette")
-    ]
-    assert paper == [70, 74, 81, 72]
+    keys = ("accuracy", "macro_f1", "auc", "silhouette")
+    assert [round(100 * found[f"k100_{key}_recovered"]["paper"]) for key in keys] == [70, 74, 81, 72]
 
 
 def test_what_the_judge_says_beside_the_paper() -> None:
@@ -187,10 +181,8 @@ def test_what_the_judge_says_beside_the_paper() -> None:
     assert entries["voice_preference"]["paper"] == 0.612
     assert entries["judge_repeated"]["value"] is None
     assert entries["judge_repeated"]["reason"] == "no output was judged twice"
-    undecided = scores_frame(
-        [Score(0, "favor", "", "voice_preference", "", float("nan"), 0, "every comparison is a tie")]
-    )
-    entries = by_key(judged_numbers(undecided, ""))
+    undecided = Score(0, "favor", "", "voice_preference", "", float("nan"), 0, "every comparison is a tie")
+    entries = by_key(judged_numbers(scores_frame([undecided]), ""))
     assert entries["voice_preference_p"]["reason"] == "every comparison is a tie"
     assert entries["judge_repeated"]["reason"] == "Equal repeated ratings was not scored"
     assert all(made["paper"] is None for made in entries.values())

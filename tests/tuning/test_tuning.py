@@ -67,9 +67,7 @@ def test_every_stage_of_every_row_is_tried_at_every_rate() -> None:
     chosen = {"favor": 0.1}
     personal = made.personal(chosen)
     # The pooled reference's passes are those of the schedule: "epochs" sets them.
-    wanted = {
-        (row, rate, passes) for row in ("favor", "local_only", "pooled") for rate in (0.01, 0.1) for passes in (1, 2)
-    }
+    wanted = {(row, rate, n) for row in ("favor", "local_only", "pooled") for rate in (0.01, 0.1) for n in (1, 2)}
     assert {(each.row, each.learning_rate, each.passes) for each in personal} == wanted
     assert {each.overrides["learning_rate"] for each in personal if each.row == "favor"} == {0.1}
     keys = {each.row: next(key for key in each.overrides if key.endswith("epochs")) for each in personal}
@@ -125,11 +123,8 @@ def test_a_shared_stage_reads_validation_texts_only_where_clients_generate_with_
     planner = planned(made, shared, raw(methods={"fedavg": {}, "fedsa_lora": {}}))
     for each in shared:
         stage = planner.project.plans("tiny_tuning")[each.trial].shared
-        settings = to_params(
-            planner.training.train_shared_settings(
-                Key(experiment="tiny_tuning", seed="1", track=stage.track, round="0", batch="0")
-            )
-        )
+        key = Key(experiment="tiny_tuning", seed="1", track=stage.track, round="0", batch="0")
+        settings = to_params(planner.training.train_shared_settings(key))
         assert (settings["training"]["validation"] is not None) == (each.row == "fedsa_lora")
 
 
@@ -225,12 +220,9 @@ def test_the_command_chooses_shared_rates_before_personal_ones(tmp_path, monkeyp
         with pytest.raises(UserError, match=said):
             check_output(path)
     first, second, again, last = started
+    personal = {f"{row}_personal_{rate}" for row in ("favor", "local_only") for rate in ("0p01", "0p1")}
     assert first == again
-    assert (
-        second
-        == last
-        == first | {f"{row}_personal_{rate}" for row in ("favor", "local_only") for rate in ("0p01", "0p1")}
-    )
+    assert second == last == first | personal
 
 
 def test_two_rows_rank_right_only_after_tuning(tmp_path) -> None:
