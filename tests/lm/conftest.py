@@ -12,7 +12,9 @@ import torch
 
 from favor.config.models import PROJECTIONS
 from favor.lm.base import BaseModel, load_base
+from favor.lm.lora import state_shapes
 from favor.lm.settings import Lora, Optimisation, WeightedAlignment
+from favor.lm.stack import Component, LoraStack
 from favor.lm.tasks import Piece
 from favor.lm.tokenizer import train_tokenizer
 
@@ -21,6 +23,23 @@ SENTENCES = [
     "so i went to the store today, and guess what!! they were closed again :(",
     "It was, I suppose, inevitable; nevertheless one had hoped for a better outcome.",
 ]
+TINY = {
+    "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4,
+    "num_key_value_heads": 2, "max_position_embeddings": 128, "initializer_range": 0.15,
+    "bos_token_id": None, "eos_token_id": 1, "pad_token_id": 0,
+}  # fmt: skip
+
+
+def random_model(folder, texts, seed, family="Qwen2", kind=None, vocabulary=300, **sizes) -> Any:
+    """Save a random model of a family, and a tokenizer of ``texts``, in ``folder``; return the model."""
+    import transformers
+
+    vocabulary = train_tokenizer(texts, vocabulary, folder).vocabulary_size
+    torch.manual_seed(seed)
+    settings = getattr(transformers, kind or f"{family}Config")(**{**TINY, "vocab_size": vocabulary, **sizes})
+    model = getattr(transformers, f"{family}ForCausalLM")(settings)
+    model.save_pretrained(folder)
+    return model
 
 
 def optimisation(**changes) -> Optimisation:
@@ -47,12 +66,27 @@ def under_peft(model_folder, lora, state) -> Any:
     return model
 
 
+def stacked_logits(base, lora, state, tokens) -> torch.Tensor:
+    """The logits of a loaded model under an adapter in its stack."""
+    stack = LoraStack(base.model, lora)
+    with torch.no_grad(), stack.attached():
+        stack.set([Component(stack.layout.factors(stack.layout.flatten(state, base.device)[None]))])
+        return base.model(input_ids=tokens).logits
+
+
 def with_peft(model_folder, folder) -> Any:
     """The model in one folder under the adapter in another, as PEFT loads them."""
     from peft import PeftModel
     from transformers import AutoModelForCausalLM
 
     return PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained(model_folder), folder).eval()
+
+
+def plain_losses(model, piece, first=None) -> torch.Tensor:
+    """-ln p of every supervised token of a piece in one pass of transformers, of those from ``first`` on."""
+    tokens, first = torch.from_numpy(piece.tokens.astype(np.int64)), first or piece.response_start
+    logits = model(input_ids=tokens[None]).logits[0]
+    return torch.nn.functional.cross_entropy(logits[first - 1 : -1], tokens[first:], reduction="none")
 
 
 def plain_continuation(model, prompt, new=12, penalty=1.1) -> list[int]:
@@ -80,27 +114,8 @@ def benchmark(name) -> Any:
 @pytest.fixture(scope="session")
 def model_folder(tmp_path_factory) -> Path:
     """A saved model of 2 layers, width 32, about 300 tokens, with biases and embeddings far from zero."""
-    from transformers.models.qwen2 import Qwen2Config, Qwen2ForCausalLM
-
     folder = tmp_path_factory.mktemp("model")
-    tokenizer = train_tokenizer(SENTENCES * 3, 300, folder)
-    torch.manual_seed(5)
-    model = Qwen2ForCausalLM(
-        Qwen2Config(
-            vocab_size=tokenizer.vocabulary_size,
-            hidden_size=32,
-            intermediate_size=48,
-            num_hidden_layers=2,
-            num_attention_heads=4,
-            num_key_value_heads=2,
-            max_position_embeddings=128,
-            tie_word_embeddings=True,
-            initializer_range=0.15,
-            bos_token_id=None,
-            eos_token_id=1,
-            pad_token_id=0,
-        )
-    )
+    model = random_model(folder, SENTENCES * 3, 5, tie_word_embeddings=True)
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if name.endswith("bias"):
@@ -111,21 +126,18 @@ def model_folder(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def base(model_folder) -> BaseModel:
-    """The tiny model, loaded."""
     torch.set_num_threads(1)
     return load_base(str(model_folder), device="cpu")
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def lora() -> Lora:
-    """LoRA of rank 3 without dropout."""
     return Lora(rank=3, alpha=6, dropout=0.0, target_modules=PROJECTIONS)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def random_state(base) -> Callable[..., dict[str, torch.Tensor]]:
     """A function (seed, settings) -> adapter state with random A and B."""
-    from favor.lm.lora import state_shapes
 
     def make(seed, settings) -> dict[str, torch.Tensor]:
         generator = torch.Generator().manual_seed(seed)
@@ -135,10 +147,9 @@ def random_state(base) -> Callable[..., dict[str, torch.Tensor]]:
     return make
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def random_pieces() -> Callable[..., list[Piece]]:
     """A function (seed, count, longest) -> pieces of random tokens and unequal lengths."""
-    from favor.lm.tasks import Piece
 
     def make(seed, count, longest=24) -> list[Piece]:
         generator = np.random.default_rng(seed)

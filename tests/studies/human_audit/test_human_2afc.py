@@ -43,13 +43,16 @@ def papers_votes() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def values(votes, annotators=3) -> dict[tuple[str, str], float]:
-    scores = audit_scores(votes, SOURCES, annotators, 1)
+def values(scores) -> dict[tuple[str, str], float]:
     return {(row.method, row.metric): row.value for row in scores.itertuples() if row.variant == ""}
 
 
-def test_attention_checks_are_counted_by_annotator_and_for_nothing_else() -> None:
-    votes = papers_votes()
+@pytest.fixture(scope="module")
+def scores() -> pd.DataFrame:
+    return audit_scores(papers_votes(), SOURCES, 3, 1)
+
+
+def test_attention_checks_are_counted_by_annotator_and_for_nothing_else(scores) -> None:
     checks = pd.DataFrame(
         [
             {"annotator": name, "item": f"check{number}", "source": "attention_check", "client": "c0",
@@ -58,21 +61,19 @@ def test_attention_checks_are_counted_by_annotator_and_for_nothing_else() -> Non
             for number in range(4)
         ]
     )  # fmt: skip
-    scores = audit_scores(pd.concat([votes, checks], ignore_index=True), SOURCES, 3, 1)
-    passed = scores[scores["metric"] == CHECKS_PASSED]
+    found = audit_scores(pd.concat([papers_votes(), checks], ignore_index=True), SOURCES, 3, 1)
+    passed = found[found["metric"] == CHECKS_PASSED]
     assert passed["variant"].tolist() == ["annotator_1", "annotator_2", "annotator_3"]
     assert passed[["value", "n"]].to_numpy().tolist() == [[4, 4], [3, 4], [4, 4]]
-    others = scores[scores["metric"] != CHECKS_PASSED].reset_index(drop=True)
-    pd.testing.assert_frame_equal(others, audit_scores(votes, SOURCES, 3, 1))
-    cells = build_table(printed_spec("human-2afc-agreement"), scores, CONTEXT)
+    pd.testing.assert_frame_equal(found[found["metric"] != CHECKS_PASSED].reset_index(drop=True), scores)
+    cells = build_table(printed_spec("human-2afc-agreement"), found, CONTEXT)
     said = "attention checks passed: annotator_1 4 of 4, annotator_2 3 of 4, annotator_3 4 of 4"
     assert set(cells["reason"]) == {"", said}
 
 
-def test_the_papers_counts_give_the_papers_figures() -> None:
-    votes = papers_votes()
-    assert votes["choice"].value_counts().to_dict() == {"A": 89, "B": 61}
-    found = values(votes)
+def test_the_papers_counts_give_the_papers_figures(scores) -> None:
+    assert papers_votes()["choice"].value_counts().to_dict() == {"A": 89, "B": 61}
+    found = values(scores)
     assert found["", "unanimous_items"] == 34
     assert found["", "tied_items"] == 0
     # (34 * 1 + 16 / 3) / 50, and Fleiss' kappa with (89/150)^2 + (61/150)^2 expected
@@ -82,10 +83,10 @@ def test_the_papers_counts_give_the_papers_figures() -> None:
     assert found["", "majority_accuracy"] == 0.84
 
 
-def test_the_table_prints_what_the_paper_prints() -> None:
+def test_the_table_prints_what_the_paper_prints(scores) -> None:
     spec = printed_spec("human_2afc_audit")
     paper = load_paper_values(spec.label)
-    cells = build_table(spec, audit_scores(papers_votes(), SOURCES, 3, 1), CONTEXT, paper)
+    cells = build_table(spec, scores, CONTEXT, paper)
     ours = {(row.row, row.column): row.text.split(" [")[0] for row in cells.itertuples()}
     printed = {(row.row, row.column): row.text for row in paper.itertuples()}
     assert ours.keys() == printed.keys()
@@ -102,22 +103,15 @@ def test_the_table_prints_what_the_paper_prints() -> None:
 def test_the_agreement_table() -> None:
     spec = printed_spec("human-2afc-agreement")
     cells = build_table(spec, audit_scores(papers_votes(), SOURCES, 4, 1), CONTEXT).set_index(["row", "column"])
-    row = cells.loc["Overall"]["text"].str.split(" [", regex=False).str[0].to_dict()
-    assert row == {
-        "Annotators": "3",
-        "Items": "50",
-        "Unanimous": "34",
-        "Ties": "0",
-        "Votes for A": "89",
-        "Pairwise agreement": "0.787",
-        "Fleiss' κ": "0.558",
-    }
+    expected = {"Annotators": "3", "Items": "50", "Unanimous": "34", "Ties": "0", "Votes for A": "89"}
+    expected |= {"Pairwise agreement": "0.787", "Fleiss' κ": "0.558"}
+    assert cells.loc["Overall"]["text"].str.split(" [", regex=False).str[0].to_dict() == expected
     assert cells.loc[("Overall", "Annotators"), "reason"] == "3 of 4 annotators have answered"
 
 
 def test_two_annotators_may_tie_and_a_tie_is_no_correct_majority() -> None:
     votes = papers_votes()
-    found = values(votes[votes["annotator"] != "annotator_3"])
+    found = values(audit_scores(votes[votes["annotator"] != "annotator_3"], SOURCES, 3, 1))
     # Of two votes, items with 1 correct of 3 have 1 of 2: 6 of Ditto's and 1 human one; those with 2 keep both.
     assert found["ditto", "tied_items"] == 6
     assert found["ditto", "majority_accuracy"] == 14 / 20
@@ -132,7 +126,7 @@ def test_one_annotator_has_nobody_to_agree_with() -> None:
     assert set(alone["metric"]) == {"unanimous_items", "pairwise_agreement", "fleiss_kappa"}
     assert set(alone["note"]) == {"agreement needs two annotators"}
     # Only FAVoR's item with no correct vote lacks the first annotator's.
-    found = {(row.method, row.metric): row.value for row in scores.itertuples() if row.variant == ""}
+    found = values(scores)
     assert found["favor", "vote_accuracy"] == 19 / 20 == found["favor", "majority_accuracy"]
 
 
@@ -149,8 +143,7 @@ def limits(scores, method, metric) -> tuple[float, float]:
     return rows["low"], rows["high"]
 
 
-def test_limits_are_those_of_authors() -> None:
-    scores = audit_scores(papers_votes(), SOURCES, 3, 1)
+def test_limits_are_those_of_authors(scores) -> None:
     # Ten human items of ten authors, nine with the right majority: Jeffreys's limits of 9 of 10.
     assert limits(scores, "gold", "majority_accuracy") == pytest.approx(beta.ppf([0.025, 0.975], 9.5, 1.5))
     # Three votes on an item are not three decisions: with copies of one, 28 of 30 would be far surer.

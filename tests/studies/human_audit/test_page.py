@@ -7,6 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.wait import WebDriverWait
 
 from favor.studies.human_audit import page as annotators_page
 from favor.studies.human_audit.items import CHECK, draw_items
@@ -17,7 +21,6 @@ SEED = 7
 
 
 def embedded(page) -> dict[str, Any]:
-    """The data that the page shows."""
     (text,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, flags=re.DOTALL)
     return dict(json.loads(text))
 
@@ -60,8 +63,6 @@ class Annotator:
     """A person before the page of annotator_1, who finds the right author by the key."""
 
     def __init__(self, browser, items, folder) -> None:
-        from selenium.webdriver.common.by import By
-
         self.browser, self.folder, self.by = browser, folder, By.CSS_SELECTOR
         self.path = folder / "page.html"
         self.path.write_text(annotator_page(items, "annotator_1", SEED), encoding="utf-8")
@@ -94,9 +95,6 @@ class Annotator:
         self.wait()
 
     def wait(self) -> None:
-        """Wait until the page has read what it kept."""
-        from selenium.webdriver.support.wait import WebDriverWait
-
         busy = "return document.getElementById('page').ariaBusy"
         WebDriverWait(self.browser, 30).until(lambda browser: browser.execute_script(busy) == "false")
 
@@ -122,8 +120,6 @@ class Annotator:
         element.click()
 
     def press(self, *keys) -> None:
-        from selenium.webdriver.common.action_chains import ActionChains
-
         ActionChains(self.browser).send_keys(*keys).perform()
 
     def right(self) -> str:
@@ -135,9 +131,8 @@ class Annotator:
         self.click(f"label:has(input[name=confidence][value='{confidence}'])")
 
     def checked(self) -> list[str]:
-        return list(
-            self.browser.execute_script("return [...document.querySelectorAll('input:checked')].map(i => i.value)")
-        )
+        script = "return [...document.querySelectorAll('input:checked')].map(i => i.value)"
+        return list(self.browser.execute_script(script))
 
     def saved(self) -> Path:
         """The response file, once the browser has written it."""
@@ -151,7 +146,6 @@ class Annotator:
 
 @pytest.fixture
 def annotator(browser, items, tmp_path) -> Annotator:
-    """An annotator who has just opened the page."""
     folder = tmp_path / "annotator"
     folder.mkdir()
     return Annotator(browser, items, folder)
@@ -219,8 +213,6 @@ def test_an_annotation_by_clicks_with_a_break(annotator, items) -> None:
 
 
 def test_an_annotation_by_keyboard(annotator, items) -> None:
-    from selenium.webdriver.common.keys import Keys
-
     annotator.press(Keys.ENTER)
     annotator.press(Keys.ENTER)
     assert annotator.text("#hint") == "Please choose Author A or Author B first."
@@ -350,8 +342,6 @@ def test_a_load_alone_counts_as_no_later_state(annotator) -> None:
 
 
 def test_a_browser_that_keeps_nothing_says_so(annotator, items) -> None:
-    from selenium.webdriver.common.keys import Keys
-
     for place in ("localStorage", "indexedDB"):
         annotator.before_the_page(REFUSED.replace("PLACE", place))
     annotator.reload()
@@ -399,8 +389,6 @@ def test_the_expected_duration_by_hand() -> None:
 
 
 def test_seconds_in_sight_are_saved_where_the_page_says_so(annotator, items) -> None:
-    from selenium.webdriver.common.keys import Keys
-
     annotator.path.write_text(annotator_page(items.iloc[:1], "annotator_1", SEED, times=True), encoding="utf-8")
     annotator.open()
     assert annotator.shown("#timed")

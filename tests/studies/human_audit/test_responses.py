@@ -29,7 +29,7 @@ def response(items, number, choose=lambda place: "A") -> dict[str, Any]:
 
 
 def write(path, content) -> Path:
-    path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    path.write_text(json.dumps(content), encoding="utf-8")
     return path
 
 
@@ -113,7 +113,6 @@ def put(place, field, value) -> Callable[[dict[str, Any]], None]:
         (put(1, "item", "item_999"), r"field 'responses\[1\].item': 'item_999' is no item of this audit"),
         (put(1, "item", {"a": 1}), r"field 'responses\[1\].item': \{'a': 1\} is no item of this audit"),
         (put(4, "choice", "C"), r"field 'responses\[4\].choice': 'C' is neither A nor B; .* item_\d\d\d"),
-        (put(4, "choice", None), r"field 'responses\[4\].choice': None is neither"),
         (put(4, "choice", ["A"]), r"field 'responses\[4\].choice': \['A'\] is neither"),
         (put(0, "confidence", 6), r"field 'responses\[0\].confidence': 6 is not 1 to 5"),
         (put(0, "confidence", True), r"field 'responses\[0\].confidence': True is not 1 to 5"),
@@ -131,24 +130,17 @@ def test_a_faulty_file_is_refused_in_one_line(items, tmp_path, change, message) 
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("content", ["", "{", "[1]", "null", '"text"'])
+@pytest.mark.parametrize("content", [b"", b"{", b"[1]", b"null", b'"text"', b"\xff\xfe{}"])
 def test_a_broken_file_is_refused(items, tmp_path, content) -> None:
+    (tmp_path / "broken.json").write_bytes(content)
     with pytest.raises(UserError, match=r"broken\.json: (not complete JSON|field 'format' is None)"):
-        read_votes([write(tmp_path / "broken.json", content)], items, 3, SEED)
-
-
-def test_bytes_that_are_no_text_are_refused(items, tmp_path) -> None:
-    (tmp_path / "broken.json").write_bytes(b"\xff\xfe{}")
-    with pytest.raises(UserError, match=r"broken\.json: not complete JSON"):
         read_votes([tmp_path / "broken.json"], items, 3, SEED)
 
 
 def test_the_same_annotator_twice_is_refused(items, tmp_path) -> None:
     path = write(tmp_path / "annotator_1.json", response(items, 1))
     shutil.copy(path, tmp_path / "annotator_1 (1).json")
-    with pytest.raises(
-        UserError, match=r"field 'annotator': annotator_1 has answered in .*annotator_1.* too; keep one"
-    ):
+    with pytest.raises(UserError, match=r"'annotator': annotator_1 has answered in .*annotator_1.* too; keep one"):
         read_votes(sorted(tmp_path.glob("*.json")), items, 3, SEED)
 
 

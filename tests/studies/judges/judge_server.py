@@ -19,7 +19,6 @@ QUALITY_ANSWER = '{"coherence": 3, "fluency": 4, "specificity": 2, "non_repetiti
 
 
 def completion(content, finish="stop") -> bytes:
-    """Return a chat completion as an endpoint sends it."""
     choice = {"index": 0, "message": {"role": "assistant", "content": content}, "finish_reason": finish}
     usage = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
     return json.dumps({"id": "x", "object": "chat.completion", "choices": [choice], "usage": usage}).encode()
@@ -84,7 +83,6 @@ class _Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server(monkeypatch) -> Iterator[JudgeServer]:
-    """A running server."""
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     running = JudgeServer()
     thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)

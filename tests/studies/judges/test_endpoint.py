@@ -19,6 +19,12 @@ ASKED = Question("quality", "quality_00001", 1, "rate", "text", 0, "digest")
 GOOD = (200, {}, completion(QUALITY_ANSWER))
 
 
+def endpoint(url="https://host/v1", key=None, model="judge-1", **limits) -> Endpoint:
+    names = {"FAVOR_JUDGE_BASE_URL": url, "FAVOR_JUDGE_MODEL": model}
+    names |= {} if key is None else {"FAVOR_JUDGE_API_KEY": key}
+    return Endpoint.from_environment(EndpointLimits(**{"requests_per_minute": 1e6, **limits}), 200, names)
+
+
 def first_then_good(*faults) -> Callable[[int, dict], tuple]:
     return lambda number, body: faults[number] if number < len(faults) else GOOD
 
@@ -28,14 +34,8 @@ def test_a_request_is_what_the_interface_defines(server, connect) -> None:
     assert (answer.content, answer.finish, answer.input_tokens, answer.output_tokens) == (QUALITY_ANSWER, "stop", 11, 7)
     assert server.paths == {"/v1/chat/completions": 1}
     assert server.keys == [f"Bearer {KEY}"]
-    assert server.requests == [
-        {
-            "model": "judge-1",
-            "temperature": 0.5,
-            "max_tokens": 99,
-            "messages": [{"role": "system", "content": "rate"}, {"role": "user", "content": "text"}],
-        }
-    ]
+    messages = [{"role": "system", "content": "rate"}, {"role": "user", "content": "text"}]
+    assert server.requests == [{"model": "judge-1", "temperature": 0.5, "max_tokens": 99, "messages": messages}]
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,6 @@ def test_a_request_is_what_the_interface_defines(server, connect) -> None:
         (200, {}, b'{"object": "list", "data": []}'),
         (200, {}, b'{"choices": []}'),
         (200, {}, b'{"choices": [{"message": "text"}]}'),
-        (200, {}, b"[]"),
         (200, {}, b"[" * 100_000),
         *(
             (200, {}, completion(QUALITY_ANSWER).replace(b'"prompt_tokens": 11', b'"prompt_tokens": ' + absurd))
@@ -78,13 +77,6 @@ def test_an_answer_in_parts_is_put_together_and_a_refusal_is_empty(server, conne
         assert connect().ask(ASKED).content == said
 
 
-def test_a_server_that_stays_down_is_given_up_after_the_configured_tries(server, connect) -> None:
-    server.behave = lambda number, body: (500, {}, b"")
-    with pytest.raises(UserError, match="3 tries failed, the last with HTTP 500"):
-        connect(tries=3).ask(ASKED)
-    assert len(server.requests) == 3
-
-
 def test_retry_after_is_slept_for_in_earnest(server, connect) -> None:
     server.behave = first_then_good((429, {"Retry-After": "0.4"}, b""))
     connect().ask(ASKED)
@@ -104,10 +96,10 @@ def test_the_pace_is_kept(monkeypatch) -> None:
 
 def test_a_judge_is_asked_at_that_pace_and_so_is_every_try(server, connect) -> None:
     server.behave = first_then_good((500, {}, b""))
-    endpoint, waits = connect(requests_per_minute=0.01), []
-    endpoint._pace.sleep = waits.append
+    judge, waits = connect(requests_per_minute=0.01), []
+    judge._pace.sleep = waits.append
     for _ in range(2):
-        endpoint.ask(ASKED)
+        judge.ask(ASKED)
     assert len(server.requests) == 3
     assert len(waits) == 2
     assert 5000 < waits[0] <= 6000 < 11000 < waits[1] <= 12000
@@ -179,12 +171,12 @@ def test_a_message_that_mentions_a_filter_is_no_refusal(server, connect, said) -
 )
 def test_a_message_holds_no_form_of_the_key(server, connect, encode) -> None:
     key = "sk-test+/0123?45 6789~never"
-    endpoint = connect(tries=1)
-    endpoint.key = key
+    judge = connect(tries=1)
+    judge.key = key
     said = encode(key)
     server.behave = lambda number, body: (400, {}, f"bad request {said} end".encode())
     with pytest.raises(UserError) as raised:
-        endpoint.ask(ASKED)
+        judge.ask(ASKED)
     text = str(raised.value)
     assert "end" in text
     pieces = [said[at : at + size] for at in range(len(said)) for size in range(len(said) - at + 1)]
@@ -205,46 +197,31 @@ def test_messages_hold_neither_key_nor_address(server, connect) -> None:
 
 
 def test_a_server_that_is_not_there_is_said_so_without_its_address() -> None:
-    environment = {"FAVOR_JUDGE_BASE_URL": "http://127.0.0.1:9/v1", "FAVOR_JUDGE_MODEL": "judge-1"}
-    endpoint = Endpoint.from_environment(EndpointLimits(tries=2), 200, environment)
     with pytest.raises(UserError, match="2 tries failed") as raised:
-        endpoint.ask(ASKED)
+        endpoint("http://127.0.0.1:9/v1", tries=2).ask(ASKED)
     assert "127.0.0.1" not in str(raised.value)
 
 
 @pytest.mark.parametrize(
     ("changed", "named"),
     [
-        ({"FAVOR_JUDGE_BASE_URL": ""}, "FAVOR_JUDGE_BASE_URL"),
-        ({"FAVOR_JUDGE_BASE_URL": "host/v1"}, "FAVOR_JUDGE_BASE_URL"),
-        ({"FAVOR_JUDGE_BASE_URL": "ftp://host/v1"}, "FAVOR_JUDGE_BASE_URL"),
-        ({"FAVOR_JUDGE_BASE_URL": "https://me:secret@host/v1"}, "FAVOR_JUDGE_BASE_URL"),
-        ({"FAVOR_JUDGE_MODEL": " "}, "FAVOR_JUDGE_MODEL"),
-        ({"FAVOR_JUDGE_API_KEY": "sk-secret\nX: y"}, "FAVOR_JUDGE_API_KEY"),
-        ({"FAVOR_JUDGE_API_KEY": "sk-secret–"}, "FAVOR_JUDGE_API_KEY"),
+        *(({"url": url}, "BASE_URL") for url in ("", "host/v1", "ftp://host/v1", "https://me:secret@host/v1")),
+        ({"model": " "}, "MODEL"),
+        *(({"key": key}, "API_KEY") for key in ("sk-secret\nX: y", "sk-secret–")),
     ],
 )
 def test_an_environment_that_cannot_be_right_is_named_without_its_secrets(changed, named) -> None:
-    environment = {"FAVOR_JUDGE_BASE_URL": "https://host/v1", "FAVOR_JUDGE_MODEL": "judge-1", **changed}
-    with pytest.raises(UserError, match=named) as raised:
-        Endpoint.from_environment(EndpointLimits(), 200, environment)
+    with pytest.raises(UserError, match=f"FAVOR_JUDGE_{named}") as raised:
+        endpoint(**changed)
     assert "secret" not in str(raised.value)
 
 
-def test_no_key_sends_no_authorisation(server) -> None:
-    environment = {"FAVOR_JUDGE_BASE_URL": f"{server.url}/", "FAVOR_JUDGE_MODEL": "judge-1"}
-    Endpoint.from_environment(EndpointLimits(requests_per_minute=1e6), 200, environment).ask(ASKED)
-    assert server.keys == [None]
-    assert judges_endpoint.KEY == "FAVOR_JUDGE_API_KEY"
-
-
-@pytest.mark.parametrize("key", [KEY, ""])
+@pytest.mark.parametrize("key", [KEY, "", None])
 def test_nothing_else_of_the_environment_is_sent(server, monkeypatch, key) -> None:
     for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_BASE_URL"):
         monkeypatch.setenv(name, "elsewhere")
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Other: yes\nAuthorization: Bearer other")
-    environment = {"FAVOR_JUDGE_BASE_URL": server.url, "FAVOR_JUDGE_MODEL": "judge-1", "FAVOR_JUDGE_API_KEY": key}
-    Endpoint.from_environment(EndpointLimits(requests_per_minute=1e6), 200, environment).ask(ASKED)
+    endpoint(f"{server.url}/", key).ask(ASKED)
     assert server.keys == [f"Bearer {key}" if key else None]
     known = {"host", "connection", "accept", "accept-encoding", "user-agent", "content-type", "content-length"}
     assert server.headers[0] - known <= {"authorization", "x-stainless-raw-response"}

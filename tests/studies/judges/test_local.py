@@ -8,12 +8,11 @@ from typing import Any
 
 import pandas as pd
 import pytest
-import torch
+from tests.lm.conftest import random_model
 from tests.studies.judges.judge_server import outputs
 
 from favor.foundation.errors import UserError
 from favor.lm.settings import AskedModel
-from favor.lm.tokenizer import train_tokenizer
 from favor.studies.judges.asking import AnswerCache, Question, judge_all
 from favor.studies.judges.design import design_requests
 from favor.studies.judges.local import LocalJudge
@@ -28,25 +27,8 @@ ASKED = Question("quality", "quality_00001", 1, "rate", "a text", 0, "digest")
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
     """A saved Qwen2 of random weights with a context of 1,024 tokens."""
-    from transformers.models.qwen2 import Qwen2Config, Qwen2ForCausalLM
-
     place = tmp_path_factory.mktemp("judge")
-    tokenizer = train_tokenizer(["rate the text, please, from one to five"] * 3, 300, place)
-    torch.manual_seed(3)
-    configuration = Qwen2Config(
-        vocab_size=tokenizer.vocabulary_size,
-        hidden_size=32,
-        intermediate_size=48,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        max_position_embeddings=1024,
-        initializer_range=0.15,
-        bos_token_id=None,
-        eos_token_id=1,
-        pad_token_id=0,
-    )
-    Qwen2ForCausalLM(configuration).save_pretrained(place)
+    random_model(place, ["rate the text, please, from one to five"] * 3, 3, max_position_embeddings=1024)
     return place
 
 

@@ -95,12 +95,11 @@ def test_the_table_has_a_row_for_every_number_of_authors() -> None:
     everything = pd.concat([scores, scores_frame(made)], ignore_index=True)
     spec = printed_spec("asce-scale-transfer")
     context = Context("x", ["favor", "ditto", "fedavg"], paper_dataset="BlogText", seeds=[1, 2])
-    cells = build_table(spec, everything, context, load_paper_values(spec.label)).set_index(["row", "column"])
+    paper = load_paper_values(spec.label)
+    cells = build_table(spec, everything, context, paper).set_index(["row", "column"])
     assert list(dict.fromkeys(cells.index.get_level_values("row"))) == ["4", "10"]
     columns = [column.label for column in spec.panels[0].columns]
-    assert {column.paper or column.label for column in spec.panels[0].columns} == set(
-        load_paper_values(spec.label)["column"]
-    )
+    assert {column.paper or column.label for column in spec.panels[0].columns} == set(paper["column"])
     # Both encoders of 4 authors and both seeds: 0.5 + 0.05 + 0.005.
     assert cells.loc[("4", columns[1]), "text"] == "0.555 / 0.455 / 0.255"
     assert cells.loc[("10", columns[1]), "text"] == "0.505 / 0.405 / 0.205"
