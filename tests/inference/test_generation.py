@@ -2,9 +2,10 @@
 
 import gc
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from favor.lm.lora import concatenate_rank, export_peft, initial_state
 from favor.lm.settings import Lora
 
 LORA = Lora(rank=3, alpha=6, dropout=0.05, target_modules=PROJECTIONS)
-NEW = 24
+NEW = 12
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +38,6 @@ def adapters(base) -> list[Any]:
 
 @pytest.fixture(scope="module")
 def peft_models(base, model_folder, adapters, tmp_path_factory) -> list[Any]:
-    """The adapters as PEFT loads them from our export."""
     models = []
     for number, state in enumerate(adapters):
         folder = tmp_path_factory.mktemp(f"adapter{number}")
@@ -76,36 +76,25 @@ def test_samples_depend_on_no_batch_and_no_order(base, adapters) -> None:
 
 
 def test_end_token_stops_a_row_and_only_that_row(base, adapters, monkeypatch) -> None:
-    prompt = [5, 9, 14, 20]
-    free = generate(base, LORA, [GenerationRequest("a", prompt, adapters[0])], NEW)[0]
+    prompts = [[5, 9, 14, 20], [7, 8, 9, 10]]
+    requests = [GenerationRequest(str(row), prompt, adapters[row]) for row, prompt in enumerate(prompts)]
+    (free,) = generate(base, LORA, requests[:1], NEW)
     end = free[6]
     monkeypatch.setattr(base, "end_ids", (end,))
-    stopped, other = generate(
-        base,
-        LORA,
-        [GenerationRequest("a", prompt, adapters[0]), GenerationRequest("b", [7, 8, 9, 10], adapters[1])],
-        NEW,
-    )
+    stopped, other = generate(base, LORA, requests, NEW)
     assert stopped == free[: free.index(end)]
     assert end not in other
     # A GPU is asked seldom whether all have ended; what comes after an end is dropped.
-    monkeypatch.setitem(generation.END_TEST_STEPS, "cpu", 16)
-    assert generate(base, LORA, [GenerationRequest("a", prompt, adapters[0])], NEW) == [stopped]
+    monkeypatch.setitem(generation.END_TEST_STEPS, "cpu", 8)
+    assert generate(base, LORA, requests[:1], NEW) == [stopped]
 
 
 def test_gate_is_one_adapter_by_rank_concatenation(base, adapters) -> None:
-    joined = concatenate_rank(adapters[0], adapters[1], 0.3)
+    joined, wide = concatenate_rank(*adapters[:2], 0.3), Lora(rank=6, alpha=12, target_modules=PROJECTIONS)
     prompts = [[5, 9, 14, 20], [7, 8, 9, 10]]
-    gated = generate(
-        base, LORA, [GenerationRequest("a", p, adapters[1], companion=adapters[0], gate=0.3) for p in prompts], NEW
-    )
-    single = generate(
-        base,
-        Lora(rank=6, alpha=12, target_modules=PROJECTIONS),
-        [GenerationRequest("a", p, joined) for p in prompts],
-        NEW,
-    )
-    assert gated == single
+    gated = [GenerationRequest("a", prompt, adapters[1], companion=adapters[0], gate=0.3) for prompt in prompts]
+    single = [GenerationRequest("a", prompt, joined) for prompt in prompts]
+    assert generate(base, LORA, gated, NEW) == generate(base, wide, single, NEW)
 
 
 def test_last_token_states_ignore_padding_and_see_the_adapter(base, lora, random_state, model_folder, tmp_path) -> None:
@@ -132,43 +121,21 @@ def test_a_static_cache_gives_the_tokens_of_the_growing_one(base, adapters, monk
     prompts = [generator.integers(2, 290, size=length).tolist() for length in lengths]
     requests = [GenerationRequest(f"{row}", prompt, adapters[row // 2]) for row, prompt in enumerate(prompts)]
     growing = generate(base, LORA, requests, NEW, 1.1)
-    taken = []
-    monkeypatch.setattr(decoding.StaticSteps, "_step", counted(decoding.StaticSteps._step, taken))
+    taken, plain = [], decoding.StaticSteps._step
+    monkeypatch.setattr(decoding.StaticSteps, "_step", lambda steps: taken.append(steps) or plain(steps))
     monkeypatch.setattr(generation, "static_fits", lambda base, total: True)
     assert generate(base, LORA, requests, NEW, 1.1) == growing
     assert taken
     assert generate(base, LORA, requests, NEW, 1.0) != growing
 
 
-def counted(function, calls) -> Callable[..., Any]:
-    """Return the function, which notes its calls."""
-
-    def noting(*given) -> Any:
-        calls.append(given)
-        return function(*given)
-
-    return noting
-
-
-class PretendedGraph:
-    """Stands for torch.cuda.CUDAGraph on a processor: replays by calling what was recorded, after ``spoil``."""
-
-    def __init__(self, step, spoil) -> None:
-        self.step, self.spoil, self.replays = step, spoil, 0
-
-    def replay(self) -> None:
-        self.replays += 1
-        self.step()
-        self.spoil()
-
-
 @pytest.mark.parametrize("fate", ["kept", "differs", "cannot be recorded"])
 def test_a_graph_is_kept_where_its_first_step_is_that_of_a_plain_one(base, adapters, monkeypatch, capsys, fate) -> None:
+    """A CUDA graph is pretended on a processor: it replays by a plain step, after which one that differs is spoilt."""
     requests = [GenerationRequest(f"{row}", [5 + row, 9, 14], adapters[row]) for row in range(4)]
     expected = generate(base, LORA, requests, NEW, 1.1)
     steps: list[decoding.StaticSteps] = []
-    graphs: list[PretendedGraph] = []
-    recording = [False]
+    graphs, replays, streams, recording = [], [], [], []
     made, plain = decoding.StaticSteps.__init__, decoding.StaticSteps._step
 
     def initialise(self, *given) -> None:
@@ -176,63 +143,53 @@ def test_a_graph_is_kept_where_its_first_step_is_that_of_a_plain_one(base, adapt
         self.records = True
         steps.append(self)
 
-    def step(self) -> None:
-        if recording[0]:  # recording runs nothing
-            return
-        plain(self)
-
-    def spoil() -> None:
-        if fate == "differs":
-            steps[-1].batch.history[:, -1] += 1
-
-    def graph() -> Any:
-        graphs.append(PretendedGraph(lambda: plain(steps[-1]), spoil))
-        return graphs[-1]
+    def replay() -> None:
+        replays.append(1)
+        plain(steps[-1])
+        steps[-1].batch.history[:, -1] += fate == "differs"
 
     @contextmanager
     def recorded(graph) -> Iterator[None]:
-        recording[0] = True
+        recording.append(graph)
         yield
-        recording[0] = False
+        recording.clear()
         if fate == "cannot be recorded":
             raise RuntimeError("operation not permitted when stream is capturing\nmore")
 
+    def graph() -> SimpleNamespace:
+        graphs.append(SimpleNamespace(replay=replay))
+        return graphs[-1]
+
     monkeypatch.setattr(generation, "static_fits", lambda base, total: True)
     monkeypatch.setattr(decoding.StaticSteps, "__init__", initialise)
-    monkeypatch.setattr(decoding.StaticSteps, "_step", step)
+    # Recording runs nothing.
+    monkeypatch.setattr(decoding.StaticSteps, "_step", lambda self: None if recording else plain(self))
     monkeypatch.setattr(decoding, "_UNRECORDED", weakref.WeakSet())
     monkeypatch.setattr(torch.cuda, "CUDAGraph", graph)
     monkeypatch.setattr(torch.cuda, "graph", recorded)
-    streams: list[str] = []
     monkeypatch.setattr(torch.cuda, "current_stream", lambda: "before")
     monkeypatch.setattr(torch.cuda, "set_stream", streams.append)
     assert generate(base, LORA, requests, NEW, 1.1) == expected
-    assert streams == ["before"]
+    assert (streams, len(graphs)) == (["before"], 1)
     assert (base.model in decoding._UNRECORDED) == (fate != "kept")
-    (made_graph,) = graphs
     message = capsys.readouterr().err
     if fate == "kept":
-        assert made_graph.replays > 1
+        assert len(replays) > 1
         assert "CUDA graph" not in message
     else:
-        assert made_graph.replays == (1 if fate == "differs" else 0)
+        assert len(replays) == (fate == "differs")
         reason = "its first tokens were not those of a plain step" if fate == "differs" else "operation not permitted"
         assert f"without a CUDA graph: {reason}" in message
 
 
-def test_a_model_that_slides_over_its_past_keeps_the_growing_cache(base, monkeypatch) -> None:
+def test_a_model_that_slides_over_its_past_or_adds_its_masks_keeps_the_growing_cache(base, monkeypatch) -> None:
     gpu = replace(base, device=torch.device("cuda"))
     assert decoding.static_fits(gpu, 100)
     assert not decoding.static_fits(base, 100)
     monkeypatch.setattr(base.model.config, "sliding_window", 64)
-    assert not decoding.static_fits(gpu, 100)
-    assert decoding.static_fits(gpu, 64)
-
-
-def test_a_model_that_adds_its_masks_keeps_the_growing_cache(base, monkeypatch) -> None:
-    gpu = replace(base, device=torch.device("cuda"))
+    assert [decoding.static_fits(gpu, tokens) for tokens in (100, 64)] == [False, True]
     monkeypatch.setattr(base.model.config, "_attn_implementation", "eager")
-    assert not decoding.static_fits(gpu, 100)
+    assert not decoding.static_fits(gpu, 64)
 
 
 @pytest.mark.parametrize("nested", [False, True])

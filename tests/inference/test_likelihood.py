@@ -58,9 +58,8 @@ def test_where_the_model_knows_nothing_the_loss_is_the_entropy(base, lora) -> No
     piece = Piece(np.arange(2, 12, dtype=np.int32), 4, "one")
     found = answer(flat, lora, [Question(None, piece)])
     assert found.loss[0] == pytest.approx(np.log(base.head.weight.shape[0]), rel=1e-6)
-    assert found.least[0] == pytest.approx(
-        0.0, abs=0.5
-    )  # no token surprises more than another; a quotient of rounding errors
+    # No token surprises more than another; a quotient of rounding errors.
+    assert found.least[0] == pytest.approx(0.0, abs=0.5)
 
 
 def test_a_first_token_has_nothing_before_it(base, lora) -> None:

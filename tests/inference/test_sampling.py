@@ -44,7 +44,5 @@ def test_streams_are_told_by_their_names() -> None:
     numbers = draws([one, two], 6)
     assert torch.equal(draws([two, one, two], 6)[[1, 0]], numbers)
     assert torch.equal(draws([one], 3)[0], numbers[0, :3])
-    rows = [
-        draws([name], 6) for name in (one, two, (2, "favor", "p1", 0), (1, "ditto", "p1", 0), (1, "favor", "p2", 0))
-    ]
-    assert len({row.sum().item() for row in rows}) == 5
+    others = [(2, "favor", "p1", 0), (1, "ditto", "p1", 0), (1, "favor", "p2", 0)]
+    assert len({draws([name], 6).sum().item() for name in (one, two, *others)}) == 5

@@ -6,17 +6,15 @@ import numpy as np
 import pytest
 import torch
 import transformers
-from tests.lm.conftest import SENTENCES, benchmark, plain_continuation
+from tests.lm.conftest import SENTENCES, TINY, benchmark, plain_continuation, random_model, stacked_logits
 
 from favor.foundation.errors import UserError
 from favor.inference.generation import GenerationRequest, generate
 from favor.lm.attention import Packing, packed_attention
-from favor.lm.base import load_base
+from favor.lm.base import BaseModel, load_base
 from favor.lm.lora import export_peft, initial_state, target_layers
 from favor.lm.settings import Lora, Optimisation
-from favor.lm.stack import Component, LoraStack
 from favor.lm.tasks import Piece, cut_pieces
-from favor.lm.tokenizer import train_tokenizer
 from favor.lm.training import ClientTask, train
 
 pytestmark = pytest.mark.slow(35)
@@ -27,27 +25,15 @@ TARGETS = {
     "Phi": ("q_proj", "k_proj", "v_proj", "dense", "fc1", "fc2"),
     "Phi3": ("qkv_proj", "o_proj", "gate_up_proj", "down_proj"),
 }
-SIZES = {
-    "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4,
-    "num_key_value_heads": 2, "max_position_embeddings": 128, "initializer_range": 0.15,
-    "bos_token_id": None, "eos_token_id": 1, "pad_token_id": 0,
-}  # fmt: skip
 HEADS = {
     "Qwen3": {"head_dim": 8},
     "Gemma": {"head_dim": 8},
     "Gemma3": {"head_dim": 8, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]},
 }
-CONFIGURATIONS = {"Gemma3": "Gemma3TextConfig"}
 
 
 def saved(family, folder, **sizes) -> Any:
-    """Save a random model of a family, and a tokenizer of its vocabulary, in ``folder``; return the model."""
-    vocabulary = train_tokenizer(SENTENCES * 3, 300, folder).vocabulary_size
-    torch.manual_seed(3)
-    kind = getattr(transformers, CONFIGURATIONS.get(family, f"{family}Config"))
-    model = getattr(transformers, f"{family}ForCausalLM")(kind(**{**SIZES, "vocab_size": vocabulary, **sizes}))
-    model.save_pretrained(folder)
-    return model
+    return random_model(folder, SENTENCES * 3, 3, family, {"Gemma3": "Gemma3TextConfig"}.get(family), **sizes)
 
 
 @pytest.fixture(scope="module", params=list(TARGETS))
@@ -63,42 +49,40 @@ def decoder(request, tmp_path_factory) -> tuple[str, str, Lora, dict[str, torch.
 
 
 training_benchmark = benchmark("training")
+both = pytest.mark.parametrize("quantisation", ["none", "nf4"])
 
 
-@pytest.mark.parametrize("quantisation", ["none", "nf4"])
-def test_logits_are_those_of_peft(decoder, quantisation, tmp_path) -> None:
+def beside_peft(decoder, quantisation, folder) -> tuple[BaseModel, Any]:
+    """The model, and another under the adapter as PEFT loads it."""
     from peft import PeftModel
 
-    _, folder, lora, state = decoder
-    base = load_base(folder, quantisation, "cpu", "float32", lora)
+    _, source, lora, state = decoder
+    export_peft(state, lora, source, folder)
+    base, other = (load_base(source, quantisation, "cpu", "float32", lora) for _ in range(2))
+    return base, PeftModel.from_pretrained(other.model, folder).eval()
+
+
+@both
+def test_logits_are_those_of_peft(decoder, quantisation, tmp_path) -> None:
+    _, _, lora, state = decoder
+    base, theirs = beside_peft(decoder, quantisation, tmp_path)
     tokens = torch.tensor([[5, 6, 7, 8, 9, 10], [20, 30, 40, 50, 60, 70]])
-    stack = LoraStack(base.model, lora)
-    with torch.no_grad(), stack.attached():
-        stack.set([Component(stack.layout.factors(stack.layout.flatten(state, base.device)[None]))])
-        ours = base.model(input_ids=tokens).logits
-        stack.set(())
-        plain = base.model(input_ids=tokens).logits
-    export_peft(state, lora, folder, tmp_path)
-    theirs = PeftModel.from_pretrained(load_base(folder, quantisation, "cpu", "float32").model, tmp_path).eval()
+    ours = stacked_logits(base, lora, state, tokens)
     with torch.no_grad():
         torch.testing.assert_close(ours, theirs(input_ids=tokens).logits, rtol=1e-4, atol=1e-4)
-    assert (ours - plain).abs().max() > 0.01
+        assert (ours - base.model(input_ids=tokens).logits).abs().max() > 0.01
 
 
-@pytest.mark.parametrize("quantisation", ["none", "nf4"])
+@both
 def test_continuations_are_those_of_transformers(decoder, quantisation, tmp_path) -> None:
-    from peft import PeftModel
-
-    _, folder, lora, state = decoder
-    base = load_base(folder, quantisation, "cpu")
-    export_peft(state, lora, folder, tmp_path)
-    theirs = PeftModel.from_pretrained(load_base(folder, quantisation, "cpu").model, tmp_path).eval()
+    _, _, lora, state = decoder
+    base, theirs = beside_peft(decoder, quantisation, tmp_path)
     prompts = [[5, 9, 14, 20], [7, 8, 9, 10, 11, 12]]
     requests = [GenerationRequest(str(row), prompt, state) for row, prompt in enumerate(prompts)]
     assert generate(base, lora, requests, 12) == [plain_continuation(theirs, prompt) for prompt in prompts]
 
 
-@pytest.mark.parametrize("quantisation", ["none", "nf4"])
+@both
 def test_training_lowers_the_loss_and_moves_every_projection(decoder, quantisation) -> None:
     family, folder, lora, _ = decoder
     base = load_base(folder, quantisation, "cpu")
@@ -223,7 +207,7 @@ def test_layers_that_are_no_linear_ones_are_refused_with_those_that_are() -> Non
 
     with torch.device("meta"):
         gpt = GPT2LMHeadModel(GPT2Config(n_embd=32, n_layer=1, n_head=2, vocab_size=40))
-        sizes = {key: value for key, value in SIZES.items() if "token" not in key}
+        sizes = {key: value for key, value in TINY.items() if "token" not in key}
         experts = MixtralForCausalLM(MixtralConfig(**sizes, vocab_size=40, num_local_experts=2))
     chosen = Lora(target_modules=None)
     with pytest.raises(UserError, match=r"c_attn, c_fc, c_proj: Conv1D .*you can name: none"):

@@ -12,25 +12,18 @@ from favor.lm.attention import Packing, shared_heads
 
 
 @pytest.mark.parametrize("shared", [4, 2, 1])
-def test_one_token_by_hand(shared) -> None:
-    query, (key, value) = torch.randn(3, 4, 1, 8), torch.randn(2, 3, shared, 6, 8)
-    seen = torch.tensor([[1, 1, 1, 1, 0, 0], [0, 0, 1, 1, 1, 0], [1, 0, 0, 0, 0, 1]], dtype=torch.bool)[:, None, None]
-    found, _ = attention._attend_one(nn.Module(), query, key, value, seen, scaling=0.3)
-    keys, values = (states.repeat_interleave(4 // shared, dim=1) for states in (key, value))
-    scores = (0.3 * query @ keys.transpose(2, 3)).masked_fill(~seen, -torch.inf)
-    expected = (scores.softmax(-1) @ values).transpose(1, 2)
-    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-6)
-
-
-@pytest.mark.parametrize("shared", [4, 2, 1])
 @pytest.mark.parametrize("masked", [True, False])
-def test_two_products_in_bfloat16_are_torchs(shared, masked) -> None:
+def test_one_token_by_hand_and_in_bfloat16_by_torch(shared, masked) -> None:
     query, (key, value) = torch.randn(3, 4, 1, 8), torch.randn(2, 3, shared, 6, 8)
     seen = torch.tensor([[1, 1, 1, 1, 0, 0], [0, 0, 1, 1, 1, 0], [1, 0, 0, 0, 0, 1]], dtype=torch.bool)[:, None, None]
-    given = [states.bfloat16() for states in (query, key, value)]
-    found, _ = attention._attend_one(nn.Module(), *given, seen if masked else None, scaling=0.3)
-    rounded = [states.float() for states in given]
     mask = seen if masked else None
+    found, _ = attention._attend_one(nn.Module(), query, key, value, mask, scaling=0.3)
+    keys, values = (states.repeat_interleave(4 // shared, dim=1) for states in (key, value))
+    scores = (0.3 * query @ keys.transpose(2, 3)).masked_fill(~seen & masked, -torch.inf)
+    torch.testing.assert_close(found, (scores.softmax(-1) @ values).transpose(1, 2), rtol=1e-5, atol=1e-6)
+    given = [states.bfloat16() for states in (query, key, value)]
+    found, _ = attention._attend_one(nn.Module(), *given, mask, scaling=0.3)
+    rounded = [states.float() for states in given]
     expected = nn.functional.scaled_dot_product_attention(*rounded, attn_mask=mask, scale=0.3, enable_gqa=True)
     torch.testing.assert_close(found.float(), expected.transpose(1, 2), rtol=1e-2, atol=1e-2)
 
@@ -69,10 +62,8 @@ def test_a_model_is_as_before(implementation) -> None:
     """One that does not attend by torch's function is left alone."""
     model = decoder(DECODERS["qwen2"])
     model.config._attn_implementation = implementation
-    tokens, mask = (
-        torch.randint(1, 90, (2, 5)),
-        torch.ones(5, 5, dtype=torch.bool).tril()[None, None].expand(2, 1, 5, 5),
-    )
+    tokens = torch.randint(1, 90, (2, 5))
+    mask = torch.ones(5, 5, dtype=torch.bool).tril()[None, None].expand(2, 1, 5, 5)
     given = {"attention_mask": mask if implementation == "sdpa" else None, "use_cache": False}
     expected = model(input_ids=tokens, **given)[0]
     with shared_heads(model):

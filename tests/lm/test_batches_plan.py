@@ -37,6 +37,7 @@ def test_windows_by_hand() -> None:
         ([4, 5, 6, 7, 8, 9], 2),
     ]
     assert pieces[0].tokens.dtype == np.int32
+    assert [piece.tokens.tolist() for piece in cut_pieces(range(40), "d", 4, 16, "truncate")] == [list(range(16))]
     # Shorter than two prefixes: the second half.
     assert [(len(piece), piece.response_start) for piece in cut_pieces(range(5), "d", 4, 8)] == [(5, 2)]
 
@@ -116,12 +117,6 @@ def test_a_fraction_of_a_pass_stops_within_it() -> None:
     assert stage_steps(10, 1.1, 1) == 11
     steps = plan_steps(lengths, 1.44, 2, 1, 3)
     assert steps == plan_steps(lengths, 2, 2, 1, 3)[:9]
-
-
-def test_truncated_texts_give_one_piece_each() -> None:
-    pieces = cut_pieces(range(40), "d", 4, 16, "truncate")
-    assert [piece.tokens.tolist() for piece in pieces] == [list(range(16))]
-    assert len(cut_pieces(range(40), "d", 4, 16)) == 3
 
 
 @pytest.mark.parametrize("pieces", [1, 3, 8, 31])

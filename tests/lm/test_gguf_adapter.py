@@ -22,7 +22,6 @@ HEADS = {"num_attention_heads": 4, "num_key_value_heads": 2}
 
 
 def adapter_of(configuration) -> dict[str, torch.Tensor]:
-    """An adapter of random factors."""
     generator = torch.Generator().manual_seed(4)
     shapes = state_shapes(configuration, LORA)
     return {name: torch.randn(shape, generator=generator) for name, shape in shapes.items()}

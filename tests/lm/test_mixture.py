@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tests.lm.conftest import optimisation, plain_continuation
+from tests.lm.conftest import optimisation, plain_continuation, plain_losses
 
 from favor.config.models import PROJECTIONS
 from favor.inference.generation import GenerationRequest, generate
@@ -33,11 +33,16 @@ def test_a_companion_without_gates_is_added(base, lora, random_state, random_pie
         assert not torch.equal(tensor, own[name])
 
 
-def test_stacked_sums_are_those_of_one_client_at_a_time(base, lora, random_state, random_pieces) -> None:
-    tasks = [
+@pytest.fixture
+def tasks(lora, random_state, random_pieces) -> list[ClientTask]:
+    """Three clients, each with a companion."""
+    return [
         ClientTask(f"client_{k}", random_pieces(k, 9), random_state(k, lora), 2, k, companion=random_state(k + 9, lora))
         for k in range(3)
     ]
+
+
+def test_stacked_sums_are_those_of_one_client_at_a_time(base, lora, tasks) -> None:
     stacked, alone = train(base, lora, tasks, SETTINGS), train(base, lora, tasks, SETTINGS, clients_per_stack=1)
     torch.testing.assert_close([one.state for one in stacked], [one.state for one in alone], rtol=1e-4, atol=2e-5)
 
@@ -50,10 +55,9 @@ def test_a_learned_weight_follows_its_gradient(base, lora, random_state, random_
     pieces, rate = random_pieces(0, 6), 1e-3
     own, other = random_state(1, lora), random_state(2, lora)
     task = ClientTask("client_0", pieces, own, 1, 3, companion=other, weight=0.3, weight_rate=rate)
-    one = SETTINGS.model_copy(update={"micro_batch": 2, "accumulation": 3})
 
     def first(weight, moving=rate) -> Any:
-        return train(base, lora, [replace(task, weight=weight, weight_rate=moving)], one)[0]
+        return train(base, lora, [replace(task, weight=weight, weight_rate=moving)], SETTINGS)[0]
 
     # Central difference of the one step's loss, whose pieces are all.
     result = first(0.3)
@@ -63,27 +67,16 @@ def test_a_learned_weight_follows_its_gradient(base, lora, random_state, random_
     assert (0.3 - result.weight) / rate == pytest.approx(slope, rel=0.02)
     # The loss is that of the gated pair, and a weight that does not move trains like it.
     gated = replace(task, weight=None, weight_rate=0.0, gates=np.full(len(pieces), 0.7))
-    held, pair = first(0.3, 0.0), train(base, lora, [gated], one)[0]
+    held, pair = first(0.3, 0.0), train(base, lora, [gated], SETTINGS)[0]
     assert held.weight == 0.3
     assert held.log[0]["task_loss"] == pytest.approx(pair.log[0]["task_loss"], rel=1e-5)
     assert held.log[0]["gradient_norm"] == pytest.approx(pair.log[0]["gradient_norm"], rel=1e-4)
     torch.testing.assert_close(held.state, pair.state, rtol=1e-4, atol=2e-5)
 
 
-def test_learned_weights_stay_within_their_range_and_apart(base, lora, random_state, random_pieces) -> None:
-    tasks = [
-        ClientTask(
-            f"client_{k}",
-            random_pieces(k, 9),
-            random_state(k, lora),
-            2,
-            k,
-            companion=random_state(9, lora),
-            weight=start,
-            weight_rate=rate,
-        )
-        for k, (start, rate) in enumerate([(0.5, 1e3), (0.5, 1e-3), (0.0, 1e-3)])
-    ]
+def test_learned_weights_stay_within_their_range_and_apart(base, lora, tasks) -> None:
+    learned = [(0.5, 1e3), (0.5, 1e-3), (0.0, 1e-3)]
+    tasks = [replace(task, weight=at, weight_rate=rate) for task, (at, rate) in zip(tasks, learned, strict=True)]
     stacked = train(base, lora, tasks, SETTINGS)
     assert stacked[0].weight in (0.0, 1.0)
     assert stacked[1].weight not in (0.0, 0.5, 1.0)
@@ -99,11 +92,8 @@ def test_learned_weights_stay_within_their_range_and_apart(base, lora, random_st
 
 
 def random_gate(base, lora, seed) -> dict[str, torch.Tensor]:
-    generator = torch.Generator().manual_seed(seed)
-    layers = target_layers(base.model, lora)
-    return {
-        gate_name(path): 0.5 * torch.randn(layer.in_features, generator=generator) for path, layer in layers.items()
-    }
+    draw, layers = torch.Generator().manual_seed(seed), target_layers(base.model, lora)
+    return {gate_name(path): 0.5 * torch.randn(layer.in_features, generator=draw) for path, layer in layers.items()}
 
 
 def test_a_gate_per_token_by_hand() -> None:
@@ -165,17 +155,11 @@ def test_a_gate_per_token_trains_as_plain_autograd_and_torchs_adamw(
     plan = make_plan(task, settings)
     assert len(plan.steps) == len(ours.log) == 4
     for step, row in zip(plan.steps, ours.log, strict=True):
-        losses, count = 0.0, 0
-        for piece in (task.pieces[index] for group in step for index in group.indices):
-            tokens = torch.from_numpy(piece.tokens.astype(np.int64))
-            logits = model(tokens.unsqueeze(0)).logits[0]
-            targets = tokens[piece.response_start :]
-            predicted = logits[piece.response_start - 1 : -1]
-            losses = losses + torch.nn.functional.cross_entropy(predicted, targets, reduction="sum")
-            count += len(targets)
+        pieces = [task.pieces[index] for group in step for index in group.indices]
+        loss = torch.cat([plain_losses(model, piece) for piece in pieces]).mean()
         optimiser.zero_grad()
-        (losses / count).backward()
-        assert row["task_loss"] == pytest.approx(losses.item() / count, rel=1e-5)
+        loss.backward()
+        assert row["task_loss"] == pytest.approx(loss.item(), rel=1e-5)
         norm = torch.nn.utils.clip_grad_norm_(leaves.values(), settings.clip_norm)
         assert row["gradient_norm"] == pytest.approx(float(norm), rel=1e-4)
         optimiser.param_groups[0]["lr"] = row["learning_rate"]
@@ -198,21 +182,15 @@ def test_an_even_gate_per_token_begins_as_the_even_pair(base, lora, random_state
 
 
 @pytest.mark.parametrize("checkpointing", ["off", "on"])
-def test_stacked_gates_per_token_are_those_of_one_client_at_a_time(
-    checkpointing, base, lora, random_state, random_pieces
-) -> None:
+def test_stacked_gates_per_token_are_those_of_one_client_at_a_time(checkpointing, base, lora, tasks) -> None:
     dropped = lora.model_copy(update={"dropout": 0.2})
-    tasks = [
-        ClientTask(f"client_{k}", random_pieces(k, 9), random_state(k, lora), 2, k, companion=random_state(k + 9, lora))
-        for k in range(3)
-    ]
     tasks = [replace(task, gate=random_gate(base, lora, k) if k else {}) for k, task in enumerate(tasks)]
     settings = SETTINGS.model_copy(update={"gradient_checkpointing": checkpointing})
     stacked = train(base, dropped, tasks, settings)
     alone = train(base, dropped, tasks, SETTINGS, clients_per_stack=1)
     for left, right in zip(stacked, alone, strict=True):
-        for name, tensor in {**left.state, **left.gate}.items():
-            torch.testing.assert_close(tensor, {**right.state, **right.gate}[name], rtol=1e-3, atol=5e-5)
+        torch.testing.assert_close(left.state | left.gate, right.state | right.gate, rtol=1e-3, atol=5e-5)
+    assert not any(module.training for module in base.model.modules())
 
 
 def test_clients_with_and_without_a_gate_generate_in_one_batch(base, lora, random_state, model_folder) -> None:

@@ -57,12 +57,6 @@ def texts() -> pd.DataFrame:
     )
 
 
-def test_what_stands_before_a_text(base, opened) -> None:
-    assert base.opening == ()
-    assert opened.opening == (PAD,)
-    assert opened.tokenizer.encode("a") == base.tokenizer.encode("a")
-
-
 def test_pieces_by_hand() -> None:
     # As without an opening in windows of 6; it takes one token of 7, and is in no response.
     pieces = cut_pieces(range(10), "d", 2, 7, opening=[90])
@@ -109,9 +103,7 @@ def test_a_writing_prompt_that_fills_a_piece(opened, texts) -> None:
     assert read.tokens.tolist() == first.tokens.tolist()
     assert first_pieces(opened, one, "training_text", audit.model_copy(update={"pieces": "truncate"})) == {"anna": []}
     assert len(cut(pieces="truncate", supervised="all")) == 1
-    with pytest.raises(
-        UserError, match=r"no text to train on; raise .* training.max_length where writing prompts fill"
-    ):
+    with pytest.raises(UserError, match=r"no text to train on; raise .* training.max_length where writing prompts"):
         cut(pieces="truncate")
 
 
@@ -167,9 +159,8 @@ def test_gates_see_it(opened, texts, monkeypatch, states) -> None:
     monkeypatch.setattr(
         "favor.federation.gates.last_token_states", lambda base, lora, shared, sequences: seen.extend(sequences)
     )
-    gate = SimpleNamespace(
-        base=opened, lora=None, shared=None, settings=TRAINING, mixture=SimpleNamespace(states=states)
-    )
+    mixture = SimpleNamespace(states=states)
+    gate = SimpleNamespace(base=opened, lora=None, shared=None, settings=TRAINING, mixture=mixture)
     ClientGate._states(gate, texts, "text")
     longest = 1 + 4 if states == "prefix" else 12
     expected = [opened.tokenizer.encode(language_model_text("", text)) for text in SENTENCES]

@@ -6,6 +6,7 @@ import pytest
 import torch
 import torch.nn.attention.varlen
 import transformers
+from tests.lm.conftest import TINY
 
 from favor.foundation.errors import UserError
 from favor.lm import attention, grouped
@@ -15,16 +16,7 @@ from favor.lm.grouped import Needed, Runs
 from favor.lm.settings import Lora
 from favor.lm.stack import Component, LoraStack
 
-SIZE = {
-    "vocab_size": 90,
-    "hidden_size": 32,
-    "intermediate_size": 48,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-    "max_position_embeddings": 64,
-    "pad_token_id": 0,
-}
+SIZE = {**TINY, "vocab_size": 90, "max_position_embeddings": 64}
 DECODERS = {
     "llama": transformers.LlamaConfig(**SIZE),
     "mistral, window": transformers.MistralConfig(**SIZE, sliding_window=5),

@@ -79,11 +79,7 @@ def edit(place, **keys) -> None:
     [
         ({"peft_type": "LOHA"}, "of type LOHA; only LORA"),
         ({"use_dora": True}, "'use_dora' is set"),
-        (
-            {"init_lora_weights": "pissa_niter_4"},
-            "'init_lora_weights' is 'pissa_niter_4', which changes the base",
-        ),
-        ({"init_lora_weights": "olora"}, "'init_lora_weights' is 'olora'"),
+        ({"init_lora_weights": "pissa_niter_4"}, "'init_lora_weights' is 'pissa_niter_4', which changes the base"),
         ({"alora_invocation_tokens": [5, 6]}, "'alora_invocation_tokens' is set"),
         ({"modules_to_save": ["lm_head"]}, "'modules_to_save' is set"),
         ({"bias": "all"}, "'bias' is 'all'"),
@@ -125,9 +121,7 @@ def test_another_model_and_broken_files_are_refused(folder) -> None:
     states, settings = import_peft(folders(folder))
     torch.manual_seed(0)
     wide = Qwen2ForCausalLM(Qwen2Config(vocab_size=40, num_key_value_heads=2, **SIZES))
-    with pytest.raises(
-        UserError, match=r"k_proj.lora_B.weight is \(8, 4\), the experiment's base model needs \(16, 4\)"
-    ):
+    with pytest.raises(UserError, match=r"k_proj.lora_B.weight is \(8, 4\), the .* base model needs \(16, 4\)"):
         check_shapes(states, wide, settings)
     deep = Qwen2ForCausalLM(Qwen2Config(vocab_size=40, num_key_value_heads=1, **{**SIZES, "num_hidden_layers": 3}))
     with pytest.raises(UserError, match=r"layers.2.self_attn.k_proj.lora_A.weight is missing"):

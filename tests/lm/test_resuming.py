@@ -1,6 +1,5 @@
 """A stage of one client that is stopped goes on behind its last whole pass, and ends with the same numbers."""
 
-import math
 from dataclasses import replace
 
 import pytest
@@ -26,9 +25,8 @@ class StoppedError(Exception):
 @pytest.fixture
 def task(random_state, random_pieces) -> ClientTask:
     """Four passes of two steps over five pieces."""
-    return ClientTask(
-        "writer", random_pieces(0, 5), random_state(4, LORA), 4, 1, validation=random_pieces(9, 3), patience=3
-    )
+    own, unseen = random_pieces(0, 5), random_pieces(9, 3)
+    return ClientTask("writer", own, random_state(4, LORA), 4, 1, validation=unseen, patience=3)
 
 
 @pytest.mark.parametrize("residual", [False, pytest.param(True, marks=pytest.mark.slow(6))])
@@ -39,7 +37,7 @@ def test_a_stage_stopped_in_any_step_ends_with_the_same_numbers(
     task = replace(task, patience=patience, offset=task.start if residual else None)
     (whole,) = train(base, LORA, [task], SETTINGS)
     steps = len(whole.log)
-    assert steps == {None: 8, 1: 6, 3: 8}[patience]
+    assert steps == {None: 8, 1: 6, 3: 8}[patience]  # the third pass is worse than the second
     step = Cohort.step
     for stop in range(steps):
         checkpoint, done = Checkpoint(tmp_path / f"{stop}.safetensors"), []
@@ -63,15 +61,6 @@ def test_a_stage_stopped_in_any_step_ends_with_the_same_numbers(
         assert algebra.equal(result.state, whole.state)
         assert algebra.equal(result.residual, whole.residual)
         assert repr(result.log) == repr(whole.log)  # repr, because nan is not equal to itself
-
-
-def test_the_best_pass_is_held_over_a_stop(base, task) -> None:
-    """What the test above needs: a pass before the last is the best one, so that what is kept differs from what ran."""
-    (kept,) = train(base, LORA, [task], SETTINGS)
-    (last,) = train(base, LORA, [replace(task, patience=None)], SETTINGS)
-    losses = [row["validation_loss"] for row in kept.log if not math.isnan(row["validation_loss"])]
-    assert losses.index(min(losses)) < len(losses) - 1
-    assert not algebra.equal(kept.state, last.state)
 
 
 def test_a_finished_stage_trains_nothing_again_and_a_damaged_file_is_named(base, task, tmp_path) -> None:

@@ -18,11 +18,15 @@ pytestmark = pytest.mark.slow(54)
 roofline = benchmark("roofline")
 
 
+def qwen(roofline, layers=36) -> BaseModel:
+    """Qwen2.5-3B, or as many of its layers."""
+    shape = roofline.SHAPES["qwen2.5-3b"] | {"num_hidden_layers": layers}
+    return roofline.meta_base(Qwen2Config(**shape, tie_word_embeddings=True))
+
+
 @pytest.fixture(scope="module")
 def base(roofline) -> BaseModel:
-    """Two layers of Qwen2.5-3B."""
-    shape = roofline.SHAPES["qwen2.5-3b"] | {"num_hidden_layers": 2}
-    return roofline.meta_base(Qwen2Config(**shape, tie_word_embeddings=True))
+    return qwen(roofline, 2)
 
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
@@ -52,8 +56,7 @@ def test_arithmetic_of_a_pass(roofline, base, every, twice) -> None:
 
 def test_arithmetic_of_the_whole_model(roofline) -> None:
     """GFLOP per real token at Qwen2.5-3B's shape: 11.1 are the base's products, forward and for the gradient."""
-    whole = roofline.meta_base(Qwen2Config(**roofline.SHAPES["qwen2.5-3b"], tie_word_embeddings=True))
-    counts, real = roofline.trace_pass(whole, 8192, 2, None)
+    counts, real = roofline.trace_pass(qwen(roofline), 8192, 2, None)
     assert 11 < counts.flops() / real / 1e9 <= 13
 
 
@@ -67,8 +70,7 @@ def test_traffic_of_a_layer(roofline) -> None:
     """Bytes and operations of a layer: the third one of three, so that the output layer does not count."""
     found = []
     for layers in (2, 3):
-        shape = roofline.SHAPES["qwen2.5-3b"] | {"num_hidden_layers": layers}
-        model = roofline.meta_base(Qwen2Config(**shape, tie_word_embeddings=True))
+        model = qwen(roofline, layers)
         counts = [roofline.trace_pass(model, 8192, 2, None, liger=liger)[0] for liger in (False, True)]
         found.append([(count.bytes() / 1e9, len(count.work)) for count in counts])
     (plain, liger) = ([more - less for less, more in zip(*pair, strict=True)] for pair in zip(*found, strict=True))
@@ -130,9 +132,7 @@ def test_computing_layers_twice_costs_more_than_small_passes(roofline) -> None:
     for tokens, every in ((2048, None), (8192, 1)):
         counts = []
         for layers in (2, 4):
-            shape = roofline.SHAPES["qwen2.5-3b"] | {"num_hidden_layers": layers}
-            model = roofline.meta_base(Qwen2Config(**shape, tie_word_embeddings=True))
-            found, real = roofline.trace_pass(model, tokens, 2, every)
+            found, real = roofline.trace_pass(qwen(roofline, layers), tokens, 2, every)
             counts.append(found.seconds(card) / real)
         seconds.append(counts[1] - counts[0])
     assert seconds[0] < 0.9 * seconds[1]
@@ -140,6 +140,6 @@ def test_computing_layers_twice_costs_more_than_small_passes(roofline) -> None:
 
 def test_what_favor_plan_says_of_an_rtx_4090(roofline) -> None:
     """The constant in the plan's estimate is what is counted here for FAVoR at the paper's size."""
-    whole = roofline.meta_base(Qwen2Config(**roofline.SHAPES["qwen2.5-3b"], tie_word_embeddings=True))
-    _, seconds = roofline.training_seconds(whole, roofline.corpus(), roofline.CARDS["RTX 4090"], aligned=1.0)
+    card = roofline.CARDS["RTX 4090"]
+    _, seconds = roofline.training_seconds(qwen(roofline), roofline.corpus(), card, aligned=1.0)
     assert seconds / 60 == pytest.approx(12.8, rel=0.05)  # as benchmarks/README.md says

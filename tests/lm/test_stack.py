@@ -77,11 +77,8 @@ def test_two_components_weights_and_masks_agree_with_the_formula(model) -> None:
         source.grad = None
         if through_stack:
             with stack.attached():
-                stack.set(
-                    [Component(factors, 1 - gates, dropout=True), Component(frozen, gates)],
-                    lambda index, size: masks[index],
-                    0.3,
-                )
+                pair = [Component(factors, 1 - gates, dropout=True), Component(frozen, gates)]
+                stack.set(pair, lambda index, size: masks[index], 0.3)
                 out = model(source)
         else:
             out = explicit(model, source, [factors, frozen], [1 - gates, gates], masks, clients, 0.7)
@@ -193,14 +190,9 @@ def test_the_kernel_draws_the_same_masks(monkeypatch) -> None:
     assert torch.equal(dropout_kernel.dropped(rows, drawn.starts, drawn.threshold), rows * masks.on_processor(1, 1030))
 
 
-def test_streams_of_masks_differ() -> None:
-    # Another client, micro-batch or module has another mask.
-    drawn = [draw_mask(*key, 50, 20, 0.4) for key in ((7, 3, 1), (8, 3, 1), (7, 4, 1), (7, 3, 2))]
+def test_masks_of_another_client_micro_batch_or_module_differ_and_have_their_rate() -> None:
+    drawn = [draw_mask(*key, 1000, 100, 0.05) for key in ((7, 3, 1), (8, 3, 1), (7, 4, 1), (7, 3, 2))]
     assert all(not torch.equal(drawn[0], other) for other in drawn[1:])
-
-
-def test_rate_of_masks() -> None:
-    mask = draw_mask(1, 2, 3, 1000, 100, 0.05)
-    assert mask.dtype == torch.bool
+    assert drawn[0].dtype == torch.bool
     # 100,000 draws: standard error 0.0007.
-    assert float(1 - mask.float().mean()) == pytest.approx(0.05, abs=0.003)
+    assert float(1 - drawn[0].float().mean()) == pytest.approx(0.05, abs=0.003)

@@ -81,13 +81,7 @@ def test_pretraining_learns_and_is_deterministic(tmp_path) -> None:
     # Chance is log 320 = 5.77 nats.
     assert report.held_out_loss < 3.0
     names = sorted(path.name for path in (tmp_path / "one").iterdir())
-    assert names == [
-        "config.json",
-        "generation_config.json",
-        "model.safetensors",
-        "tokenizer.json",
-        "tokenizer_config.json",
-    ]
+    assert {"config.json", "model.safetensors", "tokenizer.json"} < set(names)
     for name in names:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
     other = pretrain(TEXTS, tmp_path / "tokenizer", TINY, 2, tmp_path / "two")
@@ -99,7 +93,6 @@ def test_pretraining_learns_and_is_deterministic(tmp_path) -> None:
 
 def test_bfloat16_comes_close(tmp_path) -> None:
     train_tokenizer(TEXTS, 320, tmp_path)
-
     small = TINY.model_copy(update={"tokens": 2_000})
     exact = pretrain(TEXTS, tmp_path, small, 1, tmp_path / "a")
     rounded = pretrain(TEXTS, tmp_path, small.model_copy(update={"precision": "bfloat16"}), 1, tmp_path / "b")

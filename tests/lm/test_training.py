@@ -14,9 +14,9 @@ from favor.config.models import PROJECTIONS
 from favor.foundation.errors import UserError
 from favor.lm import cohort, passes
 from favor.lm.alignment import HeadLayout, head_dropout, pooling_scales, project
-from favor.lm.lora import concatenate_rank, initial_state
+from favor.lm.lora import concatenate_rank
 from favor.lm.settings import Lora
-from favor.lm.tasks import ClientTask, Piece
+from favor.lm.tasks import ClientTask
 from favor.lm.training import train
 from favor.running.jobs.progress import Progress
 
@@ -71,9 +71,8 @@ def test_a_factor_that_is_not_trained_keeps_every_bit(factor, base, lora, random
 def test_training_every_factor_by_name_is_training_the_adapter(base, lora, random_state, random_pieces) -> None:
     task = ClientTask("client_0", random_pieces(0, 7), random_state(4, lora), 2, 3)
     plain = train(base, lora, [task], SETTINGS)[0]
-    assert algebra.equal(
-        plain.state, train(base, lora, [replace(task, trained=frozenset(task.start))], SETTINGS)[0].state
-    )
+    named = train(base, lora, [replace(task, trained=frozenset(task.start))], SETTINGS)[0]
+    assert algebra.equal(plain.state, named.state)
 
 
 def test_start_is_left_alone_and_results_share_nothing(base, lora, random_state, random_pieces) -> None:
@@ -176,12 +175,6 @@ def test_log_of_an_aligned_stage(base, lora, random_state, random_pieces) -> Non
     assert all(math.isnan(row[name]) for row in unaligned for name in ("cosine", "kappa", "alignment_loss"))
 
 
-def test_alignment_raises_the_cosine(base, lora, random_state, random_pieces) -> None:
-    task = ClientTask("client_0", random_pieces(0, 24), random_state(0, lora), 6, 3, target=target(0))
-    log = train(base, lora, [task], SETTINGS, ALIGNMENT.model_copy(update={"weight": 3.0}))[0].log
-    assert log[-1]["cosine"] > log[0]["cosine"] + 0.2
-
-
 def test_aligned_and_unaligned_clients_train_in_one_call(base, lora, random_state, random_pieces) -> None:
     plain = ClientTask("plain", random_pieces(0, 7), random_state(0, lora), 1, 3)
     aligned = replace(plain, name="aligned", target=target(1))
@@ -222,13 +215,3 @@ def test_refusals_name_the_client(base, lora, random_state, random_pieces) -> No
         train(base, lora, [task, task], SETTINGS)
     with pytest.raises(ValueError, match="alignment settings"):
         train(base, lora, [replace(task, target=target(0))], SETTINGS)
-
-
-def test_learning_from_the_first_adapter(base, random_pieces) -> None:
-    # B is zero at the start: the first gradient reaches B alone, and the loss falls.
-    lora = Lora(rank=3, alpha=6, target_modules=PROJECTIONS)
-    tokens = np.tile(np.arange(10, 20, dtype=np.int32), 3)
-    pieces = [Piece(tokens, 5, str(number)) for number in range(12)]
-    task = ClientTask("client_0", pieces, initial_state(base.model, lora, 1), 6, 3)
-    log = train(base, lora, [task], SETTINGS)[0].log
-    assert log[-1]["task_loss"] < 0.9 * log[0]["task_loss"]

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 import torch
 from tests.lm import algebra
-from tests.lm.conftest import alignment, optimisation, under_peft
-from torch import nn
+from tests.lm.conftest import alignment, optimisation, plain_losses, under_peft
 
 from favor.config.models import PROJECTIONS
 from favor.lm import training
@@ -30,16 +29,8 @@ def losses(result) -> list[float]:
 
 def oracle(model_folder, lora, state, pieces, supervised) -> float:
     """Mean -ln p per supervised token, one piece at a time with transformers and PEFT."""
-    model = under_peft(model_folder, lora, state)
-    total, tokens = 0.0, 0
-    for piece in pieces:
-        row = torch.from_numpy(piece.tokens.astype(np.int64))
-        first = 1 if supervised == "all" else max(1, piece.response_start)
-        with torch.no_grad():
-            logits = model(input_ids=row[None]).logits[0]
-        total += float(nn.functional.cross_entropy(logits[first - 1 : -1], row[first:], reduction="sum"))
-        tokens += len(row) - first
-    return total / tokens
+    model, first = under_peft(model_folder, lora, state), 1 if supervised == "all" else None
+    return float(torch.cat([plain_losses(model, piece, first) for piece in pieces]).mean())
 
 
 @pytest.mark.parametrize("supervised", ["response", "all"])
@@ -47,9 +38,8 @@ def oracle(model_folder, lora, state, pieces, supervised) -> float:
 def test_losses_are_those_of_transformers_and_peft(
     personal, supervised, base, model_folder, random_state, random_pieces
 ) -> None:
-    settings = SETTINGS.model_copy(
-        update={"supervised": supervised, "learning_rate": 5e-2}
-    )  # so that start and end differ clearly
+    # The rate is such that start and end differ clearly.
+    settings = SETTINGS.model_copy(update={"supervised": supervised, "learning_rate": 5e-2})
     start, unseen = random_state(4, DROPOUT), random_pieces(9, 7)
     task = ClientTask("client_0", random_pieces(0, 9), start, 2, 3, validation=unseen)
     if personal:  # the endpoint held, the residual trained
@@ -65,9 +55,7 @@ def test_losses_are_those_of_transformers_and_peft(
 @pytest.mark.parametrize("aligned", [False, True])
 def test_reading_changes_no_bit_of_what_is_trained(aligned, base, random_state, random_pieces) -> None:
     start, target = random_state(4, DROPOUT), np.ones(8, dtype=np.float32) if aligned else None
-    tasks = [
-        ClientTask(f"client_{k}", random_pieces(k, 5 + k), start, 2, k, offset=start, target=target) for k in range(3)
-    ]
+    tasks = [ClientTask(f"c{k}", random_pieces(k, 5 + k), start, 2, k, offset=start, target=target) for k in range(3)]
     plain = train(base, DROPOUT, tasks, SETTINGS, ALIGNMENT)
     read = train(base, DROPOUT, [replace(t, validation=random_pieces(9, 5)) for t in tasks], SETTINGS, ALIGNMENT)
     for before, after in zip(plain, read, strict=True):

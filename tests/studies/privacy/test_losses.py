@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 import torch
 from tests.experiments import experiment
+from tests.lm.conftest import random_model
 
 from favor.config.models import PROJECTIONS
 from favor.federation.canaries import CARRIER, carrying, secret
@@ -19,7 +20,6 @@ from favor.lm.base import BaseModel, load_base
 from favor.lm.lora import initial_state
 from favor.lm.settings import Lora, Optimisation
 from favor.lm.tasks import cut_pieces
-from favor.lm.tokenizer import train_tokenizer
 from favor.lm.training import ClientTask, train
 from favor.studies.privacy.attacks import leaver_scores, member_scores, sender_scores, text_scores
 from favor.studies.privacy.losses import (
@@ -57,17 +57,9 @@ def texts_of(habits, kinds=2) -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory) -> BaseModel:
-    from transformers.models.qwen2 import Qwen2Config, Qwen2ForCausalLM
-
     folder = tmp_path_factory.mktemp("model")
     words = [*HABITS.values(), *ABSENT.values(), CARRIER, "0 1 2 3 4 5 6 7 8 9"]
-    tokenizer = train_tokenizer(words * 3, 320, folder)
-    torch.manual_seed(5)
-    shape = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4}
-    model = Qwen2ForCausalLM(
-        Qwen2Config(vocab_size=tokenizer.vocabulary_size, num_key_value_heads=2, max_position_embeddings=128, **shape)
-    )
-    model.save_pretrained(folder)
+    random_model(folder, words * 3, 5, vocabulary=320, initializer_range=0.02, eos_token_id=None)
     torch.set_num_threads(1)
     return load_base(str(folder), device="cpu")
 
@@ -85,9 +77,7 @@ def fresh(base) -> Any:
 def learn(base, first, pieces, micro_batch, passes=12, settings=SETTINGS) -> dict[str, dict[str, np.ndarray]]:
     """The uploads of clients who train on their ``pieces`` until they know them."""
     start = {key: torch.from_numpy(value) for key, value in first.items()}
-    tasks = [
-        ClientTask(client, pieces[client], start, passes, at) for at, client in enumerate(HABITS) if client in pieces
-    ]
+    tasks = [ClientTask(name, pieces[name], start, passes, at) for at, name in enumerate(HABITS) if name in pieces]
     return {
         result.name: {key: np.asarray(value) - first[key] for key, value in result.state.items()}
         for result in train(base, LORA, tasks, settings.model_copy(update={"micro_batch": micro_batch}))
@@ -97,6 +87,11 @@ def learn(base, first, pieces, micro_batch, passes=12, settings=SETTINGS) -> dic
 def served(first, deltas) -> dict[str, np.ndarray]:
     """What the server makes of these uploads: their mean is added."""
     return {key: first[key] + sum(delta[key] for delta in deltas.values()) / len(deltas) for key in first}
+
+
+def half(state, factor) -> dict[str, np.ndarray]:
+    """A or B of every layer."""
+    return {key: value for key, value in state.items() if f".lora_{factor}." in key}
 
 
 @pytest.fixture(scope="module")
@@ -126,12 +121,17 @@ def losses(base, run, fresh) -> pd.DataFrame:
     return read_losses(base, LORA, run, fresh, trained, 0.2).assign(seed=1, method="favor")
 
 
+def assert_known(table, view="upload") -> None:
+    """The sender of every adapter is the client whom it fits best."""
+    (sent,) = sender_scores(table, view)
+    best = sent.loc[sent.groupby("client")["score"].idxmax()]
+    assert (best["client"] == best["candidate"]).all()
+
+
 def test_uploads_that_learned_give_their_clients_away(base, learned, fresh) -> None:
     table = losses(base, learned, fresh)
     for view in ("upload", "personal"):
-        (sent,) = sender_scores(table, view)
-        best = sent.loc[sent.groupby("client")["score"].idxmax()]
-        assert (best["client"] == best["candidate"]).all()
+        assert_known(table, view)
     (final,) = member_scores(table, "final")
     assert final.loc[final["positive"], "score"].min() > final.loc[~final["positive"], "score"].max()
     stolen = member_scores(table, "personal")
@@ -173,18 +173,10 @@ def test_an_author_who_left_is_no_longer_in_what_was_made_again(base, first, lea
 
 def halves(first, learned) -> tuple[Trajectory, Trajectory]:
     """The same round where A alone is uploaded and the server's B stays zero: without and with what clients kept."""
-    deltas = {
-        client: {key: value for key, value in delta.items() if ".lora_A." in key}
-        for client, delta in learned.uploads[0].items()
-    }
+    deltas = {client: half(delta, "A") for client, delta in learned.uploads[0].items()}
     ends = {client: {key: first[key] + delta[key] for key in first} for client, delta in learned.uploads[0].items()}
-    mean = {
-        key: first[key] + sum(delta[key] for delta in deltas.values()) / len(deltas)
-        if ".lora_A." in key
-        else first[key]
-        for key in first
-    }
-    blind = Trajectory([first, mean], [deltas], learned.personal, LORA)
+    mean = served(half(first, "A"), deltas)
+    blind = Trajectory([first, first | mean], [deltas], learned.personal, LORA)
     return blind, dataclasses.replace(blind, kept=[ends])
 
 
@@ -196,29 +188,16 @@ def test_an_upload_of_a_alone_is_read_beside_its_owners_b(base, first, learned, 
     whole = losses(base, learned, fresh)
     uploads = [frame[frame["adapter"] == "upload"]["loss"].to_numpy() for frame in (seeing, whole)]
     np.testing.assert_allclose(*uploads, rtol=1e-5)
-    (sent,) = sender_scores(seeing, "upload")
-    best = sent.loc[sent.groupby("client")["score"].idxmax()]
-    assert (best["client"] == best["candidate"]).all()
+    assert_known(seeing)
 
 
-# Which factors an upload holds: of all, of FedSA-LoRA, of FFA-LoRA.
+# Which factors an upload holds: of all, of FedSA-LoRA, of FFA-LoRA. The tests above plant a leak in each.
 SENT = ({"A", "B"}, {"A"}, {"B"})
 
 
-@pytest.mark.parametrize("sent", SENT, ids=["A and B", "A", "B"])
-def test_a_planted_leak_shows_whatever_is_uploaded(base, first, learned, fresh, sent) -> None:
-    """Every upload was learned from its owner's texts, so that the sender of each is the client whom it fits best."""
-    if sent == {"A"}:
-        run = halves(first, learned)[1]
-    else:
-        deltas = {
-            client: {key: value for key, value in delta.items() if any(f".lora_{half}." in key for half in sent)}
-            for client, delta in learned.uploads[0].items()
-        }
-        run = dataclasses.replace(learned, uploads=[deltas])
-    (found,) = sender_scores(losses(base, run, fresh), "upload")
-    best = found.loc[found.groupby("client")["score"].idxmax()]
-    assert (best["client"] == best["candidate"]).all()
+def test_a_planted_leak_shows_where_b_alone_is_uploaded(base, learned, fresh) -> None:
+    deltas = {client: half(delta, "B") for client, delta in learned.uploads[0].items()}
+    assert_known(losses(base, dataclasses.replace(learned, uploads=[deltas]), fresh))
 
 
 @pytest.mark.parametrize("name", METHODS.names())
@@ -229,10 +208,10 @@ def test_no_method_is_audited_by_reading_the_base_model(first, name) -> None:
         return  # not audited
     ends = {key: np.ones_like(value) for key, value in first.items()}
     delta = {key: value for key, value in ends.items() if stage.sends(key)}
-    assert {half for half in "AB" if any(f".lora_{half}." in key for key in delta)} in SENT  # a leak of each is planted
+    assert {factor for factor in "AB" if half(delta, factor)} in SENT
     kept = [] if change_output(stage.trains, stage.uploads) else [{"client_001": ends}]
     state = Trajectory([first, first], [{"client_001": delta}], {}, LORA, kept=kept).uploaded(0, "client_001")
-    assert any(np.any(value) for key, value in state.items() if ".lora_B." in key)
+    assert any(map(np.any, half(state, "B").values()))
 
 
 def test_uploads_of_noise_fit_nobodys_texts(base, first, learned, fresh) -> None:
@@ -246,7 +225,7 @@ def test_uploads_of_noise_fit_nobodys_texts(base, first, learned, fresh) -> None
 
 
 def test_an_upload_of_some_factors_leaves_the_servers_others(first) -> None:
-    delta = {key: np.ones_like(value) for key, value in first.items() if ".lora_B." in key}
+    delta = {key: np.ones_like(value) for key, value in half(first, "B").items()}
     run = Trajectory([first, first], [{"client_001": delta}], {}, LORA)
     state = run.uploaded(0, "client_001")
     for key, value in first.items():

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from tests.experiments import experiment
-from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
+from tests.lm.conftest import random_model
 
 from favor.federation import settings
 from favor.federation.method import Plan, Prompting, load_method
@@ -18,7 +18,6 @@ from favor.foundation import registry
 from favor.foundation.errors import UserError
 from favor.inference.chat import ChatTokens
 from favor.lm.base import load_base
-from favor.lm.tokenizer import train_tokenizer
 from favor.paper.names import METHODS
 from favor.paper.values import load_paper_values
 from favor.plan.records import run_check
@@ -36,17 +35,9 @@ TEMPLATE = "{% for m in messages %}[{{ m.role }}] {{ m.content }} {% endfor %}>"
 
 @pytest.fixture(scope="module")
 def longer(tmp_path_factory) -> Path:
-    """A tiny model of random weights with room for a request."""
-    import torch
-    from transformers.models.qwen2 import Qwen2Config, Qwen2ForCausalLM
-
     folder = tmp_path_factory.mktemp("longer")
-    size = train_tokenizer(WORDS * 3, 300, folder).vocabulary_size
-    torch.manual_seed(4)
-    shape = {"hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 1, "num_attention_heads": 2}
-    shape |= {"num_key_value_heads": 1, "max_position_embeddings": 1024, "initializer_range": 0.3}
-    ends = {"bos_token_id": None, "eos_token_id": 1, "pad_token_id": 0}
-    Qwen2ForCausalLM(Qwen2Config(vocab_size=size, **shape, **ends)).save_pretrained(folder)
+    sizes = {"hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 1, "num_attention_heads": 2}
+    random_model(folder, WORDS * 3, 4, **sizes, num_key_value_heads=1, max_position_embeddings=1024)
     return folder
 
 
@@ -124,9 +115,7 @@ def test_the_parts_of_a_request() -> None:
 
 def test_requests_hold_the_clients_own_training_texts_and_end_with_the_prompts_tokens(longer, texts, prompts) -> None:
     base = load_base(str(longer), device="cpu")
-    sheets = pd.DataFrame(
-        {"client": ["client_001", "client_002"], "sheet": ["s1", "s2"], "persona": ["You are 1", "2"]}
-    )
+    sheets = pd.DataFrame({"client": prompts["client"], "sheet": ["s1", "s2"], "persona": ["You are 1", "2"]})
     prompting = Prompting(passages=True, sheet=True, persona=True)
     table, tokens = prompted_requests(base, prompting, prompts, texts, sheets, LENGTHS)
     assert table["documents"].tolist() == [["a2"], ["b1"]]  # never a3, which is outside the budget, nor the test text
@@ -165,28 +154,29 @@ def test_a_model_with_a_template_is_asked_in_it(longer, texts, prompts, tmp_path
     assert plain.tokenizer.decode(tokens[0]).startswith("You are an average author")
 
 
-@pytest.mark.parametrize("reads", ["user", "nobody"])
-def test_a_template_that_passes_over_the_systems_turn(longer, tmp_path, reads) -> None:
-    """Else the instruction would be gone, and nothing would say so."""
-    template = "{% for m in messages %}{% if m.role == 'READS' %}[user] {{ m.content | trim }} {% endif %}{% endfor %}>"
-    chat = with_template(longer, tmp_path / "chat", template.replace("READS", reads))
-    if reads == "user":
-        assert chat.base.tokenizer.decode(chat.encode(" Be brief. ", "Hello\n")) == "[user] Be brief. \n\nHello >"
-    else:
-        with pytest.raises(UserError, match=r"cannot be used \(it leaves out what it is given\); set base_models"):
-            chat.encode("Be brief.", "Hello")
+PASSES = "{% for m in messages %}{% if m.role == 'ROLE' %}[user] {{ m.content | trim }} {% endif %}{% endfor %}>"
+REFUSES = (
+    "{% for m in messages %}{% if m.role != 'ROLE' %}{{ raise_exception('no ' + m.role) }}{% endif %}"
+    "[{{ m.role }}] {{ m.content }} {% endfor %}>"
+)
 
 
-@pytest.mark.parametrize("roles", ["user", ""])
-def test_a_template_without_a_systems_turn(longer, tmp_path, roles) -> None:
-    """What the system says opens the user's turn; a template that refuses that too ends in one line."""
-    refuses = "{% for m in messages %}{% if m.role not in [ROLES] %}{{ raise_exception('no ' + m.role) }}{% endif %}"
-    template = refuses.replace("ROLES", f"'{roles}'") + "[{{ m.role }}] {{ m.content }} {% endfor %}>"
-    chat = with_template(longer, tmp_path / "chat", template)
-    if roles:
-        assert chat.base.tokenizer.decode(chat.encode("Be brief.", "Hello")) == "[user] Be brief.\n\nHello >"
+@pytest.mark.parametrize(
+    ("template", "role", "said"),
+    [
+        (PASSES, "user", "[user] Be brief. \n\nHello >"),
+        (PASSES, "nobody", r"\(it leaves out what it is given\)"),
+        (REFUSES, "user", "[user]  Be brief. \n\nHello\n >"),
+        (REFUSES, "nobody", r"\(no user\)"),
+    ],
+)
+def test_a_template_without_a_systems_turn(longer, tmp_path, template, role, said) -> None:
+    """What the system says opens the user's turn, else it would be gone and nothing would say so."""
+    chat = with_template(longer, tmp_path / "chat", template.replace("ROLE", role))
+    if role == "user":
+        assert chat.base.tokenizer.decode(chat.encode(" Be brief. ", "Hello\n")) == said
     else:
-        with pytest.raises(UserError, match=r"its chat template cannot be used \(no user\); set base_models"):
+        with pytest.raises(UserError, match=rf"its chat template cannot be used {said}; set base_models"):
             chat.encode("Be brief.", "Hello")
 
 

@@ -17,7 +17,6 @@ REWRITE = KINDS["rewrite"]
 
 
 def cosine(*degrees) -> float:
-    """The cosine of the angle between two directions."""
     return float(np.cos(np.radians(degrees[0] - degrees[1])))
 
 
