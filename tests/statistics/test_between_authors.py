@@ -32,19 +32,6 @@ def test_rows_on_one_post_are_one() -> None:
     assert (empty[0].shape, empty[1].shape) == ((0, 2), (0,))
 
 
-def test_samples_of_one_prompt_are_no_further_posts() -> None:
-    generator = np.random.default_rng(8)
-    found = []
-    for _ in range(300):
-        cluster, post = np.repeat(np.arange(10), 4), np.arange(40)
-        prompt = generator.normal(0, 1.0, 10)[cluster] + generator.normal(0, 2.0, 40)
-        values = np.repeat(prompt, 5)[:, None] + generator.normal(0, 1.0, (200, 1))  # five samples of each
-        found.append(
-            between_variance(*post_means(values, np.repeat(cluster, 5), np.repeat(post, 5)), observed(10))[0, 0]
-        )
-    assert np.mean(found) == pytest.approx(1.0, abs=0.15)  # counted one by one: about 1.8
-
-
 def test_an_author_without_texts_is_left_out() -> None:
     values, cluster = np.array([[0.0], [2.0], [4.0], [6.0]]), np.array([0, 0, 2, 2])
     means, sizes = author_means(values, cluster, 3)
@@ -85,17 +72,3 @@ def test_draws_are_those_of_repeated_authors() -> None:
         if len(set(chosen)) > 1:
             expected = [np.polyfit(reference[chosen, place], means[:, place], 1)[0] for place in (0, 1)]
             np.testing.assert_allclose(slopes[number], expected)
-
-
-@pytest.mark.parametrize("authors", [6, 12, 24])
-def test_draws_of_authors_who_are_all_alike_lie_around_the_value(authors) -> None:
-    """Without the factor N / (N - 1) the mean of draws lies below the value, and intervals of nothing below zero."""
-    generator = np.random.default_rng(authors)
-    counts = resample_counts(authors, 2, 400)
-    cluster = np.repeat(np.arange(authors), 6)
-    differences = []
-    for _ in range(200):
-        values = generator.normal(size=(len(cluster), 1))
-        draws = between_variance(values, cluster, counts)[:, 0]
-        differences.append(np.nanmean(draws) - between_variance(values, cluster, observed(authors))[0, 0])
-    assert np.mean(differences) == pytest.approx(0, abs=0.01)

@@ -26,9 +26,11 @@ def test_fieller_by_hand() -> None:
     assert low == pytest.approx((-8 - 19**0.5) / 3)
 
 
+SCORE, CEILING = np.array([0.3, 0.2, 0.4, 0.2, 0.4]), np.array([0.5, 0.4, 0.4, 0.6, 0.6])
+
+
 def test_a_share_by_hand() -> None:
-    score, ceiling = np.array([0.3, 0.2, 0.4, 0.2, 0.4]), np.array([0.5, 0.4, 0.4, 0.6, 0.6])
-    found = kept_share(score, 0.1, ceiling, 1000)
+    found = kept_share(SCORE, 0.1, CEILING, 1000)
     assert found.share == pytest.approx(0.2 / 0.4)
     half = student_t.ppf(0.975, 999) * 0.1 * (1000 / 999) ** 0.5
     assert (found.score_low, found.score_high) == pytest.approx((0.3 - half, 0.3 + half))
@@ -37,24 +39,19 @@ def test_a_share_by_hand() -> None:
     root = (0.08**2 - square * (0.04 - half**2)) ** 0.5
     assert (found.low, found.high) == pytest.approx(((0.08 - root) / square, (0.08 + root) / square))
     assert (found.score, found.floor, found.ceiling, found.reason) == (0.3, 0.1, 0.5, "")
-    bounded = kept_share(score, 0.1, ceiling, 1000, RATE)
-    assert (bounded.score_low, bounded.score_high) == interval(score, 1000, RATE)
+    bounded = kept_share(SCORE, 0.1, CEILING, 1000, RATE)
+    assert (bounded.score_low, bounded.score_high) == interval(SCORE, 1000, RATE)
+    own = kept_share(CEILING, 0.1, CEILING, 1000, RATE)
+    assert (own.share, own.low, own.high) == (1.0, 1.0, 1.0)
 
 
 def test_a_ceiling_of_more_clusters_is_as_sure_as_it_was() -> None:
     """A method that has outputs of three authors does not blur the range, which twelve authors span."""
-    score, ceiling = np.array([0.3, 0.2, 0.4, 0.2, 0.4]), np.array([0.5, 0.4, 0.4, 0.6, 0.6])
-    few = kept_share(score, 0.1, ceiling, 3)
+    few = kept_share(SCORE, 0.1, CEILING, 3)
     assert "not apart" in few.reason
-    found = kept_share(score, 0.1, ceiling, 3, of_ceiling=12)
+    found = kept_share(SCORE, 0.1, CEILING, 3, of_ceiling=12)
     assert found.share == pytest.approx(0.5)
     assert (found.score_low, found.score_high) == (few.score_low, few.score_high)
-
-
-def test_own_text_keeps_all_of_itself() -> None:
-    ceiling = np.array([0.5, 0.4, 0.4, 0.6, 0.6])
-    found = kept_share(ceiling, 0.1, ceiling, 1000, RATE)
-    assert (found.share, found.low, found.high) == (1.0, 1.0, 1.0)
 
 
 def test_what_is_all_right_as_own_text_is_may_still_be_less() -> None:
@@ -69,19 +66,17 @@ def test_what_is_all_right_as_own_text_is_may_still_be_less() -> None:
 
 
 def test_a_floor_may_vary_too() -> None:
-    score, ceiling = np.array([0.3, 0.2, 0.4, 0.2, 0.4]), np.array([0.5, 0.4, 0.4, 0.6, 0.6])
-    still, moving = (kept_share(score, floor, ceiling, 1000) for floor in (np.full(5, 0.1), ceiling - 0.4))
+    still, moving = (kept_share(SCORE, floor, CEILING, 1000) for floor in (np.full(5, 0.1), CEILING - 0.4))
     assert (still.share, moving.share) == pytest.approx((0.5, 0.5))
-    assert still.low == pytest.approx(kept_share(score, 0.1, ceiling, 1000).low)
+    assert still.low == pytest.approx(kept_share(SCORE, 0.1, CEILING, 1000).low)
     # ceiling - floor is .4 in every draw: (0.2 - 0.4 r)^2 = the variance of score - floor
-    error = student_t.ppf(0.975, 999) * float(np.std((score - ceiling)[1:])) * (1000 / 999) ** 0.5
+    error = student_t.ppf(0.975, 999) * float(np.std((SCORE - CEILING)[1:])) * (1000 / 999) ** 0.5
     assert (moving.low, moving.high) == pytest.approx((0.5 - error / 0.4, 0.5 + error / 0.4))
 
 
 def test_no_share_of_a_range_that_may_be_empty() -> None:
-    found = kept_share(
-        np.full(5, 0.4), np.zeros(5), np.array([0.1, -0.1, 0.1, 0.2, 0.1]), 1000, None, "text and nothing"
-    )
+    ceiling = np.array([0.1, -0.1, 0.1, 0.2, 0.1])
+    found = kept_share(np.full(5, 0.4), np.zeros(5), ceiling, 1000, None, "text and nothing")
     assert np.isnan([found.share, found.low, found.high]).all()
     assert found.reason.startswith("text and nothing are not apart: +0.100, 95 % interval [-0.1")
     missing = np.full(3, np.nan)

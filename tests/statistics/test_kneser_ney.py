@@ -47,27 +47,6 @@ def test_equals_the_package_of_the_methods_authors(order) -> None:
     assert reading.sentence.tolist() == [at for at, own in enumerate(read) for _ in range(len(own) + 1)]
 
 
-def test_a_model_knows_nothing_of_the_rest_of_the_collection() -> None:
-    generator = numpy_generator(2, "Kneser-Ney collection")
-    own, others = words(generator, 20, "abcd"), words(generator, 40, "cdefgh")
-    read = words(generator, 10, "abcdefgh")
-    alone, among = Sentences(own, 4), Sentences([*others, *own], 4)
-    expected = alone.log_probabilities(alone.fit(range(20)), alone.read(read))
-    found = among.log_probabilities(among.fit(range(40, 60)), among.read(read))
-    assert found == pytest.approx(expected, abs=1e-12)
-
-
-def test_probabilities_of_all_that_can_follow_sum_to_one() -> None:
-    sentences = words(numpy_generator(3, "Kneser-Ney sum"), 30, "abc")
-    collection = Sentences(sentences, 3)
-    model = collection.fit(range(30))
-    after = [["a", "b", word] for word in "abcx"]
-    reading = collection.read([*after, ["a", "b"]])
-    found = 10 ** collection.log_probabilities(model, reading)
-    third = [reading.sentence.tolist().index(at) + 2 for at in range(5)]  # a, b, c, an unknown word, the end
-    assert found[third].sum() == pytest.approx(1.0)
-
-
 def test_a_model_needs_a_context() -> None:
     with pytest.raises(ValueError, match="no context"):
         Sentences([["a"]], 1)

@@ -17,9 +17,8 @@ def test_mcnemar_by_hand() -> None:
     assert mcnemar_exact(left, left) == 1.0
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_mcnemar_against_statsmodels(seed) -> None:
-    generator = np.random.default_rng(seed)
+def test_mcnemar_against_statsmodels() -> None:
+    generator = np.random.default_rng(0)
     left, right = generator.random(300) < 0.4, generator.random(300) < 0.3
     table = [[(left & right).sum(), (left & ~right).sum()], [(~left & right).sum(), (~left & ~right).sum()]]
     assert mcnemar_exact(left, right) == pytest.approx(mcnemar(table, exact=True).pvalue, abs=1e-12)
