@@ -71,16 +71,16 @@ def test_shares_of_variance_are_those_of_the_first_sample(three_authors) -> None
         assert values(again)[share, ""] == values(once)[share, ""]
 
 
-def test_one_text_for_all_authors_is_at_chance(three_authors) -> None:
+def test_one_text_for_all_authors_is_at_chance_without_an_interval_to_speak_of(three_authors) -> None:
     inputs = with_common(three_authors, EQUAL, {key: [5, 80, 140] for key in CLIENTS})
     found = values(inputs)
-    assert found["common_similarity", ""] == pytest.approx(1.0)
-    assert found["common_overlap", ""] == 1.0
+    for end in ("", "low", "high"):
+        assert found["common_similarity", end] == found["common_overlap", end] == pytest.approx(1.0)
+        assert found["common_auc", end] == 0.0
+        assert found["common_auc", f"other_prompt_{end}".strip("_")] == pytest.approx(0.5)
     assert found["common_accuracy", ""] == pytest.approx(1 / 3)
     assert found["author_share", ""] == pytest.approx(0.0, abs=1e-12)
     assert found["prompt_share", ""] == pytest.approx(1.0)
-    assert found["common_auc", "other_prompt"] == pytest.approx(0.5)
-    assert found["common_auc", ""] == 0.0
     chance = score(inputs, CommonPrompts()).query("method == 'shuffled' and metric == 'common_accuracy'")
     assert chance["value"].tolist() == [pytest.approx(1 / 3)]
 
@@ -155,14 +155,6 @@ def test_of_three_authors_limits_stay_where_a_cosine_can_be(three_authors) -> No
     found = values(with_common(three_authors, OWN, {"a": [0, 40], "b": [90, 60], "c": [180, 150]}))
     assert (found["common_similarity", "low"], found["common_similarity", "high"]) == (-1.0, 1.0)
     assert 0 <= found["common_auc", "low"] < found["common_auc", "high"] <= 1
-
-
-def test_equal_texts_of_all_authors_have_no_interval_to_speak_of(three_authors) -> None:
-    found = values(with_common(three_authors, EQUAL, {key: [5, 80, 140] for key in CLIENTS}))
-    for end in ("low", "high"):
-        assert found["common_similarity", end] == found["common_overlap", end] == pytest.approx(1.0)
-        assert found["common_auc", end] == 0.0
-        assert found["common_auc", f"other_prompt_{end}"] == pytest.approx(0.5)
 
 
 def test_of_one_author_no_interval_is_known(three_authors) -> None:

@@ -14,9 +14,6 @@ def test_content_words_keep_their_shape_alone() -> None:
         ["And", "she'd", "<w>ly"],
         ["<w>ed", "<W>s"],
     ]
-
-
-def test_topics_leave_no_trace() -> None:
     assert forms("The dog ate a bone.") == forms("The car hit a tree.")
 
 

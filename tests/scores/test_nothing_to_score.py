@@ -17,11 +17,8 @@ pytestmark = pytest.mark.slow(55)
 
 METHOD = "0.5"
 # Families that read the runs' outputs; the others have inputs of their own.
-FAMILIES = sorted(
-    family
-    for family in METRIC_FAMILIES.names()
-    if family != "cold_start" and hasattr(METRIC_FAMILIES.load(family), "score")
-)
+FAMILIES = sorted(name for name in METRIC_FAMILIES.names() if hasattr(METRIC_FAMILIES.load(name), "score"))
+FAMILIES.remove("cold_start")
 
 
 @cache
@@ -50,26 +47,22 @@ def complete() -> ScoreInputs:
 @cache
 def failing(case) -> ScoreInputs:
     """The inputs, of which ``case`` fails the filter."""
-    inputs = complete()
-    own, fresh = inputs.generations, {"_cache": {}}
-    silent = inputs.prompts.assign(gold_text="x")
-    common = inputs.common_generations
-    return {
-        "a method": lambda: replace(
-            inputs,
-            generations=own.assign(passed=own["passed"] & (own["method"] != METHOD)),
-            common_generations=common.assign(passed=common["passed"] & (common["method"] != METHOD)),
-            **fresh,
-        ),
-        "every output": lambda: replace(
-            inputs, generations=own.assign(passed=False), common_generations=common.assign(passed=False), **fresh
-        ),
-        "every person": lambda: replace(inputs, prompts=silent, **fresh),
-        "every text": lambda: replace(inputs, generations=own.assign(passed=False), prompts=silent, **fresh),
-        "all authors but one": lambda: replace(
-            inputs, generations=own.assign(passed=own["passed"] & (own["client"] == "author_03")), **fresh
-        ),
-    }[case]()
+    inputs, changed = complete(), {}
+    own, common = inputs.generations, inputs.common_generations
+    if case == "a method":
+        changed = {"generations": own["method"] != METHOD, "common_generations": common["method"] != METHOD}
+    elif case == "every output":
+        changed = {"generations": False, "common_generations": False}
+    elif case == "every text":
+        changed = {"generations": False}
+    elif case == "all authors but one":
+        changed = {"generations": own["client"] == "author_03"}
+    for name, kept in changed.items():
+        table = getattr(inputs, name)
+        changed[name] = table.assign(passed=table["passed"] & kept)
+    if case in ("every person", "every text"):
+        changed["prompts"] = inputs.prompts.assign(gold_text="x")
+    return replace(inputs, **changed, _cache={})
 
 
 @pytest.mark.parametrize("case", ["a method", "every output", "every person", "every text", "all authors but one"])

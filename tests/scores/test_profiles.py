@@ -70,20 +70,14 @@ def test_own_text_is_near_the_top_and_anothers_at_the_floor() -> None:
 def test_permuted_authors_permute_the_scores() -> None:
     inputs = voices()
     turned = dict(zip(CLIENTS, (*CLIENTS[2:], *CLIENTS[:2]), strict=True))  # 0.0 writes in the next author's but one
-    made = inputs.generations.assign(client=inputs.generations["client"].map(turned))
-    prompts = inputs.prompts.assign(client=inputs.prompts["client"].map(turned))
-    embedded = inputs.generation_embeddings["e"]
-    human = inputs.source_embeddings["e"]
-    gold = human["kind"] == "gold"
-    moved = replace(
-        inputs,
-        generations=made,
-        prompts=prompts,
-        generation_embeddings={"e": embedded.assign(client=embedded["client"].map(turned))},
-        source_embeddings={"e": human.assign(client=human["client"].where(~gold, human["client"].map(turned)))},
-        _cache={},
-    )
-    found = of(score(moved, SETTINGS), "profile_accuracy", "lambdag")
+
+    def moved(table) -> pd.DataFrame:
+        written = table.get("kind", pd.Series("output", table.index)).isin(["output", "gold"])
+        return table.assign(client=table["client"].where(~written, table["client"].map(turned)))
+
+    tables = {name: moved(getattr(inputs, name)) for name in ("generations", "prompts")}
+    spaces = {name: {"e": moved(getattr(inputs, name)["e"])} for name in ("generation_embeddings", "source_embeddings")}
+    found = of(score(replace(inputs, **tables, **spaces, _cache={}), SETTINGS), "profile_accuracy", "lambdag")
     assert found["0.0"] == pytest.approx(of(scored(), "profile_accuracy", "lambdag")["1.0"], abs=0.15)
     assert found["1.0"] < 0.15
 
@@ -156,31 +150,24 @@ def test_rows_are_compared_over_the_same_draws_of_authors() -> None:
         assert delta["0.0"] == pytest.approx(area["0.0"] - area["1.0"])
         assert delta["0.5"] == pytest.approx(area["0.5"] - area["1.0"])
         assert "1.0" not in delta  # every pair once
-        low, high, p = (
-            of(scored(), "profile_auc", verifier, f"minus:1.0_{end}")["0.0"] for end in ("low", "high", "p")
-        )
+        ends = ("minus:1.0_low", "minus:1.0_high", "minus:1.0_p")
+        low, high, p = (of(scored(), "profile_auc", verifier, end)["0.0"] for end in ends)
         assert low < delta["0.0"] < high < 0
         assert p < 0.05
     assert not set(of(scored(), "profile_auc", "lambdag", "minus:gold"))
 
 
 def test_equal_rows_differ_by_nothing() -> None:
+    def copied(table) -> pd.DataFrame:
+        return pd.concat([table, table[table["method"] == "0.5"].assign(method="z")], ignore_index=True)
+
     inputs = voices()
-    again, vectors = (
-        table[table["method"] == "0.5"].assign(method="z")
-        for table in (inputs.generations, inputs.generation_embeddings["e"])
-    )
-    twice = replace(
-        inputs,
-        generations=pd.concat([inputs.generations, again], ignore_index=True),
-        generation_embeddings={"e": pd.concat([inputs.generation_embeddings["e"], vectors], ignore_index=True)},
-        _cache={},
-    )
+    vectors = {"e": copied(inputs.generation_embeddings["e"])}
+    twice = replace(inputs, generations=copied(inputs.generations), generation_embeddings=vectors, _cache={})
     found = score(twice, SETTINGS)
     for metric in ("profile_accuracy", "profile_auc", "profile_ratio"):
-        value, low, high, p = (
-            of(found, metric, "lambdag", f"minus:z{end}")["0.5"] for end in ("", "_low", "_high", "_p")
-        )
+        keys = ("minus:z", "minus:z_p", "minus:z_low", "minus:z_high")
+        value, p, low, high = (of(found, metric, "lambdag", key)["0.5"] for key in keys)
         assert (value, p) == (0.0, 1.0)
         assert not low > 0  # as few authors leave open; missing where the measure has no bounds
         assert not high < 0
@@ -194,9 +181,8 @@ def test_failed_outputs_weigh_in_a_difference_as_those_that_were_read() -> None:
     inputs = voices()
     made = inputs.generations
     first = made.groupby(["method", "client"]).cumcount() == 0
-    failed = (made["method"] == "0.5") & (
-        (made["client"].isin(CLIENTS[:3]) & ~first) | made["client"].isin(CLIENTS[3:7])
-    )
+    few, none = made["client"].isin(CLIENTS[:3]) & ~first, made["client"].isin(CLIENTS[3:7])
+    failed = made["method"].eq("0.5") & (few | none)
     changed = replace(inputs, generations=made.assign(passed=made["passed"] & ~failed), _cache={})
     found = score(changed, SETTINGS.model_copy(update={"draws": 3000}))
     rows = found[(found["encoder"] == "lambdag") & (found["metric"] == "profile_author_accuracy")]
@@ -204,13 +190,11 @@ def test_failed_outputs_weigh_in_a_difference_as_those_that_were_read() -> None:
     expected = sign_flip_p((accuracy["0.5"] - accuracy["0.0"]).to_numpy(), SETTINGS.seed)
     p = of(found, "profile_accuracy", "lambdag", "minus:0.5_p")["0.0"]
     assert p == pytest.approx(expected, rel=0.05)
-    counted = [
-        found[(found["metric"] == metric) & (found["encoder"] == "lambdag") & (found["variant"] == "minus:0.5")]["n"]
-        for metric in ("profile_accuracy", "profile_ratio")
-    ]
-    assert [numbers.tolist() for numbers in counted] == [[10], [6]]
-    ratio = (found["metric"] == "profile_author_ratio") & (found["encoder"] == "lambdag") & (found["method"] == "0.5")
-    assert found[ratio].sort_values("variant")["n"].tolist() == [1] * 3 + [0] * 4 + [6] * 3
+    rows = found[found["encoder"] == "lambdag"]
+    counted = rows[rows["variant"] == "minus:0.5"].set_index("metric")["n"]
+    assert counted[["profile_accuracy", "profile_ratio"]].tolist() == [10, 6]
+    ratio = rows[(rows["metric"] == "profile_author_ratio") & (rows["method"] == "0.5")]
+    assert ratio.sort_values("variant")["n"].tolist() == [1] * 3 + [0] * 4 + [6] * 3
 
 
 def test_a_difference_is_over_the_seeds_of_both_rows() -> None:

@@ -24,10 +24,7 @@ def test_default_by_hand(three_authors, score_value) -> None:
     assert score_value(scores, "author_macro_f1") == pytest.approx((0.8 + 2 / 3 + 1) / 3)
     assert score_value(scores, "top1_cosine") == pytest.approx((1 + cosine(20) + 1 + cosine(30) + 1) / 5)
     assert score_value(scores, "target_similarity") == pytest.approx((1 + cosine(20) + 1 + cosine(60) + 1) / 5)
-
-
-def test_failures_counted_wrong(three_authors, score_value) -> None:
-    scores = prototypes.score(three_authors, Prototypes())
+    # Counted as wrong, the failed output too.
     assert score_value(scores, "author_accuracy", "failures_wrong") == pytest.approx(4 / 6)
     # c: precision 1, recall 1/2
     assert score_value(scores, "author_macro_f1", "failures_wrong") == pytest.approx((0.8 + 2 / 3 + 2 / 3) / 3)

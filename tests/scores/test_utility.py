@@ -87,30 +87,13 @@ def test_edges(roberta) -> None:
         BertScorer(roberta, layer=4)
 
 
-def test_every_distinct_text_is_embedded_once(roberta, monkeypatch) -> None:
-    scorer = BertScorer(roberta, layer=1, batch_size=1)
-    seen: list[str] = []
-    original = scorer._embed
-    monkeypatch.setattr(scorer, "_embed", lambda texts, states: (seen.extend(texts), original(texts, states)))
-    scorer.f1(CANDIDATES, REFERENCES)
-    distinct = {text.strip() for text in [*CANDIDATES, *REFERENCES]}
-    assert sorted(seen) == sorted(distinct)
-
-
 @pytest.fixture(scope="module")
 def runs() -> tuple[pd.DataFrame, pd.DataFrame]:
-    prompts = pd.DataFrame(
-        [(1, "a", "a-1-1", "the cat sat on a mat"), (1, "b", "b-1-1", "we drove to the sea in the rain")],
-        columns=["seed", "client", "prompt_id", "gold_text"],
-    )
-    generations = pd.DataFrame(
-        [
-            (1, "m", "a", "a-1-1", 0, "the cat sat on a mat"),
-            (1, "m", "b", "b-1-1", 0, ""),
-            (1, "n", "a", "a-1-1", 0, "a big dog"),
-        ],
-        columns=[*RUN_KEYS, "text"],
-    )
+    texts = {"a": "the cat sat on a mat", "b": "we drove to the sea in the rain"}
+    prompts = pd.DataFrame([(1, client, f"{client}-1-1", text) for client, text in texts.items()])
+    made = (("m", "a", texts["a"]), ("m", "b", ""), ("n", "a", "a big dog"))
+    generations = pd.DataFrame([(1, method, client, f"{client}-1-1", 0, text) for method, client, text in made])
+    prompts.columns, generations.columns = ["seed", "client", "prompt_id", "gold_text"], [*RUN_KEYS, "text"]
     return generations, prompts
 
 

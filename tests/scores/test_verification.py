@@ -43,9 +43,6 @@ def test_four_pairs_by_hand() -> None:
     assert equal_error_rate(scores, positive) == 0.25
     # the straight line from (0, 1/2) to (1/2, 0) meets FPR = FNR at 1/4
     assert equal_error_rate(scores, positive, interpolated=True) == 0.25
-
-
-def test_interpolated_eer_by_hand() -> None:
     # scores .9+ .8- .7+ .6+ : points (0,1), (0,2/3), (1,2/3), (1,1/3), (1,0); with one negative the ROC jumps from
     # FPR 0 to 1 at FNR 2/3, so the lines meet at 2/3; the nearest threshold is |1 - 2/3| = 1/3: EER 5/6
     scores, positive = np.array([0.9, 0.8, 0.7, 0.6]), np.array([True, False, True, True])
