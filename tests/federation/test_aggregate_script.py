@@ -46,12 +46,12 @@ def deltas(number, stage) -> dict[str, dict[str, dict[str, np.ndarray]]]:
     whole = {A: (2, 3), B: (4, 2)}
     if stage.state is not None:
         whole |= {STATE + name: shape for name, shape in whole.items()}
-    return {
-        client: {
-            stage.content: {k: generator.normal(size=s).astype(np.float32) for k, s in whole.items() if stage.sends(k)}
-        }
-        for client in ("client_001", "client_002")
-    }
+    sent = {name: shape for name, shape in whole.items() if stage.sends(name)}
+
+    def draw() -> dict[str, np.ndarray]:
+        return {name: generator.normal(size=shape).astype(np.float32) for name, shape in sent.items()}
+
+    return {client: {stage.content: draw()} for client in ("client_001", "client_002")}
 
 
 def run_script(repository, name, params, wildcards=None, **files) -> None:

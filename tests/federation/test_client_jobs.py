@@ -67,13 +67,9 @@ def work(plan, model_folder, tmp_path, repository, monkeypatch) -> Callable[...,
     write_tables(tmp_path)
 
     def run(script, per_job, validation=None) -> tuple[list[str], list[bytes]]:
-        def change(config) -> None:
-            experiment = config["experiments"]["micro"]
-            experiment["methods"] |= {"global_asce": {}, "local_only_asce": {}}
-            experiment["federation"]["clients_per_job"] = per_job
-            experiment.setdefault("training", {})["validation"] = validation
-
-        training = plan(change=change).training
+        section = {"methods": {"global_asce": {}, "local_only_asce": {}}, "training": {"validation": validation}}
+        section["federation"] = {"clients_per_job": per_job}
+        training = plan(change={"experiments": {"micro": section}}).training
         if script == "train_shared":
             track = training.project.plans("micro")["global_asce"].shared.track
             key = Key(experiment="micro", seed="1", track=track, round="0", batch="0")

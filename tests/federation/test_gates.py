@@ -11,14 +11,16 @@ from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
 from favor.config.models import PROJECTIONS
 from favor.federation.client_archive import write_pack
 from favor.federation.gates import ClientGate, gate_values
-from favor.federation.inference import ClientAdapter, client_adapter, client_adapters, exported, prompt_gates
+from favor.federation.inference import client_adapter, client_adapters, exported, prompt_gates
 from favor.federation.method import Inference, Mixture
 from favor.federation.settings import StagePieces
 from favor.foundation.errors import UserError
+from favor.foundation.tensors import write_safetensors
 from favor.inference.generation import last_token_states
 from favor.lm.settings import Lora, Training
 from favor.lm.tasks import cut_pieces
 
+LORA = Lora(rank=4, alpha=8, dropout=0.0, target_modules=PROJECTIONS)
 MIXTURE = Mixture(coefficient=0.5, references=2)
 CFG = StagePieces(prefix_tokens=3, training=Training(max_length=12))
 
@@ -37,14 +39,12 @@ def test_gate_by_hand() -> None:
 
 @pytest.fixture
 def texts() -> pd.DataFrame:
-    rows = [
-        ("client_001", f"d{n}", split, "", f"alpha beta gamma delta {word} epsilon", 4 if split == "train" else 0)
-        for n, (split, word) in enumerate(
-            [("train", "one"), ("train", "two"), ("train", "three"), ("validation", "four"), ("validation", "five")]
-        )
-    ]
-    frame = pd.DataFrame(rows, columns=["client", "document_id", "split", "prompt", "text", "allocated_words"])
-    return frame.assign(training_text=frame["text"].where(frame["split"] == "train", ""))
+    """Three training texts and two validation texts of one client."""
+    words = {"one": "train", "two": "train", "three": "train", "four": "validation", "five": "validation"}
+    frame = pd.DataFrame({"split": words.values(), "text": [f"alpha beta gamma delta {w} epsilon" for w in words]})
+    trained = frame["split"] == "train"
+    frame = frame.assign(client="client_001", document_id=[f"d{n}" for n in range(5)], prompt="")
+    return frame.assign(allocated_words=4 * trained, training_text=frame["text"].where(trained, ""))
 
 
 def test_a_clients_gate_is_the_mean_over_its_validation_texts(base, lora, random_state, texts) -> None:
@@ -94,44 +94,44 @@ def parts_of(random_state, lora, value=0.3) -> dict[str, dict[str, np.ndarray]]:
 
 
 def test_averaged_factors_are_another_adapter_than_the_mixture(random_state) -> None:
-    lora = Lora(rank=4, alpha=8, dropout=0.0, target_modules=PROJECTIONS)
-    parts = parts_of(random_state, lora)
+    parts = parts_of(random_state, LORA)
     averaged = client_adapter(parts, plan(export="factors"))
     assert averaged.companion is None
     assert averaged.gate == pytest.approx(0.3)
     name = next(key for key in averaged.state if ".lora_A." in key)
     expected = 0.3 * parts["companion"][name] + 0.7 * parts["adapter"][name]
     np.testing.assert_allclose(averaged.state[name].numpy(), expected, rtol=1e-6)
-    mixed, _ = exported(client_adapter(parts, plan()), lora)
+    mixed, _ = exported(client_adapter(parts, plan()), LORA)
     second = name.replace("lora_A", "lora_B")
     product = averaged.state[second] @ averaged.state[name]
     assert not torch.allclose(product, mixed[second] @ mixed[name], atol=1e-3)
 
 
 def test_a_dynamic_gate_follows_the_prompt(base, random_state) -> None:
-    lora = Lora(rank=4, alpha=8, dropout=0.0, target_modules=PROJECTIONS)
-    parts = parts_of(random_state, lora)
+    parts = parts_of(random_state, LORA)
     shared = {key: torch.from_numpy(value) for key, value in parts["companion"].items()}
-    references = last_token_states(base, lora, shared, [[5, 6], [9, 11]])
+    references = last_token_states(base, LORA, shared, [[5, 6], [9, 11]])
     parts["gate"]["references"] = references
     adapter = client_adapter(parts, plan("dynamic"))
     prompts = [("p", "client_001", [5, 6]), ("q", "client_001", [40, 41, 42]), ("r", "client_002", [1])]
-    gates = prompt_gates(base, lora, prompts, {"client_001": adapter, "client_002": None})
+    gates = prompt_gates(base, LORA, prompts, {"client_001": adapter, "client_002": None})
     assert set(gates) == {"p", "q"}
-    expected = gate_values(last_token_states(base, lora, shared, [[5, 6], [40, 41, 42]]), references, 0.5)
+    expected = gate_values(last_token_states(base, LORA, shared, [[5, 6], [40, 41, 42]]), references, 0.5)
     assert [gates["p"], gates["q"]] == pytest.approx(expected.tolist())
-    static = prompt_gates(base, lora, prompts, {"client_001": client_adapter(parts, plan()), "client_002": None})
+    static = prompt_gates(base, LORA, prompts, {"client_001": client_adapter(parts, plan()), "client_002": None})
     assert static == pytest.approx({"p": 0.3, "q": 0.3})
 
 
-def test_the_global_half_is_that_of_the_last_participation_or_the_final_one(random_state, lora, tmp_path) -> None:
-    from favor.foundation.tensors import write_safetensors
+def files_of(folder, parts, final) -> list[str]:
+    """A pack of ``parts`` of client_001, and a final shared adapter."""
+    write_pack(folder / "batch0.safetensors", {"client_001": parts}, {"round": "1"})
+    write_safetensors(final, folder / "adapter.safetensors", {})
+    return [str(folder / "batch0.safetensors"), str(folder / "adapter.safetensors")]
 
+
+def test_the_global_half_is_that_of_the_last_participation_or_the_final_one(random_state, lora, tmp_path) -> None:
     parts, final = parts_of(random_state, lora), random_state(9, lora)
-    write_pack(tmp_path / "batch0.safetensors", {"client_001": parts}, {"round": "1"})
-    write_safetensors(final, tmp_path / "adapter.safetensors", {})
-    files = [str(tmp_path / "batch0.safetensors"), str(tmp_path / "adapter.safetensors")]
-    name = next(iter(final))
+    files, name = files_of(tmp_path, parts, final), next(iter(final))
     for half, expected in (("last_round", parts["companion"]), ("final", final)):
         made = client_adapters(files, ["client_001"], dataclasses.replace(plan(), global_half=half))["client_001"]
         assert np.array_equal(made.companion[name], expected[name])
@@ -141,19 +141,11 @@ def test_the_global_half_is_that_of_the_last_participation_or_the_final_one(rand
 
 
 def test_who_generates_with_what(random_state, lora, tmp_path) -> None:
-    from favor.foundation.tensors import write_safetensors
-
     own, final = random_state(1, lora), random_state(2, lora)
-    write_pack(tmp_path / "batch0.safetensors", {"client_001": {"adapter": own}}, {"round": "1"})
-    write_safetensors(final, tmp_path / "adapter.safetensors", {})
-    files = [str(tmp_path / "batch0.safetensors"), str(tmp_path / "adapter.safetensors")]
-    clients = ["client_001", "client_002"]
+    files, clients = files_of(tmp_path, {"adapter": own}, final), ["client_001", "client_002"]
     kept = client_adapters(files, clients, Inference("personal"))
     name = next(iter(own))
     assert torch.equal(kept["client_001"].state[name], own[name])
     assert torch.equal(kept["client_002"].state[name], final[name])
-    dropped = client_adapters(files, clients, Inference("personal", never_sampled="dropped"))
-    assert set(dropped) == {"client_001"}
-    nobody = client_adapters([], clients, Inference("personal"))
-    assert nobody == {"client_001": None, "client_002": None}
-    assert isinstance(kept["client_001"], ClientAdapter)
+    assert set(client_adapters(files, clients, Inference("personal", never_sampled="dropped"))) == {"client_001"}
+    assert client_adapters([], clients, Inference("personal")) == dict.fromkeys(clients)

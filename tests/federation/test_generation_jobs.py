@@ -43,11 +43,8 @@ def generated(plan, model_folder, tmp_path, repository, monkeypatch) -> Callable
     """Returns the bytes of what all jobs of a run generate, with so many clients per job."""
 
     def run(per_job) -> tuple[int, dict[str, bytes]]:
-        def change(config) -> None:
-            experiment = config["experiments"]["micro"]
-            experiment["methods"] |= {"local_only_asce": {}}
-            experiment["generation"]["clients_per_job"] = per_job
-
+        section = {"methods": {"local_only_asce": {}}, "generation": {"clients_per_job": per_job}}
+        change = {"experiments": {"micro": section}}
         training, key = plan(change=change).training, run_key("micro", "1", "local_only_asce")
         parts = training.generation_parts("micro")
         settings = [

@@ -24,9 +24,8 @@ from favor.lm.training import train
 from favor.scores.likelihood import attributed, reading
 
 LORA = Lora(rank=4, alpha=8, dropout=0.0, target_modules=PROJECTIONS)
-CHOICE = TextChoice(
-    prefix_tokens=6, maximum_tokens=20, minimum_tokens=4, texts_per_client=2, neutral_texts=3, seed=1
-)  # fmt: skip
+TOKENS = {"prefix_tokens": 6, "maximum_tokens": 20, "minimum_tokens": 4}
+CHOICE = TextChoice(**TOKENS, texts_per_client=2, neutral_texts=3, seed=1)
 TEXTS = {
     "client_001": "so i went to the store today, and guess what!! they were closed again",
     "client_002": "It was, I suppose, inevitable; nevertheless one had hoped for a better outcome.",
@@ -180,19 +179,12 @@ def with_habit(client, number) -> str:
 def test_planted_habits_rank_their_author_first(base, random_state) -> None:
     """Adapters that are trained on one habit each know the unseen texts that have it; before training none does."""
     start = {name: 0.05 * tensor for name, tensor in random_state(9, LORA).items()}
-    tasks = [
-        ClientTask(
-            client,
-            [
-                Piece(np.array(base.tokenizer.encode(with_habit(client, number)), dtype=np.int32), 1, str(number))
-                for number in range(12)
-            ],
-            start,
-            8,
-            place,
-        )
-        for place, client in enumerate(HABITS)
-    ]
+
+    def piece(client, number) -> Piece:
+        return Piece(np.array(base.tokenizer.encode(with_habit(client, number)), dtype=np.int32), 1, str(number))
+
+    pieces = {client: [piece(client, number) for number in range(12)] for client in HABITS}
+    tasks = [ClientTask(client, pieces[client], start, 8, place) for place, client in enumerate(HABITS)]
     settings = Optimisation(learning_rate=5e-3, micro_batch=4, accumulation=1, supervised="all", warmup_counts_from=1)
     trained = {result.name: ClientAdapter(result.state) for result in train(base, LORA, tasks, settings)}
     rows = [

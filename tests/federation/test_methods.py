@@ -69,34 +69,34 @@ def test_ditto_carries_its_personal_adapter_over_and_uploads_a_plain_copy() -> N
     assert made.personal.objective.proximal == 0.01
 
 
-def test_the_released_protocol_samples_fedavg_and_fedprox_uniformly() -> None:
-    assert plan("fedavg", "released").shared.sampling == "uniform"
-    assert plan("fedprox", "released").shared.sampling == "uniform"
-    assert plan("ditto", "released").shared.sampling == "coverage_first"
+def test_the_released_protocol_samples_fedavg_and_fedprox_uniformly_and_weights_by_words() -> None:
+    sampling = {name: plan(name, "released").shared.sampling for name in ("fedavg", "fedprox", "ditto")}
+    assert sampling == {"fedavg": "uniform", "fedprox": "uniform", "ditto": "coverage_first"}
+    assert [plan("favor", protocol).shared.weighting for protocol in ("released", "paper")] == ["words", "uniform"]
 
 
-def test_the_released_server_weights_by_words() -> None:
-    assert plan("favor", "released").shared.weighting == "words"
-    assert plan("favor").shared.weighting == "uniform"
-
-
-def test_overrides_are_checked() -> None:
+def test_overrides_are_taken() -> None:
     assert plan("favor", private_epochs=3).personal.epochs == 3
-    assert (
-        load_method("strong", {"method": "favor", "lambda_align": 1}, experiment())[1].personal.objective.alignment
-        == 1.0
-    )
-    with pytest.raises(UserError, match=r"'methods.favor.lambda_aling'; did you mean 'lambda_align'"):
-        plan("favor", lambda_aling=1)
-    with pytest.raises(UserError, match="finite and not negative"):
-        plan("favor", lambda_align=-1)
-    with pytest.raises(UserError, match="more than 0 epochs"):
-        plan("fedavg", epochs=0)
-    with pytest.raises(UserError, match=r"methods.favor.private_epochs': expected int, found '2'"):
-        plan("favor", private_epochs="2")
-    for key in ("eta", "lambda_pfedme"):
-        with pytest.raises(UserError, match=r"must be above 0: w moves by their product"):
-            load_method("pfedme", {key: 0.0, "variant": "original"}, experiment())
+    strong = load_method("strong", {"method": "favor", "lambda_align": 1}, experiment())[1]
+    assert strong.personal.objective.alignment == 1.0
+
+
+@pytest.mark.parametrize(
+    ("row", "overrides", "words"),
+    [
+        ("favor", {"lambda_aling": 1}, r"'methods.favor.lambda_aling'; did you mean 'lambda_align'"),
+        ("favor", {"lambda_align": -1}, "finite and not negative"),
+        ("fedavg", {"epochs": 0}, "more than 0 epochs"),
+        ("favor", {"private_epochs": "2"}, r"methods.favor.private_epochs': expected int, found '2'"),
+        ("pfedme", {"eta": 0.0, "variant": "original"}, "must be above 0: w moves by their product"),
+        ("pfedme", {"lambda_pfedme": 0.0, "variant": "original"}, "must be above 0: w moves by their product"),
+        ("feddpa", {"global_half": "final", "gating": "dynamic"}, "it needs 'global_half: last_round'"),
+        ("apfl", {"weight": 0.0, "weight_rate": 0.0}, "trains no local adapter"),
+    ],
+)
+def test_overrides_are_checked(row, overrides, words) -> None:
+    with pytest.raises(UserError, match=words):
+        plan(row, **overrides)
 
 
 def test_the_run_check_names_departures_of_experiment_and_method() -> None:
@@ -111,12 +111,10 @@ def test_the_run_check_names_departures_of_experiment_and_method() -> None:
     assert protocol_of("fedavg", changed, sampling="uniform") == "paper, but training.supervised, but sampling"
 
 
-def test_the_final_global_half_needs_a_static_gate_and_trains_nothing_else() -> None:
+def test_the_final_global_half_trains_nothing_else() -> None:
     late, usual = plan("feddpa", global_half="final"), plan("feddpa")
     assert (late.shared, late.personal) == (usual.shared, usual.personal)
     assert (late.generates.global_half, usual.generates.global_half) == ("final", "last_round")
-    with pytest.raises(UserError, match="it needs 'global_half: last_round'"):
-        plan("feddpa", global_half="final", gating="dynamic")
 
 
 def test_passes_are_printed_as_totals_or_for_one_participation() -> None:

@@ -19,17 +19,10 @@ A, B = "client_001", "client_002"
 
 @pytest.fixture
 def asked() -> list:
-    own = pd.DataFrame(
-        [
-            (A, "p1", "When I was young", 1),
-            (B, "p2", "The sea is", 1),
-            (A, "p3", "Today we drove", 2),
-            (B, "p4", "My cat", 2),
-        ],
-        columns=["client", "prompt_id", "prompt_text", "seed"],
-    )
-    common = pd.DataFrame({"prompt_id": ["c1"], "prompt_text": ["Dear diary of mine"]})
-    return prompts_to_answer(own, common)
+    rows = [(A, "p1", "When I was young", 1), (B, "p2", "The sea is", 1)]
+    rows += [(A, "p3", "Today we drove", 2), (B, "p4", "My cat", 2)]
+    own = pd.DataFrame(rows, columns=["client", "prompt_id", "prompt_text", "seed"])
+    return prompts_to_answer(own, pd.DataFrame({"prompt_id": ["c1"], "prompt_text": ["Dear diary of mine"]}))
 
 
 def rows() -> list[dict]:
@@ -46,10 +39,8 @@ def write(path, lines) -> Path:
 def test_answers_by_id_or_text_and_common_ones_for_every_seed(asked, tmp_path) -> None:
     lines = rows()
     lines[0]["prompt"] = "When I was young"
-    lines += [
-        {"prompt": "p3", "author": A, "text": "home", "seed": 2},
-        {"prompt": "p4", "author": B, "text": "", "seed": 2},
-    ]
+    later = (("p3", A, "home"), ("p4", B, ""))
+    lines += [{"prompt": prompt, "author": author, "text": text, "seed": 2} for prompt, author, text in later]
     path = write(tmp_path / "a.jsonl", lines)
     first = given_outputs(path, asked, 1)
     assert first.to_numpy().tolist() == [
@@ -71,11 +62,9 @@ def test_samples_and_seeds_of_common_prompts(asked, tmp_path) -> None:
     lines = [*rows(), {**rows()[0], "text": "a cat", "sample": 1}]
     lines[2] |= {"seed": 2}  # this answer is not seed 1's
     lines.append({**rows()[2], "seed": 1, "text": "I woke"})
-    found = given_outputs(write(tmp_path / "a.jsonl", lines), asked, 1).set_index(["prompt_id", "client", "sample"])[
-        "text"
-    ]
-    assert found["p1", A, 1] == "a cat"
-    assert found["c1", A, 0] == "I woke"
+    found = given_outputs(write(tmp_path / "a.jsonl", lines), asked, 1).set_index(["prompt_id", "client", "sample"])
+    assert found.loc[("p1", A, 1), "text"] == "a cat"
+    assert found.loc[("c1", A, 0), "text"] == "I woke"
 
 
 def test_the_list_of_prompts_becomes_answers_by_a_text(asked, tmp_path) -> None:
@@ -91,7 +80,6 @@ def test_the_list_of_prompts_becomes_answers_by_a_text(asked, tmp_path) -> None:
         (0, {"author": B}, "line 1: the prompt is not one of author 'client_002' but of client_001"),
         (0, {"seed": 2}, "line 1: seed 2 does not ask this prompt"),
         (2, {"seed": 7}, "line 3: seed 7 does not ask this prompt"),
-        (0, {"text": "When I was young a dog"}, "line 1: the text begins with its prompt"),
         (0, {"text": "When I\nwas  YOUNG, a dog"}, "line 1: the text begins with its prompt"),
         (0, {"text": None}, r"line 1: 'text' is null; write the text \(\"\" where it is empty\)"),
         (0, {"text": 7}, "line 1: column 'text' holds a value of type int, not text; store the"),
@@ -125,12 +113,11 @@ def test_what_is_missing_or_there_twice_stops_with_the_row(asked, tmp_path) -> N
 def test_a_chinese_answer_that_repeats_its_prompt_is_refused(tmp_path) -> None:
     own = pd.DataFrame([{"client": A, "prompt_id": "p", "prompt_text": "今天天气很好我们去公园散步", "seed": 1}])
     chinese = prompts_to_answer(own, pd.DataFrame(columns=["prompt_id", "prompt_text"]))
-    line = {"prompt": "p", "author": A, "text": "然后回家"}
-    assert given_outputs(write(tmp_path / "a.jsonl", [line]), chinese, 1)["text"].tolist() == ["然后回家"]
+    lines = [{"prompt": "p", "author": A, "text": "然后回家"}]
+    assert given_outputs(write(tmp_path / "a.jsonl", lines), chinese, 1)["text"].tolist() == ["然后回家"]
+    lines[0]["text"] = "今天天气很好，我们去公园散步然后回家"
     with pytest.raises(UserError, match="line 1: the text begins with its prompt"):
-        given_outputs(
-            write(tmp_path / "a.jsonl", [{**line, "text": "今天天气很好，我们去公园散步然后回家"}]), chinese, 1
-        )
+        given_outputs(write(tmp_path / "a.jsonl", lines), chinese, 1)
 
 
 def test_a_post_that_two_seeds_draw_is_answered_by_its_text_under_both(tmp_path) -> None:

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from tests.experiments import experiment
 from tests.federation.test_aggregate_script import A, B, run_job, run_script
 from tests.federation.test_client_jobs import write_tables
 from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
@@ -16,7 +15,7 @@ from favor.corpora.schemas import CLIENT_TEXTS
 from favor.federation.client_archive import read_pack, write_pack
 from favor.federation.combining import combined
 from favor.federation.local import run_stage
-from favor.federation.method import SharedStage, load_method
+from favor.federation.method import SharedStage
 from favor.federation.poisoning import attackers_of, hijacked, lied
 from favor.federation.schedule import client_names
 from favor.federation.server import step
@@ -165,22 +164,6 @@ def test_a_hijack_teaches_the_shared_adapter_its_voice_and_a_median_does_not(pla
 
 
 @pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"kind": "hijak", "share": 0.5}, "attack.kind.*hijack"),
-        ({"kind": "flip", "share": 1.5}, "attack.share"),
-        ({"kind": "flip", "share": 0.6}, "attack.share.*3 of 4 clients would attack, but 2 honest ones"),
-        ({"kind": "hijack", "share": 0.5}, "attack.share.*2 of 4 clients would attack, but 3 honest ones"),
-        ({"kind": "scale", "share": 0.5}, "attack.factor.*leaves the upload as it is"),
-        ({"kind": "flip"}, "attack.share"),
-    ],
-)
-def test_attacks_that_are_none_are_refused(changes, words, plan) -> None:
-    with pytest.raises(UserError, match=words):
-        plan(change=lambda config: config["experiments"]["micro"]["federation"].update(attack=changes))
-
-
-@pytest.mark.parametrize(
     ("section", "words"),
     [
         ({"studies": {"privacy": {}}}, "attack.*'studies.privacy'"),
@@ -199,18 +182,3 @@ def test_attacks_are_refused_beside_what_they_would_undo(section, words, plan) -
 
     with pytest.raises(UserError, match=words):
         plan(change=change)
-
-
-@pytest.mark.parametrize(
-    ("row", "kind", "words"),
-    [
-        ("local_only", "flip", "methods.local_only.*uploads nothing"),
-        ("base_only", "scale", "methods.base_only.*uploads nothing"),
-        ("fedalt", "flip", "methods.fedalt.*uploads its personal adapter"),
-        ("global_asce", "hijack", "methods.global_asce.*own style"),
-    ],
-)
-def test_rows_that_an_attack_cannot_be_on_are_refused(row, kind, words) -> None:
-    attack = {"kind": kind, "share": 0.2, "factor": 2}
-    with pytest.raises(UserError, match=words):
-        load_method(row, {}, experiment(federation={"attack": attack}))

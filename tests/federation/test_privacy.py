@@ -1,27 +1,25 @@
 """Clipped uploads, noise on their sum, and a server that reads the sum alone."""
 
 import dataclasses
+import itertools
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from tests.experiments import experiment
 from tests.federation.test_aggregate_script import A, B, deltas, run_job
 from tests.federation.test_server import aggregate
 from tests.plan.conftest import *  # noqa: F403 - planners
 
 from favor.federation.client_archive import write_pack
-from favor.federation.method import SharedStage, load_method, plan_values
+from favor.federation.method import SharedStage, plan_values
 from favor.federation.privacy import Privacy, clipped, noise
 from favor.federation.schemas import TRAFFIC
 from favor.federation.server_rule import ServerRule
 from favor.federation.stages import upload
 from favor.federation.uploads import Uploads, cohort_sum, mean_of_sum
-from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet
 from favor.foundation.tensors import read_safetensors, write_safetensors
-from favor.plan import Planner
-from favor.plan.keys import run_key
+from favor.plan.keys import Key, run_key
 
 SHARED = {A: np.ones((2, 3), np.float32), B: np.zeros((4, 2), np.float32)}
 
@@ -70,20 +68,16 @@ def test_the_private_mean_by_hand() -> None:
 def test_a_server_that_never_sees_an_upload_makes_the_same_adapter(server, privacy, repository, tmp_path) -> None:
     write_safetensors(SHARED, tmp_path / "round0.safetensors", {})
     stage = SharedStage(server=server, privacy=privacy)
-    write_pack(tmp_path / "upload.safetensors", deltas(1, stage), {"round": "0"})
-    given, after, traffic = (
-        [str(tmp_path / "upload.safetensors")],
-        tmp_path / "round1.safetensors",
-        tmp_path / "traffic0.parquet",
-    )
+    uploads, after, traffic = (tmp_path / name for name in ("upload", "round1.safetensors", "traffic0.parquet"))
+    write_pack(uploads, deltas(1, stage), {"round": "0"})
     made = {"memory": tmp_path / "memory.safetensors"}
     # The track is part of the noise's stream, and sum_only of the track's digest: they are held equal here.
     summed = dataclasses.replace(stage, aggregation="sum_only")
     if privacy is None:
-        run_job(repository, tmp_path, 0, stage, given, rate=0.5, output=made)
+        run_job(repository, tmp_path, 0, stage, [str(uploads)], rate=0.5, output=made)
         each, crossed = read_safetensors(after)[0], read_parquet(traffic, TRAFFIC)
-    run_job(repository, tmp_path, 0, summed, given, "sum_uploads", output={"total": tmp_path / "sum"})
-    (tmp_path / "upload.safetensors").unlink()  # whatever reads it now fails
+    run_job(repository, tmp_path, 0, summed, [str(uploads)], "sum_uploads", output={"total": tmp_path / "sum"})
+    uploads.unlink()  # whatever reads it now fails
     run_job(repository, tmp_path, 0, summed, [str(tmp_path / "sum")], rate=0.5, output=made)
     found, header = read_safetensors(after)
     assert header["round"] == "1"
@@ -98,26 +92,23 @@ def test_a_server_that_never_sees_an_upload_makes_the_same_adapter(server, priva
             assert np.allclose(found[key], expected, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("aggregation", ["uploads", "sum_only"])
-def test_no_job_of_the_server_reads_an_upload_that_is_summed(aggregation, plan) -> None:
-    def change(config) -> None:
-        config["experiments"]["micro"]["federation"]["aggregation"] = aggregation
-        config["experiments"]["micro"]["methods"] |= {"fedadam": {}}
+COMBINED = {"sum.safetensors": {"aggregation": "sum_only"}, "combination.safetensors": {"robust": {"rule": "median"}}}
 
-    training = plan(change=change).training
-    for row, found in training.project.plans("micro").items():
-        if found.shared is None:
-            continue
-        for number in (1, 2):
-            key = SimpleNamespace(experiment="micro", seed="1", track=found.shared.track, next_round=str(number))
-            read = training.uploads(key)
-            single = training.round_uploads(run_key("micro", "1", row), number - 1)
-            assert single
-            if aggregation == "uploads":
-                assert read == single
-            else:
-                assert not set(read) & set(single)
-                assert [path.rsplit("/", 1)[1] for path in read] == ["sum.safetensors"]
+
+@pytest.mark.parametrize("file", COMBINED)
+def test_no_job_of_the_server_reads_an_upload_that_is_combined_before(file, plan) -> None:
+    change = {"experiments": {"micro": {"federation": COMBINED[file], "methods": {"fedadam": {}}}}}
+
+    combining, plain = (plan(change=each).training for each in (change, None))
+    tracks = {row: found.shared.track for row, found in combining.project.plans("micro").items() if found.shared}
+    for (row, track), number in itertools.product(tracks.items(), (0, 1)):
+        key = Key(experiment="micro", seed="1", track=track, round=number, next_round=number + 1)
+        single = combining.round_uploads(run_key("micro", "1", row), number)
+        assert combining.summed_uploads(key) == single
+        assert [path.rsplit("/", 1)[1] for path in combining.uploads(key)] == [file]
+    run = run_key("micro", "1", "favor")
+    key = Key(experiment="micro", seed="1", track=plain.project.plans("micro")["favor"].shared.track, next_round=1)
+    assert plain.uploads(key) == plain.round_uploads(run, 0) != []
 
 
 def test_a_defended_track_is_another_and_plain_ones_keep_their_names() -> None:
@@ -129,33 +120,9 @@ def test_a_defended_track_is_another_and_plain_ones_keep_their_names() -> None:
         assert SharedStage.of(plan_values(stage)) == stage
 
 
-@pytest.mark.parametrize("federation", [{"aggregation": "sum_only"}, {"privacy": {"clip": 1, "noise_multiplier": 1}}])
-def test_a_rule_that_needs_every_upload_is_refused(federation) -> None:
-    with pytest.raises(UserError, match=r"'methods.flexlora': its server rule 'svd' needs every upload"):
-        load_method("flexlora", {}, experiment(federation=federation))
-
-
-def test_what_means_nothing_is_refused(plan) -> None:
-    def private(**keys) -> Planner:
-        def change(config) -> None:
-            config["experiments"]["micro"]["federation"] |= {"privacy": {"clip": 1, "noise_multiplier": 1, **keys}}
-
-        return plan(change=change)
-
-    with pytest.raises(UserError, match=r"privacy\.delta': 0\.25 would allow publishing one of 4 authors whole"):
-        private(delta=0.25)
-    with pytest.raises(UserError, match=r"privacy\.delta"):
-        private(delta=0)
+def test_the_report_says_what_noise_guarantees(plan) -> None:
+    change = {"experiments": {"micro": {"federation": {"privacy": {"clip": 1, "noise_multiplier": 1}}}}}
     # 2 rounds of 2 of the 4 clients: each takes part once. rho = 1/2, delta = 4^-1.1 = 0.218.
-    remark = private().tables.remarks("micro")[""]
+    remark = plan(change=change).tables.remarks("micro")[""]
     assert "at most 1 participation. The server sees uploads without noise. Personal" in remark
     assert "δ = 0.22)" in remark
-
-    def words(config) -> None:
-        config["experiments"]["micro"]["federation"] |= {
-            "privacy": {"clip": 1, "noise_multiplier": 1},
-            "weighting": "words",
-        }
-
-    with pytest.raises(UserError, match=r"federation\.weighting': 'privacy' weights all uploads alike"):
-        plan(change=words)

@@ -10,7 +10,6 @@ import pytest
 import torch
 from tests.experiments import experiment
 from tests.federation.test_aggregate_script import A, B, run_job
-from tests.federation.test_rounding import refusal
 from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
 from tests.lm.conftest import SENTENCES
 from tests.plan.conftest import *  # noqa: F403 - planners
@@ -29,7 +28,6 @@ from favor.federation.server_rule import ServerRule
 from favor.federation.settings import RunBoundary
 from favor.federation.stages import StageClient, as_arrays, shared_clients, upload
 from favor.federation.uploads import rounded
-from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet
 from favor.foundation.tensors import write_safetensors
 from favor.lm.lora import export_peft
@@ -151,14 +149,9 @@ class StageResult:
 @pytest.fixture
 def stage_of(plan, base) -> Callable[..., dict[str, ClientResult]]:
     """Runs a stage of four clients on the small model from random adapters; returns results by client."""
-    texts = pd.DataFrame(
-        [
-            (name, f"{name} {n}", "train", "t", "", f"{name[-1]} {SENTENCES[n]}", 12, 12, f"{name[-1]} {SENTENCES[n]}")
-            for name in NAMES[:4]
-            for n in range(3)
-        ],
-        columns=CLIENT_TEXTS.names,
-    )
+    places = [(name, f"{name} {n}", f"{name[-1]} {SENTENCES[n]}") for name in NAMES[:4] for n in range(3)]
+    rows = [(name, document, "train", "t", "", text, 12, 12, text) for name, document, text in places]
+    texts = pd.DataFrame(rows, columns=CLIENT_TEXTS.names)
     planned = plan(change=lambda config: config["experiments"]["micro"]["lora"].update(rank=3, alpha=6)).training
     section = planned.project.config.experiments["micro"]
 
@@ -264,16 +257,9 @@ def test_bytes_follow_the_rank(bits, repository, tmp_path) -> None:
     assert len(set(up.values())) == len(set(down.values())) == 2
 
     write_pack(tmp_path / "kept.safetensors", {name: {"endpoint": end} for name, end in ends.items()}, {"round": "0"})
-    run = RunBoundary(
-        seed=1,
-        method="fedavg",
-        traffic=[str(tmp_path / "traffic0.parquet")],
-        packs=[str(tmp_path / "kept.safetensors")],
-        final=str(tmp_path / "round1.safetensors"),
-        recipients=names,
-        stage=plan_values(stage),
-        pooled=False,
-    )
+    files = {"traffic": [str(tmp_path / "traffic0.parquet")], "packs": [str(tmp_path / "kept.safetensors")]}
+    files["final"] = str(tmp_path / "round1.safetensors")
+    run = RunBoundary(seed=1, method="fedavg", recipients=names, stage=plan_values(stage), pooled=False, **files)
     texts = pd.DataFrame({"client": [], "prompt": [], "training_text": []})
     boundary = run_boundary(run, texts, str(tmp_path))
     final = boundary[boundary["content"] == "final adapter"].set_index("client")["bytes"].to_dict()
@@ -336,7 +322,7 @@ def test_the_shared_half_beside_an_own_one_has_the_clients_rank(tmp_path) -> Non
         assert np.array_equal(state[B].numpy(), np.ones((5, OF[name])))
 
 
-# Who has which rank, and what is refused
+# Who has which rank
 
 
 def test_ranks_are_drawn_by_seed_and_client_alone() -> None:
@@ -363,38 +349,3 @@ def test_ranks_name_the_track_and_reach_every_stage_but_the_pooled_one() -> None
             assert SharedStage.of(values).track == other.shared.track
     pooled = load_method("pooled", {}, ranked)[1]
     assert pooled.personal.ranks is pooled.generates.ranks is None
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("fedex_lora", "its server rule 'exact' needs"),
-        ("fedalt", "its server rule 'members' needs"),
-        ("scaffold", "its state of server and clients needs"),
-        ("feddpa", "its mixture of two adapters needs"),
-        ("apfl", "its mixture of two adapters needs"),
-        ("fedrod_lora", "its mixture of two adapters needs"),
-        ("cold_start", "its start at another experiment's adapter needs"),
-        ("cold_start_random", "its start at another experiment's adapter needs"),
-    ],
-)
-def test_methods_that_need_one_rank_are_refused(name, message) -> None:
-    start = {"cold_start": {"shared_from": "other", "row": "fedavg"}} if name.startswith("cold") else {}
-    load_method(name, {}, experiment(**start))
-    with pytest.raises(UserError, match=rf"'methods\.{name}': {message} .* 'federation\.ranks: null'"):
-        load_method(name, {}, experiment(federation={"ranks": [4, 16]}, **start))
-
-
-@pytest.mark.parametrize(
-    ("federation", "studies", "ranks", "message"),
-    [
-        ({}, {}, [2, 5], "the largest is 5, and the server's adapter has 'lora.rank: 8'"),
-        ({}, {}, [2, 16], "the largest is 16"),
-        ({"privacy": {"clip": 1.0, "noise_multiplier": 1.0}}, {}, [2, 8], "what no 'privacy' clipped"),
-        ({"aggregation": "sum_only"}, {}, [2, 8], "several shapes have no sum"),
-        ({"robust": {"rule": "median"}}, {}, [2, 8], "compares uploads number by number"),
-        ({}, {"privacy": {}}, [2, 8], "reads uploads of one rank"),
-    ],
-)
-def test_what_needs_one_rank_is_refused(federation, studies, ranks, message) -> None:
-    assert message in refusal("ranks", ranks, federation, studies, lora={"rank": 8})

@@ -4,7 +4,7 @@ import pytest
 from tests.experiments import experiment
 from tests.plan.conftest import plan  # noqa: F401  (a fixture)
 
-from favor.federation.method import PersonalStage, Plan, SharedStage, load_method, plan_values, stage_rate
+from favor.federation.method import Plan, SharedStage, load_method, plan_values, stage_rate
 from favor.foundation.errors import UserError
 from favor.foundation.registry import METHODS
 from favor.plan.keys import Key, run_key
@@ -83,8 +83,3 @@ def test_the_recipe_prints_the_rate_of_each_stage() -> None:
     assert printed() == "0.0002 in every stage"
     assert printed(learning_rate=0.01) == "0.01 shared, 0.0002 private"
     assert printed(learning_rate=0.01, personal_learning_rate=0.01) == "0.01 in every stage"
-
-
-def test_a_stage_knows_its_rate() -> None:
-    assert stage_rate(PersonalStage("initial"), experiment()) == experiment().training.learning_rate
-    assert stage_rate(PersonalStage("initial", learning_rate=0.5), experiment()) == 0.5

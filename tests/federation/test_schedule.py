@@ -9,6 +9,7 @@ def test_client_names_sort_as_they_count() -> None:
     assert client_names(3) == ["client_001", "client_002", "client_003"]
     assert client_names(1000)[0] == "client_0001"
     assert sorted(client_names(1000)) == client_names(1000)
+    assert client_names(2, 40) == ["client_041", "client_042"]
 
 
 @pytest.mark.parametrize("seed", [2026, 2027, 2028])
@@ -52,8 +53,3 @@ def test_last_participation_batches_and_frame() -> None:
     assert batches(["a", "b", "c"], 2) == [["a", "b"], ["c"]]
     frame = schedule_frame(rounds)
     assert frame.values.tolist() == [[0, 0, "a"], [0, 1, "b"], [1, 0, "b"], [1, 1, "c"]]
-
-
-def test_clients_after_the_first() -> None:
-    assert client_names(2, 40) == ["client_041", "client_042"]
-    assert client_names(40) + client_names(10, 40) == client_names(50)

@@ -9,22 +9,10 @@ from favor.foundation.errors import UserError
 
 
 def tables() -> tuple[pd.DataFrame, pd.DataFrame]:
-    texts = pd.DataFrame(
-        {
-            "client": ["x", "x", "x", "y"],
-            "document_id": ["x1", "x2", "x3", "y1"],
-            "allocated_words": [10, 5, 0, 0],
-        }
-    )
-    sources = pd.DataFrame(
-        {
-            "client": ["x", "x", "x", "x"],
-            "item": ["x1", "x2", "x3", "x1"],
-            "kind": ["train", "train", "train", "gold"],
-            "embedding": [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [-1.0, -1.0]],
-        }
-    )
-    return sources, texts
+    texts = pd.DataFrame({"document_id": ["x1", "x2", "x3", "y1"], "allocated_words": [10, 5, 0, 0]})
+    vectors = [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [-1.0, -1.0]]
+    sources = pd.DataFrame({"client": "x", "item": ["x1", "x2", "x3", "x1"], "embedding": vectors})
+    return sources.assign(kind=["train", "train", "train", "gold"]), texts.assign(client=list("xxxy"))
 
 
 def test_the_target_is_the_normalised_mean_of_what_the_client_trains_on() -> None:
