@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from favor.federation.method import needs_shared
+from favor.federation.ranks import rank_of
 from favor.forecast.estimate import Account
 from favor.foundation.errors import UserError
 from favor.plan import Planner
@@ -284,6 +285,25 @@ def test_a_state_goes_on_from_the_last_round_that_a_client_answered(plan) -> Non
     assert account("fedavg").up == 2 * sum(sizes)
     assert account("fedavg").down == sizes[0] + 2 * sum(sizes[1:]) + everybody
     assert account("scaffold").up == sum(sizes)
+
+
+def test_traffic_counts_ranks_and_rounded_uploads(plan) -> None:
+    def change(config) -> None:
+        section = config["experiments"]["micro"]
+        section["methods"], section["tables"] = {"fedavg": {}}, []
+        del section["studies"]
+        section["lora"] |= {"rank": 4}
+        section["federation"] |= {"upload_bits": 8, "ranks": [1, 4], "rounds": 3, "clients_per_round": 2}
+
+    planner = plan(change=change)
+    training, account = planner.training, Account(planner, "micro")
+    everybody = training.clients("micro")
+    size = {client: rank_of([1, 4], 1, client) / 4 for client in everybody}
+    assert set(size.values()) == {0.25, 1.0}
+    sent = sum(size[client] for cohort in training.rounds("micro", "1", "coverage_first") for client in cohort)
+    # Up in a quarter of the bits; down at every participation, and once to everybody who generates.
+    assert account.up == sent / 4
+    assert account.down == sent + sum(size.values())
 
 
 def test_a_personal_factor_is_there_at_the_next_participation(plan) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from favor.federation.method import PersonalStage, SharedStage, needs_shared
+from favor.federation.ranks import mean_share
 from favor.foundation.gguf import read_header
 from favor.lm.settings import LanguageModel
 from favor.plan import Planner
@@ -85,7 +86,8 @@ class Account:
     ``jobs``: training and generation jobs by rule. ``passes``: passes over one client's text. ``stored``: adapters
     that stay, by kind. ``temporary``: those that go again and are on disk at once at most: uploads, every track amid a
     round; those of clients that take part again; those that ``keep_adapters`` does not keep. ``up``, ``down``: adapters
-    sent, counted for each row as ``boundary.parquet`` does; one LoRA factor alone counts as half an adapter.
+    sent, counted for each row as ``boundary.parquet`` does, in adapters of full rank and 32 bits; one LoRA factor alone
+    counts as half an adapter.
     """
 
     planner: Planner
@@ -192,19 +194,21 @@ class Account:
 
     def _add_traffic(self, run: Key) -> None:
         training, plan = self.planner.training, self.planner.project.plan(run)
-        share = 1.0
+        recipients, share = self.planner.records.final_recipients(run, plan), 1.0
         if plan.shared is not None:
-            schedule = training.cohorts(run)
-            stage, participations = plan.shared, sum(map(len, schedule))
+            schedule, stage = training.cohorts(run), plan.shared
+            taking_part, ranks = [client for cohort in schedule for client in cohort], stage.ranks or ()
             # A range of layers counts whole.
             share = len(set(stage.trains.factors) & set(stage.uploads.factors)) / 2
-            self.up += participations * share * (1 if stage.state is None else 2)
-            self.down += participations * share
+            sent = share * len(taking_part) * mean_share(ranks, int(run.seed), taking_part)
+            self.up += sent * (1 if stage.state is None else 2) * stage.upload_bits / 32
+            self.down += sent
             self.down += sum(len(cohort) * training.beside(run, at) for at, cohort in enumerate(schedule))
             share += training.beside(run, len(schedule)) if stage.state is None else 0
+            share *= mean_share(ranks, int(run.seed), recipients)
         if plan.personal is not None and plan.personal.start == "pooled":
             self.down += len(training.clients(run.experiment))
-        self.down += share * len(self.planner.records.final_recipients(run, plan))
+        self.down += share * len(recipients)
 
     def tokens(self) -> dict[str, float]:
         """Return how many tokens the experiment trains on, generates and reads for likelihoods."""

@@ -121,7 +121,7 @@ def outputs(methods, seeds=(1, 2), clients=3, prompts=3) -> tuple:
                 row = {"seed": seed, "client": client, "prompt_id": name}
                 asked.append({**row, "prompt_text": f"prefix of {name}", "gold_text": f"gold of {name}"})
                 generations += [
-                    {**row, "method": method, "text": f"words by m{place} on {name}", "passed": True}
+                    {**row, "method": method, "sample": 0, "text": f"words by m{place} on {name}", "passed": True}
                     for place, method in enumerate(methods)
                 ]
     return pd.DataFrame(generations), pd.DataFrame(asked), pd.DataFrame(texts)

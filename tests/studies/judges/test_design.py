@@ -1,5 +1,6 @@
 """The matched design: one common prompt an author and seed, everything judged twice, blind and in random order."""
 
+import pandas as pd
 import pytest
 from tests.studies.judges.judge_server import outputs
 
@@ -24,6 +25,14 @@ def test_counts_follow_the_design() -> None:
     # One prompt a group, common to all methods, and each output twice.
     assert (quality.groupby(["seed", "client"])["prompt_id"].nunique() == 1).all()
     assert (quality.groupby(["seed", "client", "first"]).size() == 2).all()
+
+
+def test_of_several_samples_the_first_is_judged() -> None:
+    generations, prompts, texts = outputs(METHODS)
+    more = generations.assign(sample=1, text="another sample")
+    made = design_requests(DESIGN, pd.concat([more, generations]), prompts, texts)
+    for found, of_one in zip(made, design_requests(DESIGN, generations, prompts, texts), strict=True):
+        pd.testing.assert_frame_equal(found, of_one)
 
 
 def test_requests_name_no_method_and_no_client_and_show_what_the_key_says() -> None:

@@ -38,7 +38,7 @@ class Matched:
 
 
 def choose_prompts(generations: pd.DataFrame, methods: Sequence[str], seed: int) -> list[Matched]:
-    """Return one prompt per training seed and author, sorted.
+    """Return one prompt per training seed and author, sorted; ``generations`` has one output of a prompt.
 
     It is drawn among the prompts that all ``methods`` answered with outputs that pass the filter; where there is none,
     among those all answered.
@@ -62,9 +62,11 @@ def design_requests(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the tables ``judge_requests`` and ``judge_key``.
 
-    ``prompts``: table ``prompts`` of all seeds with a column seed; ``texts``: table ``client_texts``. Raises
-    ``UserError`` where a method to be judged was not run, or no prompt was answered by all of them.
+    ``prompts``: table ``prompts`` of all seeds with a column seed; ``texts``: table ``client_texts``. Of several
+    samples of a prompt the first is judged. Raises ``UserError`` where a method to be judged was not run, or no prompt
+    was answered by all of them.
     """
+    generations = generations.sort_values("sample").drop_duplicates(["seed", "method", "prompt_id"])
     methods = list(dict.fromkeys([*design.methods, *(design.voice or ())]))
     absent = [method for method in methods if method not in set(generations["method"])]
     if absent:
