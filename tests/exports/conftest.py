@@ -1,7 +1,5 @@
 """Exports as ``favor voice collect`` reads them, and the one line with which a reading stops."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Chats and short posts: X, Mastodon, Telegram in both layouts, WhatsApp of two telephones."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import zipfile
@@ -25,6 +23,7 @@ def zipped(folder, path) -> Path:
     return path
 
 
+LONG = "This is a long tweet that goes on and on about the sea, the harbour and the grey sky over it, "
 TWEETS = [
     ("tweet 1", "Oldest, of another part", []),
     ("tweet 2", "A first thought", []),
@@ -34,12 +33,7 @@ TWEETS = [
     ("tweet 6", "@bob is funny", []),  # this is none
     ("tweet 7", "Indeed!", ["reposted"]),  # by hand
     ("tweet 8", "but this is mine", ["reposted"]),
-    (
-        "tweet 9",  # is cut in tweets.js, and whole, without addressee, among the long ones
-        "This is a long tweet that goes on and on about the sea, the harbour and the grey sky over it, "
-        "and about boats & ropes.",
-        [],
-    ),
+    ("tweet 9", f"{LONG}and about boats & ropes.", []),  # cut in tweets.js, and whole among the long ones
 ]
 
 
@@ -55,10 +49,8 @@ def test_tweets_of_all_parts_oldest_first(tmp_path, packed) -> None:
 
 def test_an_old_archive_names_nobody() -> None:
     name, (item,) = read(DATA / "tweet.js")
-    assert (name, item.author, item.text, str(item.moment)) == (
-        *("twitter", "", "An old one = with a sign"),
-        "2013-05-14 10:20:30+00:00",
-    )
+    assert (name, item.author, item.text) == ("twitter", "", "An old one = with a sign")
+    assert str(item.moment) == "2013-05-14 10:20:30+00:00"
 
 
 def test_posts_of_one_sitting_are_one_document() -> None:
@@ -167,9 +159,7 @@ def test_whatsapp_of_android_with_months_first() -> None:
         ("٥/٤/٢٠٢٣، ٩:١٠ م - Ann: Hi".replace("،", ","), "2023-04-05 21:10"),
         ("[2026/7/9 02:28:37] Ann:Hi", "2026-07-09 02:28"),
         ("[٥\u200f/٤\u200f/٢٠٢٣، ٩:١٠:٠٠ م] Ann: Hi", "2023-04-05 21:10"),
-        ("2023-05-14, 10:02 - Ann: Hi", "2023-05-14 10:02"),
         ("[2023/05/14, 10:02:11] Ann: Hi", "2023-05-14 10:02"),
-        ("14/05/2023 10:02 - Ann: Hi", "2023-05-14 10:02"),
         ("14.05.23 um 10:02 - Ann: Hi", "2023-05-14 10:02"),
         ("[14.5.2023 klo 10.02.11] Ann: Hi", "2023-05-14 10:02"),
         ("14/5/23, 10:02 a. m. - Ann: Hi", "2023-05-14 10:02"),
@@ -227,11 +217,13 @@ def test_long_tweets_go_to_the_tweet_of_their_time(tmp_path) -> None:
     times = ["2021-05-03T10:00:00.000Z", "2021-05-04T10:00:00.000Z"]
     notes = [{"noteTweet": {"createdAt": time, "core": {"text": text}}} for time, text in zip(times, long, strict=True)]
     tweets = [
-        {"id_str": "1", "created_at": times[at], "full_text": f"{text[:270]}… https://t.co/a"}
-        for at, text in enumerate(long)
+        {"id_str": "1", "created_at": at, "full_text": text}
+        for at, text in (
+            *zip(times, (f"{text[:270]}… https://t.co/a" for text in long), strict=True),
+            (times[0], start + "a short day."),
+            ("2021-05-05T10:00:00.000Z", f"{long[1][:270]}…"),
+        )
     ]
-    tweets.append({"id_str": "3", "created_at": times[0], "full_text": start + "a short day."})
-    tweets.append({"id_str": "4", "created_at": times[1].replace("04T", "05T"), "full_text": f"{long[1][:270]}…"})
     (tmp_path / "tweets.js").write_text(f"x = {json.dumps(tweets)}")
     (tmp_path / "note-tweet.js").write_text(f"x = {json.dumps(notes)}")
     assert [item.text for item in read(tmp_path)[1]] == [long[0], start + "a short day.", long[1], f"{long[1][:270]}…"]
@@ -244,11 +236,8 @@ def test_a_corpus_of_whatsapp_needs_the_form_of_its_dates() -> None:
     with pytest.raises(UserError, match=r"set the corpus key 'date_format', such as %d/%m/%y"):
         list(open_reader("whatsapp").read(DATA / "whatsapp_ios.txt", ReaderSettings()))
     found = list(open_reader("whatsapp").read(DATA / "whatsapp_ios.txt", ReaderSettings(date_format="%d.%m.%y")))
-    assert [(post.author, post.date) for post in found] == [
-        ("Zoë Lee", "14.05.23"),
-        ("+49 170 1234567", "14.05.23"),
-        ("Zoë Lee", "15.05.23"),
-    ]
+    assert [post.author for post in found] == ["Zoë Lee", "+49 170 1234567", "Zoë Lee"]
+    assert [post.date for post in found] == ["14.05.23", "14.05.23", "15.05.23"]
 
 
 NO_CLOCK = "at its time, which may be morning or evening; export the chat again"

@@ -1,9 +1,6 @@
 """Chats and mails that no reader knows are refused by name, and what only looks like one is read."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
 
 import pytest
 
@@ -25,9 +22,7 @@ TEXTS = {
     "looks like a chat in a form that is not read; export it again": [
         turns("[05/03/2021 10:0{at} AM] {name}\nhi there\nand more\n"),  # Discord, Teams
         turns("{name} — Today at 10:0{at} AM\nhi there\n"),  # Discord, copied
-        turns(
-            "May 17, 2022  5:29:4{at} PM (Read by you after 5 seconds)\n{name}\nHello!\n", "+15555555555"
-        ),  # iMessage
+        turns("May 17, 2022  5:29:4{at} PM (Read by you after 5 seconds)\n{name}\nHi!\n", "+15555555555"),  # iMessage
         turns("[2019-05-29 15:0{at}:11] **{name}**: How"),  # Signal
         turns("10:0{at} < {name}> hi", "ann"),  # IRC
         turns("<{name}> hi", "@ann"),
@@ -134,5 +129,5 @@ def test_a_folder_whose_only_text_says_what_it_holds_is_no_folder_of_texts(tmp_p
     assert name == "text_folder"
     with pytest.raises(UserError, match=r"holds no text but README.txt, so it is an export that is not read"):
         list(export.items(files, ReaderSettings()))
-    Path(tmp_path / "messages" / "messages.json").unlink()
+    (tmp_path / "messages" / "messages.json").unlink()
     assert [item.text for item in export.items(Files(tmp_path), ReaderSettings())] == ["This is your package."]

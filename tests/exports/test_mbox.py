@@ -1,7 +1,5 @@
 """Mail: charsets, alternatives, what is quoted, forwarded or signed, and mails that are nobody's."""
 
-from __future__ import annotations
-
 import mailbox
 import time
 from email.message import EmailMessage
@@ -65,11 +63,9 @@ def test_who_wrote_when_and_what_is_left_out() -> None:
     }
     assert (found[0].author, found[0].names, found[0].people[0]) == ("zoe@example.org", ("Zoë Lee",), "Bob Stone")
     assert (found[9].author, found[9].text) == ("bob@example.org", "Mail of Bob.")
-    assert [str(item.moment) for item in found[:3]] == [
-        "2022-11-28 09:00:00+01:00",
-        "2022-11-29 09:00:00+01:00",
-        "2022-11-29 10:00:00",  # of the envelope, for it has no date
-    ]
+    # The third has the date of its envelope alone.
+    moments = ["2022-11-28 09:00:00+01:00", "2022-11-29 09:00:00+01:00", "2022-11-29 10:00:00"]
+    assert [str(item.moment) for item in found[:3]] == moments
 
 
 @pytest.mark.parametrize(
@@ -101,11 +97,7 @@ def test_what_only_looks_quoted_stays(text) -> None:
         ("Look.\n\nBegin forwarded message:\n\nFrom: Bob\nSubject: Re\nDate: 5 May\n\nText", "Look.", "forwarded"),
         ("Yes.\nFrom: Bob <b@x.org>\nSent: Monday\nTo: Zoë\nSubject: Tea\n\nTea?", "Yes.", "quoted"),
         ("Yes.\n--\nZoë Lee", "Yes.", "signature"),
-        (
-            "Oui.\n\nDe\xa0: B <b@x.org>\nEnvoyé le\xa0:15 mai 2016 09:35\nÀ\xa0: A\nObjet\xa0:a\n\nX",
-            "Oui.",
-            "quoted",
-        ),
+        ("Oui.\n\nDe\xa0: B <b@x.org>\nEnvoyé le\xa0:15 mai 2016\nÀ\xa0: A\nObjet\xa0:a\n\nX", "Oui.", "quoted"),
         ("Fine.\n\nFrom: The Office\n<office@x.org>\nSent: 26 August 2019\nTo: Zoë\n\nX", "Fine.", "quoted"),
         ("Jo.\n\nLähettäjä: Bo <b@x.org>\nLähetetty: 3.5.2021 10:00\nVastaanottaja: A\nAihe: b\n\nX", "Jo.", "quoted"),
         ("好。\n\n发件人：Bo <b@x.org>\n发送时间：2021年5月3日\n收件人：A\n主题：午饭\n\nX", "好。", "quoted"),
@@ -157,9 +149,8 @@ def test_a_line_of_a_mail_that_begins_with_from_does_not_end_it(tmp_path, betwee
     text = f"{one}I saw it.\n{between}From what I know it is new.\n{between}From me\nAnn: hi\n\n{two}Second.\n"
     (tmp_path / "Sent").write_text(text.replace("\n", "\r\n") if "\r" in between else text, newline="")
     first, second = items(Files(tmp_path / "Sent"), SETTINGS)
-    assert [line for line in first.text.split("\n") if line] == [
-        *("I saw it.", "From what I know it is new.", "From me", "Ann: hi"),
-    ]
+    lines = ["I saw it.", "From what I know it is new.", "From me", "Ann: hi"]
+    assert [line for line in first.text.split("\n") if line] == lines
     assert second.text == "Second."
 
 
@@ -219,10 +210,8 @@ def test_a_line_without_end_costs_no_time(line) -> None:
     "part", ['Content-Type: multipart/mixed; boundary="b{0}"\n\n--b{0}\n', "Content-Type: message/rfc822\n\n"]
 )
 def test_a_mail_of_endless_parts_costs_no_mailbox(tmp_path, part) -> None:
-    mails = [
-        HEAD.format(1, "").rstrip("\n") + "\n" + "".join(part.format(number) for number in range(3000)),
-        HEAD.format(2, "") + "Read.",
-    ]
+    endless = HEAD.format(1, "").rstrip("\n") + "\n" + "".join(part.format(number) for number in range(3000))
+    mails = [endless, HEAD.format(2, "") + "Read."]
     (tmp_path / "box").write_text("".join(f"From x Mon May 03 10:00:00 2021\n{mail}\n\n" for mail in mails))
     found = [(item.text, item.left_out) for item in items(Files(tmp_path / "box"), SETTINGS)]
     assert found == [("", "unreadable"), ("Read.", "")]
@@ -252,8 +241,6 @@ def test_mail_is_a_corpus_of_its_senders(tmp_path, capsys) -> None:
     found = list(open_reader("mbox").read(tmp_path, ReaderSettings()))
     assert [post.author for post in found].count("bob@example.org") == 1
     assert (found[0].date, found[0].row_label) == ("2022-11-28T09:00:00+01:00", "mail 1")
-    assert (
-        "left out: automatic 1, draft 1, repeated 1, unreadable 1, without a sender 1; cut: quoted 5, signature 3"
-        in capsys.readouterr().err
-    )
+    said = "left out: automatic 1, draft 1, repeated 1, unreadable 1, without a sender 1; cut: quoted 5, signature 3"
+    assert said in capsys.readouterr().err
     assert not matches(Files(tmp_path))

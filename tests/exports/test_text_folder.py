@@ -1,7 +1,5 @@
 """A folder of one text file per post and author."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 
@@ -76,10 +74,8 @@ def test_keys_of_the_front_matter_are_named(tmp_path) -> None:
 def test_hidden_files_and_files_of_other_kinds_are_not_read_and_are_said(tmp_path, capsys) -> None:
     files = {"ann/a.txt": "Text.", "ann/.a.txt.swp": "x", "ann/.git/b.txt": "x", "ann/b.docx": "x", "readme.pdf": "x"}
     assert [post.text for post in read(write(tmp_path, **files))] == ["Text."]
-    assert (
-        "2 files are not read, because their names do not end in .txt, .md, .markdown, .mdx, .html, .htm; the first is"
-        in (capsys.readouterr().err)
-    )
+    said = "2 files are not read, because their names do not end in .txt, .md, .markdown, .mdx, .html, .htm; the first"
+    assert said in capsys.readouterr().err
 
 
 def test_quotations_and_code_are_cut(tmp_path, capsys) -> None:
@@ -105,17 +101,11 @@ def test_quotations_and_code_are_cut(tmp_path, capsys) -> None:
 
 
 def test_as_an_export_a_folder_is_of_one_person(tmp_path) -> None:
-    files = {
-        "2004-05-14.md": "Mine.",
-        "b/draft.md": "---\ndraft: true\n---\nUnfinished.",
-        "guest.md": "---\nauthor: 'Bob'\n---\nHis.",
-    }
-    found = list(items(Files(write(tmp_path, **files)), ReaderSettings()))
-    assert [(item.author, item.text, item.left_out) for item in found] == [
-        ("", "Mine.", ""),
-        ("", "Unfinished.", "draft"),
-        ("Bob", "His.", ""),
-    ]
+    fronts = {"b/draft.md": "---\ndraft: true\n---\nUnfinished.", "guest.md": "---\nauthor: 'Bob'\n---\nHis."}
+    folder = write(tmp_path, **{"2004-05-14.md": "Mine."}, **fronts)
+    found = list(items(Files(folder), ReaderSettings()))
+    assert [item.author for item in found] == ["", "", "Bob"]
+    assert [(item.text, item.left_out) for item in found] == [("Mine.", ""), ("Unfinished.", "draft"), ("His.", "")]
     assert str(found[0].moment) == "2004-05-14 00:00:00"
 
 
@@ -219,10 +209,8 @@ def test_documents_are_built_of_a_folder(tmp_path) -> None:
     counts = build_documents(folder, open_reader("text_folder"), Cleaning(), out, dropped)
     assert (counts["kept"], counts["empty"], counts["duplicate_other_author"]) == (2, 1, 1)
     found = read_parquet(out, DOCUMENTS)
-    assert found[["author", "date", "text"]].to_numpy().tolist() == [
-        ["ann", "2004-05-14", "one two"],
-        ["bob", "", "three four"],
-    ]
+    rows = [["ann", "2004-05-14", "one two"], ["bob", "", "three four"]]
+    assert found[["author", "date", "text"]].to_numpy().tolist() == rows
 
 
 @pytest.mark.parametrize(

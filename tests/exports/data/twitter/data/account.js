@@ -1,9 +1,3 @@
 window.YTD.account.part0 = [
- {
-  "account": {
-   "username": "zoe_l",
-   "accountId": "1",
-   "accountDisplayName": "Zoë Lee"
-  }
- }
+ {"account": {"username": "zoe_l", "accountId": "1", "accountDisplayName": "Zoë Lee"}}
 ];
