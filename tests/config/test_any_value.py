@@ -1,13 +1,12 @@
 """Whatever stands at a key: the configuration can be planned, or one line names the key."""
 
 import copy
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tests.plan.conftest import ROOT, read
 
 from favor.config.resolve import resolve
 from favor.foundation.errors import UserError
@@ -15,8 +14,7 @@ from favor.plan import Planner
 
 pytestmark = pytest.mark.slow(3)
 
-ROOT = Path(__file__).resolve().parents[2]
-DEMO = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
+DEMO = read("config/config.yaml")
 
 
 def places(node, path=()) -> list[tuple[Any, ...]]:

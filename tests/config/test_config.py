@@ -4,15 +4,16 @@ import copy
 import datetime
 import json
 import os
-import re
 import typing
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from tests.exports.conftest import refusal
+from tests.plan.conftest import read
 
+from favor.config.availability import to_fetch
 from favor.config.checks import EMBEDDED_MINILM, MINILM_LAYERS
 from favor.config.configuration import Configuration
 from favor.config.experiments import ColdStart
@@ -23,8 +24,7 @@ from favor.foundation.section import Section
 from favor.lm.base import BaseModel
 from favor.scores.settings import Mauve, Scores
 
-ROOT = Path(__file__).resolve().parents[2]
-DEMO = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
+DEMO = read("config/config.yaml")
 POINT = {"label": "1", "experiment": "demo"}
 NEW_YEAR = datetime.date(2026, 1, 1)
 
@@ -67,6 +67,7 @@ def test_defaults_are_the_papers() -> None:
     assert config.evaluation.scores == Scores(mauve=Mauve(encoders=["s"]))
 
 
+# Bounds of single keys are in the tables of config/README.md, which test_reference.py holds to the models.
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
@@ -75,46 +76,32 @@ def test_defaults_are_the_papers() -> None:
         (".lora.rank", "8", "config key 'experiments.demo.lora.rank': expected integer, found '8'"),
         (".training.learning_rate", "2e-4", "write 2.0e-4"),
         (".training.learning_rate", float("inf"), "not a finite number"),
-        (".allocation.total_words", -5, "out of range"),
         ("release.date", "2026-02-30", "config key 'release.date': '2026-02-30' is not a day; write 'YYYY-MM-DD'"),
         ("release.licence", "CC BY", "'CC BY' is not an SPDX identifier; write one such as MIT or CC-BY-4.0"),
         ("experiments.logs", copy.deepcopy(DEMO["experiments"]["demo"]), "has a folder of that name"),
-        ("experiments.sweeps", copy.deepcopy(DEMO["experiments"]["demo"]), "has a folder of that name"),
         ("sweeps.s", {"points": [{**POINT, "experiment": "dem"}]}, "there is no 'dem'; did you mean 'demo'?"),
-        ("sweeps.s", {"points": [POINT] * 2}, "two points have one label"),
         ("sweeps.s", {"points": [{**POINT, "label": n} for n in "12"]}, "two points have one experiment"),
         ("sweeps.s", {"points": [{**POINT, "label": ""}]}, "'' is blank; fill it in"),
         ("sweeps.s", {"points": [{**POINT, "series": "mean"}]}, "point '1' needs a series and a value"),
         ("sweeps.s", {"points": []}, "[] is too short; give at least 1"),
         ("sweeps.s", {}, "config key 'sweeps.s.points' is missing; add it"),
-        (
-            "sweeps.s",
-            {"points": [POINT], "tables": ["imbalance-swep"]},
-            "sweeps.s.tables': there is no 'imbalance-swep'",
-        ),
+        ("sweeps.s", {"points": [POINT], "tables": ["imbalance-swep"]}, "s.tables': there is no 'imbalance-swep'"),
         ("sweeps.s", {"points": [POINT], "figure": ["auc"]}, "a figure draws what the sweep's tables score"),
         (".methods", {"shared": {"method": "favor"}}, "the name is taken"),
-        (".methods", {"source": {"method": "favor"}}, "the name is taken"),
         (".seeds", [0, 1], "0 stands for scores over all seeds"),
         (".tables", ["main_federated_results"] * 2, "names something twice"),
-        (".evaluation.encoders", ["minilm", "minilm"], "names something twice"),
         ("encoders.style", {"kind": "luar"}, "for the role of an encoder; choose another name"),
         ("corpora.demo.words", "unicod", "unicode"),
         ("corpora.demo.encoding", "utf-99", "unknown encoding"),
         ("corpora.demo.encoding", "rot13", "'rot13' is not a text encoding; name one"),
-        ("corpora.demo.encoding", "base64", "not a text encoding"),
         ("corpora.demo.path", "posts.csv", "corpora.demo.path': the corpus is generated ('demo'), so no file is read"),
         ("corpora.demo.demo", {"minimum_posts": 50, "maximum_posts": 49}, "49 is less than minimum_posts, 50"),
-        ("corpora.demo.seed", 2**31, "it must be at most 2147483647"),
-        ("corpora.demo.seed", -1, "it must be at least 0"),
         ("corpus_path", "/data/blogtext.csv", "the demo generates its corpus; add --configfile config/blogtext.yaml"),
         (".seeds", [1, 2**31], "experiments.demo.seeds[1]': 2147483648 is out of range"),
-        (".allocation.total_words", 10**19, "it must be at most 1000000000000"),
         (".federation.rounds", 10**19, "it must be at most 10000"),
         (".clients", 1, "experiments.demo.clients': 1 is out of range; it must be at least 2"),
         (".skip_clients", 11, "11 of 12 clients are skipped, but at least 2 must take part"),
         ("results", "a\0b", "cannot be a results folder"),
-        ("results", "a\nb", "cannot be a results folder"),
         ("experiments", {"e" * 65: {}}, "a name is up to 64 lower-case letters"),
         ("corpora.demo.encoding", "utf\0", "name one that Python knows"),
         ("corpora.demo.columns", {"txt": "body"}, "did you mean 'text'?"),
@@ -130,7 +117,6 @@ def test_defaults_are_the_papers() -> None:
         (".title", " ", "experiments.demo.title': ' ' is blank; fill it in"),
         ("base_models.tiny.title", "", "'' is blank; fill it in"),
         (".title", "\ud800", "experiments.demo.title': '\\ud800' holds half a character"),
-        (".training.learning_rate", 1e300, "1e+300 is out of range; it must be at most 1"),
         ("encoders.asce_a.training.head_learning_rate", -1.0, "out of range; it must be more than 0"),
         (".training.clip_norm", 1e300, "training.clip_norm': 1e+300 is out of range"),
         (".training.clip_norm", 1e-300, "clip_norm': 1e-300 is too near 0 to be told from it"),
@@ -139,21 +125,13 @@ def test_defaults_are_the_papers() -> None:
         (".methods.favor", {"lambda_align": 10**400}, "lambda_align': 1000000000"),
         (".participation", 2, "unknown config key 'experiments.demo.participation'"),
         (".federation.participation", 2, "unknown config key 'experiments.demo.federation.participa"),
-        ("corpora.demo.roles.clients", 10**9, "roles.clients': 1000000000 is out of range; it must be at most 1000000"),
-        ("corpora.demo.roles.clients", 0, "roles.clients': 0 is out of range; it must be at least 2"),
         ("corpora.demo.roles.asce_b", 0, "0 authors wanted, but corpora.demo.roles.asce_b is 0"),
-        ("corpora.demo.demo.authors", 10**12, "it must be at most 1000000"),
         ("corpora.demo.filters", {"languages": ["EN"]}, "'EN' does not have the form ^[a-z]{2,3}$; correct it"),
         (".generation.minimum_words", 65, "no output of 64 tokens has 65 words; lower it"),
         (".methods.favor.generation.temperature", "hot", "favor.generation.temperature': expected number, found 'hot'"),
-        (
-            ".methods.favor.generation.temperature",
-            -1,
-            "generation.temperature': -1 is out of range; it must be at least 0",
-        ),
+        (".methods.favor.generation.temperature", -1, "temperature': -1 is out of range; it must be at least 0"),
         ("encoders.minilm.options", {"maximum_token": 64}, "options': there is no 'maximum_token'; did you mean 'max"),
         ("encoders.minilm.options", {"maximum_tokens": "64"}, "maximum_tokens': expected integer, found '64'"),
-        ("encoders.minilm.options", {"maximum_tokens": True}, "maximum_tokens': expected integer, found true"),
         ("encoders.asce_a.options", {"batchsize": 8}, "options': there is no 'batchsize'; did you mean 'batch_size'"),
         ("encoders.stylometry.options", {"foldr": "a"}, "options': there is no 'foldr'; did you mean 'folder'"),
         ("encoders.minilm.options", {"batch_size": 0}, "batch_size': 0 is out of range; it must be at least 1"),
@@ -161,10 +139,10 @@ def test_defaults_are_the_papers() -> None:
         (".evaluation.bertscore.model", "", "bertscore.model': '' is blank"),
         (".evaluation.bertscore.layer", 7, "bertscore.layer': 7, but 'embedded-minilm' has 6 layers"),
         (".alignment.minimum_tokens", 129, "no piece of 128 tokens (training.max_length) has 129"),
-        ("base_models.tiny.pretrain.layers", 10**6, "layers': 1000000 is out of range; it must be at most 1000"),
-        ("threads.scoring", 10**9, "threads.scoring': 1000000000 is out of range; it must be at most 1024"),
         ("report.unranked", ["feddpa_dinamic"], "did you mean 'feddpa_dynamic'?"),
-        (".lora.rank", 0, "out of range"),
+        (".lora.target_modules", ["q_prj"], "did you mean 'q_proj'?"),
+        (".evaluation.scores", {"verification": {"variants": "abc"}}, "variants': expected list, found 'abc'"),
+        ("base_models.tiny", {"source": "./no-such"}, "no model in no-such (config.json is missing)"),
         (".protocol", "papr", "'papr' is not possible; did you mean 'paper'?"),
         (".seeds", [1, 1], "names something twice"),
         (".corpus", "dem", "there is no 'dem'; did you mean 'demo'?"),
@@ -177,8 +155,6 @@ def test_defaults_are_the_papers() -> None:
         (".methods", {"favor": {"method": None}}, "methods.favor.method': expected text, found None"),
         (".methods", {"favr": {}}, "there is no 'favr'; did you mean 'favor'?"),
         (".evaluation.scores", {"muave": {}}, "scores.muave'; did you mean 'mauve'?"),
-        (".evaluation.scores.mauve.kmeans_seeds", [2**40], "mauve.kmeans_seeds[0]': 1099511627776 is out of range; it"),
-        (".evaluation.scores.mauve.kmeans_seeds", [], "mauve.kmeans_seeds': [] is too short; give at least 1"),
         (".evaluation.scores.mauve", {"encoders": ["ministerm"]}, "did you mean 'minilm'?"),
         (".evaluation.scores.mauve.encoders", "asce_a", "expected list or null, found 'asce_a'"),
         (".evaluation.scores", {"mauve": {"seeds": [1]}}, "did you mean 'kmeans_seeds'?"),
@@ -203,14 +179,10 @@ def test_defaults_are_the_papers() -> None:
         (".studies.judges", {"model": "local", "base_model": "small"}, "judges.base_model': there is no 'small'"),
         (".studies.judges", {"model": "remote"}, "'remote' is not possible"),
         (".studies.judges", {"api_key": "sk-1"}, "unknown config key 'experiments.demo.studies.judges.api_key'"),
-        (".studies.judges", {"maximum_requests": -1}, "out of range"),
     ],
 )
 def test_a_wrong_key_or_an_impossible_combination_is_named(path, value, message) -> None:
-    with pytest.raises(UserError) as caught:
-        resolve(changed(path, value))
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)
+    assert message in refusal(resolve, changed(path, value))
 
 
 @pytest.mark.parametrize(
@@ -227,8 +199,7 @@ def test_points_of_a_sweep_are_told_from_one_another(points, message) -> None:
     named = zip(points, ("demo", "other"), strict=True)
     entries = [{"label": label, "value": value, "experiment": name} for (label, value), name in named]
     config["sweeps"] = {"s": {"points": entries}}
-    with pytest.raises(UserError, match=re.escape(message)):
-        resolve(config)
+    assert message in refusal(resolve, config)
 
 
 def test_the_embedded_model_has_the_layers_that_the_check_counts() -> None:
@@ -236,13 +207,15 @@ def test_the_embedded_model_has_the_layers_that_the_check_counts() -> None:
     assert json.loads(config.read_text())["num_hidden_layers"] == MINILM_LAYERS
 
 
-def test_a_layer_that_a_local_bertscore_model_does_not_have_is_refused(tmp_path) -> None:
+def test_a_local_bertscore_model_is_there_and_has_the_layer(tmp_path) -> None:
     (tmp_path / "config.json").write_text('{"num_hidden_layers": 12}')
     config = changed(".evaluation.bertscore", {"model": str(tmp_path), "layer": 12})
     assert resolve(config).experiments["demo"].evaluation.bertscore.layer == 12
     config["experiments"]["demo"]["evaluation"]["bertscore"]["layer"] = 13
     with pytest.raises(UserError, match=r"bertscore.layer': 13, but .* has 12 layers; lower it"):
         resolve(config)
+    none = resolve(changed(".evaluation.bertscore.model", "./no/folder"))
+    assert "'experiments.demo.evaluation.bertscore.model': there is no folder './no/folder'" in refusal(to_fetch, none)
 
 
 def test_words_that_are_single_letters_may_be_more_than_the_tokens() -> None:
@@ -257,8 +230,7 @@ def test_a_reader_brings_its_own_encoding_and_what_it_excludes() -> None:
     stories = changed("corpora.demo.demo.shape", "mythos")
     stories["corpora"]["demo"]["reader"] = "mythos"
     corpus = resolve(stories).corpora["demo"]
-    assert "[deleted]" in corpus.excluded_authors
-    assert "AutoModerator" in corpus.excluded_authors
+    assert {"[deleted]", "AutoModerator"} <= set(corpus.excluded_authors)
     assert "[removed]" in corpus.excluded_texts
     stories["corpora"]["demo"]["excluded_authors"] = []
     assert resolve(stories).corpora["demo"].excluded_authors == []
@@ -266,8 +238,7 @@ def test_a_reader_brings_its_own_encoding_and_what_it_excludes() -> None:
     files["corpora"]["demo"] |= {"reader": "blog_xml", "path": "."}
     assert resolve(files).corpora["demo"].encoding == "cp1252"
     files["corpora"]["demo"]["columns"] = {"text": "body"}
-    with pytest.raises(UserError, match="the reader 'blog_xml' does not read it; its source has no columns"):
-        resolve(files)
+    assert "the reader 'blog_xml' does not read it; its source has no columns" in refusal(resolve, files)
 
 
 @pytest.mark.parametrize(
@@ -293,8 +264,7 @@ def test_a_corpus_path_is_taken_by_the_corpus_without_one_and_by_no_other(tmp_pa
     config["corpus_path"] = str(tmp_path)
     assert resolve(config).corpora["demo"].path == str(tmp_path)
     config["corpora"]["demo"]["path"] = str(tmp_path.parent)
-    with pytest.raises(UserError, match="'corpus_path': nothing reads it: every corpus has a path of its own"):
-        resolve(config)
+    assert "'corpus_path': nothing reads it: every corpus has a path of its own" in refusal(resolve, config)
 
 
 def sections(model=Configuration, where="") -> Iterator[tuple[str, type[BaseModel]]]:
@@ -325,23 +295,15 @@ def test_judges_rate_the_papers_methods_that_are_run_and_compare_favor_with_ditt
     assert resolve(DEMO).experiments["demo"].studies.judges is None
     judges = resolve(changed(".studies.judges", {})).experiments["demo"].studies.judges
     assert judges.methods == ["fedavg", "fedprox", "pfedme", "ditto", "feddpa", "favor"]
-    assert judges.voice == ["favor", "ditto"]
-    assert judges.judgements == 2
-    assert judges.base_model == "tiny"
+    assert (judges.voice, judges.judgements, judges.base_model) == (["favor", "ditto"], 2, "tiny")
 
 
 def cold(**changes) -> dict[str, Any]:
     """The demo with a cold start of four clients after the first eight."""
     config = changed("experiments.source", {"extends": "demo", "clients": 8})
-    config["experiments"]["cold"] = {
-        "extends": "demo",
-        "skip_clients": 8,
-        "clients": 4,
-        "cold_start": {"shared_from": "source"},
-        "federation": {"clients_per_round": 4},
-        "methods": {"cold_start": {}},
-        **changes,
-    }
+    config["experiments"]["cold"] = {"extends": "demo", "skip_clients": 8, "clients": 4, "methods": {"cold_start": {}}}
+    config["experiments"]["cold"] |= {"cold_start": {"shared_from": "source"}, "federation": {"clients_per_round": 4}}
+    config["experiments"]["cold"] |= changes
     return config
 
 
@@ -365,12 +327,10 @@ def test_a_cold_start_takes_the_first_seed_of_the_experiment_it_begins_with() ->
     ],
 )
 def test_impossible_cold_starts_are_refused(changes, message) -> None:
-    with pytest.raises(UserError, match=re.escape(message)):
-        resolve(cold(**changes))
+    assert message in refusal(resolve, cold(**changes))
 
 
 def with_table(folder, path="mine.csv", **corpus) -> dict[str, Any]:
-    """The demo with a table beside its corpus."""
     (folder / path).write_text("author;text;date\n")
     return changed("corpora.mine", {"reader": "table", "path": str(folder / path), **corpus})
 
@@ -379,7 +339,6 @@ def with_table(folder, path="mine.csv", **corpus) -> dict[str, Any]:
     ("corpus", "message"),
     [
         ({"separator": ";;"}, "corpora.mine.separator"),
-        ({"separator": " "}, "corpora.mine.separator"),
         ({"reader": "blog_xml", "separator": ";"}, "corpora.mine.separator': its source has no such sign"),
         ({"path": "mine.jsonl", "separator": ";"}, "corpora.mine.separator': its source has no such sign"),
         ({"date_format": "dd.mm.yyyy"}, "corpora.mine.date_format': 'dd.mm.yyyy' names no day; give day, month"),
@@ -387,10 +346,7 @@ def with_table(folder, path="mine.csv", **corpus) -> dict[str, Any]:
     ],
 )
 def test_impossible_separators_and_forms_of_dates(tmp_path, corpus, message) -> None:
-    with pytest.raises(UserError) as error:
-        resolve(with_table(tmp_path, **corpus))
-    assert message in str(error.value)
-    assert "\n" not in str(error.value)
+    assert message in refusal(resolve, with_table(tmp_path, **corpus))
 
 
 def test_a_separator_and_a_form_of_dates_are_taken(tmp_path) -> None:

@@ -9,20 +9,15 @@ from snakemake.utils import update_config
 
 from favor.config.resolve import resolve
 
-ROOT = Path(__file__).resolve().parents[2]
-CONFIG = ROOT / "config"
+CONFIG = Path(__file__).resolve().parents[2] / "config"
 
 
 def over(study) -> str:
-    """The configuration that a study is laid over."""
     return "blogtext_small" if "extends: blogtext_small" in study.read_text() else "blogtext"
 
 
 RUNS = [
-    [CONFIG / "config.yaml"],
-    [CONFIG / "blogtext.yaml"],
-    [CONFIG / "blogtext_small.yaml"],
-    [CONFIG / "mythos.yaml"],
+    *([CONFIG / f"{name}.yaml"] for name in ("config", "blogtext", "blogtext_small", "mythos")),
     [CONFIG / "config.yaml", *sorted((CONFIG / "demo").glob("*.yaml"))],
     *([CONFIG / f"{over(study)}.yaml", study] for study in sorted((CONFIG / "studies").glob("*.yaml"))),
 ]

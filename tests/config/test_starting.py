@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 import yaml
 from gguf import GGUFWriter
+from tests.exports.conftest import refusal
 
 from favor.config.files import read_files
 from favor.config.resolve import resolve
@@ -46,9 +47,11 @@ def posts(authors=8, each=12, words=160) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["id", "writer", "sex", "topic", "date", "text"])
 
 
-def write_gguf(path) -> None:
+def write_gguf(path, licence="") -> None:
     """A file of one tensor, whose header says what a configuration is checked against."""
     writer = GGUFWriter(path, "llama")
+    if licence:
+        writer.add_license(licence)
     writer.add_context_length(2048)
     writer.add_token_list(["a", "b"])
     writer.add_tensor("token_embd.weight", np.ones((4, 8), dtype=np.float32))
@@ -59,7 +62,6 @@ def write_gguf(path) -> None:
 
 
 def letters(folder, frame=None, **options) -> Path:
-    """Write posts as a CSV."""
     (posts() if frame is None else frame).to_csv(folder / "letters.csv", index=False, **options)
     return folder / "letters.csv"
 
@@ -113,13 +115,12 @@ def test_corpus_experiment_and_results_are_named_after_the_data(tmp_path, name, 
 @pytest.mark.parametrize("nested", ["jsonl", "parquet"])
 def test_what_an_object_holds_is_a_column_with_a_dotted_name(tmp_path, nested) -> None:
     """Tweets have their author in an object. Times since 1970 are dates, which pandas stores as floating point."""
-    frame = posts().assign(created_utc=[1.2e9 + 86400.0 * row for row in range(96)])
-    frame["user"] = [{"screen_name": writer, "about": {"site": "x"}} for writer in frame["writer"]]
-    frame = frame.drop(columns=["writer", "date", "topic", "sex"]).rename(columns={"text": "full_text"})
+    frame = posts()[["id", "text"]].rename(columns={"text": "full_text"})
+    frame["created_utc"] = [1.2e9 + 86400.0 * row for row in range(96)]
+    frame["user"] = [{"screen_name": writer, "about": {"site": "x"}} for writer in posts()["writer"]]
     path = tmp_path / f"tweets.{nested}"
     frame.to_parquet(path) if nested == "parquet" else frame.to_json(path, orient="records", lines=True)
-    config = started(path, tmp_path)
-    corpus = config["corpora"]["own"]
+    corpus = started(path, tmp_path)["corpora"]["own"]
     columns = {"text": "full_text", "author": "user.screen_name", "date": "created_utc"}
     assert (corpus["columns"], corpus["date_format"]) == (columns, "seconds")
     settings = ReaderSettings(columns=columns, date_format="seconds")
@@ -138,8 +139,8 @@ def test_a_csv_without_a_header_is_found_out(tmp_path, columns) -> None:
 
 def test_a_folder_of_a_text_file_per_post_and_of_another_encoding(tmp_path, capsys) -> None:
     """One old file among new ones: the others stay what they are."""
-    for number, row in enumerate(posts().itertuples()):
-        file = tmp_path / "letters" / row.writer / f"{number}.txt"
+    for row in posts().itertuples():
+        file = tmp_path / "letters" / row.writer / f"{row.Index}.txt"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(f"Café. {row.text}")
     assert started(tmp_path / "letters", tmp_path / "new")["corpora"]["own"]["reader"] == "text_folder"
@@ -176,9 +177,7 @@ def test_what_is_no_table_here_has_a_remedy(tmp_path, name, line) -> None:
 
 def test_the_remedy_for_a_file_of_arrow_works(tmp_path) -> None:
     posts().to_feather("posts.feather")
-    with pytest.raises(UserError, match="Arrow is not read") as said:
-        started(tmp_path / "posts.feather", tmp_path)
-    exec(str(said.value).split("in Python: ")[1])
+    exec(refusal(started, tmp_path / "posts.feather", tmp_path).split("Arrow is not read; ")[1].split("in Python: ")[1])
     assert pd.read_parquet("posts.parquet").equals(posts())
 
 
@@ -189,9 +188,9 @@ def test_what_every_row_has_another_of_is_no_topic(tmp_path) -> None:
 
 
 def test_json_lines_with_numbers_lists_and_iso_dates(tmp_path) -> None:
-    path = tmp_path / "letters.jsonl"
-    table = posts().assign(writer=lambda frame: frame["writer"].str[1:].astype(int) + 7, date="2019-02-03")
-    table.assign(tags=[["a"]] * 96, score=0.5).to_json(path, orient="records", lines=True)
+    path, numbers = tmp_path / "letters.jsonl", posts()["writer"].str[1:].astype(int) + 7
+    table = posts().assign(writer=numbers, date="2019-02-03", tags=[["a"]] * 96, score=0.5)
+    table.to_json(path, orient="records", lines=True)
     corpus = started(path, tmp_path)["corpora"]["own"]
     assert corpus["columns"]["author"] == "writer"
     assert "date_format" not in corpus
@@ -209,13 +208,10 @@ def test_parquet_with_dates_of_its_own_and_nothing_that_names_the_author(tmp_pat
 def test_a_folder_with_an_export_per_author(tmp_path) -> None:
     """Mail, which begins with "From "; what is one export alone is one author's."""
     for author, rows in posts().groupby("writer"):
-        mails = [
-            f"From a@b Thu Jan  1 00:00:00 2019\nFrom: {author}@example.org\nSubject: {number}\n\n{row.text}\n"
-            for number, row in enumerate(rows.itertuples())
-        ]
+        head = f"From a@b Thu Jan  1 00:00:00 2019\nFrom: {author}@example.org\n\n"
         file = tmp_path / "mails" / f"{author}.mbox"
         file.parent.mkdir(exist_ok=True)
-        file.write_text("\n".join(mails))
+        file.write_text("\n".join(f"{head}{text}\n" for text in rows["text"]))
     assert started(tmp_path / "mails", tmp_path)["corpora"]["own"]["reader"] == "mbox"
     with pytest.raises(UserError, match=r"1 of 1 authors .*what 'favor voice' is for$"):
         started(tmp_path / "mails" / "w1.mbox", tmp_path / "other")
@@ -234,21 +230,17 @@ def write_chat(path, form, first, days=14) -> None:
 
 def test_the_order_of_dates_of_whatsapp_is_found_or_asked_for(tmp_path) -> None:
     """A date that exists in one order tells it, and so does a chat that would go back in time in the others."""
-    for number, (form, first, found) in enumerate(
-        (
-            ("%m/%d/%y", date(2023, 4, 13), "%m/%d/%Y"),
-            ("%d.%m.%y", date(2011, 3, 28), "%d.%m.%Y"),  # 2028 to 2001 where years were first
-            ("%Y/%m/%d", date(2023, 1, 1), "%Y-%m-%d"),
-        )
+    path = tmp_path / "chat.txt"
+    for form, first, found in (
+        ("%m/%d/%y", date(2023, 4, 13), "%m/%d/%Y"),
+        ("%d.%m.%y", date(2011, 3, 28), "%d.%m.%Y"),  # 2028 to 2001 where years were first
+        ("%Y/%m/%d", date(2023, 1, 1), "%Y-%m-%d"),
     ):
-        path = tmp_path / f"chat{number}.txt"
         write_chat(path, form, first)
-        corpus = started(path, tmp_path / str(number))["corpora"]["own"]
+        corpus = started(path, tmp_path / found[:2])["corpora"]["own"]
         assert (corpus["reader"], corpus["date_format"]) == ("whatsapp", found)
-    path = tmp_path / "either.txt"
     write_chat(path, "%d/%m/%y", date(2023, 4, 1), days=12)
-    asked = r"either.txt: dates of WhatsApp may be dmy or mdy .*; give --date-format, such as"
-    with pytest.raises(UserError, match=asked):
+    with pytest.raises(UserError, match=r"chat.txt: dates of WhatsApp may be dmy or mdy .*; give --date-format"):
         started(path, tmp_path / "either")
     assert not (tmp_path / "either" / "own.yaml").exists()
     corpus = started(path, tmp_path / "given", date_format="%d/%m/%y")["corpora"]["own"]
@@ -262,12 +254,9 @@ def test_the_form_of_a_tables_dates_can_be_given(tmp_path, capsys) -> None:
     assert said in capsys.readouterr().err
     corpus = started(path, tmp_path / "given", date_format="%d/%m/%Y")["corpora"]["own"]
     assert (corpus["columns"]["date"], corpus["date_format"]) == ("date", "%d/%m/%Y")
-    for form, problem in (
-        ("%d.%m.%Y", "date: dates such as 03/04/2019 are of another form"),
-        ("%H", "--date-format '%H' names no day"),
-    ):
-        with pytest.raises(UserError, match=problem):
-            started(path, tmp_path / form, date_format=form)
+    said = refusal(started, path, tmp_path / "other", date_format="%d.%m.%Y")
+    assert "date: dates such as 03/04/2019 are of another form" in said
+    assert "--date-format '%H' names no day" in refusal(started, path, tmp_path / "hours", date_format="%H")
 
 
 def test_dates_of_mails_and_feeds_make_a_configuration(tmp_path) -> None:
@@ -291,7 +280,6 @@ def test_whole_numbers_with_decimals_are_authors(tmp_path) -> None:
 
 
 def test_what_cannot_be_resolved_is_not_written(tmp_path, monkeypatch) -> None:
-    """So that it can be tried again."""
     path = letters(tmp_path)
 
     def refuse(config) -> None:
@@ -384,6 +372,7 @@ def test_what_is_no_corpus_is_refused(tmp_path) -> None:
     floats = posts().assign(writer=lambda frame: frame["writer"].str[1:].astype(float))[["writer", "text"]]
     floats = floats.to_json(orient="records", lines=True).encode()
     nobody = posts()[["date", "text"]].assign(date=range(96)).to_csv(index=False).encode()
+    one = posts(authors=1)[["writer", "text"]].to_csv(index=False).encode()
     for name, content, problem in (
         ("none.csv", None, "file not found"),
         ("notes/a.csv", b"a\n1\n", "name one table"),
@@ -392,11 +381,7 @@ def test_what_is_no_corpus_is_refused(tmp_path) -> None:
         ("nul.csv", b"\0" * 1000, "has no row below the names of its columns"),
         ("nobody.csv", nobody, "no column names authors .*; its columns are date, text"),
         ("floats.jsonl", floats, "no column names authors .* such as 123.0 count as none"),
-        (
-            "one.csv",
-            posts(authors=1)[["writer", "text"]].to_csv(index=False).encode(),
-            "'writer' has one author, whose voice is",
-        ),
+        ("one.csv", one, "'writer' has one author, whose voice is"),
         ("titled.csv", b"My posts\n\nauthor,text\nann,hello\n", "its first line is not the names of columns: row 1"),
         ("picture.png", b"\x89PNG", "neither a table .* nor an export"),
         ("empty/.keep", b"", "holds no folder of text files per author"),
@@ -408,8 +393,7 @@ def test_what_is_no_corpus_is_refused(tmp_path) -> None:
         with pytest.raises(UserError, match=problem):
             look_at(path if path.parent == tmp_path else path.parent, Splitting(minimum_posts=10))
     (tmp_path / "own.yaml").touch()
-    with pytest.raises(UserError, match="exists; name another file"):
-        command.run(tmp_path / "few.csv", tmp_path / "own.yaml", tmp_path)
+    assert "exists; name another file" in refusal(command.run, tmp_path / "few.csv", tmp_path / "own.yaml", tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -425,11 +409,7 @@ def test_what_is_no_corpus_is_refused(tmp_path) -> None:
         (["2004/05/14 09:30"], "%Y/%m/%d %H:%M", ""),
         (["14.05.2004"] * 2 + ["5/14/2004"] * 2, None, "several forms, such as 14.05.2004 and 5/14/2004; write all in"),
         (["2004-05-14", "14.05.2004"], None, "50 % of its dates are read, 90 % are asked for, and others are such as"),
-        (
-            ["12,May,2004"] * 3 + ["02,Maio,2004"],
-            None,
-            "75 % of its dates are read, 90 % are asked for, and others are such as 02,Maio,2004; correct them",
-        ),
+        (["12,May,2004"] * 3 + ["02,Maio,2004"], None, "75 % of its dates are read, .* such as 02,Maio,2004; correct"),
         ([], None, "holds no dates"),
         # Two of 22 rows are not read, though they are two of three values.
         (["2019-02-03"] * 20 + ["15,mars,2003", "20,mars,2003"], None, ""),
@@ -438,20 +418,15 @@ def test_what_is_no_corpus_is_refused(tmp_path) -> None:
 def test_the_form_of_dates(dates, form, problem) -> None:
     found, why = form_of(Counter(dates))
     assert found == form
-    assert problem in why
-    assert bool(problem) == bool(why)
+    assert re.search(problem, why) if problem else why == ""
 
 
 def test_a_name_counts_before_content_and_content_before_nothing() -> None:
     """Of two columns that may be authors, the one of the commoner name; a text needs five words per row."""
-    rows = [
-        {"user": f"u{n % 4}", "name": f"n{n % 6}", "note": "so few", "body": "five words are in here"}
-        for n in range(24)
-    ]
-    roles = roles_of(look(rows), "a.csv")
+    words = {"note": "so few", "body": "five words are in here"}
+    roles = roles_of(look([{"user": f"u{n % 4}", "name": f"n{n % 6}", **words} for n in range(24)]), "a.csv")
     assert (roles.columns, roles.guessed) == ({"text": "body", "author": "user"}, [])
-    with pytest.raises(UserError, match="no column names authors"):
-        roles_of({"body": Column(words=50, rows=10)}, "a.csv")
+    assert "no column names authors" in refusal(roles_of, {"body": Column(words=50, rows=10)}, "a.csv")
 
 
 def test_sizes_by_hand() -> None:

@@ -4,11 +4,11 @@ import copy
 import json
 from functools import reduce
 from operator import getitem
-from pathlib import Path
 
 import pytest
-import yaml
 from snakemake.utils import update_config
+from tests.exports.conftest import refusal
+from tests.plan.conftest import read
 
 from favor.config.configuration import Configuration
 from favor.config.resolve import resolve
@@ -19,8 +19,7 @@ from favor.lm.settings import LanguageModel
 from favor.paper.names import released_methods
 from favor.studies.settings import COLLABORATIVE
 
-ROOT = Path(__file__).resolve().parents[2]
-STUDIES = yaml.safe_load((ROOT / "tests" / "data" / "studies.yaml").read_text())
+STUDIES = read("tests/data/studies.yaml")
 
 
 def resolved(probes=(), micro=()) -> Configuration:
@@ -51,8 +50,7 @@ def test_outputs_made_alike_are_taken() -> None:
     ],
 )
 def test_others_are_refused(probes, message) -> None:
-    with pytest.raises(UserError, match=message):
-        resolved(probes)
+    assert message in refusal(resolved, probes)
 
 
 def test_prompted_outputs_are_taken_where_they_were_prompted_alike() -> None:
@@ -85,18 +83,14 @@ def test_what_does_not_go_together_is_refused(path, value, message) -> None:
     config["experiments"]["other"] = {**config["experiments"]["micro"], "title": "Other"}
     *parents, key = path.split(".")
     reduce(getitem, parents, config)[key] = value
-    with pytest.raises(UserError, match=message):
-        resolve(config)
+    assert message in refusal(resolve, config)
 
 
 def test_a_context_is_known_from_the_configuration_or_a_local_folder(tmp_path) -> None:
-    def known_context(**model) -> int | None:
-        return LanguageModel(**model).known_context()
-
-    assert known_context(pretrain={"corpus": "c", "context_length": 96}) == 96
     (tmp_path / "config.json").write_text(json.dumps({"max_position_embeddings": 77}))
-    assert known_context(source=str(tmp_path)) == 77
-    assert known_context(source="owner/model") is None
+    pretrained = {"pretrain": {"corpus": "c", "context_length": 96}}
+    models = (pretrained, {"source": str(tmp_path)}, {"source": "owner/model"})
+    assert [LanguageModel(**model).known_context() for model in models] == [96, 77, None]
 
 
 def test_lengths_fit_the_context_of_a_model_in_a_folder(tmp_path) -> None:
@@ -106,21 +100,12 @@ def test_lengths_fit_the_context_of_a_model_in_a_folder(tmp_path) -> None:
     assert micro["training"]["max_length"] <= 77
     config["base_models"][micro["base_model"]] = {"source": str(tmp_path)}
     micro["training"]["max_length"] = 78
-    with pytest.raises(UserError, match="78 tokens exceed the model's context of 77; lower it"):
-        resolve(config)
+    assert "78 tokens exceed the model's context of 77; lower it" in refusal(resolve, config)
 
 
 def test_judged_by_default_are_the_methods_of_the_release_that_federate() -> None:
     federating = [name for name in released_methods() if declared_method(name).federates]
     assert list(COLLABORATIVE) == federating  # the configuration is read before any method, so it holds their names
-
-
-def demo(study) -> dict:
-    """The demo's configuration with a study laid over it."""
-    raw: dict = {}
-    for name in ("config.yaml", f"demo/{study}.yaml"):
-        update_config(raw, yaml.safe_load((ROOT / "config" / name).read_text()))
-    return raw
 
 
 @pytest.mark.parametrize(
@@ -136,15 +121,15 @@ def demo(study) -> dict:
 )
 def test_what_was_made_on_another_draw_of_the_authors_is_refused(changes, key) -> None:
     """Under another seed of the corpus an encoder's author may be a client."""
-    raw = demo("corpus_seed")
+    raw = read("config/config.yaml", "config/demo/corpus_seed.yaml")
     resolve(copy.deepcopy(raw))
     update_config(raw["experiments"]["draw_2"], changes)
-    with pytest.raises(UserError) as error:
-        resolve(raw)
-    assert "experiments.draw_2': its corpus is 'demo_2'" in str(error.value)
-    assert key in str(error.value)
+    said = refusal(resolve, raw)
+    assert "experiments.draw_2': its corpus is 'demo_2'" in said
+    assert key in said
 
 
 def test_an_encoder_of_another_corpus_is_taken() -> None:
     """Other posts, other authors: the BlogText encoder is the second opinion on stories."""
-    assert "asce_a" in resolve(demo("domain_studies")).experiments["stories"].evaluation.encoders
+    raw = read("config/config.yaml", "config/demo/domain_studies.yaml")
+    assert "asce_a" in resolve(raw).experiments["stories"].evaluation.encoders
