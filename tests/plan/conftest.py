@@ -1,7 +1,5 @@
 """Planners of the configurations in the repository, and of changed copies of them."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The planner is light, since every cluster job reads it again, and so is the command."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 
@@ -9,14 +7,8 @@ HEAVY = ("pandas", "pyarrow", "torch", "transformers", "snakemake")
 
 
 def printed(program, repository) -> list[str]:
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=repository,
-        env={"PYTHONPATH": "src", "PATH": "/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command, environment = [sys.executable, "-c", program], {"PYTHONPATH": "src", "PATH": "/usr/bin:/bin"}
+    done = subprocess.run(command, cwd=repository, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.split()
 

@@ -1,7 +1,5 @@
 """Every key that names a file or folder of this machine: what is there is a parameter of the jobs that read it."""
 
-from __future__ import annotations
-
 import os
 from operator import attrgetter
 from pathlib import Path
@@ -46,7 +44,6 @@ KEYS = [
 
 
 def filled(value, path) -> Any:
-    """A value with the path in it."""
     if isinstance(value, dict):
         return {key: filled(item, path) for key, item in value.items()}
     return str(path) if value == "{path}" else value
@@ -58,6 +55,10 @@ def merged(section, values) -> None:
             merged(section[key], value)
         else:
             section[key] = value
+
+
+def rule_of(files, **params) -> SimpleNamespace:
+    return SimpleNamespace(input=InputFiles(files), output=InputFiles(), params=SimpleNamespace(**params))
 
 
 @pytest.mark.parametrize(("key", "values", "file", "job"), KEYS)
@@ -83,10 +84,8 @@ def test_what_a_key_names_is_part_of_the_job(plan, tmp_path, monkeypatch, key, v
         stage = job.removeprefix("cfg of ")
         function = attrgetter(job)(planner) if stage == job else planner.settings_of(stage)
         identities = FileIdentities(tmp_path / "record.json")
-        rule = SimpleNamespace(input=InputFiles([function]), output=InputFiles(), params=SimpleNamespace())
-        if stage != job:
-            rule = SimpleNamespace(input=InputFiles(), output=InputFiles(), params=SimpleNamespace(cfg=function))
-        else:  # times decide nothing
+        rule = rule_of([], cfg=function) if stage != job else rule_of([function])
+        if stage == job:  # times decide nothing
             value = function(wildcards)
             assert all(is_flagged(each, "ancient") for each in ([value] if isinstance(value, str) else value))
         inputs = JobInputs("results", local_paths(planner.config), identities)
@@ -107,11 +106,7 @@ def test_what_a_key_names_is_part_of_the_job(plan, tmp_path, monkeypatch, key, v
 
 def test_files_of_the_workflow_are_none_of_them(plan) -> None:
     planner = plan("tests/data/micro.yaml")
-    rule = SimpleNamespace(
-        input=InputFiles([planner.project.base_files, "results/x.parquet"]),
-        output=InputFiles(),
-        params=SimpleNamespace(),
-    )
+    rule = rule_of([planner.project.base_files, "results/x.parquet"])
     files = JobInputs("results", {"elsewhere"}, FileIdentities(Path("none.json")))
     assert files.parameters(rule)["local_files"](EXPERIMENT) == ("local_files", {})
 
@@ -167,9 +162,9 @@ def test_a_file_that_changes_while_a_run_is_on_ends_the_job_that_reads_it(tmp_pa
 
 
 def test_planning_looks_at_many_files_without_reading_them(tmp_path, monkeypatch) -> None:
-    for number in range(500):
-        (tmp_path / "posts" / f"{number}.txt").parent.mkdir(exist_ok=True)
-        (tmp_path / "posts" / f"{number}.txt").write_text("words " * 100)
+    (tmp_path / "posts").mkdir()
+    for number in range(50):
+        (tmp_path / "posts" / f"{number}.txt").write_text("words")
     first = FileIdentities(tmp_path / "record.json")
     digest = first.of(str(tmp_path / "posts"))
     first.write()

@@ -1,7 +1,5 @@
 """A configuration that needs packages of an extra says so before anything runs."""
 
-from __future__ import annotations
-
 import re
 from importlib import util
 

@@ -1,7 +1,5 @@
 """What the jobs before training read of the configuration."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest
@@ -29,9 +27,8 @@ def test_needs_of_every_experiment_are_measured_and_a_study_makes_no_new_roster(
 )
 def test_prompts_decide_on_the_roster_and_the_length_of_continuations_does_not(plan, section, values, same) -> None:
     change = {"experiments": {"blogtext": {section: values}}}
-    before, after = (
-        plan("config/blogtext.yaml", each).preparation.measure_suitability_settings(BLOGTEXT) for each in (None, change)
-    )
+    planners = [plan("config/blogtext.yaml", each) for each in (None, change)]
+    before, after = (planner.preparation.measure_suitability_settings(BLOGTEXT) for planner in planners)
     assert (before == after) == same
 
 
@@ -64,14 +61,10 @@ def test_a_study_with_a_tokenizer_of_its_own_adds_no_input(plan) -> None:
     assert [need.experiment for need in laid.measure_suitability_settings(stories).needs] == ["stories"]
 
 
-def test_the_stylometric_space_has_the_words_of_its_corpus(plan) -> None:
-    key, settings = SimpleNamespace(encoder="stylometry"), []
-    for words in ("paper", "segmented"):
-        planner = plan(
-            "config/blogtext.yaml", lambda config, words=words: config["corpora"]["blogtext"].update(words=words)
-        )
-        settings.append(planner.preparation.fit_stylometry_settings(key))
-    assert [each.words for each in settings] == ["paper", "segmented"]
+@pytest.mark.parametrize("words", ["paper", "segmented"])
+def test_the_stylometric_space_has_the_words_of_its_corpus(plan, words) -> None:
+    planner = plan("config/blogtext.yaml", {"corpora": {"blogtext": {"words": words}}})
+    assert planner.preparation.fit_stylometry_settings(SimpleNamespace(encoder="stylometry")).words == words
 
 
 def test_an_experiment_on_another_draw_chooses_its_clients_as_the_main_one_does(plan) -> None:
@@ -81,8 +74,7 @@ def test_an_experiment_on_another_draw_chooses_its_clients_as_the_main_one_does(
         to_params(laid.measure_suitability_settings(SimpleNamespace(corpus=name)).needs[0])
         for name in ("blogtext", "blogtext_2")
     )
-    changed = {key: value for key, value in second.items() if value != main[key]}
-    assert changed == {"experiment": "draw_2"}
+    assert second == main | {"experiment": "draw_2"}
     assert main["study"] is False
     assert laid.study_needs(SimpleNamespace(corpus="blogtext_2"), []) == []
     assert [need["experiment"] for need in laid.study_needs(BLOGTEXT, [])] == ["draw_1"]

@@ -1,7 +1,5 @@
 """Studies: prompted rows, the human audit, judges, transfer of encoders."""
 
-from __future__ import annotations
-
 import pytest
 
 from favor.forecast.estimate import Account
@@ -30,8 +28,7 @@ def test_what_cannot_be_stops_before_any_job(plan, section, values, message) -> 
 
 
 def test_a_row_is_prompted_or_trained_everywhere(plan) -> None:
-    planner = plan(STUDIES)
-    assert planner.studies.prompted_rows == "average_author|sheet_retrieval"
+    assert plan(STUDIES).studies.prompted_rows == "average_author|sheet_retrieval"
 
     def change(config) -> None:
         del config["experiments"]["probes"]["outputs_of"]
@@ -68,10 +65,7 @@ def test_a_configured_judge_is_part_of_a_whole_run_and_reads_no_key(plan) -> Non
 
 
 def test_the_table_without_a_judge_judges_nothing(plan) -> None:
-    def change(config) -> None:
-        config["experiments"]["demo"]["tables"].append("qwen-generic-quality")
-
-    planner = plan(PLANNED, change)
+    planner = plan(PLANNED, lambda config: config["experiments"]["demo"]["tables"].append("qwen-generic-quality"))
     assert "judges" in planner.evaluation.families("demo")
     assert planner.studies.judgements(DEMO) == []
 
@@ -95,14 +89,13 @@ def test_responses_and_pages_of_an_audit(plan, tmp_path) -> None:
 
 
 def test_encoders_that_are_compared_are_trained_here(plan) -> None:
+    def set_corpus(config) -> None:
+        config["corpora"]["mythos"]["path"] = config["corpus_path"]
+
     studies = plan(("config/blogtext.yaml", "config/studies/asce_transfer.yaml"), set_corpus).studies
     key = run_key("asce_transfer", "2026", "favor")
     assert studies.embedded(key) == studies.transferred(key) == ["asce_10", "asce_25", "asce_50"]
     assert studies.transfer_corpus(key) == "mythos"
-
-
-def set_corpus(config) -> None:
-    config["corpora"]["mythos"]["path"] = config["corpus_path"]
 
 
 def test_temperatures_train_nothing_beside_the_main_experiment(plan) -> None:
@@ -120,8 +113,7 @@ def test_temperatures_train_nothing_beside_the_main_experiment(plan) -> None:
     assert generated == set(planner.config.experiments["temperature"].methods) - {"base_only", "ditto", "favor"}
     assert not [file for file in own if "/shared/" in file or "/clients/" in file or "/server/" in file]
     account = Account(planner, "temperature")
-    assert account.jobs == {"generate": 3 * 9}
-    assert account.passes == 0
+    assert (account.jobs, account.passes) == ({"generate": 3 * 9}, 0)
     boundary = planner.records.record_boundary_settings(run_key("temperature", "2026", "favor")).runs
     rows = {run.method: run.traffic for run in boundary if run.seed == 2026}
     assert rows["favor_1"] == rows["favor"]

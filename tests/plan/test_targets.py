@@ -1,7 +1,5 @@
 """What a whole run asks for, and the jobs behind the paper's own experiments."""
 
-from __future__ import annotations
-
 from collections import Counter
 from types import SimpleNamespace
 
@@ -72,8 +70,7 @@ def test_many_clients_are_generated_for_in_several_jobs(plan) -> None:
 
 def test_by_default_all_clients_that_memory_holds_are_in_a_job(plan) -> None:
     found = jobs(plan("config/blogtext.yaml"), "blogtext")
-    assert found["train_shared"] == 3 * 6 * 4
-    assert found["train_personal"] == 3 * (3 * 6 + 4 * 2 + 1)
+    assert (found["train_shared"], found["train_personal"]) == (3 * 6 * 4, 3 * (3 * 6 + 4 * 2 + 1))
     assert sum(found.values()) < 300
 
 
@@ -121,11 +118,6 @@ def test_outputs_that_were_made_before_are_trained_and_generated_once(plan, name
     assert both == jobs(planner, "blogtext")
 
 
-def test_another_base_model(plan) -> None:
-    experiments = study(plan, "base_7b").config.experiments
-    assert len({experiments[name].base_model for name in ("blogtext", "base_7b")}) == 2
-
-
 @pytest.mark.parametrize("corpus", ["blogtext", "blogtext_small"])
 def test_matched_budgets_stand_beside_the_released_ones(plan, corpus) -> None:
     study = corpus.replace("blogtext", "matched_budget")
@@ -145,9 +137,8 @@ def test_the_studies_of_volume_and_imbalance(plan) -> None:
     assert found["generate"] == 5 * 2 * 2
     assert found["train_shared"] == 5 * 2 * 6 * 2
     assert all(len(planner.evaluation.families(name)) == 3 for name in points)
-    assert planner.sweeps.figures("svg") == [
-        f"results/sweeps/{name}/figures/points.svg" for name in ("text_volume", "imbalance")
-    ]
+    drawn = [f"results/sweeps/{name}/figures/points.svg" for name in ("text_volume", "imbalance")]
+    assert planner.sweeps.figures("svg") == drawn
 
 
 def test_amounts_of_text_are_a_sweep_of_likelihoods(plan) -> None:
@@ -166,17 +157,16 @@ def test_the_cold_start(plan) -> None:
     points = {name for sweep in sweeps for name in planner.sweeps.members(sweep)}
     found = jobs(planner, *points)
     # One seed of the federation of 40, whose private stage nothing needs; the unseen authors upload nothing.
-    assert found["train_shared"] == 6
-    assert found["aggregate"] == 6
+    assert found["train_shared"] == found["aggregate"] == 6
     # Three seeds, ten clients in a job: five rows that train at K = 8 and 16, two at K = 4, 12 and 24.
     assert found["train_personal"] == 3 * (2 * 5 + 3 * 2)
     assert found["generate"] == 3 * (2 * 7 + 3 * 2)
     # Rows are ranked within a point by its experiment's own evidence; across points nothing is tested.
     own = [f"results/{name}/evidence.parquet" for name in planner.sweeps.members("cold_start")]
     assert planner.sweeps.evidence(Key(sweep="cold_start", label="cold-start-full")) == own
-    assert planner.sweeps.evidence(Key(sweep="cold_start_nested", label="cold-start-nested-k")) == []
-    compared = planner.sweeps.comparisons(Key(sweep="cold_start_nested", label="cold-start-nested-k"))
-    assert len(compared) == 5
+    nested = Key(sweep="cold_start_nested", label="cold-start-nested-k")
+    assert planner.sweeps.evidence(nested) == []
+    assert len(planner.sweeps.comparisons(nested)) == 5
 
 
 @pytest.mark.parametrize("row", ["fedex_lora", "scaffold"])
@@ -220,10 +210,8 @@ def test_rivals_share_fedavgs_track_and_servers_with_moments_keep_them(plan) -> 
     # Four methods carry something over both rounds; fine-tuning, FAVoR and local-only train once.
     assert found["train_personal"] == 4 * 2 + 3
     account = Account(planner, "rivals")
-    assert account.jobs == {
-        **{rule: found[rule] for rule in ("train_shared", "train_personal", "generate")},
-        **{"aggregate": 2 * 6, "aggregate_with_memory": 2 * 3},
-    }
+    training_jobs = {rule: found[rule] for rule in ("train_shared", "train_personal", "generate")}
+    assert account.jobs == {**training_jobs, "aggregate": 2 * 6, "aggregate_with_memory": 2 * 3}
     # One moment a round for FedAvgM, two for each adaptive server.
     assert account.stored["server moments"] == 2 * (1 + 2 + 2)
     # Sixteen participations of 14 rows, two of which send one factor.
@@ -232,16 +220,12 @@ def test_rivals_share_fedavgs_track_and_servers_with_moments_keep_them(plan) -> 
     for row, made in project.plans("rivals").items():
         if made.shared is not None:
             after = Key(experiment="rivals", seed="2026", track=made.shared.track, next_round="2")
-            files = [planner.paths.server_memory.of(after, next_round=1)]
             memory[row] = (bool(made.shared.server.moments), made.shared.track.split("-")[0])
-            assert training.server_memory(after) == files
+            assert training.server_memory(after) == [planner.paths.server_memory.of(after, next_round=1)]
             assert training.server_memory(Key(**{**vars(after), "next_round": "1"})) == []
-    assert {row: name for row, (kept, name) in memory.items() if kept} == {
-        "fedavgm": "momentum",
-        "fedadam": "adam",
-        "fedyogi": "yogi",
-    }
-    assert {name for kept, name in memory.values() if not kept} == {"task"}
+    kept = {row: name for row, (moments, name) in memory.items() if moments}
+    assert kept == {"fedavgm": "momentum", "fedadam": "adam", "fedyogi": "yogi"}
+    assert {name for moments, name in memory.values() if not moments} == {"task"}
 
 
 def test_a_state_goes_on_from_the_last_round_that_a_client_answered(plan) -> None:
@@ -279,8 +263,7 @@ def test_a_state_goes_on_from_the_last_round_that_a_client_answered(plan) -> Non
             change(config)
             del config["experiments"]["micro"]["methods"][other]
 
-        only = plan(change=without)
-        return Account(only, "micro")
+        return Account(plan(change=without), "micro")
 
     assert account("fedavg").up == 2 * sum(sizes)
     assert account("fedavg").down == sizes[0] + 2 * sum(sizes[1:]) + everybody
@@ -354,20 +337,15 @@ def test_adapters_are_targets_only_of_the_seeds_that_keep_them(plan, keep, kept,
 def test_the_earlier_participations_of_a_chain_are_named_apart(plan) -> None:
     """Ditto's second participation starts where its first one, which is then replaced, ended."""
     training = plan(PLANNED).training
-    keys = [
-        Key(experiment="demo", seed="2026", method="ditto", phase=f"round{number}", batch="0") for number in range(3)
-    ]
+    run = run_key("demo", "2026", "ditto")
+    keys = [Key(**vars(run), phase=f"round{number}", batch="0") for number in range(3)]
     # Coverage first: two rounds reach all twelve clients, and those of the third take part again.
-    third = set(training.job_clients(keys[2]))
-    assert [set(training.train_personal_settings(key).again) for key in keys] == [
-        third & set(training.job_clients(keys[0])),
-        third & set(training.job_clients(keys[1])),
-        set(),
-    ]
+    first, second, third = (set(training.job_clients(key)) for key in keys)
+    again = [set(training.train_personal_settings(key).again) for key in keys]
+    assert again == [third & first, third & second, set()]
     starts = training.personal_starts(keys[2])
     assert starts
     assert all(path.endswith(".passing.safetensors") for path in starts)
-    run = run_key("demo", "2026", "ditto")
     assert not any("passing" in path for path in training.adapters(run))
     assert training.behind(run) == []
 
@@ -422,13 +400,10 @@ def test_the_report_prints_no_path_of_this_machine(plan, tmp_path) -> None:
 def test_a_target_that_nothing_makes_is_refused_with_the_nearest(plan, target, message) -> None:
     planner = plan()
 
-    def find(path) -> dict[str, str]:
+    def find(path) -> dict[str, str] | None:
         parts = path.split("/")
-        return (
-            {"experiment": "micro", "seed": parts[2][4:], "method": parts[3]}
-            if path.startswith("results/micro/seed")
-            else None
-        )
+        run = path.startswith("results/micro/seed")
+        return {"experiment": "micro", "seed": parts[2][4:], "method": parts[3]} if run else None
 
     planner.targets.check(["check", __file__, "results/micro/seed1/favor/generations.parquet"], ["check"], find)
     with pytest.raises(UserError, match=message):

@@ -1,7 +1,5 @@
 """Experiments whose models answer: which jobs read requests, and what is refused beside them."""
 
-from __future__ import annotations
-
 import pytest
 
 from favor.foundation.errors import UserError
@@ -33,18 +31,14 @@ def test_to_continue_hands_every_job_what_it_was_handed(plan) -> None:
     silent, loud = plan(), plan(change={"experiments": {"micro": {"task": "continue"}}})
     shared = silent.training.runs("micro")[0]
     track = silent.project.plan(shared).shared.track
-    keys = (
-        Key(experiment="micro", seed="1", track=track, round="0", batch="0"),
-        Key(experiment="micro", seed="1", method="favor", phase="last", batch="0"),
+    one = Key(experiment="micro", seed="1", track=track, round="0", batch="0")
+    other = Key(experiment="micro", seed="1", method="favor", phase="last", batch="0")
+    handed, same = (
+        [planner.training.train_shared_settings(one), planner.training.train_personal_settings(other)]
+        for planner in (silent, loud)
     )
-    for planner in (silent, loud):
-        assert planner.training.train_shared_settings(keys[0]) == silent.training.train_shared_settings(keys[0])
-        assert planner.training.train_personal_settings(keys[1]) == silent.training.train_personal_settings(keys[1])
-        for handed in (
-            planner.training.train_shared_settings(keys[0]),
-            planner.training.train_personal_settings(keys[1]),
-        ):
-            assert "task" not in to_params(handed)
+    assert handed == same
+    assert not any("task" in to_params(each) for each in handed)
 
 
 EXTENDED = r"'task' is rewrite; (set it to null|empty it)"

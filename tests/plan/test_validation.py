@@ -1,7 +1,5 @@
 """What a sweep's choice rests on: training logs alone, of experiments whose losses are of the same tokens."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any
@@ -49,9 +47,8 @@ def test_rows_whose_training_log_is_not_of_what_they_generate_with(plan) -> None
         config["experiments"]["micro"]["methods"]["last_fedsa"] = {"method": "fedsa_lora", "global_half": "last_round"}
 
     plans = plan(change=every).project.plans("micro")
-    assert {row for row, one in plans.items() if not unread(one)} == {
-        *("ditto", "local_only", "favor", "apfl", "pfedme", "fedrod_lora", "last_fedsa")
-    }
+    read = {"ditto", "local_only", "favor", "apfl", "pfedme", "fedrod_lora", "last_fedsa"}
+    assert {row for row, one in plans.items() if not unread(one)} == read
     assert unread(plans["pooled"]).startswith("one adapter for all authors")
     assert unread(plans["feddpa"]) == unread(plans["fedalt"]) == unread(plans["fedsa_lora"])
 
@@ -69,10 +66,7 @@ def third(**own) -> Callable[[dict[str, Any]], None]:
         (third(skip_clients=1), "'skip_clients' of experiment 'even' differs from that of 'third'"),
         (third(seeds=[2]), "'seeds' of experiment 'even' differs from that of 'third'"),
         (lambda config: config["sweeps"]["volume"].update(tables=[], figure=[]), "name a table"),
-        (
-            lambda config: config["experiments"]["even"].update(methods={"fedavg": {}}),
-            "no row has a validation loss.*add a row",
-        ),
+        (lambda config: config["experiments"]["even"].update(methods={"fedavg": {}}), "no row has a valid.*add a row"),
     ],
 )
 def test_losses_that_are_not_there_or_not_of_the_same_tokens_are_refused(change, said, plan) -> None:

@@ -1,7 +1,5 @@
 """What a client's leaving changes in the plan: nothing before its first participation, and nobody else's place."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -45,13 +43,10 @@ def test_who_does_not_answer_has_no_part_in_the_round(plan, per_job) -> None:
     drawn = part.training.drawn("micro", "1", "coverage_first")
     assert drawn == whole.training.rounds("micro", "1", "coverage_first")
     # By the rule as it is written: below one half, or the least of the cohort.
-    draws = [
-        {client: numpy_generator(1, "answers", at, client).random() for client in cohort}
-        for at, cohort in enumerate(drawn)
-    ]
-    expected = [
-        [c for c in cohort if u[c] < 0.5 or u[c] == min(u.values())] for cohort, u in zip(drawn, draws, strict=True)
-    ]
+    expected = []
+    for at, cohort in enumerate(drawn):
+        draw = {client: numpy_generator(1, "answers", at, client).random() for client in cohort}
+        expected.append([client for client in cohort if draw[client] < 0.5 or draw[client] == min(draw.values())])
     assert part.training.rounds("micro", "1", "coverage_first") == expected != drawn
     last = {client: number for number, cohort in enumerate(expected) for client in cohort}
     trained = jobs(part)
@@ -65,13 +60,9 @@ def test_who_does_not_answer_has_no_part_in_the_round(plan, per_job) -> None:
         elif job.method == "favor":
             assert settings.rounds == {client: last[client] for client in clients}
     for number, cohort in enumerate(expected):  # everybody who answers trains, once per track
-        tracks = [job.track for stage, job in trained if stage == "shared" and job.round == str(number)]
-        served = [
-            clients
-            for (stage, job), (clients, _, _) in trained.items()
-            if stage == "shared" and job.round == str(number)
-        ]
-        assert sorted(client for clients in served for client in clients) == sorted(cohort * len(set(tracks)))
+        served = [key for key in trained if key[0] == "shared" and key[1].round == str(number)]
+        tracks = {job.track for _, job in served}
+        assert sorted(client for key in served for client in trained[key][0]) == sorted(cohort * len(tracks))
     assert jobs(planned(plan, per_job, answers=1)) == jobs(whole)
 
 
