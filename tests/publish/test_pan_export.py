@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.metrics import brier_score_loss, f1_score, roc_auc_score
+from tests.exports.conftest import refusal
 from tests.statistics.rates import equal_error_rate
 
 from favor.corpora.posts import UNKNOWN_TOPIC
 from favor.corpora.schemas import PROMPTS
 from favor.encoders.schemas import GENERATION_EMBEDDINGS, SOURCE_EMBEDDINGS
 from favor.federation.schemas import GENERATIONS
-from favor.foundation.errors import UserError
 from favor.publish.pan_export import pan_export, write_pan
 from favor.scores.inputs import ScoreInputs
 from favor.scores.verification import source_pairs
@@ -23,7 +23,6 @@ from favor.statistics.pan_measures import MEASURES, answers_of, equal_error_thre
 
 
 def evaluate(folder) -> dict[str, float]:
-    """Read both files, join by id, and measure."""
     read = lambda name: {r["id"]: r for r in map(json.loads, (folder / name).read_text().splitlines())}  # noqa: E731
     truth, answers = read("truth.jsonl"), read("answers.jsonl")
     assert truth.keys() == answers.keys()
@@ -62,9 +61,8 @@ def inputs() -> ScoreInputs:
             generations.append((1, "m", name, prompt, 0, "text", 9, 25, 0.9, (at + number) % 7 != 0))
             embeddings.append((1, "m", name, prompt, 0, near()))
             sources.append((name, prompt, "gold", topics[name], near()))
-        sources += [
-            (name, f"{name}-{kind}{i}", kind, topics[name], near()) for kind in ("train", "test") for i in range(3)
-        ]
+        for kind in ("train", "test"):
+            sources += [(name, f"{name}-{kind}{i}", kind, topics[name], near()) for i in range(3)]
     return ScoreInputs(
         pd.DataFrame(generations, columns=GENERATIONS.names),
         pd.DataFrame(prompts, columns=["seed", *PROMPTS.names]),
@@ -87,8 +85,8 @@ def test_the_order_of_answers_is_the_order_of_cosines(inputs) -> None:
     pairs = source_pairs(inputs.vectors("e", run), run, inputs.sources("e", "gold", 1))
     values = np.array([record["value"] for record in pan_export(inputs, "e", "m", 1).answers])
     assert auc(values, pairs.positive) == pytest.approx(auc(pairs.scores, pairs.positive), abs=1e-12)
-    rates = [equal_error_rate(each, pairs.positive) for each in (values, pairs.scores)]
-    assert rates[0] == pytest.approx(rates[1], abs=1e-12)
+    rate = equal_error_rate(pairs.scores, pairs.positive)
+    assert equal_error_rate(values, pairs.positive) == pytest.approx(rate, abs=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -110,17 +108,15 @@ def test_the_threshold_accepts_at_the_equal_error_rate() -> None:
 
 
 def test_a_missing_run_is_named(inputs) -> None:
-    with pytest.raises(UserError, match="no run of method 'x' with seed 1"):
-        pan_export(inputs, "e", "x", 1)
+    assert "no run of method 'x' with seed 1" in refusal(pan_export, inputs, "e", "x", 1)
 
 
 def test_a_run_without_survivors_leaves_empty_files_that_say_so(inputs, tmp_path) -> None:
     empty = replace(inputs, generations=inputs.generations.assign(passed=False))
     write_pan(pan_export(empty, "e", "m", 1), tmp_path)
     assert [(tmp_path / name).read_text() for name in ("truth.jsonl", "answers.jsonl")] == ["", ""]
-    assert json.loads((tmp_path / "measures.json").read_text()) == dict.fromkeys(MEASURES) | {
-        "note": "no pairs: no output that passed the filter has a held-out text to be paired with"
-    }
+    note = "no pairs: no output that passed the filter has a held-out text to be paired with"
+    assert json.loads((tmp_path / "measures.json").read_text()) == dict.fromkeys(MEASURES) | {"note": note}
 
 
 def test_unknown_topics_leave_no_auc_and_say_why(inputs, tmp_path) -> None:
