@@ -16,13 +16,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from tempfile import NamedTemporaryFile, TemporaryFile
+from tempfile import NamedTemporaryFile, TemporaryDirectory, TemporaryFile
 
 import pytest
 
 from favor.running.invalidation.fingerprint import EXEMPT
 from favor.running.invalidation.parts import modules_below
 from favor.running.jobs import forked
+from tests.once import made_once
 from tests.warm_snakemake import run_snakemake
 
 # What libraries read when they are imported, and the workflow sets (favor.running.jobs.environment).
@@ -82,6 +83,12 @@ def fork_server() -> dict[str, str]:
     return {forked.SERVER: name}
 
 
+@cache
+def marked() -> TemporaryDirectory[str]:
+    """Where traced jobs keep what they compiled, as long as this process lives."""
+    return TemporaryDirectory()
+
+
 @contextmanager
 def forked_by(server) -> Iterator[socket.socket]:
     """A connection to a server, once it has imported its libraries."""
@@ -118,6 +125,7 @@ class Project:
             (self.folder / "trace").mkdir(exist_ok=True)
             environment |= {
                 "FAVOR_TRACE": str(self.folder / "trace"),
+                "FAVOR_MARKED": marked().name,
                 "FAVOR_EXEMPT": " ".join(EXEMPT),
                 "PYTHONPATH": str(TRACING),
             }
@@ -198,6 +206,22 @@ def copy_project(repository, folder, only=COPIED, traced=False) -> Project:
 def use_planned_configuration(repository, project) -> None:
     """Put the tests' small configuration in the place of the demo's, which may grow."""
     shutil.copyfile(repository / "tests" / "data" / "planned.yaml", project.folder / "config" / "config.yaml")
+
+
+@pytest.fixture(scope="session")
+def micro(repository, tmp_path_factory) -> Project:
+    """The micro configuration, its corpus read and its base model and style encoder made; not to be changed.
+
+    What made them was traced.
+    """
+
+    def make(folder) -> None:
+        project = copy_project(repository, folder, traced=True)
+        shutil.copy(repository / "tests" / "data" / "micro.yaml", folder / "micro.yaml")
+        made = ("models/micro/base/model.safetensors", "encoders/asce_a/encoder.json")
+        project.snakemake("--configfile", "micro.yaml", "--", *(f"results/{name}" for name in made))
+
+    return Project(made_once(tmp_path_factory, "micro", make))
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,6 @@ import json
 import math
 import os
 import re
-import shutil
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -33,7 +32,7 @@ from favor.studies.human_audit.schemas import HUMAN_2AFC_ITEMS
 from favor.tables.cell_table import TABLE_CELLS
 from tests.latex import two_columns
 from tests.optional import needs
-from tests.workflow.conftest import Project, copy_project, planned_jobs
+from tests.workflow.conftest import Project, planned_jobs
 from tests.workflow.traced import unforeseen, unnoticed_mutations, untraced
 
 pytestmark = pytest.mark.slow(115)
@@ -47,10 +46,9 @@ def digest(path) -> str:
 
 
 @pytest.fixture(scope="module")
-def run(repository, tmp_path_factory) -> Project:
+def run(micro, tmp_path_factory) -> Project:
     """A finished run of the micro configuration, its check, and exported adapters."""
-    project = copy_project(repository, tmp_path_factory.mktemp("run") / "project", traced=True)
-    shutil.copy(repository / "tests" / "data" / "micro.yaml", project.folder / "micro.yaml")
+    project = micro.copy(tmp_path_factory.mktemp("run") / "project", traced=True)
     os.environ["HF_HUB_OFFLINE"] = "1"  # whatever asks for the network fails
     exports = [f"results/micro/seed1/{method}/clients/peft" for method in EXPORTED]
     project.snakemake(*MICRO, "--", "all", "check", *exports)

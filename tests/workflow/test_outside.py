@@ -8,7 +8,6 @@ import pytest
 
 from favor.federation.schemas import GENERATIONS
 from favor.foundation.parquet import read_parquet
-from tests.workflow.conftest import copy_project
 from tests.workflow.traced import unforeseen, untraced
 
 pytestmark = pytest.mark.slow(19)
@@ -17,18 +16,15 @@ MICRO = ("--configfile", "micro.yaml", "--")
 ROW = "results/micro/seed1/elsewhere"
 
 
-def test_listed_prompts_are_answered_and_read(repository, tmp_path) -> None:
-    project = copy_project(repository, tmp_path / "project", traced=True)
-    text = (repository / "tests" / "data" / "micro.yaml").read_text()
-    (project.folder / "micro.yaml").write_text(text)
+def test_listed_prompts_are_answered_and_read(micro, tmp_path) -> None:
+    project = micro.copy(tmp_path / "project", traced=True)
     assert "give each a 'text'" in project.snakemake(*MICRO, "prompts").stdout
     lines = (project.folder / "results/micro/clients/prompts.jsonl").read_text().splitlines()
     answers = [{**json.loads(line), "text": f"answer {number}"} for number, line in enumerate(lines)]
     assert len(answers) == 12  # 4 clients, one long enough post each, and 2 common prompts
     path = project.folder / "answers.jsonl"
     path.write_text("".join(f"{json.dumps(answer)}\n" for answer in answers))
-    text = text.replace("    methods:\n", "    methods:\n      elsewhere: { outputs: answers.jsonl }\n")
-    (project.folder / "micro.yaml").write_text(text)
+    project.edit("micro.yaml", "    methods:\n", "    methods:\n      elsewhere: { outputs: answers.jsonl }\n")
     target = f"{ROW}/generations.parquet"
     assert project.planned(*MICRO, target) == {"read_outputs": 1}
     project.snakemake(*MICRO, target)

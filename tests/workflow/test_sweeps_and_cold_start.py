@@ -22,7 +22,6 @@ from favor.foundation.parquet import read_parquet
 from favor.foundation.tensors import read_safetensors
 from favor.scores.schemas import SWEEP_SCORES
 from favor.tables.cell_table import TABLE_CELLS
-from tests.workflow.conftest import copy_project
 from tests.workflow.traced import unforeseen, untraced
 
 pytestmark = pytest.mark.slow(88)
@@ -35,11 +34,10 @@ TARGETS = ("results/release.tar.gz", "results/unseen/boundary.parquet", f"result
 
 
 @pytest.fixture(scope="module")
-def results(repository, tmp_path_factory) -> Path:
+def results(repository, micro, tmp_path_factory) -> Path:
     """The results of the studies over the micro configuration, without the main experiment's."""
-    project = copy_project(repository, tmp_path_factory.mktemp("studies") / "project", traced=True)
-    for name in ("micro.yaml", "micro_studies.yaml"):
-        shutil.copy(repository / "tests" / "data" / name, project.folder / name)
+    project = micro.copy(tmp_path_factory.mktemp("studies") / "project", traced=True)
+    shutil.copy(repository / "tests" / "data" / "micro_studies.yaml", project.folder)
     os.environ["HF_HUB_OFFLINE"] = "1"
     project.snakemake(*STUDIES, "--", *TARGETS)
     return project.folder / "results"

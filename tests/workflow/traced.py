@@ -81,15 +81,15 @@ def definitions(path) -> dict[int, ast.stmt]:
 
 
 @cache
-def part_of(source, file, line, name) -> tuple[str, str] | None:
+def part_of(source, module, line, name) -> tuple[str, str] | None:
     """Return (module, definition) of what was called or imported; None of what is part of a constant, as a lambda is.
 
     The body of a class runs when its module is imported, whoever uses it.
     """
-    module = ".".join(Path(file).relative_to(source).with_suffix("").parts).removesuffix(".__init__")
     if name == "<module>":
         return module, ""
-    holder = definitions(Path(file)).get(line)
+    path = source.joinpath(*module.split("."))
+    holder = definitions(path / "__init__.py" if path.is_dir() else path.with_suffix(".py")).get(line)
     title = getattr(holder, "name", "")
     return (module, title) if holder and not (name == title and isinstance(holder, ast.ClassDef)) else None
 

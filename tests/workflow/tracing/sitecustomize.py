@@ -1,8 +1,9 @@
 """Notes which first-party functions a job of the workflow executes. Python imports this module where it is on its path.
 
-``FAVOR_TRACE`` names the folder for one JSON file per job: the rule, its fingerprint, and (file, first line, name) of
+``FAVOR_TRACE`` names the folder for one JSON file per job: the rule, its fingerprint, and (module, first line, name) of
 every function that was called and every module that was imported; ``FAVOR_EXEMPT``, modules whose calls are not noted.
-Modules of the package are compiled with a mark at the start of each; the libraries run at their own speed.
+Modules of the package are compiled with a mark at the start of each, once for all projects that share ``FAVOR_MARKED``;
+the libraries run at their own speed.
 """
 
 import ast
@@ -23,9 +24,9 @@ EXEMPT = os.environ.get("FAVOR_EXEMPT", "").split()
 seen = set()
 
 
-def mark(file, line, name) -> None:
-    if (file, line, name) not in seen and (name == IMPORTED or not apart()):
-        seen.add((file, line, name))
+def mark(module, line, name) -> None:
+    if (module, line, name) not in seen and (name == IMPORTED or not apart()):
+        seen.add((module, line, name))
 
 
 def apart() -> bool:
@@ -43,7 +44,7 @@ def apart() -> bool:
     return False
 
 
-def marked(body, file, line, name) -> list[Any]:
+def marked(body, module, line, name) -> list[Any]:
     """The body of a function or module that marks itself, below its docstring and imports from the future."""
     first = 0
     while first < len(body) and (
@@ -51,22 +52,22 @@ def marked(body, file, line, name) -> list[Any]:
         or (isinstance(body[first], ast.ImportFrom) and body[first].module == "__future__")
     ):
         first += 1
-    return [*body[:first], *ast.parse(f"__mark__({file!r}, {line}, {name!r})").body, *body[first:]]
+    return [*body[:first], *ast.parse(f"__mark__({module!r}, {line}, {name!r})").body, *body[first:]]
 
 
 class MarkingLoader(SourceFileLoader):
     def get_code(self, fullname) -> Any:
-        # Compiled files beside the source have no marks and get none; those with marks are kept with the traces.
+        # Compiled files beside the source have no marks and get none.
         path = self.get_filename(fullname)
-        kept = Path(FOLDER, f"{fullname}-{os.stat(path).st_mtime_ns}.marked")
+        kept = Path(os.environ["FAVOR_MARKED"], f"{fullname}-{os.stat(path).st_mtime_ns}")
         if kept.is_file():
             return marshal.loads(kept.read_bytes())
         tree = ast.parse(self.get_data(path), path)
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 line = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-                node.body = marked(node.body, path, line, node.name)
-        tree.body = marked(tree.body, path, 1, IMPORTED)
+                node.body = marked(node.body, fullname, line, node.name)
+        tree.body = marked(tree.body, fullname, 1, IMPORTED)
         code = compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
         partial = kept.with_suffix(f".{os.getpid()}")
         partial.write_bytes(marshal.dumps(code))
