@@ -17,12 +17,12 @@ from tests.shortest import contents, jobs_begun
 pytestmark = pytest.mark.slow(15)
 
 SEED = "short/seed1"
-WRITING = {
-    "base model": ("pretrain_base", "models/short/base/model.safetensors"),
-    "training": ("train_personal", f"{SEED}/favor/clients/last/batch0.safetensors"),
-    "generation": ("generate", f"{SEED}/favor/generations.parquet"),
-    "Parquet": ("embed_sources", "short/clients/embeddings/asce_a.parquet"),
-}
+WRITING = [
+    ("pretrain_base", "models/short/base/model.safetensors"),
+    ("train_personal", f"{SEED}/favor/clients/last/batch0.safetensors"),
+    ("embed_sources", "short/clients/embeddings/asce_a.parquet"),
+]
+GENERATED = f"{SEED}/favor/generations.parquet"
 
 
 def check_refusal(project, output, rule, name) -> str:
@@ -36,9 +36,8 @@ def check_refusal(project, output, rule, name) -> str:
     return line
 
 
-@pytest.mark.parametrize("what", WRITING)
-def test_a_job_that_finds_no_room(finished, project, tmp_path, what) -> None:
-    rule, name = WRITING[what]
+@pytest.mark.parametrize(("rule", "name"), WRITING)
+def test_a_job_that_finds_no_room(finished, project, tmp_path, rule, name) -> None:
     remove(project, [name])
     process = start(
         project, f"results/{name}", environment=in_jobs(tmp_path / "hook", rule, file_limit(512)), warm=True
@@ -50,10 +49,8 @@ def test_a_job_that_finds_no_room(finished, project, tmp_path, what) -> None:
     assert contents(project) == contents(finished)
 
 
-@pytest.mark.parametrize("what", ["training", "generation"])
-def test_a_disk_without_room_for_a_byte(finished, project, small_disk, what) -> None:
-    rule, name = WRITING[what]
-    remove(project, [name])
+def test_a_disk_without_room_for_a_byte(finished, project, small_disk) -> None:
+    remove(project, [GENERATED])
     shutil.copytree(project.folder / "results", small_disk / "results")
     shutil.rmtree(project.folder / "results")
     (project.folder / "results").symlink_to(small_disk / "results")
@@ -62,12 +59,12 @@ def test_a_disk_without_room_for_a_byte(finished, project, small_disk, what) -> 
         while True:
             file.write(bytes(4096))
     assert full.value.errno == errno.ENOSPC
-    process = start(project, f"results/{name}", warm=True)
+    process = start(project, f"results/{GENERATED}", warm=True)
     output = ended(process)
     assert process.returncode == 1
-    assert "No space left on device" in check_refusal(project, output, rule, name)
+    assert "No space left on device" in check_refusal(project, output, "generate", GENERATED)
     ballast.unlink()
-    completes(project, f"results/{name}")
+    completes(project, f"results/{GENERATED}")
     assert contents(project) == contents(finished)
 
 
@@ -79,15 +76,14 @@ def test_a_disk_without_room_for_a_byte(finished, project, small_disk, what) -> 
     ],
 )
 def test_read_only_folders_are_refused_before_any_job(finished, project, folder, refusal) -> None:
-    _, name = WRITING["generation"]
-    remove(project, [name])
+    remove(project, [GENERATED])
     (project.folder / folder).chmod(0o555)
-    process = start(project, f"results/{name}", before=obeys_permissions)
+    process = start(project, f"results/{GENERATED}", before=obeys_permissions)
     output = ended(process)
     assert process.returncode == 1
     assert f"Cannot write to results folder {refusal}" in output
     assert "Traceback" not in output
     assert not jobs_begun(output)
     (project.folder / folder).chmod(0o755)
-    completes(project, f"results/{name}")
+    completes(project, f"results/{GENERATED}")
     assert contents(project) == contents(finished)
