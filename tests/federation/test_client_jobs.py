@@ -61,9 +61,8 @@ def write_tables(folder, held_out="validation") -> None:
 
 
 @pytest.fixture
-def work(plan, model_folder, tmp_path, repository, monkeypatch) -> Callable[..., tuple[list[str], list[bytes]]]:
+def work(plan, model_folder, tmp_path, repository) -> Callable[..., tuple[list[str], list[bytes]]]:
     """Runs a job of a stage that aligns with the client's style; returns its clients and the bytes of its outputs."""
-    # Its imports stay as they are: this process goes on.
     write_tables(tmp_path)
 
     def run(script, per_job, validation=None) -> tuple[list[str], list[bytes]]:

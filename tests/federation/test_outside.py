@@ -160,15 +160,10 @@ def test_adapters_go_by_the_names_of_their_folders(tmp_path) -> None:
 
 def test_requests_that_give_one_text_are_made_once() -> None:
     shared, own = {}, {}
-    asked = [
-        GenerationRequest("a", [1, 2], shared),
-        GenerationRequest("b", [1, 2], own),
-        GenerationRequest("c", [1, 2], shared),
-        GenerationRequest("d", [1, 3], shared),
-        GenerationRequest("e", [1, 2], shared, stream=(1, "m", "p", 0)),
-        GenerationRequest("f", [1, 2], shared, own, 0.5),
-        GenerationRequest("g", [1, 2], shared, own, 0.6),
-    ]
+    asked = [GenerationRequest(name, [1, 2], own if name == "b" else shared) for name in "abc"]
+    asked.append(GenerationRequest("d", [1, 3], shared))
+    asked.append(GenerationRequest("e", [1, 2], shared, stream=(1, "m", "p", 0)))
+    asked += [GenerationRequest(name, [1, 2], shared, own, gate) for name, gate in (("f", 0.5), ("g", 0.6))]
     gates = {"u": torch.ones(1)}, {"u": torch.zeros(1)}
     asked += [GenerationRequest(name, [1, 2], shared, own, token_gate=gates[name == "i"]) for name in "hij"]
     kept, places = distinct(asked)

@@ -56,10 +56,8 @@ def test_what_was_made_without_the_client_stays(results) -> None:
 
 
 def test_the_clients_rows_leave_tables_that_stay_and_the_schedule_keeps_who_was_drawn(results) -> None:
-    allocation, schedule = (
-        results / "short/clients/allocation.parquet",
-        results / "short/seed1/schedule/uniform.parquet",
-    )
+    short = results / "short"
+    allocation, schedule = short / "clients/allocation.parquet", short / "seed1/schedule/uniform.parquet"
     drawn = [(0, 0, "client_001"), (0, 1, "client_002")]
     write_parquet(pd.DataFrame(drawn, columns=SCHEDULE.names), schedule, SCHEDULE)
     words = [("client_001", 9, 9, 9), ("client_002", 8, 8, 8)]

@@ -111,6 +111,7 @@ A, B = "layers.0.q_proj.lora_A.weight", "layers.0.q_proj.lora_B.weight"
 NAMES = [f"client_{n:03d}" for n in range(1, 8)]
 ROUNDS = cohorts(5, NAMES, rounds=10, clients_per_round=3)
 RATE, STEPS = 0.05, 4
+PERSONAL = ("ditto", "ditto_asce", "feddpa", "favor", "favor_without_asce", "pfedme")
 
 
 def square(number) -> dict[str, np.ndarray]:
@@ -133,26 +134,18 @@ def problem() -> tuple[Quadratic, dict[str, np.ndarray]]:
     return solver, {A: draw()[A], B: np.zeros((4, 2))}
 
 
-def tensors(a, b) -> dict[str, np.ndarray]:
-    """A state of two 2 x 2 factors."""
-    return {"A": np.array(a, dtype=np.float64), "B": np.array(b, dtype=np.float64)}
+def full(number) -> dict[str, np.ndarray]:
+    """A state of two 2 x 2 factors of one number."""
+    return {name: np.full((2, 2), float(number)) for name in "AB"}
 
 
 @pytest.fixture
 def two_clients() -> Quadratic:
     """Client x pulls to +1, client y to -3, from 0, so the drifts have both signs."""
-    return Quadratic(
-        centres={
-            "x": tensors([[1, 1], [1, 1]], [[1, 1], [1, 1]]),
-            "y": tensors([[-3, -3], [-3, -3]], [[-3, -3], [-3, -3]]),
-            "z": tensors([[5, 5], [5, 5]], [[5, 5], [5, 5]]),
-            "pooled": tensors([[-1, -1], [-1, -1]], [[-1, -1], [-1, -1]]),
-        },
-        curvature=dict.fromkeys(("x", "y", "z", "pooled"), 1.0),
-        targets={name: tensors([[2, 2], [2, 2]], [[2, 2], [2, 2]]) for name in ("x", "y", "z")},
-    )
+    centres = {"x": full(1), "y": full(-3), "z": full(5), "pooled": full(-1)}
+    return Quadratic(centres, dict.fromkeys(centres, 1.0), targets=dict.fromkeys("xyz", full(2)))
 
 
 @pytest.fixture
 def zero() -> dict[str, np.ndarray]:
-    return tensors([[0, 0], [0, 0]], [[0, 0], [0, 0]])
+    return full(0)

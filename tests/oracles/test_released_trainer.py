@@ -4,6 +4,7 @@ From the same round-0 adapter, texts, order and dropout 0, the deltas of one loc
 weighting of accumulated micro-batches is the library's own (token mean over the effective batch).
 """
 
+import itertools
 from collections.abc import Iterator
 
 import numpy as np
@@ -55,7 +56,7 @@ def test_one_local_stage_agrees_with_the_trainer(proximal, base, model_folder, t
 
     model = under_peft(model_folder, lora, start)
     steps = plan_steps([len(piece) for piece in pieces], 3, MICRO, ACCUMULATION, 17, group_by_length=False)
-    # The trainer reads one long pass in our order; a short last step of each pass is kept apart by the epochs below.
+    # The trainer reads our order pass by pass: a short last step of each is kept apart by its epochs.
     order = [index for step in steps for group in step for index in group]
 
     def collate(rows) -> dict[str, torch.Tensor]:
@@ -65,34 +66,25 @@ def test_one_local_stage_agrees_with_the_trainer(proximal, base, model_folder, t
         mask = torch.tensor([[1] * len(row["input_ids"]) + gap for row, gap in zip(rows, pad, strict=True)])
         return {"input_ids": tokens, "attention_mask": mask, "labels": tokens.masked_fill(mask == 0, -100)}
 
-    class Ordered(Trainer):
-        def _get_train_sampler(self, *_) -> torch.utils.data.Sampler:
-            return order_sampler
+    passes = iter(order)
 
-    class OrderSampler(torch.utils.data.Sampler):
-        """One pass after another in our order."""
-
-        def __init__(self) -> None:
-            self.epoch = 0
+    class InOurOrder(torch.utils.data.Sampler):
+        """One pass after another."""
 
         def __iter__(self) -> Iterator[int]:
-            begin = self.epoch * len(pieces)
-            self.epoch += 1
-            return iter(order[begin : begin + len(pieces)])
+            return itertools.islice(passes, len(pieces))
 
         def __len__(self) -> int:
             return len(pieces)
 
-    order_sampler = OrderSampler()
+    class Proximal(Trainer):
+        def _get_train_sampler(self, *_) -> torch.utils.data.Sampler:
+            return InOurOrder()
 
-    class Proximal(Ordered):
         def compute_loss(self, model, inputs, return_outputs=False, num_items_in_batch=None) -> torch.Tensor:
             loss = super().compute_loss(model, inputs, return_outputs, num_items_in_batch)
-            distance = sum(
-                ((parameter - reference[name]) ** 2).sum()
-                for name, parameter in model.named_parameters()
-                if parameter.requires_grad
-            )
+            trained = {name: parameter for name, parameter in model.named_parameters() if parameter.requires_grad}
+            distance = sum(((parameter - reference[name]) ** 2).sum() for name, parameter in trained.items())
             # The penalty belongs to the step, once: this micro-batch's share of it.
             return loss + proximal * distance / self.current_gradient_accumulation_steps
 
@@ -112,10 +104,7 @@ def test_one_local_stage_agrees_with_the_trainer(proximal, base, model_folder, t
         remove_unused_columns=False,
     )
     data = [{"input_ids": piece.tokens.tolist()} for piece in pieces]
-    trainer = (Proximal if proximal else Ordered)(
-        model=model, args=arguments, train_dataset=data, data_collator=collate
-    )
-    trainer.train()
+    Proximal(model=model, args=arguments, train_dataset=data, data_collator=collate).train()
     theirs = delta(as_arrays({k: v.detach() for k, v in get_peft_model_state_dict(model).items()}), as_arrays(start))
     largest = max(float(np.abs(ours[key]).max()) for key in ours)
     assert largest > 1e-2
