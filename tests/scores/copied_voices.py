@@ -91,14 +91,11 @@ def repeated(inputs, again) -> ScoreInputs:
 
     human = inputs.source_embeddings["e"]
     gold = human[human["kind"] == "gold"]
-    return replace(
-        inputs,
-        generations=twice(inputs.generations),
-        prompts=inputs.prompts if again == "sample" else twice(inputs.prompts),
-        generation_embeddings={"e": twice(inputs.generation_embeddings["e"])},
-        source_embeddings={"e": pd.concat([human, gold.assign(item=gold["item"] + "-2")], ignore_index=True)},
-        _cache={},
-    )
+    human = pd.concat([human, gold.assign(item=gold["item"] + "-2")], ignore_index=True)
+    changed = {"generations": twice(inputs.generations), "source_embeddings": {"e": human}, "_cache": {}}
+    prompts = inputs.prompts if again == "sample" else twice(inputs.prompts)
+    embedded = {"e": twice(inputs.generation_embeddings["e"])}
+    return replace(inputs, prompts=prompts, generation_embeddings=embedded, **changed)
 
 
 def by_method(scores, metric, variant="") -> dict[str, float]:

@@ -28,11 +28,9 @@ def with_references(inputs, references) -> ScoreInputs:
 @pytest.fixture
 def inputs(inputs_maker) -> ScoreInputs:
     """K-shot prototypes at 0, 90 and 180 degrees, fixed ones at 60, 90 and 180; five outputs pass."""
-    made = inputs_maker(
-        train={"a": [0.0], "b": [90.0], "c": [180.0]},
-        gold={"a": [0.0, 0.0], "b": [90.0, 90.0], "c": [180.0, 180.0]},
-        generated={"a": [0.0, 80.0], "b": [90.0, 60.0], "c": [180.0, None]},
-    )
+    human = {"a": [0.0, 0.0], "b": [90.0, 90.0], "c": [180.0, 180.0]}
+    generated = {"a": [0.0, 80.0], "b": [90.0, 60.0], "c": [180.0, None]}
+    made = inputs_maker(train=human, gold=human, generated=generated)
     return with_references(made, {"a": [50.0, 70.0], "b": [90.0], "c": [170.0, 190.0]})
 
 

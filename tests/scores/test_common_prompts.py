@@ -60,13 +60,11 @@ def test_by_hand(three_authors) -> None:
 
 def test_shares_of_variance_are_those_of_the_first_sample(three_authors) -> None:
     once = with_common(three_authors, OWN, {"a": [0, 40], "b": [90, 60], "c": [180, 150]})
-    made, embedded = once.common_generations, once.common_embeddings["e"]
-    again = replace(
-        once,
-        common_generations=pd.concat([made, made.assign(sample=1)], ignore_index=True),
-        common_embeddings={"e": pd.concat([embedded, embedded.assign(sample=1)], ignore_index=True)},
-        _cache={},
+    made, embedded = (
+        pd.concat([table, table.assign(sample=1)], ignore_index=True)
+        for table in (once.common_generations, once.common_embeddings["e"])
     )
+    again = replace(once, common_generations=made, common_embeddings={"e": embedded}, _cache={})
     for share in ("author_share", "prompt_share", "remainder_share"):
         assert values(again)[share, ""] == values(once)[share, ""]
 

@@ -17,36 +17,33 @@ def test_words_are_compared_without_case_and_marks() -> None:
     assert word_list("don’t a") == ["don't", "a"]
 
 
+def with_texts(inputs, outputs, **known) -> ScoreInputs:
+    """The inputs with other outputs, and what every client was trained on."""
+    texts = pd.DataFrame(known.items(), columns=["client", "training_text"])
+    return replace(inputs, generations=inputs.generations.assign(text=outputs), client_texts=texts, _cache={})
+
+
 def test_family(three_authors, score_value) -> None:
-    texts = pd.DataFrame(
-        [("a", "one two three four five six"), ("b", "alpha beta"), ("c", "")], columns=["client", "training_text"]
-    )
-    generations = three_authors.generations.assign(
-        text=["One two three four five", "nothing here at all to see", "alpha beta", "x", "y", "failed"]
-    )
-    inputs = replace(three_authors, generations=generations, client_texts=texts)
+    outputs = ["One two three four five", "nothing here at all to see", "alpha beta", "x", "y", "failed"]
+    inputs = with_texts(three_authors, outputs, a="one two three four five six", b="alpha beta", c="")
     scores = copying.score(inputs, Draws(draws=200))
     # five survivors; one copies, with its only 5-gram
     assert score_value(scores, "copy5") == pytest.approx(1 / 5)
     assert score_value(scores, "copy5_rate") == pytest.approx(1 / 5)
     assert score_value(scores, "copy5", method="gold") == 0.0
-    # the human texts have 22 words and so does no output
-    # the second of an interval
+    # The human texts have 22 words and so does no output; the second note is an interval's.
     notes = {"no output has 22 words", "needs outputs of two authors, and some under every seed", ""}
     assert set(scores.loc[scores["metric"] == "longest_copy", "note"]) == notes
     assert score_value(scores, "longest_copy", method="gold") == 0.0
     with pytest.raises(UserError, match="1 of the clients have no row"):
-        replace(three_authors, client_texts=texts.iloc[:2])
+        with_texts(three_authors, outputs, a="one", b="alpha beta")
 
 
 def test_copies_of_another_client_are_told_from_own_ones(three_authors, score_value) -> None:
     span = "seven words that only c has written "
     rest = " ".join(f"filler{number}" for number in range(30))
-    texts = pd.DataFrame(
-        [("a", "one two three four five"), ("b", "alpha beta"), ("c", span)], columns=["client", "training_text"]
-    )
-    generations = three_authors.generations.assign(text=[span + rest, rest, rest, rest, span + rest, "failed"])
-    inputs = replace(three_authors, generations=generations, client_texts=texts, _cache={})
+    outputs = [span + rest, rest, rest, rest, span + rest, "failed"]
+    inputs = with_texts(three_authors, outputs, a="one two three four five", b="alpha beta", c=span)
     scores = copying.score(inputs, Draws(draws=200))
     # of five survivors a's first has c's seven words, and c's one has its own
     assert score_value(scores, "copy5", "others") == score_value(scores, "copy5") == pytest.approx(1 / 5)
@@ -58,9 +55,7 @@ def copies(inputs, of_c) -> ScoreInputs:
     """Every output is its author's training text, and some words more."""
     copied = {"a": "a1 a2 a3 a4 a5 a6 a7 a8", "b": "b1 b2 b3 b4 b5 b6", "c": of_c}
     ends = {"a": " x y", "b": " x y z w", "c": " x y z"}
-    outputs = [copied[client] + ends[client] for client in inputs.generations["client"]]
-    texts = pd.DataFrame(copied.items(), columns=["client", "training_text"])
-    return replace(inputs, generations=inputs.generations.assign(text=outputs), client_texts=texts, _cache={})
+    return with_texts(inputs, [copied[client] + ends[client] for client in inputs.generations["client"]], **copied)
 
 
 def test_intervals_are_over_authors_whose_outputs_go_together(three_authors, score_value) -> None:

@@ -63,13 +63,11 @@ def test_a_blurred_space_sees_less() -> None:
 
 def test_a_text_that_two_seeds_drew_makes_no_difference_easier_to_find() -> None:
     inputs = copied_voices(CHANCES)
-    once, twice = (
-        measure_agreement.score(each, MeasureAgreement(draws=50)) for each in (inputs, repeated(inputs, "seed"))
-    )
+    twice = repeated(inputs, "seed")
+    tables = [measure_agreement.score(each, MeasureAgreement(draws=50)) for each in (inputs, twice)]
     for measure in measure_agreement.MEASURES:
-        assert cell(once, "detectable_difference", "e", measure) == pytest.approx(
-            cell(twice, "detectable_difference", "e", measure)
-        )
+        once, again = (cell(table, "detectable_difference", "e", measure) for table in tables)
+        assert once == pytest.approx(again)
 
 
 def test_human_text_scores_as_in_the_other_families(scores) -> None:
@@ -104,11 +102,9 @@ def test_the_margin_is_ranked_and_is_in_no_reference(scores, monkeypatch) -> Non
     turned = measure_agreement.score(two_spaces(0.02), MeasureAgreement(draws=200))
     for found, agreement in ((scores, 1.0), (turned, -1.0)):
         assert cell(found, "agreement_over_methods", "e", "author_margin") == pytest.approx(agreement)
-    paper = [
-        table[~table["variant"].str.contains("author_margin")].reset_index(drop=True) for table in (scores, turned)
-    ]
-    assert len(paper[0]) < len(scores)
-    pd.testing.assert_frame_equal(*paper)
+    paper, same = (table[~table["variant"].str.contains("author_margin")] for table in (scores, turned))
+    assert len(paper) < len(scores)
+    pd.testing.assert_frame_equal(paper, same)
 
 
 def test_notes_of_human_text_name_what_is_missing() -> None:
@@ -146,11 +142,9 @@ def with_scores(values) -> ScoreInputs:
         for method, value in by_method.items()
         for client in inputs.clients
     ]
-    human = [
-        Score(1, control, "lambdag", "profile_accuracy", "failures_wrong", value, 60)
-        for control, value in (("gold", 0.8), ("shuffled", 0.1))
-    ]
-    return replace(inputs, scores=scores_frame([*rows, *human]), _cache={})
+    own = ("lambdag", "profile_accuracy", "failures_wrong")
+    rows += [Score(1, control, *own, value, 60) for control, value in (("gold", 0.8), ("shuffled", 0.1))]
+    return replace(inputs, scores=scores_frame(rows), _cache={})
 
 
 def test_profiles_and_likelihoods_are_ranked_beside_the_papers_measures(scores) -> None:
@@ -183,9 +177,8 @@ def test_a_row_without_an_adapter_is_left_out_of_what_adapters_know() -> None:
 
 def test_the_table_and_the_figure_name_them(tmp_path) -> None:
     truth = {str(chance): chance for chance in CHANCES}
-    found = measure_agreement.score(
-        with_scores({("likelihood_author_voice_gain", ""): truth}), MeasureAgreement(draws=50)
-    )
+    known = with_scores({("likelihood_author_voice_gain", ""): truth})
+    found = measure_agreement.score(known, MeasureAgreement(draws=50))
     cells = build_table(printed_spec("measure-agreement"), found, CONTEXT)
     last = cells[cells["row"] == cells["row"].iloc[-1]]
     assert "Adapters" in last["row"].iloc[0]

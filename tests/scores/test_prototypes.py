@@ -31,11 +31,8 @@ def test_default_by_hand(three_authors, score_value) -> None:
 
 
 def test_labels_of_macro_f1(inputs_maker, score_value) -> None:
-    inputs = inputs_maker(
-        train={"a": [0], "b": [90], "c": [180]},
-        gold={"a": [0], "b": [90], "c": [180]},
-        generated={"a": [10], "b": [170], "c": [None]},
-    )
+    human = {"a": [0], "b": [90], "c": [180]}
+    inputs = inputs_maker(train=human, gold=human, generated={"a": [10], "b": [170], "c": [None]})
     scores = prototypes.score(inputs, Prototypes())
     # labels a and b (outputs survive): F1 1 and 0; over the whole roster c adds a third 0
     assert score_value(scores, "author_macro_f1") == pytest.approx(1 / 2)

@@ -14,15 +14,10 @@ TOPICS = {"a": "Student", "b": "Student", "c": "indUnk", "d": "Arts"}
 
 @pytest.fixture
 def four_authors(inputs_maker) -> ScoreInputs:
-    inputs = inputs_maker(
-        train={name: [0, 9] for name in TOPICS},
-        gold={name: [0, 5] for name in TOPICS},
-        generated={"a": [0, 20], "b": [90, None], "c": [1, 2], "d": [3, 4]},
-        topics=TOPICS,
-    )
-    texts = pd.DataFrame(
-        [(name, topic) for name, topic in TOPICS.items() for _ in range(4)], columns=["client", "topic"]
-    )
+    human = {name: [0, 5] for name in TOPICS}
+    generated = {"a": [0, 20], "b": [90, None], "c": [1, 2], "d": [3, 4]}
+    inputs = inputs_maker(train=human, gold=human, generated=generated, topics=TOPICS)
+    texts = pd.DataFrame([pair for pair in TOPICS.items() for _ in range(4)], columns=["client", "topic"])
     texts.loc[0, "topic"] = "Arts"  # one of a's four texts
     return replace(inputs, client_texts=texts)
 

@@ -13,6 +13,7 @@ from favor.scores import prototypes, verification, voice_kept
 from favor.scores.settings import Prototypes, Resampled, Verification
 
 FEW = Resampled(draws=200)
+THREE = {"a": [0.0, 5.0], "b": [90.0, 95.0], "c": [180.0, 185.0]}
 FOUR = {"a": [0.0, 0.0], "b": [10.0, 10.0], "c": [60.0, 60.0], "d": [150.0, 150.0]}
 DIRECTIONS = [np.exp(1j * np.radians(angles[0])) for angles in FOUR.values()]
 MEAN = float(np.degrees(np.angle(np.mean(DIRECTIONS))))
@@ -96,14 +97,10 @@ def test_scores_and_ends_are_those_of_the_other_families(copied) -> None:
 
 def test_a_base_model_is_a_second_floor() -> None:
     inputs = copied_voices()
-    named = {"0.5": "base_only"}
-    inputs = replace(
-        inputs,
-        generations=inputs.generations.replace({"method": named}),
-        generation_embeddings={"e": inputs.generation_embeddings["e"].replace({"method": named})},
-        _cache={},
-    )
-    scores = voice_kept.score(inputs, FEW)
+    named = {"method": {"0.5": "base_only"}}
+    spaces = {"e": inputs.generation_embeddings["e"].replace(named)}
+    made = inputs.generations.replace(named)
+    scores = voice_kept.score(replace(inputs, generations=made, generation_embeddings=spaces, _cache={}), FEW)
     share = by_method(scores, "kept_author_margin", "over_base")
     assert (share["base_only"], share["gold"]) == (0.0, 1.0)
     plain = by_method(scores, "kept_author_margin")
@@ -120,10 +117,9 @@ def test_ends_that_are_not_apart_give_no_share(inputs_maker) -> None:
 
 
 def test_a_share_of_an_auc_without_pairs_says_which_are_missing(inputs_maker) -> None:
-    human = {"a": [0.0, 5.0], "b": [90.0, 95.0], "c": [180.0, 185.0]}
     topics = {"a": "Arts", "b": "Student", "c": "Science"}
-    apart = inputs_maker(train=human, gold=human, generated=human, topics=topics)
-    alone = inputs_maker(train=human, gold={client: angles[:1] for client, angles in human.items()}, generated=human)
+    apart = inputs_maker(train=THREE, gold=THREE, generated=THREE, topics=topics)
+    alone = inputs_maker(train=THREE, gold={client: angles[:1] for client, angles in THREE.items()}, generated=THREE)
     for inputs, why in ((apart, "in some seed no two authors share a topic"), (alone, "no author has two human")):
         scores = voice_kept.score(inputs, FEW)
         rows = scores[(scores["metric"] == "kept_generated_source_auc") & (scores["variant"] == "")]
@@ -132,8 +128,7 @@ def test_a_share_of_an_auc_without_pairs_says_which_are_missing(inputs_maker) ->
 
 
 def test_a_method_without_surviving_outputs_has_no_share(inputs_maker) -> None:
-    human = {"a": [0.0, 5.0], "b": [90.0, 95.0], "c": [180.0, 185.0]}
-    inputs = inputs_maker(train=human, gold=human, generated={client: [None, None] for client in "abc"})
+    inputs = inputs_maker(train=THREE, gold=THREE, generated={client: [None, None] for client in "abc"})
     scores = voice_kept.score(inputs, FEW)
     rows = scores[(scores["method"] == "m") & (scores["variant"] == "")]
     rows = rows[rows["metric"].str.startswith("kept_") & (rows["metric"] != f"kept_{voice_kept.FAILURES_WRONG}")]
@@ -157,9 +152,8 @@ def test_common_prompts_lie_between_the_ends_of_own_ones(copied) -> None:
     scores = voice_kept.score(inputs, FEW)
     for measure, own in voice_kept.COMMON_PROMPTS.items():
         shares, wanted = by_method(scores, f"kept_{measure}"), by_method(copied, f"kept_{own}")
-        assert {method: shares[method] for method in ("0.0", "0.5", "1.0", "same")} == pytest.approx(
-            {method: wanted[method] for method in ("0.0", "0.5", "1.0", "same")}
-        )
+        for method in ("0.0", "0.5", "1.0", "same"):
+            assert shares[method] == pytest.approx(wanted[method])
         notes = scores.loc[(scores["metric"] == f"kept_{measure}") & (scores["method"] == "gold"), "note"]
         assert notes.str.startswith("people wrote no continuations").any()
     assert not copied["metric"].str.startswith("kept_common").any()

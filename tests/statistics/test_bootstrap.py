@@ -78,7 +78,7 @@ def test_auc_and_means_equal_the_loop_over_resampled_pairs(pairs) -> None:
 def test_eer_equals_the_loop_over_resampled_pairs(pairs, cells, monkeypatch) -> None:
     monkeypatch.setattr(bootstrap, "TABLE_CELLS", cells)
     scores, positive, cluster = pairs
-    counts = resample_counts(12, seed=4, draws=300)
+    counts = resample_counts(12, seed=4, draws=100)
     draws = eer_draws(scores, positive, cluster, counts)
     for row, value in zip(counts, draws, strict=True):
         chosen = resampled(row, cluster)

@@ -139,6 +139,8 @@ def test_seeds_widen_an_interval_in_squares_and_raise_p() -> None:
     assert (both.low, both.high) == pytest.approx((both.delta - half, both.delta + half))
     assert (both.p < 0.05) == (both.low > 0)
     assert both.p > 0.01
+    far = compare(drawn + 100, np.zeros_like(drawn), np.ones(12), counts, shares + 100, 1)
+    assert far.p == 2 / 2**12  # however seeds differ
     # p is the level at which the interval would end at 0.
     spread = (alone.high - alone.delta) / student_t.ppf(0.975, 11)
     seeds = variance_of_seeds(drawn, 12) ** 0.5

@@ -109,10 +109,8 @@ def test_shares_in_an_auc_come_near_the_p_of_changing_places() -> None:
         p = sign_flip_p(linear_shares(np.subtract(*both), counts, np.full(authors, pairs)), 1)
         # Sixteen clusters, of which a pattern takes each author's own or the other method's.
         stacked = np.concatenate(sides), np.tile(positive, 2), places
-        swapped = np.subtract(
-            auc_draws(*stacked, np.hstack([1 - patterns, patterns])),
-            auc_draws(*stacked, np.hstack([patterns, 1 - patterns])),
-        )
+        ways = ([1 - patterns, patterns], [patterns, 1 - patterns])
+        swapped = np.subtract(*(auc_draws(*stacked, np.hstack(way)) for way in ways))
         found.append((p, (np.abs(swapped) >= abs(swapped[0]) - 1e-12).mean()))
     ours, exact = np.array(found).T
     assert np.log2(ours / exact).mean() == pytest.approx(0, abs=0.25)

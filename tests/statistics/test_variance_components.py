@@ -106,10 +106,8 @@ def test_limits_hold_the_share_of_rows(share, missing) -> None:
     scale = 1 / np.arange(1, 21) ** 0.5
     holds, runs = 0, 300
     for _ in range(runs):
-        author, rest = (
-            generator.normal(size=(12, 20)) * share**0.5,
-            generator.normal(size=(48, 20)) * (0.8 - share) ** 0.5,
-        )
+        author = generator.normal(size=(12, 20)) * share**0.5
+        rest = generator.normal(size=(48, 20)) * (0.8 - share) ** 0.5
         prompt = generator.normal(size=(4, 20)) * 0.2**0.5 * scale
         rows, columns = labels(12, 4)
         values = (author[rows] + rest) * scale + prompt[columns]
