@@ -34,15 +34,14 @@ def test_personal_and_residual_energy_by_hand() -> None:
     assert found["residual"] == {(0, "up_proj"): pytest.approx(0.0, abs=1e-9), (0, "q_proj"): pytest.approx(16.0)}
 
 
-def test_an_adapter_without_endpoint_has_no_residual() -> None:
-    assert set(update_energies({"adapter": state(0, 1.0, 1.0)})) == {"personal"}
+def test_what_is_not_there_has_no_energy() -> None:
+    assert set(update_energies({"adapter": state(0, 1.0, 1.0)})) == {"personal"}  # no endpoint
     with pytest.raises(UserError, match="names a numbered layer"):
         update_energies({"adapter": {"embed.lora_A.weight": np.ones((1, 1), np.float32)}})
-
-
-def test_rows_sum_to_one_and_empty_blocks_are_left_out() -> None:
+    # Rows sum to one, and empty blocks are left out.
     energies = {(0, "q"): 1.0, (5, "v"): 3.0, (6, "q"): 0.0, (6, "v"): 0.0}
     assert block_shares(energies, 6) == {(0, "q"): 0.25, (0, "v"): 0.75}
+    assert adapter_energy([]).empty
 
 
 @pytest.mark.parametrize(
@@ -58,7 +57,3 @@ def test_blocks_of_six_layers_or_single_ones(layers, blocks) -> None:
     assert (table["adapters"] == 2).all()
     assert table.loc[table["module"] == "up_proj", "share"].to_numpy() == pytest.approx([0.65] * len(blocks))
     assert table.groupby("first_layer")["share"].sum().to_numpy() == pytest.approx([1.0] * len(blocks))
-
-
-def test_no_packs_give_an_empty_table() -> None:
-    assert adapter_energy([]).empty

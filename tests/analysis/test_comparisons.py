@@ -105,19 +105,25 @@ def test_author_clusters_hold_all_seeds(inputs) -> None:
     np.testing.assert_allclose(swapped["p"], printed["p"])
 
 
+def exact_p(differences) -> float:
+    """The p of all patterns of signs of the authors' differences."""
+    given = {"permutation_type": "samples", "n_resamples": np.inf, "vectorized": False}
+    return permutation_test((np.asarray(differences),), np.sum, **given).pvalue
+
+
+def failing(inputs, lost) -> ScoreInputs:
+    """The inputs, of which the ``lost`` outputs failed the filter."""
+    passed = inputs.generations["passed"] & ~lost
+    return replace(inputs, generations=inputs.generations.assign(passed=passed), _cache={})
+
+
 def test_p_is_that_of_the_outputs_changing_places_by_author(inputs) -> None:
     table = compare_outputs(inputs, "near", "far", "e", seed=3, draws=100, clusters="author").set_index("metric")
     both = inputs.utility.pivot_table(index=["seed", "client", "prompt_id"], columns="method")
     both = both.drop(index=(1, "c0", "c0-1-0"))
     for metric in ("bertscore_f1", "semantic_similarity"):
-        sums = (both[metric]["near"] - both[metric]["far"]).groupby("client").sum().to_numpy()
-        of_all = permutation_test((sums,), np.sum, permutation_type="samples", n_resamples=np.inf, vectorized=False)
-        assert table.loc[metric, "p"] == pytest.approx(of_all.pvalue)
-
-
-def test_unknown_method(inputs) -> None:
-    with pytest.raises(UserError, match="no seed has runs of both 'near' and 'favor'"):
-        compare_outputs(inputs, "near", "favor", "e", seed=3)
+        sums = (both[metric]["near"] - both[metric]["far"]).groupby("client").sum()
+        assert table.loc[metric, "p"] == pytest.approx(exact_p(sums))
 
 
 def test_one_family_of_tests_is_corrected_together(inputs) -> None:
@@ -139,8 +145,7 @@ def test_one_family_of_tests_is_corrected_together(inputs) -> None:
 
 
 def test_a_pair_without_common_survivors_is_kept_with_a_note(inputs) -> None:
-    lost = inputs.generations.assign(passed=inputs.generations["passed"] & (inputs.generations["method"] == "near"))
-    empty = replace(inputs, generations=lost, _cache={})
+    empty = failing(inputs, inputs.generations["method"] == "far")
     metrics = {"author_accuracy": ["e"], "generated_source_eer": ["e"]}
     table = compare_methods(empty, [("near", "far")], metrics, [], seed=3, draws=100)
     assert len(table) == 4
@@ -149,19 +154,20 @@ def test_a_pair_without_common_survivors_is_kept_with_a_note(inputs) -> None:
     assert set(table["note"]) == {"no output survives in both methods"}
 
 
-def test_nothing_to_compare_is_an_empty_table(inputs) -> None:
+def test_nothing_to_compare_is_an_empty_table_and_what_cannot_be_compared_is_refused(inputs) -> None:
     assert compare_methods(inputs, [], {"author_accuracy": ["e"]}, [], seed=1).empty
     assert compare_methods(inputs, [("near", "far")], {"generated_source_auc": []}, [], seed=1).empty
     with pytest.raises(UserError, match="metric 'mauve' cannot be paired"):
         compare_methods(inputs, [("near", "far")], {"mauve": ["e"]}, [], seed=1)
+    with pytest.raises(UserError, match="no seed has runs of both 'near' and 'favor'"):
+        compare_outputs(inputs, "near", "favor", "e", seed=3)
 
 
 def test_a_lower_assistant_score_favours_its_method(inputs) -> None:
     level = {"near": 0.1, "far": 0.6}
     scored = inputs.generations[KEYS].assign(assistant_score=inputs.generations["method"].map(level))
-    table = compare_methods(
-        replace(inputs, assistant=scored), [("near", "far")], {"assistant_score": ["e"]}, [], seed=3, draws=100
-    )
+    changed, metrics = replace(inputs, assistant=scored), {"assistant_score": ["e"]}
+    table = compare_methods(changed, [("near", "far")], metrics, [], seed=3, draws=100)
     row = table[table["clusters"] == "seed-author"].iloc[0]
     assert (row["left"], row["right"], row["n"]) == (pytest.approx(0.1), pytest.approx(0.6), 35)
     # The same difference in every output, so in every resample: what the number of clusters leaves open.
@@ -176,9 +182,8 @@ def test_fixed_prototypes_are_compared_where_texts_were_set_aside(inputs) -> Non
     train = inputs.source_embeddings["e"].query("kind == 'train'")
     aside = train.assign(kind="reference", item=train["item"] + "r")
     sources = {"e": pd.concat([inputs.source_embeddings["e"], aside], ignore_index=True)}
-    table = compare_methods(
-        replace(inputs, source_embeddings=sources, _cache={}), [("near", "far")], metrics, [], 7, 200
-    )
+    changed = replace(inputs, source_embeddings=sources, _cache={})
+    table = compare_methods(changed, [("near", "far")], metrics, [], 7, 200)
     rows = table[table["clusters"] == "author"].set_index("metric")
     # The texts set aside are the training texts again, so fixed prototypes are the usual ones.
     shared = ["left", "right", "delta", "low", "high", "p", "n", "cluster_count"]
@@ -188,10 +193,8 @@ def test_fixed_prototypes_are_compared_where_texts_were_set_aside(inputs) -> Non
 
 
 def test_a_seed_whose_outputs_all_failed_leaves_the_others(inputs) -> None:
-    failed = (inputs.generations["method"] == "near") & (inputs.generations["seed"] == 1)
-    generations = inputs.generations.assign(passed=inputs.generations["passed"] & ~failed)
+    changed = failing(inputs, (inputs.generations["method"] == "near") & (inputs.generations["seed"] == 1))
     metrics = {"bertscore_f1": ["e"], "generated_source_auc": ["e"]}
-    changed = replace(inputs, generations=generations, _cache={})
     table = compare_methods(changed, [("near", "far")], metrics, [], seed=3, draws=100)
     second = inputs.utility[inputs.utility["seed"] == 2]
     both = second.pivot_table(index="prompt_id", columns="method", values="bertscore_f1")

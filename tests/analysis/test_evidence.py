@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import permutation_test
+from tests.analysis.test_comparisons import exact_p, failing
 from tests.analysis.test_comparisons import inputs as made_inputs
 
 from favor.analysis.evidence import all_pairs
@@ -55,14 +55,9 @@ def test_positive_favours_the_left_row(table) -> None:
 def test_p_of_equally_many_outputs_is_exact(inputs, table) -> None:
     """Every "near" output and human continuation passed: p is the exact test's of six authors' mean differences."""
     own = inputs.utility[inputs.utility["method"] == "near"].groupby("client")["semantic_similarity"].mean() - 1.0
-    of_all = permutation_test(
-        (own.to_numpy(),), np.sum, permutation_type="samples", n_resamples=np.inf, vectorized=False
-    )
-    row = table[
-        (table["metric"] == "semantic_similarity")
-        & (table[["left_method", "right_method"]].isin(["near", "gold"]).all(axis=1))
-    ].iloc[0]
-    assert row["p"] == pytest.approx(of_all.pvalue) == 2 / 2**6  # no output is as near as the human one to itself
+    of_two = table[table[["left_method", "right_method"]].isin(["near", "gold"]).all(axis=1)].set_index("metric")
+    p = of_two.loc["semantic_similarity", "p"]
+    assert p == pytest.approx(exact_p(own)) == 2 / 2**6  # no output is as near as the human one to itself
 
 
 def test_every_pair_stands_once(table) -> None:
@@ -76,10 +71,9 @@ def test_every_pair_stands_once(table) -> None:
 
 def test_a_difference_is_over_the_seeds_in_which_both_rows_have_a_value(inputs) -> None:
     """No "near" output of seed 1 passes: its values are those of seed 2, and so are its differences."""
-    lost = (inputs.generations["method"] == "near") & (inputs.generations["seed"] == 1)
-    generations = inputs.generations.assign(passed=inputs.generations["passed"] & ~lost)
-    table = all_pairs(replace(inputs, generations=generations, _cache={}), 3, 500)
-    passed = generations[generations["passed"]].merge(inputs.utility)
+    left = failing(inputs, (inputs.generations["method"] == "near") & (inputs.generations["seed"] == 1))
+    table = all_pairs(left, 3, 500)
+    passed = left.generations.query("passed").merge(inputs.utility)
     seeds = passed.pivot_table(index="seed", columns="method", values="bertscore_f1")
     row = table[(table["metric"] == "bertscore_f1") & (table["right_method"] == "near")].iloc[0]
     assert row["left_method"] == "far"
@@ -87,10 +81,7 @@ def test_a_difference_is_over_the_seeds_in_which_both_rows_have_a_value(inputs) 
     assert row["delta"] == pytest.approx(seeds.loc[2, "far"] - seeds.loc[2, "near"])
     assert row["by_seed"] == pytest.approx([row["delta"]])
     own = passed[passed["seed"] == 2].pivot_table(index="client", columns="method", values="bertscore_f1")
-    of_all = permutation_test(
-        (own["far"] - own["near"],), np.sum, permutation_type="samples", n_resamples=np.inf, vectorized=False
-    )
-    assert row["p"] == pytest.approx(of_all.pvalue)
+    assert row["p"] == pytest.approx(exact_p(own["far"] - own["near"]))
 
 
 def test_rows_without_a_common_seed_are_not_compared(inputs) -> None:

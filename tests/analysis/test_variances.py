@@ -35,38 +35,31 @@ def effect(rows, keys, deviation, generator) -> np.ndarray:
     return generator.normal(0, deviation, place.max() + 1)[place]
 
 
+# By whether all seeds read the same texts: a design, and the deviations of its effects.
 PLANTED = {
-    False: (
-        (500, 3, 4, 2),
-        {
-            "authors": (["client"], 1.0, []),
-            "seeds": (["client", "seed"], 2.0, ["seeds"]),
-            "prompts": (["client", "seed", "text"], 3.0, ["seeds", "prompts"]),
-            "samples": (KEYS, 1.5, ["seeds", "prompts", "samples"]),
-        },
-    ),
-    True: (
-        (800, 3, 4),
-        {
-            "authors": (["client"], 1.0, []),
-            "seeds": (["client", "seed"], 1.0, ["seeds"]),
-            "texts": (["client", "text"], 2.0, ["texts"]),
-            "texts by seed": (KEYS, 1.5, ["seeds", "texts"]),
-        },
-    ),
+    False: ((500, 3, 4, 2), {"authors": 1.0, "seeds": 2.0, "prompts": 3.0, "samples": 1.5}),
+    True: ((800, 3, 4), {"authors": 1.0, "seeds": 1.0, "texts": 2.0, "texts by seed": 1.5}),
+}
+EFFECTS = {
+    "authors": (["client"], []),
+    "seeds": (["client", "seed"], ["seeds"]),
+    "prompts": (["client", "seed", "text"], ["seeds", "prompts"]),
+    "samples": (KEYS, ["seeds", "prompts", "samples"]),
+    "texts": (["client", "text"], ["texts"]),
+    "texts by seed": (KEYS, ["seeds", "texts"]),
 }
 
 
 @pytest.mark.parametrize("same_texts", PLANTED)
 def test_planted_components_come_out(same_texts) -> None:
     """Of prompts, which every seed draws, and of texts that all seeds read."""
-    design, parts = PLANTED[same_texts]
+    design, planted = PLANTED[same_texts]
     generator, rows = numpy_generator(1 + same_texts, "planted"), table(*design)
-    rows = rows.assign(value=sum(effect(rows, keys, deviation, generator) for keys, deviation, _ in parts.values()))
+    parts = [effect(rows, EFFECTS[kind][0], deviation, generator) for kind, deviation in planted.items()]
+    rows = rows.assign(value=sum(parts))
     found = components_of(rows, same_texts)
-    variances = {kind: deviation**2 for kind, (_, deviation, _) in parts.items()}
-    assert by_kind(found) == pytest.approx(variances, rel=0.2)
-    assert [part["averaged_over"] for part in found] == [averaged for *_, averaged in parts.values()]
+    assert by_kind(found) == pytest.approx({kind: deviation**2 for kind, deviation in planted.items()}, rel=0.2)
+    assert [part["averaged_over"] for part in found] == [EFFECTS[kind][1] for kind in planted]
     # A half of the outputs is matched: a design that asks for so many prompts has half of them.
     half, texts = by_kind(components_of(rows, same_texts, kept=0.5)), "texts" if same_texts else "prompts"
     assert half[texts] == pytest.approx(2 * by_kind(found)[texts], rel=1e-4)

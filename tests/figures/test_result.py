@@ -23,12 +23,9 @@ def scores() -> pd.DataFrame:
         for encoder, part in (("unseen", 1.0), ("asce_a", 0.5))
         for variant, shift in (("", 0.0), ("low", -0.1), ("high", 0.1))
     ]
-    read = {"fedavg": {"": 0.2, "chance": 0.2}, "favor": {"": 0.6, "chance": 0.2, "low": 0.4, "high": 0.8}}
-    rows += [
-        make_score(name, "likelihood_top1", value, "", 0, variant=variant)
-        for name, values in read.items()
-        for variant, value in values.items()
-    ]
+    read = [("fedavg", "", 0.2), ("fedavg", "chance", 0.2)]
+    read += [("favor", "", 0.6), ("favor", "chance", 0.2), ("favor", "low", 0.4), ("favor", "high", 0.8)]
+    rows += [make_score(name, "likelihood_top1", value, "", 0, variant=variant) for name, variant, value in read]
     return pd.DataFrame(rows)
 
 
@@ -62,12 +59,10 @@ def test_methods_stand_by_what_unseen_encoders_find(tmp_path, scores) -> None:
 
 
 def test_unseen_encoders_that_disagree_are_drawn_one_by_one(tmp_path, scores) -> None:
-    single = [
-        make_score(name, "kept_author_accuracy_failures_wrong", value + apart, encoder, 0, variant="")
-        for name, value in SHARES.items()
-        for encoder, apart in (("asce_b", -0.05), ("luar", 0.05))
-    ]
-    both = pd.concat([scores, pd.DataFrame(single)])
+    shares = scores.query("encoder == 'unseen' and variant == ''")
+    apart = {"asce_b": -0.05, "luar": 0.05}
+    single = [shares.assign(encoder=name, value=shares["value"] + shift) for name, shift in apart.items()]
+    both = pd.concat([scores, *single])
     assert one_by_one(both, ["asce_b"]).empty
     assert one_by_one(both, ["asce_b", "luar"]).loc["favor"].tolist() == pytest.approx([0.45, 0.55])
     draw("result", tmp_path / "a.svg", tmp_path / "a.csv", scores=both, unseen=["asce_b", "luar"], shown=SHOWN)

@@ -11,24 +11,19 @@ from favor.forecast.power import power_lines, power_of, variances
 from favor.foundation.errors import UserError
 from favor.statistics.power import detectable
 
+
+def pair(right, authors, prompts) -> dict[str, Any]:
+    """FAVoR against a row: the variances between authors and between prompts."""
+    parts = {"authors": (authors, []), "prompts": (prompts, ["seeds", "prompts"])}
+    components = [{"kind": kind, "variance": part[0], "averaged_over": part[1]} for kind, part in parts.items()]
+    return {"left": "favor", "right": right, "components": components}
+
+
+PAIRS = [pair("ditto", 0.01, 0.12), pair("fedavg", 0.03, 0.0), pair("pooled", 0.0, 0.08)]
 KNOWN: dict[str, Any] = {
     "run": {"called": "three numbers by hand", "authors": 12, "seeds": 1, "prompts": 4},
     "measures": [
-        {
-            "metric": "author_accuracy",
-            "reader": "style",
-            "pairs": [
-                {
-                    "left": "favor",
-                    "right": right,
-                    "components": [
-                        {"kind": "authors", "variance": authors, "averaged_over": []},
-                        {"kind": "prompts", "variance": prompts, "averaged_over": ["seeds", "prompts"]},
-                    ],
-                }
-                for right, authors, prompts in (("ditto", 0.01, 0.12), ("fedavg", 0.03, 0.0), ("pooled", 0.0, 0.08))
-            ],
-        },
+        {"metric": "author_accuracy", "reader": "style", "pairs": PAIRS},
         {"metric": "likelihood_top1", "reader": "", "why_not": "no likelihoods were read"},
     ],
 }

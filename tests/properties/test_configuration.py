@@ -15,23 +15,7 @@ from favor.plan import Planner
 
 ROOT = Path(__file__).resolve().parents[2]
 DEMO = (ROOT / "config" / "config.yaml").read_bytes()
-PIECES = [
-    b":",
-    b"\t",
-    b"- ",
-    b"{",
-    b"]",
-    b"&a ",
-    b"*a",
-    b"<<: ",
-    b"~",
-    b"---\n",
-    b"%",
-    b"\0",
-    b"\xff",
-    b"0o17",
-    b"1e400",
-]
+PIECES = [b":", b"\t", b"- ", b"{", b"]", b"&a ", b"*a", b"<<: ", b"~", b"---\n", b"%", b"\0", b"\xff", b"0o17"]
 PIECES += [b"1e400", b"!!python/name:os.system ", b"\xe2\x80\xa8", b"'", b"| ", b"? ", b"null: "]
 
 
