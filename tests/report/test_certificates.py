@@ -17,13 +17,11 @@ SETTINGS = Resampled(draws=200, seed=1)
 
 
 def blind(texts) -> np.ndarray:
-    """One vector for every text."""
     return np.ones((len(texts), 2))
 
 
 @pytest.fixture
 def certificate(tmp_path) -> Path:
-    """The certificate of an encoder that says nothing."""
     write_parquet(certify(blind, read_items(10)), tmp_path / "certificate.parquet", CERTIFICATE)
     return tmp_path / "certificate.parquet"
 

@@ -31,12 +31,12 @@ def test_every_claim_has_its_interval_its_p_and_what_may_be_said() -> None:
 
 
 def test_the_gain_over_survivors_has_the_strict_number_beside() -> None:
-    gain = with_claims([GAIN, entry("updates", "Updates", "Efficiency", 72.0, 72.0)], facts(scores=kept({})))
+    given = [GAIN, entry("updates", "Updates", "Efficiency", 72.0, 72.0)]
+    gain, other, *_ = with_claims(given, facts(scores=kept({})))
     # By the strict measure FAVoR is at .30 and Ditto at .20, p = .9.
-    assert gain[0]["value"] == 0.044
-    assert gain[0]["strict"]["value"] == pytest.approx(0.1)
-    assert gain[0]["strict"]["claim"] == "open"
-    assert "strict" not in gain[1]
+    assert gain["value"] == 0.044
+    assert (gain["strict"]["value"], gain["strict"]["claim"]) == (pytest.approx(0.1), "open")
+    assert "strict" not in other
 
 
 def test_four_authors_show_nothing_and_have_no_interval() -> None:
@@ -49,12 +49,10 @@ def test_four_authors_show_nothing_and_have_no_interval() -> None:
 def test_claims_are_macros_with_their_intervals_and_no_rows_of_the_papers_numbers() -> None:
     found = with_claims([GAIN], facts(scores=kept({"favor": ABOVE})))
     macros = number_macros({"demo": found})
-    assert r"\newcommand{\FavorDemoClaimDifferenceDitto}{0.100}" in macros
-    assert r"\newcommand{\FavorDemoClaimDifferenceDittoLow}{0.050}" in macros
-    assert r"\newcommand{\FavorDemoClaimDifferenceDittoP}{1.000}" in macros
-    rows, absent = number_rows(found)
-    assert rows["Number"].tolist() == ["Survivors"]
-    assert absent == ""
+    for name, value in (("", "0.100"), ("Low", "0.050"), ("P", "1.000")):
+        assert rf"\newcommand{{\FavorDemoClaimDifferenceDitto{name}}}{{{value}}}" in macros
+    shown, absent = number_rows(found)
+    assert (shown["Number"].tolist(), absent) == (["Survivors"], "")
 
 
 def test_a_row_that_forgets_is_praised_nowhere(monkeypatch) -> None:
@@ -67,9 +65,7 @@ def test_a_row_that_forgets_is_praised_nowhere(monkeypatch) -> None:
     monkeypatch.setattr(planted, "TOPICS", dict.fromkeys(clients, "arts"))
     noise = np.random.default_rng(1)
     learns = rows(lambda reader, writer, text: (0.3 if reader == writer else 0.1) + 0.2 * noise.normal(), "ditto", 1, 6)
-    forgets = rows(
-        lambda reader, writer, text: (-0.5 if reader != writer else 0) + 0.05 * noise.normal(), "favor", 1, 6
-    )
+    forgets = rows(lambda reader, writer, text: -0.5 * (reader != writer) + 0.05 * noise.normal(), "favor", 1, 6)
     scores = likelihood_scores(pd.concat([learns, forgets]), clients, ("favor", "ditto"), {}, 7, 500)
     value = scores[scores["variant"] == ""].set_index(["method", "metric"])["value"]
     for metric in ("likelihood_voice_gain", "likelihood_top1", "likelihood_auc"):

@@ -12,10 +12,8 @@ from favor.tables.completion import printed_spec
 
 
 def cells(values, paper, column="X") -> pd.DataFrame:
-    rows = [f"row {number}" for number in range(len(values))]
-    return pd.DataFrame(
-        {"panel": "", "section": "", "row": rows, "column": column, "value": values, "paper_value": paper}
-    )
+    known = {"row": [f"row {number}" for number in range(len(values))], "value": values, "paper_value": paper}
+    return pd.DataFrame({"panel": "", "section": "", "column": column, **known})
 
 
 SPEC = printed_spec("phase1-main-results")

@@ -32,10 +32,8 @@ def test_runs_are_added_and_put_on_record(results, repository) -> None:
     record_run(run_of("score", "report"), results, repository, "finished")
     record_run(run_of("all"), results, repository, "finished")  # nothing was made
     found = read_json(results / NAMES[0])
-    assert [(run["ended"], run["jobs"]) for run in found["runs"]] == [
-        ("failed", {"train": 1}),
-        ("finished", {"report": 1, "score": 1}),
-    ]
+    ended = [("failed", {"train": 1}), ("finished", {"report": 1, "score": 1})]
+    assert [(run["ended"], run["jobs"]) for run in found["runs"]] == ended
     assert read_record(results) == {"demo/a.parquet", *NAMES}
     page = (results / NAMES[1]).read_text()
     assert "2 min 5 s" in page
