@@ -7,9 +7,8 @@ from favor.tables.html import html_document
 from favor.tables.latex import latex_table
 from favor.tables.specs import Context
 
-CONTEXT = Context(
-    "trial", ["favor", "mine"], display={"mine": "Mine"}, encoder_titles={"e2": "My space"}, seeds=(1,), marks="paper"
-)
+NAMES = {"display": {"mine": "Mine"}, "encoder_titles": {"e2": "My space"}}
+CONTEXT = Context("trial", ["favor", "mine"], **NAMES, seeds=(1,), marks="paper")
 SCORES = scores_frame(
     [
         Score(1, "favor", "asce_a", "author_accuracy", "", 0.75, 4),

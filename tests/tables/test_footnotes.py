@@ -57,7 +57,7 @@ def test_a_score_of_fewer_than_ten_texts_says_so(score, texts, reason) -> None:
 
 def test_feddpas_rows_say_which_global_half_generates(plan) -> None:  # noqa: F811
     late = {"late": {"method": "feddpa", "global_half": "final", "title": "Late"}}
-    planner = plan(change=lambda config: config["experiments"]["micro"]["methods"].update(late))
+    planner = plan(change={"experiments": {"micro": {"methods": late}}})
     remarks = planner.tables.remarks("micro")
     last = planner.training.last_rounds("micro", "1", "coverage_first")
     initial = sum(number == 0 for number in last.values())
@@ -67,21 +67,15 @@ def test_feddpas_rows_say_which_global_half_generates(plan) -> None:  # noqa: F8
 
 
 def test_a_row_says_that_clients_without_a_half_of_their_own_generate_with_the_base(plan) -> None:  # noqa: F811
-    def change(config) -> None:
-        config["experiments"]["micro"]["methods"] |= {
-            "fedsa_lora": {},
-            "fedsa_b": {"method": "fedsa_lora", "uploads": "B"},
-        }
-        config["experiments"]["micro"]["federation"]["rounds"] = 1
-
-    planner = plan(change=change)
+    rows = {"fedsa_lora": {}, "fedsa_b": {"method": "fedsa_lora", "uploads": "B"}}
+    planner = plan(change={"experiments": {"micro": {"methods": rows, "federation": {"rounds": 1}}}})
     remarks = planner.tables.remarks("micro")
     sampled = len(planner.training.last_rounds("micro", "1", "coverage_first"))
     assert 0 < sampled < 4
     assert remarks["fedsa_lora"] == remarks["FedSA-LoRA"]
     assert f"{4 - sampled} (seed 1) clients that no round sampled generate with the base model" in remarks["fedsa_lora"]
     assert "fedsa_b" not in remarks  # B beside the initial A is an adapter of its own
-    everybody = plan(change=lambda config: config["experiments"]["micro"]["methods"].update(fedsa_lora={}))
+    everybody = plan(change={"experiments": {"micro": {"methods": {"fedsa_lora": {}}}}})
     assert "fedsa_lora" not in everybody.tables.remarks("micro")
 
 

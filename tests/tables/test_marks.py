@@ -77,15 +77,14 @@ def test_nothing_where_a_row_was_not_compared() -> None:
 
 def test_holm_counts_the_rows_of_the_column() -> None:
     keys = {"encoder": "asce_a", "metric": "author_accuracy", "left": 0.0, "right": 0.0, "delta": 0.0, "high": 1.0}
-    rows = [
-        {**keys, "left_method": "best", "right_method": name, "p": p, "low": 0.1, "draws": 100}
-        for name, p in (("a", 0.02), ("b", 0.03), ("c", 0.9))
-    ]
-    rows.append({**keys, "left_method": "gold", "right_method": "shuffled", "p": 0.0, "low": 0.5, "draws": 100})
+    tests = [("best", name, p, 0.1) for name, p in (("a", 0.02), ("b", 0.03), ("c", 0.9))]
+    tests.append(("gold", "shuffled", 0.0, 0.5))
+    frame = pd.DataFrame(tests, columns=["left_method", "right_method", "p", "low"]).assign(**keys, draws=100)
+    known = Evidence(frame, {"style": "asce_a"})
     contest = [(Row((name,), name), Cell(value)) for name, value in (("best", 0.5), ("a", 0.3), ("b", 0.4), ("c", 0.2))]
-    assert mark(COLUMN, contest, "evidence", Evidence(pd.DataFrame(rows), {"style": "asce_a"})) == EVEN  # 3 x 0.02
+    assert mark(COLUMN, contest, "evidence", known) == EVEN  # 3 x 0.02
     two = contest[:2]
-    assert mark(COLUMN, two, "evidence", Evidence(pd.DataFrame(rows), {"style": "asce_a"})) == BY_EVIDENCE
+    assert mark(COLUMN, two, "evidence", known) == BY_EVIDENCE
     assert [cell.mark for _, cell in two] == ["", "below"]
 
 

@@ -35,14 +35,8 @@ def test_an_attack_has_its_statistics_with_intervals_and_what_chance_gives() -> 
     assert len(set(found.index.get_level_values(0))) == 14
     upload = found.loc["FAVoR · Whose is it? · each upload"]
     assert upload["text"].to_dict() == {
-        "Top-1": "0.75 [0.50, 1.00]",
-        "By chance": "0.25",
-        "AUC": "0.90 [0.80, 0.95]",
-        "AUC, shuffled": "0.50",
-        "TPR at 1 % FPR": "–",
-        "TPR, shuffled": "–",
-        "With distinctiveness": "–",
-        "n": "48",
+        **{"Top-1": "0.75 [0.50, 1.00]", "By chance": "0.25", "AUC": "0.90 [0.80, 0.95]", "AUC, shuffled": "0.50"},
+        **{"TPR at 1 % FPR": "–", "TPR, shuffled": "–", "With distinctiveness": "–", "n": "48"},
     }
     final = found.loc["FAVoR · Did the author take part? · final shared adapter"]
     assert final.loc["TPR at 1 % FPR", "text"] == "0.12 [0.00, 0.30]"

@@ -1,6 +1,7 @@
 """Tables and figures over the points of a sweep, from hand-made scores."""
 
 import math
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -24,23 +25,15 @@ from favor.tables.significance_marks import BY_EVIDENCE, EVEN, UNTESTED
 from favor.tables.specs import POINT, Column, Context, Panel, Row, TableSpec
 from favor.tables.sweeps import at_points, build_sweep, printed_at_points
 
-POINTS = [
-    Point(label="even", experiment="balanced", paper="Balanced"),
-    Point(label="Strong", experiment="strong"),
-]
-
+POINTS = [Point(label="even", experiment="balanced", paper="Balanced"), Point(label="Strong", experiment="strong")]
 KEPT = ("author_margin", "generated_source_auc")
 SPACES = {"even": "asce_a", "Strong": "asce_a"}
 
 
 def contexts(**methods) -> dict[str, Context]:
-    roles = {"style": "asce_a"}
-    return {
-        name: Context(
-            name, methods.get(name, ("ditto", "favor")), "Blogs", "BlogText", roles, seeds=(1, 2), marks="paper"
-        )
-        for name in ("balanced", "strong")
-    }
+    about = {"encoders": {"style": "asce_a"}, "seeds": (1, 2), "marks": "paper"}
+    runs = {name: methods.get(name, ("ditto", "favor")) for name in ("balanced", "strong")}
+    return {name: Context(name, rows, "Blogs", "BlogText", **about) for name, rows in runs.items()}
 
 
 @pytest.fixture
@@ -60,18 +53,13 @@ def scores(score) -> pd.DataFrame:
 
 def at_point(score, method, metric, point, values, encoder="", start="") -> list[dict]:
     """A metric with its interval, or what ``values`` has of it."""
-    return [
-        {
-            **score(method, metric, value, encoder, 0, variant=f"{start}{end}".strip("_")),
-            "point": point,
-            "experiment": "",
-        }
-        for end, value in zip(("", "_low", "_high"), values, strict=False)
-    ]
+    variants = [f"{start}{end}".strip("_") for end in ("", "_low", "_high")]
+    known = zip(variants, values, strict=False)
+    rows = (score(method, metric, value, encoder, 0, variant=variant) for variant, value in known)
+    return [row | {"point": point, "experiment": ""} for row in rows]
 
 
 def own(*columns, ranked=True, **others) -> TableSpec:
-    """A table of FAVoR and Ditto at every point."""
     rows = tuple(Row((name, POINT), method=name.lower(), ranked=ranked) for name in ("FAVoR", "Ditto"))
     stubs = {"stub_headers": ("Method", "Point"), "over_points": True}
     return TableSpec("own", "Own", "Caption.", rows, (Panel(columns),), ("verification",), **stubs, **others)
@@ -86,9 +74,8 @@ def test_gains_at_every_point_with_their_intervals(score) -> None:
     cells = build_sweep(printed_spec("likelihood-sweep"), POINTS, pd.DataFrame(rows), contexts(), None)
     own = cells[cells["column"] == cells["column"].iloc[0]]
     # The order of the paper's methods; FAVoR forgets its own author at the second point.
-    assert [text for text in own["text"] if "[" in text] == [
-        "+0.040 [0.020, 0.060]", "+0.050 [0.030, 0.070]", "−0.010 [−0.020, 0.000]"
-    ]  # fmt: skip
+    found = [text for text in own["text"] if "[" in text]
+    assert found == ["+0.040 [0.020, 0.060]", "+0.050 [0.030, 0.070]", "−0.010 [−0.020, 0.000]"]
 
 
 def test_two_methods_in_one_cell_by_hand(scores, tmp_path) -> None:
@@ -96,10 +83,10 @@ def test_two_methods_in_one_cell_by_hand(scores, tmp_path) -> None:
     cells = build_sweep(spec, POINTS, scores, contexts(), load_paper_values(spec.label))
     # Means 0.72 and 0.605, difference 0.115; 0.51 and 0.5505, difference -0.0405, which prints as -0.041 (of 0.5505).
     assert cells["row"].tolist() == ["even"] * 3 + ["Strong"] * 3
-    assert cells["text"].tolist()[:3] == ["0.720 / 0.605 (+0.115)", "0.720 / 0.605 (+0.115)", "0.7200 / 0.6050"]
-    assert cells["text"].tolist()[5] == "0.5100 / 0.5505"
-    assert cells["text"].tolist()[3].startswith("0.510 / 0.55")
-    assert "(−0.04" in cells["text"].tolist()[3]
+    texts = cells["text"].tolist()
+    assert texts[:3] == ["0.720 / 0.605 (+0.115)", "0.720 / 0.605 (+0.115)", "0.7200 / 0.6050"]
+    assert texts[5] == "0.5100 / 0.5505"
+    assert re.fullmatch(r"0\.510 / 0\.55\d \(−0\.04\d\)", texts[3])
     assert cells["paper_text"].tolist()[0] == "0.753 / 0.699 (+0.054)"  # under the row's name in the paper
     assert cells["paper_text"].tolist()[5] == "0.8154 / 0.8136"
     assert cells["n"].tolist() == [2] * 6
@@ -114,9 +101,8 @@ def test_two_methods_in_one_cell_by_hand(scores, tmp_path) -> None:
 def test_a_missing_half_is_a_dash_with_its_reason(scores) -> None:
     known = scores[~((scores["point"] == "Strong") & (scores["method"] == "ditto"))]
     cells = build_sweep(printed_spec("imbalance-sweep"), POINTS, known, contexts(strong=("favor",)))
-    reasons = dict(zip(zip(cells["row"], cells["column"], strict=True), cells["reason"], strict=True))
-    assert reasons["Strong", "EER FAVoR / Ditto (Δ)"] == "Ditto is not run in experiment strong"
-    assert reasons["even", "EER FAVoR / Ditto (Δ)"] == ""
+    reasons = cells[cells["column"] == "EER FAVoR / Ditto (Δ)"].set_index("row")["reason"]
+    assert reasons.to_dict() == {"even": "", "Strong": "Ditto is not run in experiment strong"}
     once = known[(known["seed"] == 1) | (known["point"] == "Strong")]
     cells = build_sweep(printed_spec("imbalance-sweep"), POINTS, once, contexts(strong=("favor",)))
     assert cells["reason"].tolist()[0] == "mean over 1 of 2 seeds"
@@ -153,19 +139,15 @@ def test_rows_within_a_point_are_marked_by_its_own_evidence(scores) -> None:
 
 
 def test_the_spread_over_points_by_hand(scores) -> None:
-    columns = (
-        Column("AUC", "generated_auc", "style"),
-        Column("Δ", "generated_auc", "style", minus="favor", signed=True),
-    )
-    spec = own(*columns, ranked=False, spread="Mean ± SD")
+    apart = Column("Δ", "generated_auc", "style", minus="favor", signed=True)
+    spec = own(Column("AUC", "generated_auc", "style"), apart, ranked=False, spread="Mean ± SD")
     cells = build_sweep(spec, POINTS, scores, contexts()).set_index(["row", "column"])
     # FAVoR .72 and .51: mean .615, deviation .21 / sqrt 2. Ditto less FAVoR: -.115 and .0405, mean -.03725.
     last = cells.loc["FAVoR · Mean ± SD", "AUC"]
     assert (last["value"], last["deviation"], last["n"]) == (pytest.approx(0.615), pytest.approx(0.21 / 2**0.5), 2)
     assert (last["text"], last["mark"], last["marking"]) == ("0.615 ± 0.148", "", "")
-    apart = cells.loc["Ditto · Mean ± SD", "Δ"]
-    assert apart["text"] == "−0.037 ± 0.110"
-    assert apart["deviation"] == pytest.approx(0.1555 / 2**0.5)
+    assert cells.loc["Ditto · Mean ± SD", "Δ"]["text"] == "−0.037 ± 0.110"
+    assert cells.loc["Ditto · Mean ± SD", "Δ"]["deviation"] == pytest.approx(0.1555 / 2**0.5)
     assert cells.loc["FAVoR · Mean ± SD", "Δ"]["text"] == "+0.000 ± 0.000"
     assert [row.label for row in at_points(spec, POINTS).rows][4:] == ["FAVoR · Mean ± SD", "Ditto · Mean ± SD"]
     # Ditto at one point alone has no spread; FAVoR's stays.
@@ -211,7 +193,7 @@ def test_bars_are_the_intervals_of_a_metric_that_has_them(tmp_path, score) -> No
         for start, values in (("upload", (0.7, 0.6, 0.9)), ("upload_shuffled", (0.5,)))
         for row in at_point(score, "fedavg", "text_auc", point, values, start=start)
     ]
-    shown, metrics = Methods(["fedavg"]), {"text_auc:upload": "Text AUC (upload)"}
+    shown, metrics = Methods(["fedavg"]), {"text_auc:upload": "Text AUC"}
     draw_sweep(pd.DataFrame(rows), POINTS, metrics, SPACES, shown, tmp_path / "points.svg", tmp_path / "points.csv")
     drawn = pd.read_csv(tmp_path / "points.csv")
     assert drawn[["mean", "low", "high"]].drop_duplicates().to_numpy().tolist() == [[0.7, 0.6, 0.9]]
@@ -221,7 +203,7 @@ def test_bars_are_the_intervals_of_a_metric_that_has_them(tmp_path, score) -> No
     assert _bars(drawn)[:, 0].tolist() == pytest.approx([0.1, 0.2])
 
 
-def test_crowded_names_are_turned_and_points_without_order_are_not_joined(scores, tmp_path) -> None:
+def test_crowded_names_are_turned_and_points_without_order_are_not_joined(scores, tmp_path, monkeypatch) -> None:
     names = ["none", "sum only", "clipped", "noise 0.1", "noise 1", "rank 1", "A frozen"]
     many = [Point(label=name, experiment="") for name in names]
     again = pd.concat([scores[scores["point"] == "even"].assign(point=name) for name in names])
@@ -233,13 +215,10 @@ def test_crowded_names_are_turned_and_points_without_order_are_not_joined(scores
         drawn.extend(axes.flat)
         return figure, axes
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pyplot, "subplots", kept)
-        for points, ordered in ((POINTS, True), (many, False)):
-            frame = scores if ordered else again
-            metrics = {"generated_auc": "Verif. AUC"}
-            spaces = {point.label: "asce_a" for point in points}
-            draw_sweep(frame, points, metrics, spaces, Methods(["favor"]), tmp_path / "a.svg", ordered=ordered)
+    monkeypatch.setattr(pyplot, "subplots", kept)
+    metrics, spaces = {"generated_auc": "Verif. AUC"}, dict.fromkeys([*names, *SPACES], "asce_a")
+    for frame, points, ordered in ((scores, POINTS, True), (again, many, False)):
+        draw_sweep(frame, points, metrics, spaces, Methods(["favor"]), tmp_path / "a.svg", ordered=ordered)
     few, crowded = drawn
     assert [few.get_lines()[0].get_linestyle(), crowded.get_lines()[0].get_linestyle()] == ["-", "None"]
     assert {label.get_rotation() for label in crowded.get_xticklabels()} == {35.0}
@@ -247,11 +226,8 @@ def test_crowded_names_are_turned_and_points_without_order_are_not_joined(scores
 
 
 def test_the_figure_has_a_panel_per_method_and_metric_and_a_line_per_series(score, tmp_path) -> None:
-    points = [
-        Point(label=f"{rule}, {share} %", experiment="", series=rule, value=share)
-        for rule in ("mean", "Krum")
-        for share in (0, 20)
-    ]
+    places = [(rule, share) for rule in ("mean", "Krum") for share in (0, 20)]
+    points = [Point(label=f"{rule}, {share} %", experiment="", series=rule, value=share) for rule, share in places]
     made = [
         {**score(method, "poisoning_lost", place + share, "", 0, variant=variant), "point": point.label}
         for method, place in (("fedavg", 1.0), ("favor", 2.0))
@@ -283,9 +259,8 @@ def test_what_is_said_below_a_table_names_the_points_it_is_true_of(scores) -> No
     spec = printed_at_points("imbalance-sweep", POINTS, runs)
     assert spec.footnotes["FAVoR"] == "On FAVoR."
     assert spec.footnotes["favor"] == "even: In balanced. Strong: In strong."
-    assert spec.footnotes[""].startswith(
-        "even: Chance: AUC and EER 0.5. Strong: Chance: AUC and EER 0.5. Fewer prompts"
-    )
+    chance = "Chance: AUC and EER 0.5."
+    assert spec.footnotes[""].startswith(f"even: {chance} Strong: {chance} Fewer prompts")
     cells = build_sweep(spec, POINTS, scores, known)
     for text in (latex_table(at_points(spec, POINTS), cells), html_table(at_points(spec, POINTS), cells)):
         assert "3 of 4 (seed 2)" in text
@@ -295,13 +270,9 @@ def test_what_is_said_below_a_table_names_the_points_it_is_true_of(scores) -> No
 
 
 def test_a_figure_draws_a_variant_and_methods_that_miss_a_point(score, tmp_path) -> None:
-    rows = [
-        *at_point(score, "fedavg", "text_auc", "even", (0.9,), start="upload"),
-        *at_point(score, "fedavg", "text_auc", "Strong", (0.6,), start="upload"),
-        *at_point(score, "favor", "text_auc", "even", (0.8,), start="upload"),
-    ]
+    values = [("fedavg", "even", 0.9), ("fedavg", "Strong", 0.6), ("favor", "even", 0.8)]
+    rows = [at_point(score, method, "text_auc", point, (value,), start="upload")[0] for method, point, value in values]
     labels = {"text_auc": "Text AUC"}
-    assert sweep_label("text_auc:upload", labels) == "Text AUC (upload)"
     assert sweep_label("text_auc", labels) == "Text AUC"
     metrics = {"text_auc:upload": sweep_label("text_auc:upload", labels)}
     draw_sweep(pd.DataFrame(rows), POINTS, metrics, SPACES, Methods(["fedavg", "favor"]), tmp_path / "a.svg")
@@ -327,12 +298,14 @@ def test_a_row_per_defence_and_a_dash_for_a_method_that_one_does_not_run(score) 
         for row in at_point(score, name, metric, point, values, encoder, start)
     ]
     known = contexts(balanced=("fedavg", "favor"), strong=("fedavg",))
-    found = build_sweep(printed_spec("privacy-defences"), points, pd.DataFrame(rows), known).set_index(
-        ["row", "column"]
-    )
-    assert found.loc[("none", "Whose is it? Top-1, each upload"), "text"] == "0.75 [0.50, 1.00]"
-    assert found.loc[("none", "Norm of uploads"), "text"] == "0.75"
-    assert found.loc[("none", "Canary client ε, at least"), "text"] == "0.8"
-    assert found.loc[("none", "FAVoR margin"), "text"] == "0.40 [0.30, 0.50]"
-    assert found.loc[("A frozen", "FedAvg margin"), "text"] == "0.40 [0.30, 0.50]"
+    cells = build_sweep(printed_spec("privacy-defences"), points, pd.DataFrame(rows), known)
+    found = cells.set_index(["row", "column"])
+    for row, column, text in (
+        ("none", "Whose is it? Top-1, each upload", "0.75 [0.50, 1.00]"),
+        ("none", "Norm of uploads", "0.75"),
+        ("none", "Canary client ε, at least", "0.8"),
+        ("none", "FAVoR margin", "0.40 [0.30, 0.50]"),
+        ("A frozen", "FedAvg margin", "0.40 [0.30, 0.50]"),
+    ):
+        assert found.loc[(row, column), "text"] == text
     assert "not run" in found.loc[("A frozen", "FAVoR margin"), "reason"]
