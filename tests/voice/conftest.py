@@ -1,7 +1,5 @@
 """A small base model, one writer's posts, and the voice that ``favor voice train`` makes of them."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys
@@ -27,7 +25,6 @@ from favor.studies.tasks import drafting
 from favor.studies.tasks.requests import REQUESTS
 from favor.voice import command as score_command
 
-POSTS = 60
 TEMPLATE = (
     "{% for turn in messages %}({{ turn.role }}) {{ turn.content }}\n{% endfor %}"
     "{% if add_generation_prompt %}(assistant) {% endif %}"
@@ -78,19 +75,24 @@ def neutral(text) -> str:
     return " ".join(sorted(text.lower().replace(".", "").replace(",", "").split()))
 
 
+def posts() -> list[tuple[str, str]]:
+    """Jane's sixty posts of some 120 words with their days, one after another."""
+    return [(written(0, "voice", n, 6), f"2020-{1 + n // 28:02d}-{1 + n % 28:02d}") for n in range(60)]
+
+
+def write_others(path, texts) -> Path:
+    """Write texts by author as a table of other writers."""
+    rows = [(author, text) for author, own in texts.items() for text in own]
+    pd.DataFrame(rows, columns=["author", "text"]).to_csv(path, index=False)
+    return path
+
+
 def write_base(folder, context) -> None:
     """A small base model of four other writers in ``folder``."""
     texts = [written(author, "base", n) for author in range(1, 5) for n in range(30)]
     train_tokenizer(texts, 400, folder / "tokenizer")
-    shape = ModelTraining(
-        hidden_size=32,
-        layers=2,
-        heads=4,
-        intermediate_size=64,
-        context_length=context,
-        tokens=40_000,
-        sequence_length=64,
-    )
+    sizes = {"hidden_size": 32, "layers": 2, "heads": 4, "intermediate_size": 64, "sequence_length": 64}
+    shape = ModelTraining(**sizes, context_length=context, tokens=40_000)
     pretrain(texts, folder / "tokenizer", shape, 1, folder / "base")
 
 
@@ -100,8 +102,7 @@ def wide(tmp_path_factory) -> Path:
 
     def make(folder) -> None:
         write_base(folder, context=768)
-        rows = [(written(0, "voice", n, 6), f"2020-{1 + n // 28:02d}-{1 + n % 28:02d}") for n in range(60)]
-        pd.DataFrame(rows, columns=["text", "date"]).to_csv(folder / "posts.csv", index=False)
+        pd.DataFrame(posts(), columns=["text", "date"]).to_csv(folder / "posts.csv", index=False)
 
     return made_once(tmp_path_factory, "wide", make)
 
@@ -137,8 +138,7 @@ def toy(tmp_path_factory) -> Path:
 
     def make(folder) -> None:
         write_base(folder, context=160)
-        rows = [("jane", written(0, "voice", n, 6), f"2020-{1 + n // 28:02d}-{1 + n % 28:02d}") for n in range(POSTS)]
-        rows += [("joe", "Hello there.", "2020-01-01")]
+        rows = [("jane", *post) for post in posts()] + [("joe", "Hello there.", "2020-01-01")]
         pd.DataFrame(rows, columns=["author", "text", "date"]).to_csv(folder / "posts.csv", index=False)
 
     return made_once(tmp_path_factory, "toy", make)
@@ -152,7 +152,6 @@ def trained(toy, tmp_path_factory) -> Path:
 
 @pytest.fixture
 def voice(trained, tmp_path) -> Path:
-    """A copy of jane's voice."""
     return Path(shutil.copytree(trained, tmp_path / "voice"))
 
 

@@ -1,25 +1,27 @@
-"""``favor voice export``: the adapter elsewhere is the adapter here, and nothing leaves without consent."""
-
-from __future__ import annotations
+"""``favor voice export``: the adapter elsewhere is the adapter here, of a known base, and leaves with consent alone."""
 
 import json
+import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
-from gguf import GGUFWriter
 from peft import PeftModel
+from tests.config.test_starting import write_gguf
 from tests.voice.conftest import command, refusal
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from favor.foundation.errors import UserError
 from favor.inference.likelihood import Question, answer
 from favor.lm.base import load_base
 from favor.lm.gguf_adapter import read_gguf_deltas
-from favor.lm.peft_import import import_peft
+from favor.lm.peft_import import CONFIGURATION, import_peft
 from favor.lm.tasks import Piece
+from favor.voice import folder as voice_folder
 from favor.voice.export import UNKNOWN, base_licence, card, modelfile
-from favor.voice.folder import VoiceFolder
+from favor.voice.folder import OWN, VoiceFolder, open_models
 
 FILES = {
     *("adapter_config.json", "adapter_model.safetensors", "adapter.gguf", "Modelfile", "README.md"),
@@ -29,7 +31,6 @@ FILES = {
 
 @pytest.fixture(scope="module")
 def exported(trained, tmp_path_factory) -> Path:
-    """The folder of an export."""
     folder = tmp_path_factory.mktemp("exported") / "jane"
     command("export", folder, "--consent", "mine", "--voice", trained, "--base-licence", "apache-2.0")
     return folder
@@ -63,11 +64,8 @@ def test_the_gguf_file_adds_to_every_layer_what_peft_adds(toy, exported) -> None
     """The deltas by PEFT's own ``get_delta_weight``; the names of llama.cpp written out."""
     model = PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained(toy / "base"), exported)
     found = read_gguf_deltas(exported / "adapter.gguf")
-    short = {
-        "self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v",
-        "self_attn.o_proj": "attn_output", "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up",
-        "mlp.down_proj": "ffn_down",
-    }  # fmt: skip
+    short = {f"self_attn.{part}_proj": f"attn_{part}" for part in "qkv"} | {"self_attn.o_proj": "attn_output"}
+    short |= {f"mlp.{part}_proj": f"ffn_{part}" for part in ("gate", "up", "down")}
     layers = {name: layer for name, layer in model.named_modules() if hasattr(layer, "get_delta_weight")}
     assert len(found) == len(layers) == 14
     for name, layer in layers.items():
@@ -112,20 +110,31 @@ def test_a_gguf_base_is_named_as_it_was_given(trained) -> None:
 
 
 def test_the_licence_is_read_from_the_files_of_the_base(tmp_path) -> None:
-    for name, licence in (("a", "apache-2.0"), ("b", "")):
-        writer = GGUFWriter(tmp_path / f"{name}.gguf", "llama")
-        if licence:
-            writer.add_license(licence)
-        writer.add_tensor("token_embd.weight", np.ones((4, 8), dtype=np.float32))
-        writer.write_header_to_file()
-        writer.write_kv_data_to_file()
-        writer.write_tensors_to_file()
-        writer.close()
+    write_gguf(tmp_path / "a.gguf", "apache-2.0")
+    write_gguf(tmp_path / "b.gguf")
     assert base_licence(str(tmp_path / "a.gguf")) == "apache-2.0"
     assert base_licence(str(tmp_path / "b.gguf")) == UNKNOWN
     (tmp_path / "README.md").write_text("---\nlanguage: en\nlicense: 'mit'\n---\n# A model\n")
     assert base_licence(str(tmp_path)) == "mit"
     assert base_licence("owner/name") == UNKNOWN
+
+
+def test_another_base_under_the_name_of_a_voices_is_refused(tmp_path, monkeypatch) -> None:
+    base = tmp_path / "base"
+    base.mkdir()
+    (base / "model.safetensors").write_bytes(b"weights")
+    voice = VoiceFolder(tmp_path / "voice")
+    voice.adapter(OWN).mkdir(parents=True)
+    (voice.adapter(OWN) / CONFIGURATION).write_text("{}")
+    record = SimpleNamespace(base=str(base), base_digest=voice.base_digest(str(base)), model={})
+    monkeypatch.setattr(voice_folder, "import_peft", lambda places: ({OWN: None}, None))
+    monkeypatch.setattr(voice_folder, "open_base", lambda model, lora: "loaded")
+    os.utime(base / "model.safetensors", ns=(1, 1))  # a touch changes nothing
+    assert open_models(VoiceFolder(tmp_path / "voice"), record).base == "loaded"
+    (base / "model.safetensors").write_bytes(b"Weights")
+    os.utime(base / "model.safetensors", ns=(2, 2))
+    with pytest.raises(UserError, match=r"base: not the model that the voice in .*voice was trained on"):
+        open_models(VoiceFolder(tmp_path / "voice"), record)
 
 
 def test_nothing_is_exported_without_consent_or_over_other_files(voice, tmp_path) -> None:
@@ -134,8 +143,8 @@ def test_nothing_is_exported_without_consent_or_over_other_files(voice, tmp_path
         assert "can write as jane does; add --consent mine" in refusal("export", target, *options, "--voice", voice)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letter.txt").write_text("Dear")
-    with pytest.raises(SystemExit, match="is there already and is not an export of a voice"):
-        command("export", tmp_path / "mine", "--consent", "mine", "--voice", voice)
+    line = refusal("export", tmp_path / "mine", "--consent", "mine", "--voice", voice)
+    assert "is there already and is not an export of a voice" in line
     record = json.loads((voice / "voice.json").read_text())
     (voice / "voice.json").write_text(json.dumps(record | {"consent": "theirs"}))
     assert "holds no consent of the writer" in refusal("export", target, "--consent", "mine", "--voice", voice)

@@ -1,7 +1,5 @@
 """Gains by hand, and whether their intervals and attribution say what is true."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -41,15 +39,9 @@ def test_gains_by_hand() -> None:
     30 tokens, so (2 + 18) / 40 = .5; b gains -.1; their mean is .2. Voice .65. Of the six pairs of a held-out and a
     contrast gain (.2, .6, -.1), 1.0 wins three and .4 wins two: AUC 5/6.
     """
-    found = gains(
-        losses(
-            [(30, 4.0, 3.0), (10, 3.0, 2.6)],
-            {"a": [(10, 3.0, 2.8), (30, 3.0, 2.4)], "b": [(20, 3.0, 3.1)]},
-            [(5, 2.0, 2.3), (5, 2.0, 2.1)],
-        ),
-        "own",
-        1,
-    )
+    contrast = {"a": [(10, 3.0, 2.8), (30, 3.0, 2.4)], "b": [(20, 3.0, 3.1)]}
+    table = losses([(30, 4.0, 3.0), (10, 3.0, 2.6)], contrast, [(5, 2.0, 2.3), (5, 2.0, 2.1)])
+    found = gains(table, "own", 1)
     values = [found.own.value, found.others.value, found.voice.value, found.neutral.value, found.attribution.value]
     assert values == pytest.approx([0.85, 0.2, 0.65, -0.2, 5 / 6])
     for each in (found.own, found.others, found.voice, found.neutral, found.attribution):

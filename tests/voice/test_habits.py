@@ -1,7 +1,5 @@
 """Habits against numbers counted by hand: rates, limits, and rare things that are no habit."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

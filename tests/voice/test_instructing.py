@@ -1,14 +1,14 @@
 """A voice that is instructed: what the base summarises, the chat template that it is trained and asked in."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.voice.conftest import TEMPLATE, command, refusal, training
+from tests.tables.test_html import parsed
+from tests.voice.conftest import TEMPLATE, command, refusal, training, write_others
+from tests.voice.test_score import CONTRAST
 from tokenizers import Tokenizer
 
 from favor.corpora.schemas import CLIENT_TEXTS
@@ -27,7 +27,6 @@ INSTRUCT = REQUESTS["instruct"]
 
 
 def given(wide, base, folder) -> list:
-    """The command line of ``favor voice train`` for a voice that is instructed."""
     return training(wide, folder, "--task", "instruct", "--epochs", 1, base=base)
 
 
@@ -40,7 +39,6 @@ def summarised(base, lora, states, system, asked) -> dict:
 
 @pytest.fixture(scope="module")
 def instructed(wide, chatting, tmp_path_factory) -> Path:
-    """The folder of jane's voice, trained on instructions by hand."""
     folder = tmp_path_factory.mktemp("instructed") / "v"
     asked = drafting.ask
     with pytest.MonkeyPatch.context() as patched:
@@ -104,24 +102,21 @@ def test_write_asks_in_the_chat_template(instructed, capsys, monkeypatch) -> Non
     command("write", "Decline the invitation.", "--tokens", 8, "--voice", instructed, "--json")
     assert list(json.loads(capsys.readouterr().out)) == ["base", "own"]
     assert seen == [f"(system) {INSTRUCT.ask}\n(user) Decline the invitation.\n(assistant) "] * 2
-    with pytest.raises(SystemExit, match="was trained on instructions; say everything in one, without --about"):
-        command("write", "Decline.", "--about", "Re: lunch", "--voice", instructed)
+    line = refusal("write", "Decline.", "--about", "Re: lunch", "--voice", instructed)
+    assert "was trained on instructions; say everything in one, without --about" in line
     (instructed.parent / "draft.txt").write_text("A draft of a few words.")
-    with pytest.raises(SystemExit, match="was trained to write what it is asked for; train one with --task rewrite"):
-        command("rewrite", instructed.parent / "draft.txt", "--voice", instructed)
+    line = refusal("rewrite", instructed.parent / "draft.txt", "--voice", instructed)
+    assert "was trained to write what it is asked for; train one with --task rewrite" in line
 
 
 @pytest.mark.slow(9)
 def test_measures_and_export_take_instructions(instructed, light, capsys, tmp_path) -> None:
-    from tests.voice.test_web_app import CONTRAST
-
     folder = VoiceFolder(instructed)
     made = read_parquet(folder.continuations, VOICE_CONTINUATIONS)
     assert set(made["prompt_text"]) <= set(read_parquet(folder.drafts, VOICE_DRAFTS)["draft"])
-    rows = [{"author": author, "text": text} for author, texts in CONTRAST.items() for text in texts]
-    (tmp_path / "others.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    command("report", "--voice", instructed, "--contrast", tmp_path / "others.jsonl")
+    command("report", "--voice", instructed, "--contrast", write_others(tmp_path / "others.csv", CONTRAST))
     assert "Content of the instruction that your adapter keeps: cosine" in capsys.readouterr().out
+    parsed(folder.report.read_text())
     report = json.loads(folder.summary.read_text())
     assert (set(report["content"]), report["gained"]) == ({"base", "own"}, {})
     assert "What answers keep of the instruction" in folder.report.read_text()

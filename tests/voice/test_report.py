@@ -1,14 +1,12 @@
 """``favor voice write`` and ``favor voice report`` on a small voice."""
 
-from __future__ import annotations
-
 import json
-from html.parser import HTMLParser
 
 import pandas as pd
 import pytest
 from tests.scores.copied_voices import written as text_of
-from tests.voice.conftest import Trigrams, command, refusal
+from tests.tables.test_html import parsed
+from tests.voice.conftest import Trigrams, command, refusal, write_others
 
 from favor.corpora.schemas import CLIENT_TEXTS
 from favor.foundation.file_identity import content
@@ -66,30 +64,13 @@ def test_a_training_that_has_not_ended_is_said(voice) -> None:
     assert "the training has not ended" in refusal("write", "a", "--voice", voice)
 
 
-class Tags(HTMLParser):
-    """Whether every tag is closed."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-
-    def handle_starttag(self, tag, attrs) -> None:
-        if tag not in ("meta", "link", "br", "circle", "line"):
-            self.open.append(tag)
-
-    def handle_endtag(self, tag) -> None:
-        if tag not in ("circle", "line"):
-            assert self.open.pop() == tag
-
-
 def test_the_page_says_what_was_found_and_the_record_holds_no_text(toy, voice, light, capsys, violations) -> None:
-    rows = [(f"writer {author}", text_of(author, "voice", n)) for author in range(1, 6) for n in range(10)]
-    pd.DataFrame(rows, columns=["author", "text"]).to_csv(toy / "others.csv", index=False)
-    command("report", "--voice", voice, "--contrast", toy / "others.csv")
+    texts = {f"writer {author}": [text_of(author, "voice", n) for n in range(10)] for author in range(1, 6)}
+    command("report", "--voice", voice, "--contrast", write_others(toy / "others.csv", texts))
     printed = capsys.readouterr().out
     page, found = (voice / "report.html").read_text(), json.loads((voice / "report.json").read_text())
     assert found["contrast_digest"] == content(str(toy / "others.csv"))
-    Tags().feed(page)
+    parsed(page)
     assert violations(voice / "report.html") == []
     assert "http:" not in page.replace("http://www.w3.org", "")
     assert "https:" not in page

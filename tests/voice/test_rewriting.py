@@ -1,14 +1,13 @@
 """A voice that rewrites: neutral drafts and which are refused, what is trained, and what rewriting keeps and gains."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
 import pandas as pd
 import pytest
 from tests.scores.copied_voices import written
-from tests.voice.conftest import command, neutral, training
+from tests.voice.conftest import command, neutral, refusal, training, write_others
+from tests.voice.test_score import CONTRAST
 
 from favor.corpora.schemas import CLIENT_TEXTS
 from favor.encoders.base import TextEncoder
@@ -34,7 +33,6 @@ REWRITE = REQUESTS["rewrite"]
 
 
 def given(wide, folder) -> list:
-    """The command line of ``favor voice train`` for a voice that rewrites."""
     return training(wide, folder, "--task", "rewrite", "--epochs", 2)
 
 
@@ -61,10 +59,8 @@ def test_a_draft_is_refused_that_copies_strays_ends_nowhere_or_is_short() -> Non
 
 def test_a_piece_is_the_request_the_passage_and_the_end(wide, tmp_path, by_hand) -> None:
     command(*given(wide, tmp_path / "v"))
-    folder = VoiceFolder(tmp_path / "v")
-    base = load_base(str(wide / "base"), device="cpu")
-    table = read_parquet(folder.drafts, VOICE_DRAFTS)
-    texts = read_parquet(folder.texts, CLIENT_TEXTS)
+    folder, base = VoiceFolder(tmp_path / "v"), load_base(str(wide / "base"), device="cpu")
+    table, texts = read_parquet(folder.drafts, VOICE_DRAFTS), read_parquet(folder.texts, CLIENT_TEXTS)
     pieces = answering_cut(table, REWRITE)(base, texts, "training_text", None)
     trained = texts.loc[texts["split"] == "train", "document_id"]
     good = table[(table["refused"] == "") & table["document_id"].isin(trained)]
@@ -105,11 +101,8 @@ def test_a_voice_that_rewrites_end_to_end(wide, tmp_path, by_hand, light, capsys
     assert list(found) == ["base", "own"]
     assert found["base"] != found["own"]
     weights.write_bytes(small)
-    rows = [(f"w{author}", written(author, "voice", n)) for author in range(1, 7) for n in range(12)]
-    pd.DataFrame(rows, columns=["author", "text"]).to_csv(tmp_path / "others.csv", index=False)
-    command("report", "--voice", folder, "--contrast", tmp_path / "others.csv")
-    told = capsys.readouterr().out
-    assert "Content of the draft that your adapter keeps: cosine" in told
+    command("report", "--voice", folder, "--contrast", write_others(tmp_path / "others.csv", CONTRAST))
+    assert "Content of the draft that your adapter keeps: cosine" in capsys.readouterr().out
     report = json.loads((folder / "report.json").read_text())
     assert set(report["content"]) == {"base", "own"}
     assert "What rewriting keeps and gains" in (folder / "report.html").read_text()
@@ -117,8 +110,8 @@ def test_a_voice_that_rewrites_end_to_end(wide, tmp_path, by_hand, light, capsys
     form = json.loads((tmp_path / "out" / "prompt_form.json").read_text())
     assert form["template"] == f"{REWRITE.ask}\n\n{{draft}}\n\n"
     assert 'TEMPLATE """' + f"{REWRITE.ask}\n\n{{{{ .Prompt }}}}\n\n" in (tmp_path / "out" / "Modelfile").read_text()
-    with pytest.raises(SystemExit, match="was trained to rewrite drafts; use 'favor voice rewrite'"):
-        command("write", "Dear all,", "--voice", folder)
+    line = refusal("write", "Dear all,", "--voice", folder)
+    assert "was trained to rewrite drafts; use 'favor voice rewrite'" in line
 
 
 def test_too_few_drafts_train_nothing(wide, tmp_path, monkeypatch) -> None:
@@ -135,13 +128,11 @@ def test_too_few_drafts_train_nothing(wide, tmp_path, monkeypatch) -> None:
 
 def test_a_voice_that_continues_rewrites_nothing(trained, tmp_path) -> None:
     (tmp_path / "draft.txt").write_text("A draft of a few words.")
-    with pytest.raises(SystemExit, match="was trained to continue texts; train one with --task rewrite"):
-        command("rewrite", tmp_path / "draft.txt", "--voice", trained)
+    line = refusal("rewrite", tmp_path / "draft.txt", "--voice", trained)
+    assert "was trained to continue texts; train one with --task rewrite" in line
 
 
 class Letters(TextEncoder):
-    """How often a, b and c occur."""
-
     dimension = 3
 
     def encode(self, texts, progress=None) -> np.ndarray:
@@ -180,10 +171,8 @@ def test_intervals_of_rewriting_cover_where_passages_of_one_document_are_alike()
 
 def score(passage_words, places, reason="") -> VoiceScore:
     """A score of texts x and y under one verifier, with a place for all or the reason that there is none."""
-    texts = [
-        TextScore(name, 60, 0.0, 0, "", False, (), {"grammar": Placement(0.0, place, 0.5, 0.5)})
-        for name, place in places.items()
-    ]
+    placed = {name: {"grammar": Placement(0.0, place, 0.5, 0.5)} for name, place in places.items()}
+    texts = [TextScore(name, 60, 0.0, 0, "", False, (), found) for name, found in placed.items()]
     share = KeptShare(0.5, 0.4, 0.6, 0.0, 0.0, 0.0, 0.0, 1.0, reason)
     return VoiceScore(texts, {"grammar": share}, [], (0.0, 0.0, 0.0), "texts", passage_words, 4000, 6, [])
 

@@ -1,7 +1,5 @@
 """Whose texts a folder holds by its front matter."""
 
-from __future__ import annotations
-
 import pytest
 from tests.exports.conftest import refusal
 
@@ -42,7 +40,6 @@ def test_front_matter_of_others_is_refused(tmp_path, author, remedy) -> None:
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("a.csv", "user,text\nann,One.\nbo,Two.\n"),
         ("a.csv", "Author,text\nann,One.\nbo,Two.\n"),
         ("a.jsonl", '{"user": {"name": "ann"}, "text": "One."}\n{"user": {"name": "bo"}, "text": "Two."}\n'),
     ],

@@ -1,7 +1,5 @@
 """``favor voice train``: the adapter is the engine's own and that of the best pass, and nothing bad is trained."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
@@ -37,6 +35,7 @@ from favor.voice.training import validation_lines
 pytestmark = pytest.mark.slow(35)
 
 LORA = Lora()
+MADE = ["own/adapter_model.safetensors", "training_log.parquet", "continuations.parquet", "losses.parquet"]
 
 
 def pieces_of(base, texts, split, column) -> list:
@@ -90,13 +89,10 @@ def test_every_pass_is_said_and_the_best_is_named() -> None:
     log = pd.DataFrame(
         {"validation_loss_before": [3.0, np.nan, np.nan, np.nan], "validation_loss": [np.nan, 2.5, 2.25, 2.75]}
     )
-    assert list(validation_lines(log)) == [
-        "validation loss before training: 3.000 nats per token",
-        "validation loss after pass 1: 2.500",
-        "validation loss after pass 2: 2.250",
-        "validation loss after pass 3: 2.750",
-        "kept: the adapter of pass 2",
-    ]
+    before, *passes, kept = validation_lines(log)
+    assert before == "validation loss before training: 3.000 nats per token"
+    assert passes == [f"validation loss after pass {each}" for each in ("1: 2.500", "2: 2.250", "3: 2.750")]
+    assert kept == "kept: the adapter of pass 2"
     log["validation_loss"] += 1
     assert list(validation_lines(log))[-1].startswith("warning: training did not lower the validation loss")
 
@@ -112,9 +108,8 @@ def test_the_newest_texts_are_held_out(toy) -> None:
     assert found.texts["text"].tolist() == posts["text"].tolist()
     trained = np.where(splits == "train", found.texts["text"], "")
     assert found.texts["training_text"].tolist() == trained.tolist()
-    assert found.remarks == [
-        "split by date: the newest 10 % are held out; of the older ones as many, drawn at random, validate"
-    ]
+    (remark,) = found.remarks
+    assert remark == "split by date: the newest 10 % are held out; of the older ones as many, drawn at random, validate"
 
 
 def test_drift_is_not_taken_for_memory(toy) -> None:
@@ -160,13 +155,12 @@ def test_a_folder_gives_the_texts_of_its_author_with_their_dates(toy, tmp_path) 
 
 
 def test_a_training_that_was_stopped_goes_on_and_ends_with_the_same_bytes(trained, voice, train_again, capsys) -> None:
-    files = ["own/adapter_model.safetensors", "training_log.parquet", "continuations.parquet", "losses.parquet"]
-    before = {name: (trained / name).read_bytes() for name in files}
+    before = {name: (trained / name).read_bytes() for name in MADE}
     shutil.rmtree(voice / "own")
-    for name in files[1:]:
+    for name in MADE[1:]:
         (voice / name).unlink()
     train_again()
-    assert {name: (voice / name).read_bytes() for name in files} == before
+    assert {name: (voice / name).read_bytes() for name in MADE} == before
     (voice / "losses.parquet").unlink()
     made = (voice / "own" / "adapter_model.safetensors").stat().st_mtime_ns
     train_again()
@@ -197,7 +191,7 @@ def test_a_killed_training_goes_on_behind_its_last_whole_pass(toy, trained, tmp_
     command(*given)
     rates = read_parquet(trained / "training_log.parquet", TRAINING_LOG)["learning_rate"].tolist()
     assert done == rates[len(rates) // 2 :]
-    for name in ("own/adapter_model.safetensors", "training_log.parquet", "continuations.parquet", "losses.parquet"):
+    for name in MADE:
         assert (tmp_path / "jane" / name).read_bytes() == (trained / name).read_bytes()
     assert not saved.exists()
 
@@ -214,9 +208,8 @@ def shared(toy, tmp_path) -> dict:
     server = tmp_path / "results" / "study" / "seed2026" / "shared" / "task-abc" / "server"
     for number in (1, 10):
         write_safetensors(state, server / f"round{number}" / "adapter.safetensors", {"kind": "shared adapter"})
-    (tmp_path / "results" / "study" / "settings.json").write_text(
-        json.dumps({"experiment": {"lora": {"rank": 4, "alpha": 4, "dropout": 0.0, "target_modules": None}}})
-    )
+    settings = {"experiment": {"lora": {"rank": 4, "alpha": 4, "dropout": 0.0, "target_modules": None}}}
+    (tmp_path / "results" / "study" / "settings.json").write_text(json.dumps(settings))
     return {"state": state, "peft": tmp_path / "peft", "server": server, "results": tmp_path / "results"}
 
 
@@ -249,7 +242,6 @@ def test_training_begins_at_the_shared_adapter_of_a_folder_or_a_run(toy, shared,
         (["posts.csv", "--author", "joe", "--consent", "mine"], "add 2,998 words and 19 texts"),
         (["none.csv", "--author", "jane", "--consent", "mine"], "none.csv: file not found; check the name"),
         (["base", "--author", "jane", "--consent", "mine"], "holds no text file"),
-        ([".", "--author", "jane", "--consent", "mine", "--base", "none"], "holds no text file"),
         (["posts.csv", "--author", "jane", "--consent", "mine", "--base", "./none"], "no such folder"),
         (["posts.csv", "--author", "jane", "--consent", "mine", "--base", "none.gguf"], "make real-base"),
         (["posts.csv", "--author", "jane", "--consent", "mine", "--from", "base"], "holds no adapter_config.json"),
@@ -285,9 +277,8 @@ def test_the_audit_warns_above_chance_and_not_at_it() -> None:
     """The loss of every training text falls by 1 + its number / 100; of others by less, or by as much."""
 
     def losses(others) -> pd.DataFrame:
-        falls = {("trained", n): 1 + n / 100 for n in range(20)} | {
-            ("validation", n): others + n / 100 for n in range(20)
-        }
+        levels = {"trained": 1, "validation": others}
+        falls = {(kind, n): level + n / 100 for kind, level in levels.items() for n in range(20)}
         rows = [("base", kind, n, 4.0) for kind, n in falls] + [("own", *key, 4 - fall) for key, fall in falls.items()]
         return pd.DataFrame(rows, columns=["model", "kind", "text", "loss"])
 

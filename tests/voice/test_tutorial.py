@@ -1,7 +1,5 @@
 """The commands of the two pages on one author's voice, in their order, on a small base, a mail box and folders."""
 
-from __future__ import annotations
-
 import mailbox
 import re
 import shlex
@@ -26,12 +24,8 @@ def test_the_commands_of_the_pages_work(
     repository, toy, chatting, by_hand, light, tmp_path, monkeypatch, capsys
 ) -> None:
     page = "".join((repository / "docs" / name).read_text() for name in ("your-voice.md", "voice-adapter.md"))
-    given = [
-        shlex.split(line)[1:]
-        for block in re.findall(r"```bash\n(.*?)```", page, re.DOTALL)
-        for line in block.splitlines()
-        if line.startswith("favor ")
-    ]
+    lines = "".join(re.findall(r"```bash\n(.*?)```", page, re.DOTALL)).splitlines()
+    given = [shlex.split(line)[1:] for line in lines if line.startswith("favor ")]
     names = [arguments[arguments[0] == "voice"] for arguments in given]
     trained = ["train", "write", "train", "rewrite", "train", "write"]
     assert names == ["collect", "score", *trained, "report", "page", "export"]

@@ -1,7 +1,5 @@
 """``favor voice page``: who may ask, what is marked in a text, and the page in a browser."""
 
-from __future__ import annotations
-
 import json
 import re
 import signal
@@ -13,11 +11,10 @@ from threading import Thread
 from urllib.parse import urlsplit
 
 import numpy as np
-import pandas as pd
 import pytest
 from selenium.webdriver.support.ui import WebDriverWait
 from tests.scores.copied_voices import written
-from tests.voice.conftest import Trigrams, command, refusal
+from tests.voice.conftest import Trigrams, command, refusal, write_others
 from tests.voice.test_score import CONTRAST
 
 from favor.corpora.schemas import CLIENT_TEXTS
@@ -82,7 +79,6 @@ def test_only_who_has_the_token_is_answered(address) -> None:
 
 
 def test_an_answer_is_text_whatever_is_asked(address) -> None:
-    """The text comes back as text: nothing in it is read as HTML."""
     text = written(0, "scored", 1) + " <script>alert(1)</script> & <b>bold</b>!"
     token = urlsplit(address).query.removeprefix("token=")
     status, found = asked(address, "/score", json.dumps({"text": text}), **{"X-Token": token})
@@ -168,9 +164,7 @@ def test_the_page_in_chromium(address, browser, violations) -> None:
 
 def test_the_command_serves_until_ctrl_c(toy, trained, tmp_path) -> None:
     given = ["voice", "page", "--voice", str(tmp_path), "--author", str(trained / "texts.parquet")]
-    rows = [(name, text) for name, texts in CONTRAST.items() for text in texts]
-    pd.DataFrame(rows, columns=["author", "text"]).to_csv(tmp_path / "others.csv", index=False)
-    given += ["--contrast", str(tmp_path / "others.csv")]
+    given += ["--contrast", str(write_others(tmp_path / "others.csv", CONTRAST))]
     with subprocess.Popen([sys.executable, "-m", "favor.cli", *given], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         address = process.stdout.readline().strip()
