@@ -51,7 +51,7 @@ class Simulation:
 
 
 def small(repository, model_folder) -> dict[str, Any]:
-    """Three clients, two of whom take part in each of three rounds; every client trains in a job of its own.
+    """Three clients, two of whom take part in each of two rounds; every client trains in a job of its own.
 
     The style encoder is stylometry, whose vector of a text is the same bytes whatever it is encoded with.
     """
@@ -62,7 +62,7 @@ def small(repository, model_folder) -> dict[str, Any]:
     config["encoders"] = {name: config["encoders"][name] for name in ("stylometry", "minilm")}
     del config["assistants"]
     experiment["style_encoder"] = "stylometry"
-    experiment["federation"] = {"rounds": 3, "clients_per_round": 2, "clients_per_job": 1, "weighting": "words"}
+    experiment["federation"] = {"rounds": 2, "clients_per_round": 2, "clients_per_job": 1, "weighting": "words"}
     experiment["evaluation"] = {"encoders": [], "semantic_encoder": "minilm"}
     experiment["training"]["max_length"] = 48
     experiment["methods"] = {name: {} for name in METHODS}
@@ -198,8 +198,8 @@ def federation(simulation, tmp_path, favor) -> Callable[..., Federation]:
     """Makes a federation of a method; every site has its own author's posts and no other."""
     raw = pd.read_csv(simulation.at("results/corpora/micro/raw.csv"), dtype=str, keep_default_na=False)
 
-    def make(method, change=None, words=True) -> Federation:
-        found = Federation(tmp_path / method, method, favor)
+    def make(method, change=None, words=True, at=tmp_path) -> Federation:
+        found = Federation(at / method, method, favor)
         for party in ("coordinator", *CLIENTS):
             config = yaml.safe_load(yaml.safe_dump(simulation.config))
             place = found.folder / party
@@ -220,12 +220,37 @@ def federation(simulation, tmp_path, favor) -> Callable[..., Federation]:
     return make
 
 
+def cohort_of(opened) -> list[str]:
+    """The clients that an opened round is for."""
+    found: list[str] = json.loads((opened / "manifest.json").read_text())["signed"]["cohort"]
+    return found
+
+
+@pytest.fixture(scope="session")
+def place(tmp_path_factory) -> Path:
+    """Where the federation of ``trained`` lies: its configurations and settings name it."""
+    found: Path = tmp_path_factory.mktemp("trained")
+    return found
+
+
 @pytest.fixture
-def trained(federation) -> tuple[Federation, list[str], list[Path]]:
-    """FedSA-LoRA with the first round trained: the federation, its cohort, and their uploads."""
-    made = federation("fedsa_lora")
-    cohort = json.loads((made.opened / "manifest.json").read_text())["signed"]["cohort"]
-    return made, cohort, [made.train(client, made.opened) for client in cohort]
+def trained(federation, favor, place) -> tuple[Federation, list[str], list[Path]]:
+    """FedSA-LoRA with the first round trained: the federation, its cohort, and their uploads.
+
+    It is made once, kept, and put back for every test.
+    """
+    made, kept = Federation(place / "fedsa_lora", "fedsa_lora", favor), place / "kept"
+    if kept.is_dir():
+        shutil.rmtree(made.folder)
+        shutil.copytree(kept, made.folder)
+    else:
+        federation("fedsa_lora", at=place)
+        for client in cohort_of(made.opened):
+            made.train(client, made.opened)
+        shutil.copytree(made.folder, kept)
+    cohort = cohort_of(made.opened)
+    uploads = (next((made.folder / "carrier" / client).rglob("round0_*.safetensors")) for client in cohort)
+    return made, cohort, list(uploads)
 
 
 def refused(favor, *arguments) -> str:

@@ -86,7 +86,7 @@ def test_scaffold_begins_as_fedavg_and_everybody_generates_with_it(simulation) -
     # The clients of FedAdam are FedAvg's.
     run, plain = simulation.run("scaffold"), simulation.run("fedadam")
     training = simulation.planner.training
-    for number, begins in enumerate((True, False, False)):
+    for number, begins in enumerate((True, False)):
         packs = []
         for one in (run, plain):
             files = training.round_uploads(one, number)

@@ -49,7 +49,7 @@ def test_a_site_takes_nothing_from_a_manifest_that_it_did_not_agree_to(trained, 
     shutil.copytree(made.site(cohort[0]), site, ignore=shutil.ignore_patterns("uploads", "rounds"))
     absent = next(client for client in CLIENTS if client not in cohort)
     for line, values in (
-        ("round: 7 there, and the schedule agreed on ends with 2", {"round": 7}),
+        ("round: 7 there, and the schedule agreed on ends with 1", {"round": 7}),
         ("key 'signed.round': Input should be a valid integer", {"round": 7.9}),
         ("key 'signed.round': Input should be a valid integer", {"round": "../../x"}),
         ("key 'signed.round': Input should be greater than or equal to 0", {"round": -1}),
@@ -130,10 +130,10 @@ def test_no_file_of_a_share_stops_a_round_or_makes_it_nan(trained, favor) -> Non
     assert not (made.server / "state" / "1.safetensors").exists()
     # Stray copies, as sync clients make, are no rounds and no uploads.
     shutil.copyfile(first, made.server / "uploads/0" / f"{cohort[0]} (copy).safetensors")
-    assert "round 0 is closed; 2 to come" in favor("server", "close", made.server, first, second)
+    assert "round 0 is closed; 1 to come" in favor("server", "close", made.server, first, second)
     # A close that was killed after its last write says that it is done, and exits with 0.
     again = favor("server", "close", made.server, first, second)
-    assert again == "round 0 is closed already; 2 to come"
+    assert again == "round 0 is closed already; 1 to come"
     log = [json.loads(line) for line in (made.server / "log.jsonl").read_text().splitlines()]
     assert {"begun", "handed out", "taken", "refused", "closed"} == {each["what"] for each in log}
     taken = {each["who"]: each["files"] for each in log if each["what"] == "taken"}

@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import yaml
-from tests.sites.conftest import CLIENTS, forged, refused
+from tests.sites.conftest import CLIENTS, cohort_of, forged, refused
 from tests.sites.eavesdropper import overheard
 
 from favor.corpora.schemas import CLIENT_TEXTS
@@ -75,7 +75,7 @@ def test_an_upload_that_its_plan_does_not_declare_is_refused(trained, favor) -> 
 def test_a_late_upload_is_refused_and_leaves_nothing(trained, favor) -> None:
     made, cohort, sent = trained
     agreed = json.loads((made.opened / "manifest.json").read_text())["signed"]["agreement"]
-    late = next(client for client in cohort if any(client in later for later in agreed["cohorts"][1:]))
+    late = next(client for client in cohort if client in agreed["cohorts"][1])
     answered = next(client for client in cohort if client != late)
     uploads = dict(zip(cohort, sent, strict=True))
     line = refused(favor, "server", "close", made.server, uploads[answered], "--without", answered)
@@ -91,10 +91,6 @@ def test_a_late_upload_is_refused_and_leaves_nothing(trained, favor) -> None:
     line = refused(favor, "server", "close", made.server, uploads[late])
     assert f"{late}: late: round 0 is closed, and round 1 is open" in line
     # What it trained too late is carried over no more than if it had never trained.
-    number = next(number for number, names in enumerate(agreed["cohorts"]) if number and late in names)
-    for earlier in range(1, number):
-        made.close(*(made.train(client, opened) for client in agreed["cohorts"][earlier]))
-        opened = made.open()
     fresh = made.folder / "fresh"
     shutil.copytree(made.site(late), fresh, ignore=shutil.ignore_patterns("rounds", "uploads"))
     favor("site", "train", fresh, opened)
@@ -104,14 +100,14 @@ def test_a_late_upload_is_refused_and_leaves_nothing(trained, favor) -> None:
 
 def test_what_came_late_in_the_last_round_is_not_exported(federation, favor) -> None:
     made = federation("favor")
-    *earlier, last = json.loads((made.opened / "manifest.json").read_text())["signed"]["agreement"]["cohorts"]
-    opened, late, before = made.opened, last[0], made.folder / "before"
-    for cohort in earlier:
-        made.close(*(made.train(client, opened) for client in cohort))
-        opened = made.open()
+    first, last = json.loads((made.opened / "manifest.json").read_text())["signed"]["agreement"]["cohorts"]
+    late, before = next(client for client in last if client in first), made.folder / "before"
+    made.close(*(made.train(client, made.opened) for client in first))
+    opened = made.open()
     shutil.copytree(made.site(late), before)
-    uploads = [made.train(client, opened) for client in last]
-    made.close(*uploads[1:], "--without", late)
+    uploads = {client: made.train(client, opened) for client in last}
+    del uploads[late]
+    made.close(*uploads.values(), "--without", late)
     ended = made.finish()
     adapters = []
     for site in (made.site(late), before):
@@ -234,7 +230,7 @@ def test_noise_comes_from_a_secret_of_the_coordinator(federation) -> None:
         assert all(np.array_equal(after[name], expected[name]) for name in after) == same
     # Of an upload that is longer than the clip the noise says nothing.
     opened = made.open()
-    client, other = json.loads((opened / "manifest.json").read_text())["signed"]["cohort"]
+    client, other = cohort_of(opened)
     sent = made.train(client, opened)
     long = forged(made.site(client), sent, lambda state: [value.fill(1) for value in state.values()])
     assert "its norm is" in refused(made.favor, "server", "close", made.server, long)
@@ -258,22 +254,21 @@ def test_an_eavesdropper_would_find_what_leaks(trained, simulation, tmp_path) ->
         assert overheard([tmp_path / "leak"], site, stage, simulation.authors[client])
 
 
-@pytest.mark.parametrize("moment", ["endpoints", "personal"])
-def test_a_site_that_is_killed_resumes_with_the_same_bytes(moment, federation, repository) -> None:
+def test_a_site_that_is_killed_resumes_with_the_same_bytes(federation, repository) -> None:
     made = federation("ditto")
-    cohort = json.loads((made.opened / "manifest.json").read_text())["signed"]["cohort"]
-    site = made.site(cohort[0])
+    site = made.site(cohort_of(made.opened)[0])
     shutil.copytree(site, site.with_name("undisturbed"))
     command = [sys.executable, "-m", "favor.cli", "site", "train", str(site), str(made.opened)]
     environment = {**os.environ, "PYTHONPATH": str(repository / "src")}
-    running = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 1800
-    while not (site / "rounds" / "0" / f"{moment}.safetensors").is_file():
-        assert running.poll() is None or (site / "uploads").is_dir()
-        assert time.monotonic() < deadline
-        time.sleep(0.002)
-    running.send_signal(signal.SIGKILL)
-    running.wait()
+    for moment in ("endpoints", "personal"):
+        running = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + 1800
+        while not (site / "rounds" / "0" / f"{moment}.safetensors").is_file():
+            assert running.poll() is None or (site / "uploads").is_dir()
+            assert time.monotonic() < deadline
+            time.sleep(0.002)
+        running.send_signal(signal.SIGKILL)
+        running.wait()
     for place in (site, site.with_name("undisturbed")):
         made.favor("site", "train", place, made.opened)
     files = [
@@ -292,8 +287,7 @@ def test_sites_send_whole_numbers_where_uploads_have_fewer_bits(federation, favo
         config["experiments"]["micro"]["methods"] = {"fedsa_lora": {}}  # others send no update, or more
 
     made = federation("fedsa_lora", change)
-    manifest = json.loads((made.opened / "manifest.json").read_text())["signed"]
-    uploads = {client: made.train(client, made.opened) for client in manifest["cohort"]}
+    uploads = {client: made.train(client, made.opened) for client in cohort_of(made.opened)}
     sent = {client: read_pack(path)[0][client]["delta"] for client, path in uploads.items()}
     client, path = next(iter(uploads.items()))
     name = next(name for name in sent[client] if not name.endswith(".step"))

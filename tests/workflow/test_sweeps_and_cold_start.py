@@ -105,8 +105,8 @@ def test_unseen_authors_took_no_part_in_anything_before(results) -> None:
         name: set(read_parquet(results / name / "clients" / "texts.parquet", CLIENT_TEXTS)["client"])
         for name in ("federation", "unseen")
     }
-    assert clients["unseen"] == {"client_004", "client_005"}
-    assert clients["federation"] == {"client_001", "client_002", "client_003"}
+    assert clients["unseen"] == {"client_003", "client_004"}
+    assert clients["federation"] == {"client_001", "client_002"}
     unseen = roster[roster["client"].isin(clients["unseen"])]
     assert set(unseen["role"]) == {"client"}
 
@@ -117,7 +117,7 @@ def test_a_residual_is_trained_on_the_frozen_adapter(results) -> None:
     random = read_safetensors(results / "unseen" / "seed1" / "server" / "random" / "adapter.safetensors")[0]
     for row, start in (("cold_start", shared), ("cold_start_asce", shared), ("cold_start_random", random)):
         pack, _ = read_pack(results / "unseen" / "seed1" / row / "clients" / "last" / "batch0.safetensors")
-        assert set(pack) == {"client_004", "client_005"}
+        assert set(pack) == {"client_003", "client_004"}
         for parts in pack.values():
             assert set(parts) == {"endpoint", "residual"}
             assert all(np.array_equal(parts["endpoint"][key], start[key]) for key in start)
