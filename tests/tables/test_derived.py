@@ -120,9 +120,9 @@ def test_rows_that_are_equal_by_every_resampling_have_neither_interval_nor_p() -
     ("method", "scores", "variant", "reason"),
     [
         ("favor", frame(), "common", "the method that the others are compared with"),
-        ("base_only", frame(), "common", "profile_auc was not compared"),
-        ("ditto", frame(), "", "profile_auc was not compared"),
-        ("ditto", frame(encoder="minilm"), "common", "profile_auc was not compared"),
+        ("base_only", frame(), "common", "Profile AUC was not compared"),
+        ("ditto", frame(), "", "Profile AUC was not compared"),
+        ("ditto", frame(encoder="minilm"), "common", "Profile AUC was not compared"),
         ("ditto", frame().assign(note="no outputs in both rows"), "common", "no outputs in both rows"),
     ],
 )
