@@ -20,6 +20,7 @@ def draw(path: Path) -> None:
     scores = read_parquet(FOLDER / "scores.parquet", SWEEP_SCORES)
     labels = {metric.name: f"{metric.label}, nats per token" for metric in METRICS if metric.name in DRAWN}
     points = [PointPlace(label=label, value=float(label.replace(",", ""))) for label in scores["point"].unique()]
+    points.sort(key=lambda point: point.value)
     draw_sweep(scores, points, labels, {}, Methods(METHODS), path, axis="Words per author")
 
 
