@@ -6,16 +6,10 @@ from favor.foundation.section import Count, Positive, Section, key
 
 LOCAL = (
     *("make_schedule", "initialise_server", "draw_random_adapter", "record_boundary", "record_settings"),
-    *(
-        "score_efficiency",
-        "score_validation",
-        "take_validation",
-        "measure_participation",
-        "make_table",
-        "make_excerpts",
-    ),
-    *("draw_figure", "collect_sweep", "make_sweep_table", "draw_sweep", "draw_overview", "write_numbers", "report"),
-    *("make_2afc_page", "score_2afc", "make_gallery", "measure_utility", "score_judges", "score_stel"),
+    *("score_efficiency", "score_validation", "take_validation", "measure_participation", "make_table"),
+    *("make_excerpts", "draw_figure", "collect_sweep", "make_sweep_table", "draw_sweep", "draw_overview"),
+    *("write_numbers", "report", "make_2afc_page", "score_2afc", "make_gallery", "measure_utility"),
+    *("score_judges", "score_stel"),
 )
 
 
