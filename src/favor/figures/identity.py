@@ -39,20 +39,41 @@ class Identity:
 
 # Blue shares one adapter, green has personal ones, vermilion is FAVoR, grey does not federate, orange meets new
 # clients, purple only prompts.
-# A method's marker stands behind its name, and behind that "-" where it is hollow and "!" where it is prominent.
-_LOOKS = {
-    BLUE: "fedavg:o fedprox:s global_asce:^ fedavgm:< fedadam:> fedyogi:p ffa_lora:D flexlora:h",
-    GREEN: "pfedme:D fedavg_finetuned:o fedsa_lora:^ fedrod_lora:s apfl:X fedalt:h ditto:v ditto_asce:v- feddpa:P",
-    VERMILION: "favor:*! favor_without_asce:*-",
-    GREY: "base_only:X pooled:h local_only:s local_only_asce:s-",
-    ORANGE: "cold_start:o cold_start_asce:o- cold_start_random:X cold_start_shared:s",
-    PURPLE: "average_author:o retrieval:s sheet_retrieval:^ sheet_retrieval_without_persona:^- sheet:D",
-    BLACK: "gold:d shuffled:x",
-}
-_DECLARED = {
-    name: Identity(color, look[0], hollow="-" in look, prominent="!" in look)
-    for color, looks in _LOOKS.items()
-    for name, look in (each.split(":") for each in looks.split())
+_DECLARED: dict[str, Identity] = {
+    "fedavg": Identity(BLUE, "o"),
+    "fedprox": Identity(BLUE, "s"),
+    "global_asce": Identity(BLUE, "^"),
+    "fedavgm": Identity(BLUE, "<"),
+    "fedadam": Identity(BLUE, ">"),
+    "fedyogi": Identity(BLUE, "p"),
+    "ffa_lora": Identity(BLUE, "D"),
+    "flexlora": Identity(BLUE, "h"),
+    "pfedme": Identity(GREEN, "D"),
+    "fedavg_finetuned": Identity(GREEN, "o"),
+    "fedsa_lora": Identity(GREEN, "^"),
+    "fedrod_lora": Identity(GREEN, "s"),
+    "apfl": Identity(GREEN, "X"),
+    "fedalt": Identity(GREEN, "h"),
+    "ditto": Identity(GREEN, "v"),
+    "ditto_asce": Identity(GREEN, "v", hollow=True),
+    "feddpa": Identity(GREEN, "P"),
+    "favor": Identity(VERMILION, "*", prominent=True),
+    "favor_without_asce": Identity(VERMILION, "*", hollow=True),
+    "base_only": Identity(GREY, "X"),
+    "pooled": Identity(GREY, "h"),
+    "local_only": Identity(GREY, "s"),
+    "local_only_asce": Identity(GREY, "s", hollow=True),
+    "cold_start": Identity(ORANGE, "o"),
+    "cold_start_asce": Identity(ORANGE, "o", hollow=True),
+    "cold_start_random": Identity(ORANGE, "X"),
+    "cold_start_shared": Identity(ORANGE, "s"),
+    "average_author": Identity(PURPLE, "o"),
+    "retrieval": Identity(PURPLE, "s"),
+    "sheet_retrieval": Identity(PURPLE, "^"),
+    "sheet_retrieval_without_persona": Identity(PURPLE, "^", hollow=True),
+    "sheet": Identity(PURPLE, "D"),
+    "gold": Identity(BLACK, "d"),
+    "shuffled": Identity(BLACK, "x"),
 }
 _MORE = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "h", "p")
 

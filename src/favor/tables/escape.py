@@ -3,10 +3,6 @@
 import re
 import unicodedata
 
-_MATHEMATICAL = (
-    "±pm →rightarrow ←leftarrow ↑uparrow ↓downarrow ×times ·cdot ∗ast ≥geq ≤leq ΔDelta δdelta εvarepsilon κkappa "
-    "ωomega αalpha λlambda ρrho τtau ✓checkmark ✗times"
-)
 _SPECIAL = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -26,11 +22,31 @@ _SPECIAL = {
     "-": "-",
     "†": r"$^{\dagger}$",
     "‡": r"$^{\ddagger}$",
+    "±": r"$\pm$",
+    "→": r"$\rightarrow$",
+    "←": r"$\leftarrow$",
+    "↑": r"$\uparrow$",
+    "↓": r"$\downarrow$",
+    "×": r"$\times$",
+    "·": r"$\cdot$",
+    "∗": r"$\ast$",
+    "≥": r"$\geq$",
+    "≤": r"$\leq$",
     "−": "$-$",
-    **{name[0]: rf"$\{name[1:]}$" for name in _MATHEMATICAL.split()},
+    "Δ": r"$\Delta$",
+    "δ": r"$\delta$",
+    "ε": r"$\varepsilon$",
+    "κ": r"$\kappa$",
+    "ω": r"$\omega$",
+    "α": r"$\alpha$",
+    "λ": r"$\lambda$",
+    "ρ": r"$\rho$",
+    "τ": r"$\tau$",
     "²": "$^2$",
     "⁴": "$^4$",
     "⁻": "$^-$",
+    "✓": r"$\checkmark$",
+    "✗": r"$\times$",
     "–": "--",
     "—": "---",
     "‘": "`",
@@ -38,20 +54,37 @@ _SPECIAL = {
     "“": "``",
     "”": "''",
     "…": r"\ldots{}",
-    **{name[0]: rf"\{name[1:]}{{}}" for name in ["ßss", "æae", "ÆAE", "œoe", "ŒOE", "øo", "ØO", "łl", "ŁL", "ıi"]},
+    "ß": r"\ss{}",
+    "æ": r"\ae{}",
+    "Æ": r"\AE{}",
+    "œ": r"\oe{}",
+    "Œ": r"\OE{}",
+    "ø": r"\o{}",
+    "Ø": r"\O{}",
+    "ł": r"\l{}",
+    "Ł": r"\L{}",
+    "ı": r"\i{}",
     "\u00a0": "~",
     "\n": " ",
     "\t": " ",
 }
 # Combining marks of decomposed letters; every command here exists in the plain OT1 encoding.
-_MARKS = dict(
-    zip(
-        "`'^~=u.\"rHvcdb",
-        "\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0327\u0323\u0331",
-        strict=True,
-    )
-)
-_ACCENTS = {mark: command for command, mark in _MARKS.items()}
+_ACCENTS = {
+    "\u0300": "`",
+    "\u0301": "'",
+    "\u0302": "^",
+    "\u0303": "~",
+    "\u0304": "=",
+    "\u0306": "u",
+    "\u0307": ".",
+    "\u0308": '"',
+    "\u030a": "r",
+    "\u030b": "H",
+    "\u030c": "v",
+    "\u0327": "c",
+    "\u0323": "d",
+    "\u0331": "b",
+}
 
 
 def latex(text: str) -> str:
@@ -82,6 +115,7 @@ _COMMANDS = {
     if re.fullmatch(r"\\[A-Za-z]+\{\}", command)
 }
 _FORMULAS = {command: character for character, command in _SPECIAL.items() if command.startswith("$")}
+_MARKS = {command: mark for mark, command in _ACCENTS.items()}
 _COMMAND = re.compile("|".join(rf"{re.escape(command)}(?![A-Za-z])(?:\{{\}}|\s)?" for command in _COMMANDS))
 _ACCENT = re.compile(r"""\\(?:([`'^~=."])|([urHvcdb])(?=[\s{\\]))\s*(?:\{\\?([A-Za-z])\}|\\?([A-Za-z]))""")
 _CODE_POINT = re.compile(r"\\texttt\{U\+([0-9A-F]{4,6})\}")
