@@ -4,15 +4,17 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 from tests.corpora.made import write_documents
-from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
 from favor.corpora.authors import count_tokens
 from favor.corpora.prompts import select_prompts
 from favor.corpora.settings import PromptCut
 from favor.encoders.backbones import make_small_backbone, token_ids
 from favor.encoders.settings import SmallBackbone
-from favor.foundation.tokenizer import open_tokenizer
+from favor.foundation.tokenizer import open_tokenizer, token_counter
 from favor.lm.tokenizer import load_tokenizer
 
 # A special token, one that Qwen's files do not flag as special, one of white space, as GPT-NeoX has.
@@ -60,3 +62,56 @@ def test_encoders_read_control_tokens_as_text() -> None:
     backbone = make_small_backbone(sizes, [POST], 32)
     (ids,) = token_ids(backbone.tokenizer, ["</s> <mask> a"], 32)
     assert [backbone.tokenizer.id_to_token(token) for token in ids if token < 5] == ["<s>", "</s>"]
+
+
+def split_by(pattern) -> pre_tokenizers.PreTokenizer:
+    split = pre_tokenizers.Split(Regex(pattern), "isolated")
+    return pre_tokenizers.Sequence([split, pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
+
+
+# How tokenizers in use divide a text before they merge within its parts: GPT-2, SmolLM2, Llama 3, Qwen, RoBERTa; and
+# two ways in which a token may hold "a b".
+LLAMA = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|"
+    r"\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+BYTES = pre_tokenizers.ByteLevel(add_prefix_space=False)
+DIVISIONS = {
+    "gpt2": BYTES,
+    "smollm": pre_tokenizers.Sequence([pre_tokenizers.Digits(individual_digits=True), BYTES]),
+    "llama": split_by(LLAMA),
+    "qwen": split_by(LLAMA.replace("{1,3}", "")),
+    "prefixed": pre_tokenizers.ByteLevel(add_prefix_space=True),
+    "two words": split_by(r"\p{L}+ \p{L}+"),
+    "undivided": pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+}
+
+
+def trained(division) -> Tokenizer:
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer, tokenizer.normalizer = division, normalizers.NFC()
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    trainer = trainers.BpeTrainer(vocab_size=420, initial_alphabet=alphabet, show_progress=False)
+    tokenizer.train_from_iterator(["a b a b  a b.\n a b! \n\n12 34 it's a b e\u0301 a"] * 9, trainer)
+    return tokenizer
+
+
+@pytest.mark.parametrize("division", DIVISIONS)
+@settings(max_examples=100)
+@example(["a b a b"])
+@given(st.lists(st.text(st.sampled_from("ab1 \n!'s\u0301\xa0é")), max_size=4))
+def test_tokens_are_counted_as_the_whole_text_is_encoded(division, texts) -> None:
+    tokenizer = TRAINED[division]
+    count = token_counter(tokenizer)
+    whole = [len(tokenizer.encode(text, add_special_tokens=False)) for text in texts]
+    assert count(texts) == whole
+    assert count(texts) == whole  # of pieces that it remembers
+
+
+TRAINED = {name: trained(division) for name, division in DIVISIONS.items()}
+
+
+def test_tokens_of_white_space_may_stand_behind_a_letter(folder) -> None:
+    tokenizer = open_tokenizer(folder)
+    tokenizer.add_tokens(["d a"])
+    assert token_counter(tokenizer)(["and and"]) == [len(tokenizer.encode("and and"))]

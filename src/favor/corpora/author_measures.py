@@ -46,14 +46,16 @@ LIMITS = {
 
 _ORIGINAL_MESSAGE = re.compile(r"-{2,} ?(?:original|forwarded) message ?-{2,}", re.IGNORECASE)
 _QUOTED_LINES = re.compile(r"(?:^|\n)> ?\S[^\n]*\n> ?\S")
-_HEADER = re.compile(r"(?<!\w)(From|To|Sent|Date|Subject|Cc): ?\S")
+_HEADERS = ("From", "To", "Sent", "Date", "Subject", "Cc")
+_HEADER = re.compile(rf"(?<!\w)({'|'.join(_HEADERS)}): ?\S")
 
 
 def quotes_mail(text: str) -> bool:
     """Whether ``text`` holds quoted or forwarded mail: its separator, three kinds of header, or two marked lines."""
     if _ORIGINAL_MESSAGE.search(text) or _QUOTED_LINES.search(text):
         return True
-    return len(set(_HEADER.findall(text))) >= 3
+    # The plain searches take a hundredth of the pattern's time, and few texts pass them.
+    return sum(f"{name}:" in text for name in _HEADERS) >= 3 and len(set(_HEADER.findall(text))) >= 3
 
 
 def measure_authors(

@@ -15,7 +15,7 @@ from favor.corpora.settings import Background, BackgroundChoice, Need
 from favor.corpora.shortage import ShortageError
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import derive_seed
-from favor.foundation.tokenizer import most_tokens, open_tokenizer
+from favor.foundation.tokenizer import most_tokens, open_tokenizer, token_counter
 from favor.running.jobs.progress import Progress
 
 
@@ -32,12 +32,12 @@ def count_tokens(
     counted = _worth_counting(documents, model, minimum_tokens) if minimum_tokens else set(totals["author"])
     if progress is not None:
         progress.total = int(totals.loc[totals["author"].isin(counted), "documents"].sum())
+    count = token_counter(model)
     tokens = dict.fromkeys(totals["author"], -1) | dict.fromkeys(counted, 0)
     for batch in stream_documents(documents, ("author", "text"), rows=1024):
         own = batch[batch["author"].isin(counted)]
-        encodings = model.encode_batch_fast(own["text"].tolist(), add_special_tokens=False)
-        for author, encoding in zip(own["author"], encodings, strict=True):
-            tokens[author] += len(encoding)
+        for author, number in zip(own["author"], count(own["text"].tolist()), strict=True):
+            tokens[author] += number
         if progress is not None and len(own):
             progress.update(len(own))
     return totals.assign(tokens=totals["author"].map(tokens).astype("int64"))

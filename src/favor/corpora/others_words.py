@@ -127,14 +127,16 @@ def _quiz_runs(text: str, items: Sequence[Span]) -> Iterator[Span]:
 
 def _refrains(text: str, digests: np.ndarray) -> Iterator[Span]:
     """Yield the spans of runs of ``REPEATED_WORDS`` words that occur again without overlap."""
-    runs, _ = runs_in_order(digests, np.zeros(len(digests)), REPEATED_WORDS)
-    first: dict[int, int] = {}
-    starts: list[int] = []
-    for at, run in enumerate(runs.tolist()):
-        before = first.setdefault(run, at)
-        if at >= before + REPEATED_WORDS and len(set(digests[at : at + REPEATED_WORDS].tolist())) >= DISTINCT_WORDS:
-            starts += [before, at]
-    words = compared_spans(text) if starts else []
+    runs, at = runs_in_order(digests, np.zeros(len(digests)), REPEATED_WORDS)
+    _, first, which = np.unique(runs, return_index=True, return_inverse=True)
+    before = first[which]
+    again = [
+        place
+        for place in np.flatnonzero(at >= before + REPEATED_WORDS).tolist()
+        if len(set(digests[place : place + REPEATED_WORDS].tolist())) >= DISTINCT_WORDS
+    ]
+    starts = [*before[again].tolist(), *again] if again else []
+    words = compared_spans(text, max(starts) + REPEATED_WORDS) if starts else []
     for start in starts:
         yield words[start][1], words[start + REPEATED_WORDS - 1][2]
 
@@ -219,7 +221,7 @@ def _repeating(digests: np.ndarray, owner: np.ndarray) -> set[int]:
     """Return the texts in which a run of ``REPEATED_WORDS`` words occurs twice."""
     runs, at = runs_in_order(digests, owner, REPEATED_WORDS)
     texts = owner[at]
-    order = np.lexsort((runs, texts))
+    order = np.argsort(runs, kind="stable")  # neighbours of equal runs are in the order of texts
     runs, texts = runs[order], texts[order]
     return set(texts[1:][(runs[1:] == runs[:-1]) & (texts[1:] == texts[:-1])].tolist())
 
@@ -236,6 +238,6 @@ def _passages(text: str, hits: np.ndarray) -> list[Span]:
     """Return the spans of passages; ``hits``: the words at which shared runs begin, of which near ones join."""
     if not len(hits):
         return []
-    words = compared_spans(text)
+    words = compared_spans(text, hits[-1] + SHARED_WORDS)
     groups = np.split(hits, np.flatnonzero(np.diff(hits) > SHARED_WORDS) + 1)
     return [(words[group[0]][1], words[group[-1] + SHARED_WORDS - 1][2]) for group in groups]

@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import islice
 from typing import Any
 
 import regex  # type: ignore[import-untyped]
@@ -114,13 +115,13 @@ def compared_words(text: str) -> list[str]:
     return found
 
 
-def compared_spans(text: str) -> list[tuple[str, int, int]]:
-    """Return the words of :func:`compared_words` of ``text``, each with its start and end there.
+def compared_spans(text: str, most: int | None = None) -> list[tuple[str, int, int]]:
+    """Return the words of :func:`compared_words` of ``text``, the first ``most``, each with its start and end there.
 
     They are found piece by piece between white space, where the normal form moves the places of letters.
     """
     pieces = _PATTERNS["white_space"].finditer(text)
-    return [(word, *piece.span()) for piece in pieces for word in _words_of_piece(piece[0])]
+    return list(islice(((word, *piece.span()) for piece in pieces for word in _words_of_piece(piece[0])), most))
 
 
 @lru_cache(maxsize=100_000)
