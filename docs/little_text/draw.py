@@ -1,6 +1,7 @@
 """Draw docs/figures/little_text.svg from the scores beside this file: python docs/little_text/draw.py."""
 
 import argparse
+import math
 from pathlib import Path
 
 from favor.figures.identity import Methods
@@ -11,7 +12,7 @@ from favor.scores.schemas import SWEEP_SCORES
 from favor.tables.settings import PointPlace
 
 FOLDER = Path(__file__).parent
-METHODS = ("fedavg", "fedavg_finetuned", "local_only", "ditto", "favor_without_asce", "favor")
+METHODS = ("fedavg", "fedavg_finetuned", "local_only", "ditto", "favor")
 DRAWN = ("likelihood_own_gain", "likelihood_voice_gain")
 
 
@@ -19,9 +20,9 @@ def draw(path: Path) -> None:
     """Write the figure of own gain and voice gain over words per author to ``path`` (SVG)."""
     scores = read_parquet(FOLDER / "scores.parquet", SWEEP_SCORES)
     labels = {metric.name: f"{metric.label}, nats per token" for metric in METRICS if metric.name in DRAWN}
-    points = [PointPlace(label=label, value=float(label.replace(",", ""))) for label in scores["point"].unique()]
-    points.sort(key=lambda point: point.value)
-    draw_sweep(scores, points, labels, {}, Methods(METHODS), path, axis="Words per author")
+    amounts = sorted(int(label.replace(",", "")) for label in scores["point"].unique())
+    points = [PointPlace(label=f"{amount:,}", value=math.log2(amount)) for amount in amounts]
+    draw_sweep(scores, points, labels, {}, Methods(METHODS), path, axis="Words per author (logarithmic)")
 
 
 if __name__ == "__main__":
