@@ -1,4 +1,4 @@
-"""The command ``favor``: what a configuration costs, whether its corpus and encoders suffice, the run, and the report.
+"""The command ``favor``: it measures how much of authors' voices federated fine-tuning keeps.
 
 It starts Snakemake with the options that everybody needs, and prints jobs, warnings and errors in a line each. What
 Snakemake says besides is in its log. For all other options, call ``snakemake`` itself.
@@ -33,20 +33,20 @@ CHECKOUT = (
     PACKAGE_ROOT.parent if (PACKAGE_ROOT.parent / "Snakefile").is_file() else PACKAGE_ROOT / "favor" / "_workflow"
 )
 HELP = {
-    "init": "look at a table or folder of posts and write a configuration for it",
-    "plan": "print jobs, hours, memory, disk, traffic, and what differences can be found, before anything is started",
-    "check": "read and divide the corpus, without a model, and say whether the experiments can be run",
-    "certify": "say what encoders know of style, and whether they find the authors of your texts, before any run",
-    "tune": "choose learning rates and passes of every row by validation loss, on authors who are not the report's",
+    "init": "look at your posts (a table, a folder or exports) and write a configuration for them",
+    "plan": "print what a run costs (jobs, hours, memory, disk, traffic) and what differences it can find",
+    "check": "read and split the corpus, and say whether the experiments can be run",
+    "certify": "say what encoders know of style, and whether they find the authors of your texts",
+    "tune": "choose learning rates and passes of every row by validation loss, on authors outside the report",
     "run": "run the workflow",
     "report": "make the report, and what it needs",
-    "debug": "run the job behind one file alone, in this process, and keep its outputs apart from the results",
+    "debug": "run the job behind one file alone, in this process; the results stay as they are",
     "why": "say why the job behind one file would run again",
-    "compare": "put two groups' results of one protocol into one table, paired where prompts are equal",
+    "compare": "put the results of two groups into one table, paired where prompts are equal",
     "score": "say how near texts are to an author's voice, without a run",
-    "voice": "train, use and measure an adapter of one writer's voice, without a federation",
-    "site": "be one client of a federation between real sites, in a folder of its own",
-    "server": "coordinate a federation between real sites, by files",
+    "voice": "collect one writer's texts; train, use and measure an adapter of that voice",
+    "site": "take part in a federation between real sites as one client",
+    "server": "coordinate a federation between real sites",
 }
 
 # The modules that run commands without Snakemake; loaded when they are called, because they read tables and texts.
@@ -174,68 +174,67 @@ def print_check(file: Path) -> None:
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    found = argparse.ArgumentParser(prog="favor", description=(__doc__ or "").partition("\n")[0])
-    found.add_argument("--version", action="version", version=version("favor-workflow"))
-    commands = found.add_subparsers(
-        dest="command",
-        required=True,
-        metavar="{init,plan,check,certify,tune,run,report,debug,why,compare,score,voice,site,server}",
+    found = argparse.ArgumentParser(
+        prog="favor", description="Measure how much of authors' voices federated fine-tuning keeps."
     )
-    init = commands.add_parser("init", help=HELP["init"], description=HELP["init"])
-    init.add_argument("data", type=Path, help="a table of posts (CSV, JSON Lines, Parquet), or a folder of authors")
+    found.add_argument("--version", action="version", version=version("favor-workflow"))
+    added = found.add_subparsers(dest="command", required=True)
+    commands = {name: added.add_parser(name, help=about, description=about) for name, about in HELP.items()}
+    init = commands["init"]
+    init.add_argument("data", type=Path, help="a table (CSV, JSON Lines, Parquet), a folder of authors, or exports")
     init.add_argument("--output", type=Path, help="the configuration to write (named after the data)")
-    form = "the form of its dates, such as %%d.%%m.%%Y (found where only one is possible)"
+    form = "format of the dates, such as %%d.%%m.%%Y (found where only one is possible)"
     init.add_argument("--date-format", help=form)
     init.add_argument("--encoding", help="encoding of text that is not UTF-8, such as cp1252")
-    _add_plan(commands.add_parser("plan", help=HELP["plan"], description=HELP["plan"]))
-    _add_compare(commands.add_parser("compare", help=HELP["compare"], description=HELP["compare"]))
-    _add_score(commands.add_parser("score", help=HELP["score"], description=HELP["score"]))
-    voice.add_voice(commands.add_parser("voice", help=HELP["voice"], description=HELP["voice"]))
+    _add_plan(commands["plan"])
+    _add_compare(commands["compare"])
+    _add_score(commands["score"])
+    voice.add_voice(commands["voice"])
     for name in ("site", "server"):
-        sites.add_actions(name, commands.add_parser(name, help=HELP[name], description=HELP[name]))
+        sites.add_actions(name, commands[name])
     for name in ("debug", "why"):
-        command = commands.add_parser(name, help=HELP[name], description=HELP[name])
-        command.add_argument("file", help="a file of the results")
+        command = commands[name]
+        command.add_argument("file", help="a file in the results folder")
         _add_configuration(command)
         if name == "debug":
             command.add_argument("--pdb", action="store_true", help="open the debugger where an exception is raised")
     for name in ("check", "certify", "tune", "run", "report"):
-        command = commands.add_parser(name, help=HELP[name], description=HELP[name])
+        command = commands[name]
         if name == "certify":
-            command.add_argument("encoders", nargs="+", help="names of encoders of the configuration")
+            command.add_argument("encoders", nargs="+", help="encoders, by their names in the configuration")
         _add_configuration(command, "--configfile" if name == "certify" else "configfile")
         command.add_argument("--cores", type=_cores, default="all", help="cores to use (all)")
-        command.add_argument("--dry-run", "-n", action="store_true", help="only say what would be done")
-        command.add_argument("--verbose", action="store_true", help="print everything that Snakemake says")
-        kept = "keep the results of these stages, whatever has changed since (comma-separated names)"
+        command.add_argument("--dry-run", "-n", action="store_true", help="only print what would be done")
+        command.add_argument("--verbose", action="store_true", help="print all of Snakemake's messages")
+        kept = "keep the results of these stages although code or settings changed (names, comma-separated)"
         command.add_argument("--accept", metavar="STAGES", type=lambda names: names.split(","), help=kept)
         if name == "tune":
             tuning.add_tune(command)
         if name == "run":
-            other = "make results again that other versions of libraries have made"
+            other = "rerun jobs whose results were made with other library versions"
             command.add_argument("--rerun-other-versions", action="store_true", help=other)
     return found
 
 
 def _add_configuration(command: argparse.ArgumentParser, configfile: str = "configfile") -> None:
-    command.add_argument(configfile, nargs="*", help="configuration; later files go over earlier ones (the demo)")
+    command.add_argument(configfile, nargs="*", help="configuration files; later ones go over earlier ones (the demo)")
     command.add_argument("--corpus-path", help="the raw corpus")
     command.add_argument("--results", help="the results folder")
 
 
 def _add_plan(command: argparse.ArgumentParser) -> None:
-    command.add_argument("configfile", nargs="+", help="configuration; later files go over earlier ones")
-    command.add_argument("--corpus-path", help="raw corpus; any file that exists, because planning does not read it")
-    like = "results, or RESULTS/EXPERIMENT, of a finished run whose variances give the power"
+    command.add_argument("configfile", nargs="+", help="configuration files; later ones go over earlier ones")
+    command.add_argument("--corpus-path", help="the raw corpus; any existing file will do, as it is not read")
+    like = "take the variances of this finished run: RESULTS or RESULTS/EXPERIMENT"
     command.add_argument("--like", metavar="FOLDER", help=like)
-    command.add_argument("--no-probe", action="store_true", help="do not time this machine, and leave its hours out")
+    command.add_argument("--no-probe", action="store_true", help="do not measure this machine, and leave out its hours")
     command.add_argument("--json", action="store_true", help="print JSON")
 
 
 def _add_compare(command: argparse.ArgumentParser) -> None:
     results = "RESULTS, RESULTS/EXPERIMENT, or a folder that --share wrote"
     command.add_argument("first", metavar="A", type=Path, help=results)
-    command.add_argument("second", metavar="B", nargs="?", type=Path, help="the same of the other group")
+    command.add_argument("second", metavar="B", nargs="?", type=Path, help="the same for the other group")
     command.add_argument("--encoders", nargs="+", help="encoders to compare by (all)")
     command.add_argument("--output", type=Path, default=Path("comparison"), help="folder to write (%(default)s)")
     command.add_argument("--share", type=Path, help="write A's numbers and digests, without texts, to this folder")

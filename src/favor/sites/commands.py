@@ -43,17 +43,17 @@ def run(arguments: argparse.Namespace, planner_of: Callable[[argparse.Namespace]
 
 
 def _configured(action: argparse.ArgumentParser) -> None:
-    action.add_argument("configfile", nargs="*", help="configuration; later files go over earlier ones (the demo)")
+    action.add_argument("configfile", nargs="*", help="configuration files; later ones go over earlier ones (the demo)")
     action.add_argument("--corpus-path", help="the raw corpus")
-    action.add_argument("--results", help="the results folder, where the base and the encoder are if made there")
+    action.add_argument("--results", help="the results folder, if base model and encoder were made in one")
 
 
 def _init(action: argparse.ArgumentParser) -> None:
     _configured(action)
     action.add_argument("--invitation", required=True, type=Path, help="the coordinator's invitation.json")
     action.add_argument("--client", required=True, help="the site's name in the federation, such as client_001")
-    action.add_argument("--author", help="whose texts they are, where the corpus holds others too")
-    action.add_argument("--words", type=count, help="most word units to train on (all training texts)")
+    action.add_argument("--author", help="author of the texts, if the corpus holds several")
+    action.add_argument("--words", type=count, help="train on at most this many words (all training texts)")
 
 
 def _train(action: argparse.ArgumentParser) -> None:
@@ -61,7 +61,7 @@ def _train(action: argparse.ArgumentParser) -> None:
 
 
 def _site_export(action: argparse.ArgumentParser) -> None:
-    action.add_argument("final", type=Path, help="folder of the end, as the coordinator sent it")
+    action.add_argument("final", type=Path, help="the folder 'final', as the coordinator sent it")
     action.add_argument("out", type=Path, help="where the adapter goes")
 
 
@@ -79,7 +79,7 @@ def _open(action: argparse.ArgumentParser) -> None:
 
 
 def _days(action: argparse.ArgumentParser) -> None:
-    action.add_argument("--days", type=count, default=30, help="for how many days sites answer it (30)")
+    action.add_argument("--days", type=count, default=30, help="for how many days sites accept it (30)")
 
 
 def _close(action: argparse.ArgumentParser) -> None:
@@ -88,7 +88,7 @@ def _close(action: argparse.ArgumentParser) -> None:
 
 
 def _revoke(action: argparse.ArgumentParser) -> None:
-    action.add_argument("client", help="whose key it is, such as client_001")
+    action.add_argument("client", help="client whose key it is, such as client_001")
 
 
 def _nothing(action: argparse.ArgumentParser) -> None:
@@ -112,6 +112,6 @@ _ACTIONS = {
         "open": ("server.open_round", _open, "begin a federation, or open its next round"),
         "close": ("server.close", _close, "take the uploads of the open round, and make the next shared adapter"),
         "revoke": ("server.revoke_key", _revoke, "take nothing more that is signed by a site's key"),
-        "export": ("server.export", _days, "write the final shared adapter, and the record of what crossed"),
+        "export": ("server.export", _days, "write the final shared adapter, and the record of all files that crossed"),
     },
 }

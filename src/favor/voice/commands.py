@@ -49,7 +49,7 @@ def _collect(command: argparse.ArgumentParser) -> None:
 def _train(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("texts", type=Path, help="the writer's texts: a folder or a table")
-    add("--author", required=True, help="whose voice it is: the name in the table, or of the folder")
+    add("--author", required=True, help="the writer's name, as table, folder or front matter has it")
     add("--consent", help="'mine': the texts are your own, and you want this; required")
     add("--base", default=REAL_BASE, help="GGUF file, folder or Hugging Face id (%(default)s)")
     start = "shared adapter to start from: PEFT folder, or server/roundN of a run"
@@ -59,7 +59,7 @@ def _train(command: argparse.ArgumentParser) -> None:
     add("--epochs", type=count, default=6, help="most passes over the texts (%(default)s)")
     columns = "names of columns, such as text=email prompt=subject"
     add("--columns", nargs="+", type=_column, default=[], help=columns)
-    add("--quantisation", choices=("none", "nf4"), default="none", help="of the base (%(default)s)")
+    add("--quantisation", choices=("none", "nf4"), default="none", help="quantisation of the base (%(default)s)")
     add("--dtype", choices=("auto", "float32", "bfloat16"), default="auto", help="computation type (%(default)s)")
 
 
@@ -128,9 +128,9 @@ def _column(value: str) -> tuple[str, str]:
 _ACTIONS = {
     "collect": ("collect", _collect, "make a table of one writer's own texts from exports of mail, chats and posts"),
     "train": ("training", _train, "train an adapter on one writer's texts, and say what it has memorised"),
-    "write": ("writing", _write, "continue a text by the base model and by the voice, one beside the other"),
-    "rewrite": ("rewriting", _rewrite, "put a draft into the words of base and voice, one beside the other"),
-    "report": ("report", _report, "say on one page how near the voice comes to its writer, and what it has memorised"),
+    "write": ("writing", _write, "continue a text with the base model and with the voice, side by side"),
+    "rewrite": ("rewriting", _rewrite, "rewrite a draft with the base model and with the voice, side by side"),
+    "report": ("report", _report, "write a page on how near the voice comes to its writer and what it has memorised"),
     "page": ("web_app", _page, "open a page on this machine that scores texts against the voice, and writes in it"),
-    "export": ("export", _export, "write the adapter for PEFT, llama.cpp and Ollama, with a card"),
+    "export": ("export", _export, "write the adapter for PEFT, llama.cpp and Ollama, with a model card"),
 }
