@@ -41,35 +41,38 @@ def files(tmp_path) -> Files:
 
 def test_partition_account_and_model_follow_the_gpu(plan) -> None:
     costs = plan(change={"cluster": CLUSTER}).costs
-    shared, plain = costs.asks("train_shared"), costs.asks("score")
+    shared, plain = costs.resources_for("train_shared"), costs.resources_for("score")
     assert shared["nodes"] == 1
     keys = ("slurm_partition", "slurm_account", "gpu", "gpu_model")
     assert [shared[key](RUN) for key in keys] == ["a100", "lab", 1, "a100"]
     assert [plain[key](RUN) for key in keys] == ["cpu", "lab", 0, None]
-    encoders = [costs.asks("embed_sources")["gpu"](Key(encoder=name)) for name in ("stylometry", "minilm")]
-    bases = [costs.asks(rule)["gpu"](SimpleNamespace(model="micro")) for rule in ("dequantise_base", "quantise_base")]
+    encoders = [costs.resources_for("embed_sources")["gpu"](Key(encoder=name)) for name in ("stylometry", "minilm")]
+    bases = [
+        costs.resources_for(rule)["gpu"](SimpleNamespace(model="micro"))
+        for rule in ("dequantise_base", "quantise_base")
+    ]
     assert encoders == bases == [0, 1]
-    assert costs.asks("measure_bertscore")["gpu"](RUN) == 1
+    assert costs.resources_for("measure_bertscore")["gpu"](RUN) == 1
 
 
 def test_nothing_is_asked_for_that_is_not_configured(plan) -> None:
-    shared = plan().costs.asks("train_shared")
+    shared = plan().costs.resources_for("train_shared")
     assert [shared[key](RUN) for key in ("slurm_partition", "slurm_account", "gpu_model")] == [None] * 3
     assert shared["gpu"](RUN) == 1
 
 
 def test_a_model_on_the_cpu_asks_for_no_gpu(plan) -> None:
     costs = plan(change={"base_models": {"micro": {"device": "cpu"}}}).costs
-    assert costs.asks("generate")["gpu"](RUN) == 0
-    assert costs.asks("embed_sources")["gpu"](Key(encoder="minilm")) == 1
+    assert costs.resources_for("generate")["gpu"](RUN) == 0
+    assert costs.resources_for("embed_sources")["gpu"](Key(encoder="minilm")) == 1
     costs = plan(change={"cluster": {"gpu": False}}).costs
-    assert costs.asks("measure_bertscore")["gpu"](RUN) == costs.asks("generate")["gpu"](RUN) == 0
+    assert costs.resources_for("measure_bertscore")["gpu"](RUN) == costs.resources_for("generate")["gpu"](RUN) == 0
 
 
 def test_time_follows_the_tokens_of_the_jobs_clients(plan, files) -> None:
     alone = {"experiments": {"micro": {"federation": {"clients_per_job": 1}}}}
     costs = plan(change={**alone, "base_models": {"micro": {"parameters": 3_000_000_000}}}).costs
-    runtime = costs.asks("train_personal")["runtime"]
+    runtime = costs.resources_for("train_personal")["runtime"]
     minutes = sorted(runtime(job, files, 1, 1) for job in costs.training.personal_jobs(RUN))
     # 2 passes, 1.5 tokens per word, 6 operations per parameter and token, 50 teraflops, threefold, beside an hour
     expected = [60 + int(3 * 6 * 3e9 * 2 * 1.5 * words / 50e12 / 60) for words in (10_000, 10_000, 10_000, 1_000_000)]
@@ -89,7 +92,7 @@ def test_memory_follows_the_model(plan) -> None:
         def change(config) -> None:
             config["base_models"]["micro"] = {"source": "some/model", "parameters": parameters, **changes}
 
-        return plan(change=change).costs.asks("generate")["mem_mb"](RUN, Files([]), 1)
+        return plan(change=change).costs.resources_for("generate")["mem_mb"](RUN, Files([]), 1)
 
     adapters = 3 * 4 * 0.01 / 16 * 2 * 4 / 1e6  # three copies of four clients', rank 2: megabytes per parameter
     assert sized(3_000_000_000) == pytest.approx(3500 + 6000 + 3e9 * adapters, rel=0.01)
@@ -102,22 +105,22 @@ def test_memory_counts_tables_and_leaves_adapters_to_what_reads_them(plan, tmp_p
     table, adapter = tmp_path / "table.parquet", tmp_path / "adapter.safetensors"
     table.write_bytes(bytes(2_000_000))
     adapter.write_bytes(bytes(9_000_000))
-    assert costs.asks("score")["mem_mb"](RUN, Files([str(table), str(adapter)]), 1) == 1500 + 8 * 2
+    assert costs.resources_for("score")["mem_mb"](RUN, Files([str(table), str(adapter)]), 1) == 1500 + 8 * 2
 
 
 def test_a_stage_is_set_by_hand(plan) -> None:
     own = {"memory_mb": 12345, "minutes": 77, "partition": "long", "gpu_model": "h100"}
     costs = plan(change={"cluster": {**CLUSTER, "stages": {"train_shared": own}}}).costs
-    shared = costs.asks("train_shared")
+    shared = costs.resources_for("train_shared")
     assert shared["mem_mb"](RUN, Files([]), 1) == 12345
     assert shared["runtime"](RUN, Files([]), 1, 1) == 77
     assert (shared["slurm_partition"](RUN), shared["gpu_model"](RUN)) == ("long", "h100")
-    assert costs.asks("train_personal")["slurm_partition"](RUN) == "a100"
+    assert costs.resources_for("train_personal")["slurm_partition"](RUN) == "a100"
 
 
 def test_every_further_attempt_doubles_up_to_the_limit(plan) -> None:
     cluster = {"stages": {"train_personal": {"memory_mb": 1000, "minutes": 50}}, "maximum_minutes": 150}
-    resources = plan(change={"cluster": cluster}).costs.asks("train_personal")
+    resources = plan(change={"cluster": cluster}).costs.resources_for("train_personal")
     job = Key(experiment="micro", seed="1", method="favor", phase="last", batch="0")
     assert [resources["mem_mb"](job, Files([]), attempt) for attempt in (1, 2, 3)] == [1000, 2000, 4000]
     assert [resources["runtime"](job, Files([]), 1, attempt) for attempt in (1, 2, 3)] == [50, 100, 150]
@@ -125,7 +128,9 @@ def test_every_further_attempt_doubles_up_to_the_limit(plan) -> None:
 
 def test_a_rule_that_shares_a_script_may_have_settings_of_its_own(plan) -> None:
     costs = plan(change={"cluster": {"stages": {"generate": {"minutes": 5}, "generate_part": {"minutes": 7}}}}).costs
-    minutes = [costs.asks("generate", rule)["runtime"](RUN, [], 1, 1) for rule in ("", "generate_part", "other")]
+    minutes = [
+        costs.resources_for("generate", rule)["runtime"](RUN, [], 1, 1) for rule in ("", "generate_part", "other")
+    ]
     assert minutes == [5, 7, 5]
 
 
@@ -148,8 +153,8 @@ def test_a_raw_corpus_is_streamed_and_a_table_is_read_whole(plan, tmp_path) -> N
     os.truncate(raw, 800_000_000)
     corpus = SimpleNamespace(corpus="micro")
     costs = plan().costs
-    assert costs.asks("build_documents")["mem_mb"](corpus, [str(raw)], 1) == 1900
-    assert costs.asks("count_tokens")["mem_mb"](corpus, [str(raw)], 1) == 7900
+    assert costs.resources_for("build_documents")["mem_mb"](corpus, [str(raw)], 1) == 1900
+    assert costs.resources_for("count_tokens")["mem_mb"](corpus, [str(raw)], 1) == 7900
 
 
 def test_adapters_are_counted_from_the_shape_of_a_model_made_here(plan) -> None:

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from favor.voice.gains import gain_lines, gains
-from favor.voice.share import told_apart
+from favor.voice.position import told_apart
 
 
 def losses(held_out, contrast, neutral) -> pd.DataFrame:

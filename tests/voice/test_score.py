@@ -18,8 +18,8 @@ from favor.foundation.errors import UserError
 from favor.scores.inputs import Sources
 from favor.scores.prototypes import margins, prototypes
 from favor.voice.contrast import embedded_contrast
+from favor.voice.position import percentile, voice_position
 from favor.voice.score import VoiceScore, _spread, passage_length, passages, passages_by_text, score_voice
-from favor.voice.share import percentile, voice_share
 from favor.voice.verifiers import ByEncoder
 from favor.voice.words import lines
 
@@ -158,7 +158,7 @@ def test_intervals_of_a_share_cover(units, own_texts, size) -> None:
     covered = []
     for number in range(300):
         others = [generator.normal(mean, 0.2, 5) for mean in generator.normal(0, 0.1, 20)]
-        share = voice_share(drawn(0.6, units), drawn(1, own_texts), others, number)
+        share = voice_position(drawn(0.6, units), drawn(1, own_texts), others, number)
         covered.append(share.low <= 0.6 <= share.high)
     assert 0.92 <= np.mean(covered) <= 0.995
 
@@ -167,22 +167,22 @@ def test_a_long_text_is_no_more_of_the_ceiling_than_a_short_one() -> None:
     """The ceiling is known to the precision of eight texts and ten authors, also where three units are scored."""
     texts = [np.array([value]) for value in (0.4, 0.5, 0.6)]
     own = [np.array([1.0 + 0.1 * number]) for number in range(7)] + [np.full(25, 1.4)]
-    found = voice_share(texts, own, [np.array([value]) for value in np.linspace(-0.9, 0.9, 10)], 1)
+    found = voice_position(texts, own, [np.array([value]) for value in np.linspace(-0.9, 0.9, 10)], 1)
     assert found.ceiling == pytest.approx((sum(1.0 + 0.1 * number for number in range(7)) + 1.4) / 8)
     assert found.share == pytest.approx(0.5 / found.ceiling)
 
 
 def test_no_share_where_own_texts_and_the_others_are_not_apart() -> None:
     values = np.linspace(-1, 1, 8)
-    found = voice_share(list(values[:, None]), list(values[:, None]), [values] * 5, 1)
+    found = voice_position(list(values[:, None]), list(values[:, None]), [values] * 5, 1)
     assert np.isnan(found.share)
     assert "not apart" in found.reason
 
 
 def test_no_share_of_too_few_documents_or_own_texts() -> None:
     two, many, others = [np.zeros(5)] * 2, list(np.linspace(0, 1, 8)[:, None]), [np.zeros(3)] * 5
-    assert voice_share(two, many, others, 1, "they are of 2").reason == "they are of 2"
-    assert "needs 3 held-out texts of the author's own, and there are 2" in voice_share(many, two, others, 1).reason
+    assert voice_position(two, many, others, 1, "they are of 2").reason == "they are of 2"
+    assert "needs 3 held-out texts of the author's own, and there are 2" in voice_position(many, two, others, 1).reason
 
 
 def test_texts_of_one_document_are_one_unit() -> None:

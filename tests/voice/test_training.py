@@ -29,7 +29,7 @@ from favor.lm.tasks import ClientTask, cut_pieces
 from favor.lm.training import train
 from favor.voice.memorised import Audit, Copying, audit, audit_lines, copying, copying_lines
 from favor.voice.own_texts import own_texts
-from favor.voice.share import Measured
+from favor.voice.position import Measured
 from favor.voice.training import validation_lines
 
 pytestmark = pytest.mark.slow(35)

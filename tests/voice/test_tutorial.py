@@ -14,9 +14,9 @@ from favor.statistics.kept_share import KeptShare
 from favor.voice import commands, web_app
 from favor.voice.gains import Gains
 from favor.voice.memorised import Audit, Copying
+from favor.voice.position import Measured
 from favor.voice.report import VoiceReport, advice
 from favor.voice.score import VoiceScore
-from favor.voice.share import Measured
 
 
 @pytest.mark.slow(53)

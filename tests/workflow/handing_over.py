@@ -14,7 +14,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from favor.running.invalidation.job_inputs import handed_over
+from favor.running.invalidation.job_inputs import input_output_digest
 
 Files = dict[str, list[str]]  # the files under each name of a job's inputs or outputs
 
@@ -49,13 +49,13 @@ def unplanned(workflow) -> dict[str, Any]:
     """Mutate what each job of a finished run is given, and return what would rerun nothing."""
 
     def digits(job) -> tuple[str, str]:
-        return handed_over(SimpleNamespace(input=job._input, output=job._output))(job.wildcards)
+        return input_output_digest(SimpleNamespace(input=job._input, output=job._output))(job.wildcards)
 
     made, rules, overlooked = 0, set(), []
     for job in sorted(workflow.dag.jobs, key=str):
         if job.rule.norun:
             continue
-        assert repr(handed_over(job.rule)(job.wildcards)) in workflow.persistence._params(job), job.rule.name
+        assert repr(input_output_digest(job.rule)(job.wildcards)) in workflow.persistence._params(job), job.rule.name
         before = digits(job)
         for part in ("_input", "_output"):
             files = getattr(job, part)

@@ -70,6 +70,8 @@ def test_a_job_runs_alone_and_writes_nothing_into_the_results(finished, project)
 @pytest.mark.slow(20)
 def test_why_a_job_would_run_again(project) -> None:  # noqa: F811
     pack = "results/short/seed1/favor/clients/last/batch0.safetensors"
+    script = project.folder / "workflow" / "scripts" / "train_personal.py"
+    script.write_text(script.read_text() + "# A comment changes nothing.\n")
     for name in (pack, str(project.folder / pack)):
         assert project.favor("why", name, "shortest.yaml").stdout == f"{pack}: train_personal would not run again\n"
     assert "makes it; name the configuration that made it, behind the file" in project.favor("why", pack).stderr

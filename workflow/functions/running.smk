@@ -6,7 +6,7 @@ from favor.running import command_line
 from favor.running.folder import snakemake_records
 from favor.running.invalidation.announcing import announce_changes
 from favor.running.jobs import forked
-from favor.running.jobs.filled_rules import fill_in
+from favor.running.jobs.filled_rules import complete_rule
 from favor.running.repairs.locks import keep_to_own_locks
 from favor.running.repairs.scheduling import look_again_once
 from favor.running.repairs.slurm_plugin import repair as repair_slurm
@@ -46,7 +46,7 @@ def finish_rules():
     workflow.localrules(*planner.config.cluster.local)
     for each in workflow.rules:
         if Path(each.snakefile).is_relative_to(ROOT / "workflow") and each.script:
-            fill_in(workflow, each, planner, code, job_inputs)
+            complete_rule(workflow, each, planner, code, job_inputs)
         each.resources["compute_threads"] = each.resources["_cores"].raw
 
 

@@ -20,7 +20,7 @@ from favor.federation.schedule import client_names
 from favor.federation.settings import Federation
 from favor.foundation.declarations import declared_value
 from favor.foundation.registry import ENCODER_KINDS, FIGURES, METHODS, ROBUST_RULES, TABLES
-from favor.foundation.section import check_known, fill, refuse
+from favor.foundation.section import check_known, refuse, set_keys
 from favor.lm.configuration import local_configuration
 from favor.lm.settings import LanguageModel
 from favor.scores.settings import BertScore, Evaluation, Scores
@@ -81,7 +81,7 @@ def complete_and_check(config: Configuration) -> None:
 
 def _check_results(config: Configuration) -> None:
     """Check the name of the results folder; ``favor.running.folder.results_folder`` looks at the folder itself."""
-    fill(config, results=str(Path(config.results).expanduser()))
+    set_keys(config, results=str(Path(config.results).expanduser()))
     if config.results == "." or set(config.results) & set("{}*?") or not config.results.isprintable():
         refuse("results", f"'{config.results}' cannot be a results folder; name another")
 
@@ -112,7 +112,7 @@ def _complete_corpora(config: Configuration) -> None:
     for name in waiting:
         if config.corpus_path is None:
             refuse(f"corpora.{name}.path", "no path; set it, or add --config corpus_path=/path/of/the/corpus")
-        fill(config.corpora[name], path=config.corpus_path)
+        set_keys(config.corpora[name], path=config.corpus_path)
     paths = [corpus.path for corpus in config.corpora.values()]
     if config.corpus_path is not None and config.corpus_path not in paths:
         generated = any(corpus.demo for corpus in config.corpora.values())
@@ -128,7 +128,7 @@ def _complete_corpora(config: Configuration) -> None:
             users = [each.base_model for each in experiments if each.corpus == name]
             transfers = [(each.base_model, each.evaluation.transfer) for each in experiments]
             users += [model for model, transfer in transfers if transfer is not None and transfer.corpus == name]
-            fill(corpus, tokenizer=users[0] if users else None)
+            set_keys(corpus, tokenizer=users[0] if users else None)
         if corpus.tokenizer is not None:
             check_known(corpus.tokenizer, config.base_models, f"corpora.{name}.tokenizer")
 
@@ -187,16 +187,16 @@ def _complete_experiment(experiment: Experiment, where: str, config: Configurati
                 f"{where}.skip_clients",
                 f"{experiment.skip_clients} of {clients} clients are skipped, but at least 2 must take part; lower it",
             )
-        fill(experiment, clients=clients - experiment.skip_clients)
+        set_keys(experiment, clients=clients - experiment.skip_clients)
     apply_protocol(experiment)
     if experiment.lora.target_modules is None and config.base_models[experiment.base_model].pretrain is not None:
-        fill(experiment.lora, target_modules=PROJECTIONS)
+        set_keys(experiment.lora, target_modules=PROJECTIONS)
     federation = experiment.federation
     per_job = MOST_CLIENTS_PER_JOB if federation.clients_per_job is None else federation.clients_per_job
-    fill(federation, clients_per_job=min(per_job, experiment.clients))
+    set_keys(federation, clients_per_job=min(per_job, experiment.clients))
     generation = experiment.generation
     per_job = MOST_CLIENTS_GENERATED if generation.clients_per_job is None else generation.clients_per_job
-    fill(generation, clients_per_job=min(per_job, experiment.clients))
+    set_keys(generation, clients_per_job=min(per_job, experiment.clients))
     evaluation = experiment.evaluation
     if evaluation.semantic_encoder is None:
         embedded = [
@@ -208,7 +208,7 @@ def _complete_experiment(experiment: Experiment, where: str, config: Configurati
             refuse(
                 f"{where}.evaluation.semantic_encoder", f"no encoder has the source {EMBEDDED_MINILM}; name an encoder"
             )
-        fill(evaluation, semantic_encoder=embedded[0])
+        set_keys(evaluation, semantic_encoder=embedded[0])
     if experiment.studies.judges is not None:
         experiment.studies.judges.complete(experiment.base_model, list(experiment.methods))
     if experiment.studies.privacy is not None:
@@ -382,7 +382,7 @@ def _check_scores(where: str, evaluation: Evaluation, style_encoder: str) -> Non
             check_known(encoder, spaces, f"{where}.{family}.encoders")
     # MAUVE depends on its features: one space stands for the text, as one does for the semantic similarity.
     if "encoders" not in evaluation.scores.mauve.model_fields_set:
-        fill(evaluation.scores.mauve, encoders=[evaluation.semantic_encoder])
+        set_keys(evaluation.scores.mauve, encoders=[evaluation.semantic_encoder])
 
 
 def _check_cold_start(where: str, experiment: Experiment, experiments: Mapping[str, Experiment]) -> None:
@@ -394,7 +394,7 @@ def _check_cold_start(where: str, experiment: Experiment, experiments: Mapping[s
     source = experiments[name]
     check_known(start.row, source.methods, f"{where}.row")
     if start.seed is None:
-        fill(start, seed=source.seeds[0])
+        set_keys(start, seed=source.seeds[0])
     if start.seed not in source.seeds:
         refuse(f"{where}.seed", f"'{name}' has no seed {start.seed}; name one it has")
     for key in ("base_model", "lora", "task"):

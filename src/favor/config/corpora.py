@@ -7,7 +7,7 @@ from favor.corpora.settings import Corpus
 from favor.foundation.declarations import declared_value
 from favor.foundation.names import printable, shared_value
 from favor.foundation.registry import CORPUS_READERS
-from favor.foundation.section import check_known, fill, refuse
+from favor.foundation.section import check_known, refuse, set_keys
 
 _NO_CSV = (".jsonl", ".ndjson", ".parquet", ".pq")
 # Formats that a generated corpus is written in.
@@ -20,7 +20,7 @@ def complete_corpus(corpus: Corpus, where: str) -> None:
     reader = CORPUS_READERS.path(corpus.reader)
     for key, otherwise in (("encoding", "utf-8"), ("excluded_authors", []), ("excluded_texts", [])):
         if getattr(corpus, key) is None:
-            fill(corpus, **{key: declared_value(reader, key.upper(), otherwise)})
+            set_keys(corpus, **{key: declared_value(reader, key.upper(), otherwise)})
 
 
 def check_corpus(corpus: Corpus, where: str) -> None:

@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from favor.config.experiments import Experiment
-from favor.foundation.section import fill
+from favor.foundation.section import set_keys
 
 
 class Switch(NamedTuple):
@@ -37,7 +37,7 @@ def apply_protocol(experiment: Experiment) -> None:
     for switch in SWITCHES:
         if attrgetter(switch.key)(experiment) is None:
             section, key = switch.key.split(".")
-            fill(getattr(experiment, section), **{key: getattr(switch, experiment.protocol)})
+            set_keys(getattr(experiment, section), **{key: getattr(switch, experiment.protocol)})
 
 
 def departures(experiment: Experiment) -> list[str]:

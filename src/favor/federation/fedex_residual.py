@@ -1,4 +1,4 @@
-"""FedEx-LoRA's exact aggregation: what the mean of factors misses of the mean product, kept beside them as factors.
+"""FedEx-LoRA's exact aggregation: the residual between the mean product and the product of means, kept as factors.
 
 With B and A the weighted means of the clients' factors, sum_i w_i B_i A_i = B A + R, and the residual
 R = sum_i w_i B_i A_i - B A joins the frozen weights of every client (Singhal et al., ACL 2025). For any client k,

@@ -41,7 +41,7 @@ ServerKind = Literal[
     "adam",  # A <- A + eta m / (sqrt(v) + tau), v <- beta2 v + (1 - beta2) Delta^2 (Reddi et al. 2021, Algorithm 2)
     "yogi",  # the same with v <- v - (1 - beta2) Delta^2 sign(v - Delta^2)
     "svd",  # (B, A) <- the best rank-r factors of (1 - eta) B A + eta * mean_i B_i A_i (FlexLoRA, Bai et al. 2024)
-    "exact",  # A <- A + Delta, and mean_i B_i A_i - B A joins everybody's base (FedEx-LoRA, Singhal et al. 2025)
+    "exact",  # A <- A + Delta; every base gains mean_i B_i A_i - B A (FedEx-LoRA, Singhal et al. 2025)
     "members",  # A <- the mean of the last whole adapters of all who took part; no rate (FedALT, Bian et al. 2026)
 ]
 # Moments that a server keeps from round to round; tracks of these kinds are named by them.

@@ -1,4 +1,4 @@
-"""A client leaves: files that hold its texts, adapters or continuations go, and its rows leave the tables that stay.
+"""A client leaves: files with its texts, adapters or continuations are deleted, and its rows removed from tables.
 
 Training jobs read ``clients/texts``, ``clients/allocation`` and ``clients/embeddings`` by client, so these tables lose
 rows and keep their time: nothing of the others is made again because of it. Every other file that names the client

@@ -127,7 +127,7 @@ def section(kind: type[Section], description: str) -> Any:
     return Field(default_factory=kind, description=description, json_schema_extra={"default": {}})
 
 
-def fill(target: Section, **values: Any) -> None:
+def set_keys(target: Section, **values: Any) -> None:
     """Set keys that the file left to be completed. Only for ``resolve``: sections are frozen for everyone else."""
     for name, value in values.items():
         object.__setattr__(target, name, value)

@@ -33,7 +33,7 @@ HEAP = 1.15  # what the C library holds of a processor's memory, to what is in u
 READ_MB_PER_MB = 8  # a compressed table in memory, a copy or two
 STREAMED_MB_PER_MB = 0.5  # a raw corpus, of which memory holds an index (44 bytes per post, measured 0.3 in all)
 SAFETY = 3  # on computed durations
-SEQUENTIAL = 30  # ratio of the cost of a generated token to that of one that is read
+SEQUENTIAL = 30  # cost of a generated token per cost of a token that is read
 # Per parameter and token. Training runs the forward pass twice, to keep no values of layers, and has fixed weights.
 OPERATIONS = {"training": 6, "pretraining": 6, "reading": 2, "generation": 2 * SEQUENTIAL}
 
@@ -260,7 +260,7 @@ class Costs(TrainingComponent):
 
     # Resources of a rule
 
-    def asks(self, stage: str, rule: str = "") -> dict[str, object]:
+    def resources_for(self, stage: str, rule: str = "") -> dict[str, object]:
         """Return the resources of a rule, in Snakemake's form; ``stage``: its script, ``rule``: another name of it."""
         cluster, load = self.config.cluster, self.loads.get(stage, Load())
         own = cluster.stages.get(rule or stage, cluster.stages.get(stage, Stage()))

@@ -16,11 +16,13 @@ import numpy as np
 from snakemake.api import ConfigSettings, DAGSettings, OutputSettings, ResourceSettings, SnakemakeApi
 from snakemake.exceptions import MissingInputException, MissingRuleException
 from snakemake.iocontainers import Log, OutputFiles, Snakemake
-from snakemake.settings.enums import Quietness
+from snakemake.settings.enums import Quietness, RerunTrigger
 
 from favor.foundation.errors import UserError
 from favor.foundation.tensors import read_safetensors
-from favor.running.invalidation.announcing import difference_of
+from favor.running.invalidation.changes import Difference
+
+TRIGGERS = frozenset(RerunTrigger) - {RerunTrigger.CODE}  # as in profiles/default
 
 
 def debug(file: str, snakefile: Path, configfiles: Sequence[str], values: Mapping[str, Any], post_mortem: bool) -> None:
@@ -104,9 +106,8 @@ def why(file: str, snakefile: Path, configfiles: Sequence[str], values: Mapping[
     if reason.input_changed:
         lines.append("  it reads other files than it did")
     if change := workflow.persistence.params_changed(job):  # Snakemake's reason names the first cause alone
-        lines += [f"  {what}" for what in changes.named(difference_of(job, change))]
-    if reason.code_changed:
-        lines.append("  its script changed")
+        difference = Difference.read(job.rule.name, change.only_old, change.only_new)
+        lines += [f"  {what}" for what in changes.named(difference)]
     if not workflow.dag.needrun(job):
         return [f"{file}: {job.rule.name} would not run again"]
     return [f"{file}: {job.rule.name} would run again, because", *lines]
@@ -130,7 +131,7 @@ def _planned(file: str, snakefile: Path, configfiles: Sequence[str], values: Map
             snakefile=snakefile,
         )
         try:
-            planned.dag(DAGSettings(targets={file})).execute_workflow("dryrun")
+            planned.dag(DAGSettings(targets={file}, rerun_triggers=TRIGGERS)).execute_workflow("dryrun")
         except MissingRuleException:
             raise UserError(
                 f"{file}: no job of this configuration makes it; name the configuration that made it, behind the file"

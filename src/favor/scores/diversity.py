@@ -45,8 +45,8 @@ def score(inputs: ScoreInputs, settings: Diversity) -> pd.DataFrame:
     whole outputs. Of several samples of a prompt the first one counts. The variants ``authors_2``, ``authors_4`` and so
     on of ``style_vendi`` are its mean over ``subsets`` random sets of so many authors, ``human_authors_2`` and so on
     those of human text; ``vendi_growth`` is the slope of that curve in logarithms. The variant ``equal`` of both Vendi
-    scores, which grow with the number of texts, is the mean over ``subsets`` random sets of as many outputs as that run
-    of the seed has that has fewest, two or more.
+    scores, which grow with the number of texts, is the mean over ``subsets`` random sets whose size is that of the
+    smallest run of the seed, at least two.
 
     Settings: ``encoders`` (None: all), ``words`` (0: the length of the shortest human continuation that passes the
     filter, of all seeds) and ``subsets``.

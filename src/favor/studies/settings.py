@@ -20,11 +20,11 @@ from favor.foundation.section import (
     Section,
     Seed,
     check_known,
-    fill,
     key,
     refuse,
     required,
     section,
+    set_keys,
 )
 from favor.lm.settings import AskedModel, LoadedModel, OutputFilter, PieceCutting
 from favor.scores.settings import FilteredOutputs, Spaces
@@ -147,7 +147,7 @@ class HumanAudit(AuditPage, AuditVotes, AuditItems):
                 f"{len(self.methods)} methods; change one of them",
             )
         if self.responses is not None:
-            fill(self, responses=str(Path(self.responses).expanduser()))
+            set_keys(self, responses=str(Path(self.responses).expanduser()))
             if not Path(self.responses).is_dir():
                 refuse(f"{where}.responses", f"no folder {self.responses}; make it or correct the path")
 
@@ -237,9 +237,9 @@ class Judges(EndpointLimits, JudgeChoice, Judgements):
     def complete(self, base_model: str, rows: Sequence[str]) -> None:
         """Take what was left null from the experiment: its base model and its ``rows``."""
         if self.methods is None:
-            fill(self, methods=[row for row in COLLABORATIVE if row in rows])
+            set_keys(self, methods=[row for row in COLLABORATIVE if row in rows])
         if self.base_model is None:
-            fill(self, base_model=base_model)
+            set_keys(self, base_model=base_model)
 
     def check(self, where: str, rows: Sequence[str], models: Sequence[str]) -> None:
         """Check the judges against their experiment's ``rows`` and all base ``models``. Raises ``UserError``."""
@@ -354,7 +354,7 @@ class Privacy(Readings):
     def complete(self, absent: int) -> None:
         """Take what was left null from the experiment: how many authors of the roster are ``absent`` from it."""
         if self.absent is None:
-            fill(self, absent=absent)
+            set_keys(self, absent=absent)
 
     def check(self, where: str, rows: Sequence[str], absent: int) -> None:
         """Check the audit against its experiment: ``rows``, ``absent`` authors. Raises ``UserError`` naming the key."""

@@ -66,7 +66,7 @@ def latex_table(spec: TableSpec, cells: pd.DataFrame) -> str:
     }
 
     def text(cell: PrintedCell, column: Column, signed: bool) -> str:
-        own, sign = _cell(cell, spec.column_in(cell["row"], column), reasons)
+        own, sign = _cell(cell, column, reasons)
         place = cell["panel"], cell["column"]
         if place in widest and not math.isnan(cell["value"]):
             own = _lead(cell["text"], *widest[place]) + own

@@ -9,7 +9,7 @@ from favor.foundation.seeds import derive_seed
 from favor.statistics.bootstrap import mean_draws, observed_and_resampled
 from favor.voice.folder import BASE
 from favor.voice.memorised import HELD_OUT
-from favor.voice.share import DRAWS, Measured, measured, told_apart
+from favor.voice.position import DRAWS, Measured, measured, told_apart
 
 CONTRAST, NEUTRAL = "contrast", "neutral"
 

@@ -24,8 +24,8 @@ from favor.studies.privacy.losses import first_pieces, trained_texts
 from favor.studies.settings import TextCutting
 from favor.voice.folder import BASE, OWN, PREFIX_TOKENS, SHARED, VoiceFolder, VoiceModels
 from favor.voice.own_texts import WRITER
+from favor.voice.position import Measured, told_apart
 from favor.voice.schemas import VOICE_CONTINUATIONS, VOICE_LOSSES
-from favor.voice.share import Measured, told_apart
 
 PROMPTS = 12  # continued of the held-out texts, and as many of those trained on
 NEW_TOKENS = 160

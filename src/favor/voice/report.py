@@ -35,10 +35,10 @@ from favor.voice.memorised import (
     pieces_of,
     read_losses,
 )
+from favor.voice.position import UNITS, Measured
 from favor.voice.rewriting import DRAFT, Content, content_kept, voice_gained, with_drafts
 from favor.voice.schemas import VOICE_CONTINUATIONS, VOICE_LOSSES
 from favor.voice.score import VoiceScore, few_documents, passages, score_voice
-from favor.voice.share import UNITS, Measured
 from favor.voice.training import validation_lines
 from favor.voice.words import VERIFIERS, WORDING, number, share_text
 

@@ -19,8 +19,8 @@ from favor.studies.tasks.drafting import ask, passages_of
 from favor.studies.tasks.requests import REQUESTS, Request
 from favor.voice.folder import VoiceFolder, VoiceModels, open_models
 from favor.voice.memorised import PROMPTS, unseen
+from favor.voice.position import DRAWS, UNITS, Measured, measured
 from favor.voice.schemas import VOICE_CONTINUATIONS
-from favor.voice.share import DRAWS, UNITS, Measured, measured
 from favor.voice.texts import read_texts
 
 DRAFT = "draft"  # stands for the drafts among models

@@ -19,8 +19,8 @@ from favor.statistics.copied_spans import KnownTexts
 from favor.statistics.kept_share import KeptShare
 from favor.voice.habits import HabitRate, compare_habits
 from favor.voice.language import check_language
+from favor.voice.position import UNITS, percentile, voice_position
 from favor.voice.repeats import repeated_drafts, set_apart
-from favor.voice.share import UNITS, percentile, voice_share
 from favor.voice.texts import AUTHOR_WORDS, WORDS
 from favor.voice.verifiers import AUTHOR, ByEncoder, Verifier, make_verifiers
 
@@ -190,7 +190,7 @@ def score_voice(
         scores = [np.array([by_text[text].mean() for text in inside]) for inside in by_document.values()]
         if units == "passages":
             scores = [*np.concatenate([*by_text.values()])[:, None]]
-        shares[name] = voice_share(scores, references[name].own, references[name].others, seed, **why)
+        shares[name] = voice_position(scores, references[name].own, references[name].others, seed, **why)
     cut = Unread(*(now - then for now, then in zip(encoder.unread, unread, strict=True)))
     if cut.cut:
         notes.append(f"By the style encoder: {cut.line('passages and texts')}")

@@ -9,7 +9,7 @@ from snakemake.iocontainers import InputFiles
 
 from favor.foundation.errors import UserError
 from favor.running.invalidation import job_inputs
-from favor.running.invalidation.job_inputs import handed_over, installed
+from favor.running.invalidation.job_inputs import input_output_digest, installed
 
 
 def files(**named) -> InputFiles:
@@ -28,7 +28,7 @@ OUTPUTS = {"scores": "f.parquet", "other": "g.parquet"}
 
 
 def handed(inputs, outputs) -> tuple[str, str]:
-    return handed_over(SimpleNamespace(input=inputs, output=outputs))(None)
+    return input_output_digest(SimpleNamespace(input=inputs, output=outputs))(None)
 
 
 def test_the_same_files_under_the_same_names_are_the_same() -> None:

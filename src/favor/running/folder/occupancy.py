@@ -1,4 +1,4 @@
-"""One run a results folder, by one lock that the kernel drops when its holders die: a killed run leaves none behind.
+"""Allows one run per results folder, by a kernel lock that disappears with its processes, so also after a SIGKILL.
 
 A run takes ``.run.lock`` alone, writes its name into it, and then shares it with its jobs, which can outlive a main
 process that is killed. So whoever gets it alone knows that nobody works there, and that Snakemake's own lock, which

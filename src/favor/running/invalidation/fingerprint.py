@@ -18,7 +18,7 @@ from favor.running.invalidation import parts
 # What forked jobs find loaded: part of every job's code.
 PRELOADED = f"{parts.PACKAGE}.running.jobs.preloaded:LIBRARIES"
 # Definitions whose files beside the module are inputs of the jobs that read them.
-HANDED_OVER = {"favor.paper.values.FOLDER"}
+NOT_DIGESTED = {"favor.paper.values.FOLDER"}
 # Modules that cannot change a result, each with its reason.
 EXEMPT = {
     "favor.foundation.errors": "the class of an error that ends the job",
@@ -47,7 +47,7 @@ FOLLOWED_OTHERWISE = {
 }
 Node = tuple[str, str]  # a part, by module and name
 _WHOLE, _IMPORTED = "*", ""  # every part of a module, and what importing it runs
-# Two parts that read alike differ by what their names mean; so many steps of that are looked at.
+# Parts of equal text can use names for different parts. References are followed for so many steps.
 _STEPS = 3
 
 
@@ -141,7 +141,7 @@ class SourceCode:
             means = {f"{name}={self._digest(target, steps - 1)}" for name, target in self._used(node) if name}
             return parts.digest(self._digest(node, 0), *sorted(means))
         part = self._part(node)
-        files = self._files(node[0], part.files) if part.files is not None and _title(node) not in HANDED_OVER else ()
+        files = self._files(node[0], part.files) if part.files is not None and _title(node) not in NOT_DIGESTED else ()
         return parts.digest(part.text, *files)
 
     def _files(self, name: str, texts: set[str]) -> Iterator[str]:

@@ -41,7 +41,7 @@ class JobInputs:
 
     def parameters(self, rule: Any) -> dict[str, Any]:
         """Return the parameters by name, functions of wildcards alone, since Snakemake records no others."""
-        return {LOCAL_FILES: self._local_files(rule), HANDED_OVER: handed_over(rule), LIBRARIES: installed()}
+        return {LOCAL_FILES: self._local_files(rule), HANDED_OVER: input_output_digest(rule), LIBRARIES: installed()}
 
     def _local_files(self, rule: Any) -> Callable[[Any], tuple[str, dict[str, str]]]:
         items = list(rule.input)
@@ -59,7 +59,7 @@ class JobInputs:
         return digests
 
 
-def handed_over(rule: Any) -> Callable[[Any], tuple[str, str]]:
+def input_output_digest(rule: Any) -> Callable[[Any], tuple[str, str]]:
     """Return the function of wildcards that gives digits of what is read and written under which names, in order."""
     from snakemake.io import strip_wildcard_constraints
 

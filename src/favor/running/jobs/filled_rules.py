@@ -20,7 +20,7 @@ ENVIRONMENTS = {
 }
 
 
-def fill_in(workflow: Any, rule: Any, planner: Any, code: Callable[..., str], inputs: JobInputs) -> None:
+def complete_rule(workflow: Any, rule: Any, planner: Any, code: Callable[..., str], inputs: JobInputs) -> None:
     """Fill in the log, benchmark, resources, parameters and environment that a rule does not say itself.
 
     With the calls that Snakemake's own loader makes. All of it goes into the rule's description too, from which "use
@@ -39,7 +39,7 @@ def fill_in(workflow: Any, rule: Any, planner: Any, code: Callable[..., str], in
         rule.benchmark = rule.ruleinfo.benchmark.paths
     if said.resources is None:
         given = workflow.resource_settings.overwrite_resources.get(rule.name, {})
-        workflow.resources(**planner.costs.asks(stage, rule.name))(said)
+        workflow.resources(**planner.costs.resources_for(stage, rule.name))(said)
         rule.resources.update(rule.ruleinfo.resources[1])
         rule.resources.update(given)
     if said.conda_env is None:

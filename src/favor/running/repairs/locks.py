@@ -1,4 +1,4 @@
-"""A repair of Snakemake's locks (9.27), applied while the workflow is parsed: a run that ends leaves others theirs.
+"""A repair of Snakemake's locks (9.27), applied while the workflow is parsed: a finished run removes only its own.
 
 Snakemake removes the whole folder of locks when one run ends; another that is still planning then ends in a traceback.
 """

@@ -10,7 +10,7 @@ from snakemake.scheduling.job_scheduler import JobScheduler
 
 
 def look_again_once() -> None:
-    """Let a scheduler have one look to come per delay. A Snakemake without the method to repair is left as it is."""
+    """Schedule at most one pending evaluation per delay. A Snakemake without the method stays as it is."""
     if hasattr(JobScheduler, "_schedule_reevalutation"):  # as Snakemake spells it
         JobScheduler._schedule_reevalutation = _look_again
 

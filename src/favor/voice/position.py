@@ -15,7 +15,7 @@ DRAWS = 2000
 UNITS = 3  # texts or passages that an interval is over, at least
 
 
-def voice_share(
+def voice_position(
     texts: Sequence[np.ndarray],
     own: Sequence[np.ndarray],
     others: Sequence[np.ndarray],
@@ -24,13 +24,13 @@ def voice_share(
 ) -> KeptShare:
     """Return (mean of texts - floor) / (ceiling - floor) with its 95 % interval.
 
-    ``texts``: the scores of each unit: of a document one per text that is of it, of a passage its own. ``own``: the
-    held-out passages of each of the author's texts, the mean of whose means is the ceiling: a long text counts as much
-    as a short one. ``others``: the passages of each contrast author, the mean of whose means is the floor. Units, own
-    texts and contrast authors are drawn independently, each whole, because passages of one text are alike. Student's
-    degrees of freedom are those of the smallest of the three groups, and for ceiling - floor those of the smaller of
-    the two. There is no share of fewer than ``UNITS`` units (``few`` says why) or own texts, nor where floor and
-    ceiling are not apart.
+    ``texts``: the scores of each unit, one array per unit: a document has one score per text, a passage has one.
+    ``own``: the held-out passages of each of the author's texts, the mean of whose means is the ceiling: a long text
+    counts as much as a short one. ``others``: the passages of each contrast author, the mean of whose means is the
+    floor. Units, own texts and contrast authors are drawn independently, each whole, because passages of one text are
+    alike. Student's degrees of freedom are those of the smallest of the three groups, and for ceiling - floor those of
+    the smaller of the two. There is no share of fewer than ``UNITS`` units (``few`` says why) or own texts, nor where
+    floor and ceiling are not apart.
     """
     groups = texts, *([passages.mean(keepdims=True) for passages in group] for group in (own, others))
     scores = [np.concatenate(group) for group in groups]
