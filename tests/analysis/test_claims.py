@@ -38,10 +38,24 @@ def test_what_a_rate_shows_lies_outside_its_interval(rate) -> None:
     assert p_of_rate(value, low, high, high, AUTHORS) == pytest.approx(0.05, abs=1e-9)
     assert p_of_rate(value, low, high, value, AUTHORS) == pytest.approx(1.0, abs=0.01)
     assert p_of_rate(value, low, high, low - 0.02, AUTHORS) < 0.05 < p_of_rate(value, low, high, low + 0.02, AUTHORS)
-    assert decisions(*rate, AUTHORS) > 0
+    # Wilson's limits are of one number of decisions, whichever is asked.
+    assert decisions(value, low, AUTHORS) == pytest.approx(decisions(value, high, AUTHORS))
     # No text right: the lower limit is 0, and p is that of chance above it.
     assert p_of_rate(0.0, 0.0, 0.2, 0.2, AUTHORS) == pytest.approx(0.05, abs=1e-9)
     assert math.isnan(p_of_rate(0.1, math.nan, math.nan, 0.2, AUTHORS))
+
+
+def test_a_limit_that_seeds_move_beyond_a_bound_says_no_number_of_decisions() -> None:
+    # By hand: t(.975, 7) = 2.3646; .18 with the upper limit .3 is of 2.3646^2 x .3 x .7 / .12^2 = 81.5 decisions.
+    assert decisions(0.18, 0.3, 8) == pytest.approx(81.54, abs=0.01)
+    assert math.isnan(decisions(0.18, 0.0, 8))
+    # Chance lies above a lower limit that was cut: nothing is shown, however near the other limit is. By half of what
+    # the cut left, .15, p was .028.
+    assert p_of_rate(0.18, 0.0, 0.3, 0.05, 8) == 0.05
+    assert p_of_rate(0.18, 0.0, 1.0, 0.05, 8) == 1.0
+    # Where the limits are of two numbers of decisions, that on the side of chance says whether chance is in them.
+    assert p_of_rate(0.5, 0.2, 0.72, 0.21, 8) > 0.05 > p_of_rate(0.5, 0.2, 0.72, 0.15, 8)
+    assert p_of_rate(0.5, 0.28, 0.8, 0.79, 8) > 0.05 > p_of_rate(0.5, 0.28, 0.8, 0.85, 8)
 
 
 def test_a_rate_of_decisions_that_are_known_is_tested_by_binomial_mid_p() -> None:
@@ -61,7 +75,8 @@ def test_the_rate_that_would_have_been_found_is_found_in_four_of_five_runs() -> 
         drawn = counts @ generator.binomial(8, generator.beta(4 * mean, 4 * (1 - mean), authors)) / 8 / authors
         return float(drawn[0]), *interval(drawn, authors, RATE)
 
-    trials = [decisions(*row(chance), authors) for _ in range(100)]
+    rows = [row(chance) for _ in range(100)]
+    trials = [decisions(value, high, authors) for value, _, high in rows]
     rate = float(np.median([rate_found(number, chance, authors, 15) for number in trials]))
     assert 0.15 < rate < 0.2
     found = np.mean([p_of_rate(*row(rate), chance, authors) < 0.05 / 15 for _ in range(300)])

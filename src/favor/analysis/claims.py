@@ -8,6 +8,7 @@ sentence about what no test found is not a sentence about what is: whatever the 
 import math
 from typing import Literal
 
+import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 from scipy.special import betainc, ndtri, stdtr, stdtrit
@@ -34,19 +35,25 @@ def p_of_limits(value: float, low: float, high: float, reference: float, authors
 
 
 def p_of_rate(value: float, low: float, high: float, reference: float, authors: int) -> float:
-    """Return the two-sided p of a rate with 95 % Wilson limits ``low`` and ``high`` against ``reference``.
+    """Return the two-sided p of a rate with 95 % limits ``low`` and ``high`` against ``reference``.
 
-    The larger of two tests of so many decisions as would have these limits (:func:`decisions`): the score test, which
-    agrees with the limits, and the binomial test (Korn and Graubard 1998) by its mid-p (Lancaster 1961). Both take
-    Student's t for the normal distribution. The score test alone has no skewness, and finds rates at a chance of 1 in
-    50 too often.
+    The larger of two tests of so many decisions as have the limit on that side (:func:`decisions`): the score test,
+    which agrees with the limits, and the binomial test (Korn and Graubard 1998) by its mid-p (Lancaster 1961). Both
+    take Student's t for the normal distribution. The score test alone has no skewness, and finds rates at a chance of 1
+    in 50 too often. A limit that what seeds do would put beyond 0 or 1 is cut there and says no number of decisions:
+    ``reference`` lies within the limits, and p is that by the other limit, .05 or more.
     """
-    return _p_of_trials(value, decisions(value, low, high, authors), reference, authors)
+    if math.isnan(low) or authors < 2:
+        return math.nan
+    beside, other = (low, high) if value >= reference else (high, low)
+    if 0 < beside < 1:
+        return _p_of_trials(value, decisions(value, beside, authors), reference, authors)
+    return max(_p_of_trials(value, decisions(value, other, authors), reference, authors), LEVEL)
 
 
 def _p_of_trials(value: float, trials: float, reference: float, authors: int) -> float:
     if not trials > 0:
-        return math.nan
+        return 1.0
     distance = abs(value - reference) / math.sqrt(reference * (1 - reference) / trials)
     at, hits = (reference, trials * value) if value >= reference else (1 - reference, trials * (1 - value))
     # P(X >= x) of a binomial distribution, for any x and n: the incomplete beta function.
@@ -55,18 +62,14 @@ def _p_of_trials(value: float, trials: float, reference: float, authors: int) ->
     return 2 * float(stdtr(authors - 1, -min(distance, max(0.0, -ndtri(beyond / 2)))))
 
 
-def decisions(value: float, low: float, high: float, authors: int) -> float:
-    """Return for how many independent decisions a rate has the 95 % Wilson limits ``low`` and ``high``.
+def decisions(value: float, limit: float, authors: int) -> float:
+    """Return of how many independent decisions a rate has the 95 % Wilson limit ``limit``.
 
-    With k = t^2 / n and h half of their distance, h^2 (1 + k)^2 = k value (1 - value) + k^2 / 4. NaN without limits.
+    (limit - value)^2 = t^2 limit (1 - limit) / n. NaN without a limit, or for one that is cut at 0 or 1.
     """
-    half = (high - low) / 2
-    if not 0 < half < 0.5 or authors < 2:
+    if not 0 < limit < 1 or limit == value or authors < 2:
         return math.nan
-    square, linear = half**2 - 0.25, 2 * half**2 - value * (1 - value)
-    # The square is below 0 and the constant above it: one root is positive.
-    root = (-linear - math.sqrt(linear**2 - 4 * square * half**2)) / (2 * square)
-    return student_limit(authors - 1) ** 2 / root
+    return student_limit(authors - 1) ** 2 * limit * (1 - limit) / (limit - value) ** 2
 
 
 def rate_found(trials: float, reference: float, authors: int, tests: int) -> float:
@@ -122,7 +125,9 @@ def rates_above(
     beyond = [p_of_share((*cell,), ceiling, at, margin, authors) if ceiling else math.nan for *cell, at in cells]
     made = settle(p, pd.Series(beyond, index=rates.index, dtype=float), rates["value"] - known, authors)
     tests = max(1, int(p.notna().sum()))
-    found = [rate_found(decisions(value, low, high, authors), at, authors, tests) for value, low, high, at in cells]
+    of_limits = [(decisions(value, low, authors), decisions(value, high, authors)) for value, low, high, _ in cells]
+    trials = [float(np.fmin(*both)) for both in of_limits]
+    found = [rate_found(number, at, authors, tests) for number, at in zip(trials, known, strict=True)]
     return made.assign(found=found)
 
 
@@ -133,7 +138,7 @@ def p_of_share(rate: Rate, ceiling: Rate, floor: float, margin: float, authors: 
     ceiling meets what it is there, by the distances of Wilson's limits of both, in squares (Zou and Donner 2008): far
     out such a limit moves by more than t, which the 95 % limit of the share does not know.
     """
-    trials = decisions(*rate, authors), decisions(*ceiling, authors)
+    trials = decisions(rate[0], rate[2], authors), decisions(ceiling[0], ceiling[1], authors)
     below = floor + margin * (ceiling[0] - floor) - rate[0]
     if not (below > 0 and all(number > 0 for number in trials)):
         return math.nan
