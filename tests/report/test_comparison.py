@@ -435,6 +435,21 @@ def test_outputs_that_one_run_lacks_are_counted_out(folders, groups, tmp_path) -
     assert "nan" not in comparison_page(merge(groups[0], keep("client == 'client_000'")))
 
 
+def test_a_mean_over_fewer_seeds_is_no_row(folders, groups, tmp_path) -> None:
+    """In B all outputs of FAVoR in one seed failed the filter: they count as wrong, and have no likeness."""
+    fewer = tmp_path / "b"
+    shutil.copytree(folders[1], fewer)
+    file = fewer / f"seed{SEEDS[0]}/favor/generations.parquet"
+    write_parquet(read_parquet(file, GENERATIONS).assign(passed=False), file, GENERATIONS)
+    found = merge(groups[0], read_group(fewer))
+    rows = found.rows[(found.rows["run"] == "B") & (found.rows["method"] == "favor")]
+    assert set(rows["metric"]) == {JUDGED[1], "pass_rate"}
+    shown = comparison_page(found)
+    assert "A dash: no output of some seed has a value." in shown
+    row = of(found, "favor", ("", "bertscore_f1"))  # paired, of the outputs that both have
+    assert row["n"] == AUTHORS * PROMPTS_EACH * (len(SEEDS) - 1)
+
+
 def test_names_have_no_mark_whose_note_is_not_there(groups) -> None:
     found = merge(*(replace(group, display={"favor": "FedDPA†", "local_only": "FedALT‡"}) for group in groups))
     assert not set("†‡") & set("".join([*findings(found), comparison_page(found)]))

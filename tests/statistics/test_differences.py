@@ -1,6 +1,7 @@
 """Intervals and p of paired differences: by hand, against scipy, and against the sign-flip test."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -125,6 +126,10 @@ def test_variance_of_seeds_is_that_of_crossed_random_effects() -> None:
     # Two seeds say nothing of it, and of the same values in every seed there is none.
     assert variance_of_seeds(drawn[:2], 10) == 0.0
     assert variance_of_seeds(np.repeat(drawn[:1], 4, axis=0), 10) == 0.0
+    # One seed without an output: no draw is known in all of them, and no warning of numpy says so.
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert variance_of_seeds(np.where(np.arange(4)[:, None] == 2, np.nan, drawn), 10) == 0.0
 
 
 def test_seeds_widen_an_interval_in_squares_and_raise_p() -> None:

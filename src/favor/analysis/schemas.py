@@ -98,7 +98,7 @@ GROUP_ROWS = Table(
     ("run", "method", "encoder", "metric"),
     Column("run", "string", "A or B, in the order of the command line"),
     *_MEASURED,
-    Column("value", "float64", "mean over seeds of the mean over outputs"),
+    Column("value", "float64", "mean over seeds of the mean over outputs; no row where a seed has none"),
     Column("low", "float64", "lower end of its 95 % interval over authors"),
     Column("high", "float64", "upper end of that interval"),
     Column("n", "int64", "outputs behind the value", "outputs"),

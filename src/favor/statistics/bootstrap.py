@@ -262,6 +262,8 @@ def variance_of_seeds(draws: np.ndarray, clusters: float) -> float:
     if draws.ndim == 1 or len(draws) < FEWEST_SEEDS or not clusters > 1:
         return 0.0
     known = draws[:, 1:][:, np.isfinite(draws[:, 1:]).all(axis=0)]
+    if not known.size:  # as where a seed has no output: the mean has no interval either
+        return 0.0
     apart = (known - known.mean(axis=0)).var(axis=1).sum() / (len(draws) - 1) * clusters / (clusters - 1)
     return max(0.0, float(draws[:, 0].var(ddof=1) - apart)) / len(draws)
 

@@ -63,7 +63,8 @@ def merge(left: Group, right: Group) -> Merged:
     outputs = [_with_judges(group.outputs, judges) for group in (left, right)]
     judge = UNSEEN if judges else min(left.protocol["encoders"])
     both = ({*left.outputs["method"]} & {*right.outputs["method"]}) - {REFERENCE}
-    rows = pd.concat([_rows(own, bootstrap).assign(run=run) for run, own in zip(RUNS, outputs, strict=True)])
+    seeds = left.protocol["seeds"]
+    rows = pd.concat([_rows(own, bootstrap, seeds).assign(run=run) for run, own in zip(RUNS, outputs, strict=True)])
     differences = _differences(outputs[0], outputs[1], both, bootstrap)
     tested = (differences["encoder"] == judge) & (differences["metric"] == FAILURES_WRONG)
     differences["p"] = differences["p"].where(tested)
@@ -115,12 +116,15 @@ def _with_judges(outputs: pd.DataFrame, judges: Sequence[str]) -> pd.DataFrame:
     return pd.concat([outputs, mean.assign(encoder=UNSEEN, metric=FAILURES_WRONG)[GROUP_OUTPUTS.names]])
 
 
-def _rows(outputs: pd.DataFrame, bootstrap: Mapping[str, int]) -> pd.DataFrame:
+def _rows(outputs: pd.DataFrame, bootstrap: Mapping[str, int], expected: Sequence[int]) -> pd.DataFrame:
+    """Return the table ``group_rows``, less run and paired; no row of a measure without a value in a seed."""
     authors, place = np.unique(outputs["author"].to_numpy(dtype=str), return_inverse=True)
     counts = observed_and_resampled(len(authors), bootstrap["seed"], bootstrap["draws"])
     records = []
     for key, own in outputs.assign(place=place).groupby(MEASURE):
         seeds = [rows for _, rows in own.groupby("seed")]
+        if len(seeds) < len(expected):
+            continue
         drawn = np.stack([mean_draws(rows["value"].to_numpy(), rows["place"].to_numpy(), counts) for rows in seeds])
         present = own["place"].nunique()
         low, high = interval(drawn, present, RATE if key[2] in _RATES else None)
