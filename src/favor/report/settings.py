@@ -23,8 +23,8 @@ class Report(Section):
 
     marks: Literal["evidence", "paper"] = key(
         "evidence",
-        "What bold numbers rest on: paired tests against the best row (`evidence`), or printed means alone, with the "
-        "second-best underlined (`paper`, for tables beside the paper's).",
+        "What tables mark: in grey the rows that paired tests find below the best (`evidence`), or by printed means "
+        "the best in bold and the second-best underlined (`paper`, for tables beside the paper's).",
     )
     margin: float = key(
         0.5,
@@ -37,7 +37,7 @@ class Report(Section):
     gallery: bool | None = key(
         None,
         "Makes `gallery.html`, a page per experiment that shows authors' texts beside every row's. Null makes it of "
-        "generated corpora alone. It quotes texts: keep that of a real corpus to yourself. No release holds it.",
+        "generated corpora only. It quotes texts: keep that of a real corpus to yourself. No release holds it.",
     )
 
 
