@@ -89,7 +89,7 @@ def test_authors_without_prompts_are_passed_over_and_move_no_one(documents, toke
     # Where nobody is without, nobody moves.
     assert rosters(made, suitability.assign(prompts=2), 4) == before[:4]
     reasons = shortcomings(suitability).set_index("reason")["authors"]
-    assert reasons["fewer than 1 prompts"] == reasons["fewer than the 2 prompts wanted"] == 4
+    assert reasons["no prompt"] == reasons["fewer than the 2 prompts wanted"] == 4
 
 
 def test_needs_hold_for_the_places_of_an_experiment_alone(documents, tokenizer) -> None:

@@ -2,7 +2,7 @@
 
 from favor.foundation.registry import METRIC_FAMILIES
 from favor.scores.glossary import PAGE, glossary
-from favor.scores.metric import families_of, metrics_of
+from favor.scores.metric import families_of, label_of, metrics_of
 
 
 def test_the_page_is_up_to_date() -> None:
@@ -13,6 +13,6 @@ def test_a_metrics_family_is_found_without_importing_it() -> None:
     assert families_of(["author_accuracy", "bertscore_f1"]) == ["prototypes", "utility"]
     for family in METRIC_FAMILIES.names():
         for metric in metrics_of(family):
-            if metric.per_output:
-                assert families_of([metric.name]) == [family]
+            assert family in families_of([metric.name])
+            assert label_of(metric.name) == metric.label
     assert families_of(["no_such_metric"]) == []

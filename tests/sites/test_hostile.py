@@ -17,6 +17,7 @@ from tests.sites.conftest import CLIENTS, forged, refused
 
 from favor.foundation.errors import UserError
 from favor.foundation.files import PARTIAL
+from favor.foundation.received import received_tensors
 from favor.foundation.tensors import read_safetensors, write_safetensors
 from favor.sites import manifest as manifests
 from favor.sites import server, uploads
@@ -300,3 +301,15 @@ def test_the_log_has_the_digest_of_what_was_read(tmp_path, monkeypatch) -> None:
         site.read(tmp_path, "round")
     (line,) = map(json.loads, (tmp_path / "log.jsonl").read_text().splitlines())
     assert (line["what"], line["files"]) == ("received", {"manifest.json": digest(b"read")})
+
+
+def test_a_folder_of_uploads_is_read_but_for_hidden_files(tmp_path) -> None:
+    for name in ("b.safetensors", "a (1).safetensors", "._b.safetensors", "b.zip", "c.safetensors.part"):
+        (tmp_path / name).touch()
+    found, others = server._files([tmp_path, tmp_path / "up.zip"])
+    assert [path.name for path in found] == ["a (1).safetensors", "b.safetensors", "up.zip"]
+    assert [path.name for path in others] == ["b.zip", "c.safetensors.part"]
+
+
+def test_a_zip_is_no_upload() -> None:
+    assert "up.zip: a zip archive; unpack it" in refusal(received_tensors, b"PK\x03\x04", "up.zip")

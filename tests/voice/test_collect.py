@@ -1,5 +1,6 @@
 """One writer's table from exports: who is meant, what is counted, masked, shown and refused."""
 
+import os
 import zipfile
 from pathlib import Path
 
@@ -98,6 +99,9 @@ def bad(folder, kind) -> Path:
         if kind == "cut":
             path.write_bytes(path.read_bytes()[:60])
         return path
+    if kind == "pipe":
+        os.mkfifo(folder / "pipe")
+        return folder / "pipe"
     path = folder / "note.txt"
     path.write_bytes("Über".encode("cp1252") if kind == "charset" else b"Too little.")
     return path if kind != "missing" else folder / "nothing.mbox"
@@ -107,6 +111,7 @@ def bad(folder, kind) -> Path:
     ("kind", "message"),
     [
         ("missing", "nothing.mbox: file not found; check the name"),
+        ("pipe", "pipe: neither a file nor a folder; save it as a file"),
         ("unknown", "unknown.zip: not an export that is read; it holds b.bin, photos/a.jpg. Unpack it, or give one of"),
         ("path", "path.zip: holds '../../home/a.txt', a name that leads out of the zip"),
         ("cut", "cut.zip: the zip is damaged or cut short"),
@@ -118,6 +123,11 @@ def test_bad_input_ends_in_one_line_and_writes_nothing(tmp_path, kind, message) 
     out = tmp_path / "voice.parquet"
     assert message in refusal("collect", bad(tmp_path, kind), "--me", "Zoë", "--out", out)
     assert not out.exists()
+
+
+def test_an_empty_name_is_nobody(tmp_path) -> None:
+    line = refusal("collect", MAIL, "--me", "Zoë Lee", "--me", " ", "--out", tmp_path / "voice.parquet")
+    assert line == "error: --me: a name is empty; give the writer's name, address or id"
 
 
 def test_the_table_is_named_as_one(tmp_path) -> None:

@@ -50,6 +50,7 @@ def test_drawn_words_depend_on_the_seed_alone(trained, capsys) -> None:
         (["write", "a", "--voice", "none"], "none: holds no voice"),
         (["report", "--voice", "none"], "none: holds no voice"),
         (["report", "--contrast", "none.csv"], "none.csv: file not found"),
+        (["report", "--page", ".", "--contrast", "none.csv"], "--page .: is a folder; name a file in it"),
     ],
 )
 def test_what_cannot_be_done_is_one_line(trained, monkeypatch, arguments, message) -> None:

@@ -159,6 +159,9 @@ def shortcomings(suitability: pd.DataFrame) -> pd.DataFrame:
             int(own[key].iloc[0]) for key in ("wanted_prompts", "minimum_prompts", "minimum_texts")
         )
         none, few = (int(_few_prompts(own, key).sum()) for key in ("minimum_prompts", "wanted_prompts"))
-        rows += [(name, f"fewer than {fewest} prompts", none), (name, f"fewer than the {wanted} prompts wanted", few)]
+        rows += [
+            (name, "no prompt" if fewest == 1 else f"fewer than {fewest} prompts", none),
+            (name, f"fewer than the {wanted} prompts wanted", few),
+        ]
         rows.append((name, f"fewer than {texts} training texts", int(_few_texts(own).sum())))
     return pd.DataFrame(rows, columns=["experiment", "reason", "authors"])

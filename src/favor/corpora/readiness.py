@@ -18,7 +18,7 @@ from favor.corpora.shortage import ShortageError
 from favor.corpora.splits import split_documents
 from favor.corpora.suspicions import Suspicions
 from favor.foundation.errors import UserError
-from favor.foundation.names import printable
+from favor.foundation.names import counted, printable
 
 UNCHECKED = (
     "Not checked: base models and their memory, style encoders, training, generation, studies that ask people or "
@@ -110,11 +110,11 @@ def _corpus(measured: Measured, dropped: pd.DataFrame, roster: Roster) -> Iterat
             yield f"  {rows:>11,} posts ({rows / total:.1%}) {reason.replace('_', ' ')}"
     authors = measured.authors
     split, large = _large(measured, roster)
-    yield f"  {len(authors):>11,} authors; {split.sum():,} with enough posts"
+    yield f"  {counted(len(authors), 'author', 11)}; {split.sum():,} with enough posts"
     yield f"  {large.sum():>11,} of these with {roster.minimum_tokens:,} tokens"
-    yield f"  {len(measured.background):>11,} authors are background"
+    yield f"  {counted(len(measured.background), 'author', 11)} of the background"
     for row in shortcomings(_free(measured, roster)).query("authors > 0").itertuples():
-        yield f"  {row.authors:>11,} of the others have {row.reason} ({row.experiment})"
+        yield f"  {row.authors:>11,} of the others with {row.reason} ({row.experiment})"
 
 
 def _large(measured: Measured, roster: Roster) -> tuple[pd.Series, pd.Series]:
@@ -180,23 +180,23 @@ def _doubtful_authors(measures: pd.DataFrame, roster: Roster) -> Iterator[str]:
     main = filters.languages or measures["language"].mode().head(1).tolist()
     other = ~measures["language"].isin(main) | (measures["language_share"] < filters.language_share)
     doubts = (
-        (other, f"write under {filters.language_share:.0%} of their posts in {', '.join(main)}"),
+        (other, f"writing under {filters.language_share:.0%} of their posts in {', '.join(main)}"),
         (
             measures["style_change"] > STYLE_CHANGE,
-            f"change in style (silhouette over {STYLE_CHANGE:g}: several hands?)",
+            f"changing in style (silhouette over {STYLE_CHANGE:g}: several hands?)",
         ),
     )
     for fails, what in doubts:
         if fails.any():
             names = sorted(map(printable, measures.loc[fails, "author"]))
             more = f" and {len(names) - NAMED} more" * (len(names) > NAMED)
-            yield f"  {len(names):>11,} authors {what}: {', '.join(names[:NAMED])}{more}"
+            yield f"  {counted(len(names), 'author', 11)} {what}: {', '.join(names[:NAMED])}{more}"
 
 
 def _filtered(measured: Measured, roster: Roster) -> Iterator[str]:
     if measured.measures is not None:
         for name, fails in failing(measured.measures, roster.filters).items():
-            yield f"  {fails.sum():>11,} authors left out by filter {name}, of {len(fails):,} measured"
+            yield f"  {counted(int(fails.sum()), 'author', 11)} left out by filter {name}, of {len(fails):,} measured"
 
 
 def _experiment(name: str, checked: CheckedExperiment, roster: pd.DataFrame, measured: Measured) -> Iterator[str]:

@@ -26,6 +26,7 @@ from favor.corpora.settings import Roster
 from favor.corpora.shortage import ShortageError
 from favor.corpora.style_features import standardise, style_features
 from favor.foundation.errors import UserError
+from favor.foundation.names import counted
 from favor.foundation.parquet import read_parquet
 from favor.foundation.seeds import derive_seed
 
@@ -261,7 +262,7 @@ def assign_roles(measured: Measured, settings: Roster) -> pd.DataFrame:
     suitability = measured.suitability
     free = suitability[~suitability["author"].isin([*measured.background, *filtered])]
     for row in shortcomings(free).query("authors > 0").itertuples():
-        print(f"{row.experiment}: {row.authors:,} authors have {row.reason}", file=sys.stderr)
+        print(f"{row.experiment}: {counted(int(str(row.authors)), 'author')} with {row.reason}", file=sys.stderr)
     suits = [suits_by(suitability, "preferred_prompts"), suits_by(suitability, "minimum_prompts")]
     return select_roster(
         measured.authors, measured.splits, measured.background, measured.documents, settings, filtered, suits

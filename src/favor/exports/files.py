@@ -29,8 +29,10 @@ class Files:
         try:
             if path.is_dir():
                 names = [file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file()]
-            elif not path.is_file():
+            elif not path.exists():
                 raise UserError(f"{printable(str(path))}: file not found; check the name")
+            elif not path.is_file():
+                raise UserError(f"{printable(str(path))}: neither a file nor a folder; save it as a file")
             else:
                 with path.open("rb") as file:
                     zipped = file.read(4) == ZIP_MAGIC

@@ -8,14 +8,17 @@ import numpy as np
 from favor.foundation.errors import UserError
 
 
-def check_finite(upload: Mapping[str, np.ndarray], client: str, round_number: str, path: str | Path) -> None:
+def check_finite(
+    upload: Mapping[str, np.ndarray], client: str, round_number: str, path: str | Path, way: str = "withdrawn"
+) -> None:
     """Refuse an upload with NaN or infinite numbers: one of them would be in every later shared adapter.
 
-    Raises ``UserError`` that names the round, the client, the tensor and what to do.
+    Raises ``UserError`` that names the round, the client, the tensor and what to do. ``way``: by which key or
+    option a client is left out.
     """
     for name in sorted(upload):
         if not np.isfinite(upload[name]).all():
             raise UserError(
                 f"{path}: round {round_number}, {client}: tensor '{name}' of the upload has NaN or infinite numbers, "
-                "so the round cannot be aggregated; lower training.learning_rate, or leave the client out (withdrawn)"
+                f"so the round cannot be aggregated; lower training.learning_rate, or leave the client out ({way})"
             )

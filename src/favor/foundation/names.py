@@ -41,3 +41,8 @@ def shared_value(names: Mapping[str, str]) -> tuple[str, str] | None:
             return first[value], key
         first[value] = key
     return None
+
+
+def counted(number: int, one: str, width: int = 0) -> str:
+    """Return a number and what it counts: "1 author", "2 authors"; ``width``: of the number, in characters."""
+    return f"{number:>{width},} {one if number == 1 else f'{one}s'}"

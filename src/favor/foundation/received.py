@@ -90,6 +90,8 @@ def received_tensors(content: bytes, path: str | Path) -> tuple[dict[str, np.nda
     import safetensors.numpy
     from safetensors import SafetensorError
 
+    if content.startswith(b"PK\x03\x04"):
+        raise UserError(f"{path}: a zip archive; unpack it, and give the file in it")
     try:
         tensors = safetensors.numpy.load(content)
         header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")]).get("__metadata__") or {}

@@ -28,7 +28,7 @@ def known_sites(folder: Path) -> dict[str, KnownSite]:
     revoked = {read_signed(path, SiteStatement).key for path in sorted((folder / REVOKED).glob("*.json"))}
     found: dict[str, dict[str, tuple[Path, SiteStatement]]] = {}
     owners: dict[str, str] = {}
-    for path in sorted(folder.glob("*.json")):
+    for path in sorted(folder.glob("[!.]*.json")):
         said = read_signed(path, SiteStatement)
         if said.key in revoked:
             raise UserError(f"{path}: the key of {said.client} was revoked; ask for a new one (favor site key)")
@@ -68,7 +68,7 @@ def revoke(folder: Path, client: str) -> list[str]:
     if client not in known:
         raise UserError(f"{client}: has no key here; known: {', '.join(known) or 'none'}")
     (folder / REVOKED).mkdir(exist_ok=True)
-    for path in sorted(folder.glob("*.json")):
+    for path in sorted(folder.glob("[!.]*.json")):
         said = read_signed(path, SiteStatement)
         if said.client == client:
             path.rename(folder / REVOKED / f"{said.key[:16]}.json")

@@ -140,11 +140,13 @@ def check_tensors(
     """Refuse other tensors than ``wanted``, name to (type, shape). Raises ``UserError`` that names the first."""
     if other := sorted({*wanted} ^ {*tensors}):
         what = "is not declared by the plan" if other[0] in tensors else "is missing"
-        raise UserError(f"{path}: {whose}tensor '{other[0]}' {what} ({len(other)} such in all); nothing was taken")
+        raise UserError(f"{path}: {whose}tensor '{other[0]}' {what} ({len(other)} such in all); ask for the file again")
     for name, expected in wanted.items():
         found = (str(tensors[name].dtype), tuple(tensors[name].shape))
         if found != (expected[0], tuple(expected[1])):
-            raise UserError(f"{path}: {whose}tensor '{name}' is {found}, and {expected} is declared")
+            raise UserError(
+                f"{path}: {whose}tensor '{name}' is {found}, and {expected} is declared; ask for the file again"
+            )
 
 
 def check_equal(path: Path, own: Mapping[str, Any], other: Mapping[str, Any]) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from itertools import chain, count
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -206,8 +206,7 @@ def close(arguments: argparse.Namespace) -> None:
     number, agreed = folder.closed, folder.agreed
     if gone := [path for path in arguments.uploads if not os.path.lexists(path)]:
         raise UserError(f"{gone[0]}: no such upload; correct its name")
-    files = (sorted(path.glob("*.safetensors")) if path.is_dir() else [path] for path in arguments.uploads)
-    given = [*chain(*files)]
+    given, others = _files(arguments.uploads)
     before = {upload for upload in given if _taken_before(folder, upload)}
     if not (folder.round(number) / MANIFEST).is_file():
         if given and before == {*given}:
@@ -218,6 +217,8 @@ def close(arguments: argparse.Namespace) -> None:
                 raise UserError(f"{upload}: late: its round is closed, {number} of {len(agreed['cohorts'])} are")
         raise UserError(f"{folder.path}: round {number} is not open; favor server open {folder.path} opens it")
     manifest = read_signed(folder.round(number) / MANIFEST, Manifest, public_key(folder.key()))
+    for upload in sorted(before):
+        print(f"left out: {upload}, which was taken in an earlier round")
     _take(folder, manifest, [upload for upload in given if upload not in before])
     for name, upload in folder.uploads(number).items():  # also what was taken before, or put there by hand
         if (client := _check(folder, upload, manifest, list)[0]) != name:
@@ -228,12 +229,26 @@ def close(arguments: argparse.Namespace) -> None:
     if missing := [client for client in absent if client not in arguments.without]:
         raise UserError(
             f"round {number} waits for {', '.join(missing)}; add its upload, or close the round --without {missing[0]}"
+            + (f" (not read, because it does not end in .safetensors: {others[0]})" if others else "")
         )
     if len(absent) == len(manifest.cohort):
         raise UserError(f"round {number} has no upload at all; a round needs one")
     _aggregate(folder, number, agreed)
     note(folder.path, "closed", ", ".join(folder.uploads(number)), round=number)
     print(_closed(folder, number))
+
+
+def _files(uploads: Sequence[Path]) -> tuple[list[Path], list[Path]]:
+    """Return the files to read, of folders those that are named as uploads, and what else lies there.
+
+    Hidden files are neither: file systems and programs that copy leave them.
+    """
+    files: list[Path] = []
+    others: list[Path] = []
+    for path in uploads:
+        for each in sorted(path.glob("[!.]*")) if path.is_dir() else [path]:
+            (files if each == path or each.suffix == ".safetensors" else others).append(each)
+    return files, others
 
 
 def _closed(folder: ServerFolder, number: int, already: str = "") -> str:

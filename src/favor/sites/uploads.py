@@ -74,6 +74,8 @@ def check_upload(
     """
     content = received_bytes(path, largest_upload(manifest))
     tensors, header = received_tensors(content, path)
+    if header.get("kind") != "upload":
+        raise UserError(f"{path}: not an upload; give the file that 'favor site train' names")
     # As write_pack names the clients of a pack.
     client = next((name for name in keys if header.get("clients") == json.dumps([name])), None)
     if client is None:
@@ -98,7 +100,7 @@ def check_upload(
     check_equal(path, expected, {name: value for name, value in header.items() if name not in unchecked})
     check_equal(path, {"manifest": manifest_digest(manifest)}, {"manifest": header.get("manifest")})
     sent = {name.removeprefix(part): value for name, value in tensors.items()}
-    check_finite(sent, client, number, path)
+    check_finite(sent, client, number, path, f"close --without {client}")
     if stage.privacy is not None:  # what is longer than the clip the noise does not cover
         clip, squares = stage.privacy.clip, (float((value.astype(np.float64) ** 2).sum()) for value in sent.values())
         norm = float(np.sqrt(sum(squares)))

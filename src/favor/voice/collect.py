@@ -82,6 +82,8 @@ def collect(
     (:mod:`favor.voice.masking`). ``date_order``: of WhatsApp's dates, "dmy", "mdy" or "ymd". A document's topic
     is the format that it comes from.
     """
+    if not all(name.strip() for name in me):
+        raise UserError("--me: a name is empty; give the writer's name, address or id")
     if until is not None and date_of(day_of(until)) != until:
         raise UserError(f"--until: '{printable(until)}' is not a day; give one such as 2022-11-30")
     settings = ReaderSettings(date_format=ORDERS[date_order] if date_order else None, has_keys=False)

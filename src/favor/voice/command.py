@@ -18,14 +18,19 @@ from favor.voice.texts import read_author, read_texts
 from favor.voice.words import lines, score_page
 
 
+def check_page(page: Path | None) -> None:
+    """Refuse, before the work begins, a page that is a folder."""
+    if page is not None and page.is_dir():
+        raise UserError(f"--page {page}: is a folder; name a file in it")
+
+
 def run(arguments: argparse.Namespace) -> None:
     """Score the texts that a command line names: print lines or JSON, and write the page where one is asked for.
 
     Raises ``UserError``, before anything is written, where something cannot be read or there is too little text.
     """
     quiet_libraries()
-    if arguments.page is not None and arguments.page.is_dir():
-        raise UserError(f"--page {arguments.page}: is a folder; name a file in it")
+    check_page(arguments.page)
     texts: dict[str, str] = {}
     for path in arguments.texts:
         before = "" if len(arguments.texts) == 1 else f"{path}: "

@@ -76,6 +76,7 @@ class VoiceReport:
 
 def run(arguments: argparse.Namespace) -> None:
     """Measure the voice that a command line names; print the findings, write the page and ``report.json``."""
+    command.check_page(arguments.page)
     folder = VoiceFolder(arguments.voice)
     record = folder.read_record()
     contrast = contrast_of(arguments.contrast)

@@ -11,7 +11,7 @@ from scipy.stats import beta, binomtest
 
 from favor.config.resolve import resolve
 from favor.paper.values import load_paper_values
-from favor.studies.human_audit.human_2afc import CHECKS_PASSED, METRICS, NO_RESPONSES, audit_scores, missing_scores
+from favor.studies.human_audit.human_2afc import METRICS, NO_RESPONSES, audit_scores, missing_scores
 from favor.tables.build import build_table
 from favor.tables.completion import printed_spec
 from favor.tables.html import html_document
@@ -62,10 +62,10 @@ def test_attention_checks_are_counted_by_annotator_and_for_nothing_else(scores) 
         ]
     )  # fmt: skip
     found = audit_scores(pd.concat([papers_votes(), checks], ignore_index=True), SOURCES, 3, 1)
-    passed = found[found["metric"] == CHECKS_PASSED]
+    passed = found[found["metric"] == "attention_checks_passed"]
     assert passed["variant"].tolist() == ["annotator_1", "annotator_2", "annotator_3"]
     assert passed[["value", "n"]].to_numpy().tolist() == [[4, 4], [3, 4], [4, 4]]
-    pd.testing.assert_frame_equal(found[found["metric"] != CHECKS_PASSED].reset_index(drop=True), scores)
+    pd.testing.assert_frame_equal(found[found["metric"] != "attention_checks_passed"].reset_index(drop=True), scores)
     cells = build_table(printed_spec("human-2afc-agreement"), found, CONTEXT)
     said = "attention checks passed: annotator_1 4 of 4, annotator_2 3 of 4, annotator_3 4 of 4"
     assert set(cells["reason"]) == {"", said}

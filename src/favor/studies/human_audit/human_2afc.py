@@ -18,7 +18,6 @@ from favor.studies.human_audit.items import CHECK, SIDES
 
 _REFERENCE = "paper, Human 2AFC Audit"
 Value = tuple[str, str, float, int, str]  # metric, variant, value, n, why the value is missing
-CHECKS_PASSED = "attention_checks_passed"  # by annotator, and only where an audit has attention checks
 NEEDS = "studies.human_2afc"  # key of an experiment without which nothing is scored
 METRICS = (
     Metric("audit_annotators", "Annotators", 0.0, math.inf, "none", _REFERENCE),
@@ -31,7 +30,7 @@ METRICS = (
     Metric("tied_items", "Ties", 0.0, math.inf, "none", _REFERENCE),
     Metric("first_profile_votes", "Votes for A", 0.0, math.inf, "none", _REFERENCE),
     Metric("pairwise_agreement", "Agreement", 0.0, 1.0, "higher", _REFERENCE),
-    Metric(CHECKS_PASSED, "Checks passed", 0.0, math.inf, "none", "items whose candidate is one of the excerpts"),
+    Metric("attention_checks_passed", "Checks passed", 0.0, math.inf, "none", "items whose candidate is an excerpt"),
     Metric("fleiss_kappa", "Fleiss' kappa", -1.0, 1.0, "higher", "Fleiss 1971; categories: profile A, profile B"),
 )
 NO_RESPONSES = (
@@ -56,7 +55,7 @@ def audit_scores(votes: pd.DataFrame, sources: Sequence[str], annotators: int, s
         return missing_scores(sources, NO_RESPONSES)
     checks, votes = votes[votes["source"] == CHECK], votes[votes["source"] != CHECK]
     scores = [
-        Score(0, "", "", CHECKS_PASSED, str(annotator), float(own["correct"].sum()), len(own), "")
+        Score(0, "", "", "attention_checks_passed", str(annotator), float(own["correct"].sum()), len(own), "")
         for annotator, own in checks.groupby("annotator")
     ]
     for source in (*sources, ""):
@@ -71,7 +70,7 @@ def missing_scores(sources: Sequence[str], reason: str) -> pd.DataFrame:
         Score(0, source, "", metric.name, "", float("nan"), 0, reason)
         for source in (*sources, "")
         for metric in METRICS
-        if metric.name != CHECKS_PASSED
+        if metric.name != "attention_checks_passed"  # by annotator, and only where an audit has such checks
     )
 
 

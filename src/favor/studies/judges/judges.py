@@ -22,7 +22,11 @@ from favor.studies.judges.prompts import QUALITY, RATINGS, VOICE
 _REFERENCE = "paper, Reference-Free Quality and Voice-Match Judges"
 NEEDS = "studies.judges"  # key of an experiment without which nothing is scored
 METRICS = (
-    *(Metric(f"judge_{name}", name.replace("_", " ").capitalize(), 1.0, 5.0, "higher", _REFERENCE) for name in RATINGS),
+    Metric("judge_coherence", "Coherence", 1.0, 5.0, "higher", _REFERENCE),
+    Metric("judge_fluency", "Fluency", 1.0, 5.0, "higher", _REFERENCE),
+    Metric("judge_specificity", "Specificity", 1.0, 5.0, "higher", _REFERENCE),
+    Metric("judge_non_repetition", "Non repetition", 1.0, 5.0, "higher", _REFERENCE),
+    Metric("judge_overall", "Overall", 1.0, 5.0, "higher", _REFERENCE),
     Metric("judge_difference", "FAVoR − method", -4.0, 4.0, "none", _REFERENCE),
     Metric("judge_repeated", "Equal repeated ratings", 0.0, 1.0, "higher", _REFERENCE),
     Metric("judge_missing", "Missing judgements", 0.0, float("inf"), "lower", _REFERENCE, "judgements"),
