@@ -24,7 +24,7 @@ from favor.foundation.errors import UserError
         ({"favor": {"title": "a\x07b"}}, {}, "methods.favor.title': holds a character that cannot be seen"),
         ({"favor": {"title": "Ditto\u200b"}}, {}, "holds a character that cannot be seen; type it again"),
         ({"favor": {"lambda_aling": 1}}, {}, "methods.favor.lambda_aling'; did you mean 'lambda_align'?"),
-        ({"favor": {"lambda_align": "1e-3"}}, {}, "float, found '1e-3'; YAML reads 2e-4 as text, write 2.0e-4"),
+        ({"favor": {"lambda_align": "1e-3"}}, {}, "float, found '1e-3'; YAML reads it as text: write 2.0e-4 for 2e-4"),
         ({}, {"minilm": {"title": "a\x1bb"}}, "minilm.title': 'a\\x1bb' holds a character that cannot be seen"),
         ({"favor": {"title": " "}}, {}, "cannot be printed as a name"),
         ({"favor": {"title": "\ud800"}}, {}, "holds half a character; write it again"),

@@ -25,12 +25,12 @@ def printable(text: str) -> str:
 
 
 def number_hint(value: Any) -> str:
-    """Return what to say of a text that would be a number: YAML reads 2e-4 as text."""
+    """Return what to say of a text that would be a number: quoted, or 2e-4, which YAML reads as text."""
     try:
         float(value)
     except (TypeError, ValueError):
         return ""
-    return "; YAML reads 2e-4 as text, write 2.0e-4" if isinstance(value, str) else ""
+    return "; YAML reads it as text: write 2.0e-4 for 2e-4, and no quotes" if isinstance(value, str) else ""
 
 
 def shared_value(names: Mapping[str, str]) -> tuple[str, str] | None:
