@@ -18,6 +18,7 @@ pytestmark = pytest.mark.slow(35)
 # What jobs take of exempt modules and is more than a call that returns nothing, and why no result is made of it.
 TAKEN = {
     "favor.foundation.errors.UserError": "ends the job",
+    "favor.foundation.names.counted": "words of a message, and of the page of a check, which nothing reads",
     "favor.foundation.names.nearest": "words of a message",
     "favor.foundation.names.number_hint": "words of a message",
     "favor.foundation.names.printable": "labels rows in messages",
