@@ -47,7 +47,7 @@ def test_an_upload_that_its_plan_does_not_declare_is_refused(trained, favor) -> 
         f"tensor '.*{name}' is not declared": {"change": lambda state: state.update({name: private[name]})},
         f"tensor '.*{declared}' is missing": {"change": lambda state: state.pop(declared)},
         f"tensor '.*{declared}' is .*float64.* and .*float32.* is declared": wide,
-        f"tensor '{declared}' of the upload has NaN.*leave the client out \\(close --without {cohort[0]}\\)": {
+        f"tensor '{declared}' of the upload has NaN.*leave the client out .*close --without\\)": {
             "change": not_a_number
         },
         "base: [0-9a-f]{24}.* here, 0000 there": {"about": {"base": "0000"}},

@@ -8,17 +8,15 @@ import numpy as np
 from favor.foundation.errors import UserError
 
 
-def check_finite(
-    upload: Mapping[str, np.ndarray], client: str, round_number: str, path: str | Path, way: str = "withdrawn"
-) -> None:
+def check_finite(upload: Mapping[str, np.ndarray], client: str, round_number: str, path: str | Path) -> None:
     """Refuse an upload with NaN or infinite numbers: one of them would be in every later shared adapter.
 
-    Raises ``UserError`` that names the round, the client, the tensor and what to do. ``way``: by which key or
-    option a client is left out.
+    Raises ``UserError`` that names the round, the client, the tensor and what to do.
     """
     for name in sorted(upload):
         if not np.isfinite(upload[name]).all():
             raise UserError(
                 f"{path}: round {round_number}, {client}: tensor '{name}' of the upload has NaN or infinite numbers, "
-                f"so the round cannot be aggregated; lower training.learning_rate, or leave the client out ({way})"
+                "so the round cannot be aggregated; lower training.learning_rate, or leave the client out (the key "
+                "withdrawn; between sites close --without)"
             )

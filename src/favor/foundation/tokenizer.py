@@ -138,6 +138,6 @@ def _splits_before_spaces(tokenizer: Tokenizer) -> bool:
     )
 
 
-def _pre_tokenizers(settings: dict[str, Any]) -> list[dict[str, Any]]:
+def _pre_tokenizers(settings: Any) -> list[Any]:
     last = settings["pre_tokenizer"] or {}
     return list(last.get("pretokenizers", [last]))

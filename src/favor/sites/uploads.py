@@ -100,7 +100,7 @@ def check_upload(
     check_equal(path, expected, {name: value for name, value in header.items() if name not in unchecked})
     check_equal(path, {"manifest": manifest_digest(manifest)}, {"manifest": header.get("manifest")})
     sent = {name.removeprefix(part): value for name, value in tensors.items()}
-    check_finite(sent, client, number, path, f"close --without {client}")
+    check_finite(sent, client, number, path)
     if stage.privacy is not None:  # what is longer than the clip the noise does not cover
         clip, squares = stage.privacy.clip, (float((value.astype(np.float64) ** 2).sum()) for value in sent.values())
         norm = float(np.sqrt(sum(squares)))
