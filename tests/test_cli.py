@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 
+import psutil
 import pytest
 from snakemake.cli import parse_args as snakemake_arguments
 from snakemake.cli import parse_config
@@ -165,6 +166,7 @@ BELOW = """
 import pathlib, signal, subprocess, sys, time
 def end(*_): time.sleep(1); pathlib.Path(sys.argv[1]).touch(); sys.exit(1)
 signal.signal(signal.SIGINT, end)
+signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
 if sys.argv[2:]: job = subprocess.Popen([sys.executable, "-c", *sys.argv[2:]])
 else: print("ready", flush=True)
 time.sleep(60)
@@ -201,6 +203,37 @@ def test_a_signal_waits_until_snakemake_has_ended_its_jobs(tmp_path, sent, ignor
     assert process.communicate(timeout=30)[0] == said
     assert snakemake.exists()
     assert job.exists()
+
+
+IMPORTS = """
+import os, signal, sys
+from favor import __main__
+class Interrupts:
+    def find_spec(name, *_): name == "favor.cli" and os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupts)
+__main__.main()
+"""
+
+
+def test_ctrl_c_while_the_command_is_imported_prints_nothing() -> None:
+    done = subprocess.run([sys.executable, "-c", IMPORTS], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
+
+
+@pytest.mark.slow(30)
+def test_ctrl_c_while_snakemake_imports_and_plans_is_one_line(repository, tmp_path) -> None:
+    """Whenever it comes after the start of Snakemake, up to the first job."""
+    command = [sys.executable, "-m", "favor", "run", str(repository / "tests/data/shortest.yaml"), "--cores", "1"]
+    for seconds in (0, 0.3, 0.7, 1.2, 2, 3.5):
+        process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        while not psutil.Process(process.pid).children():
+            time.sleep(0.01)
+        time.sleep(seconds)
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=60)[1]
+        assert process.returncode == 130
+        assert said.endswith("favor: interrupted; the same command goes on\n")
+        assert "Traceback" not in said
 
 
 def test_what_nohup_starts_outlives_the_terminal() -> None:

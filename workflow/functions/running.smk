@@ -72,6 +72,7 @@ elif workflow.remote_exec:
 
 onstart:
     if workflow.is_main_process:
+        end_with_jobs()
         or_stop(lambda _: snakemake_records.record_outputs(workflow, results))(None)
 
 

@@ -23,6 +23,7 @@ from favor.foundation.section import check_known
 from favor.plan import Planner
 from favor.plan.optional_dependencies import check_software
 from favor.running.jobs.environment import export_source, only_planning
+from favor.running.ending import end_with_jobs, end_without_traceback
 from favor.running.invalidation.changes import Changes
 from favor.running.invalidation.fingerprint import PRELOADED, source_code
 from favor.running.invalidation.job_inputs import (
@@ -41,6 +42,8 @@ def stop(error):
 
 
 export_source(ROOT / "src")
+if workflow.is_main_process:
+    end_without_traceback()
 
 try:
     if workflow.is_main_process:

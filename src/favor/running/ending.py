@@ -15,6 +15,7 @@ import psutil  # type: ignore[import-untyped]
 from favor.foundation.files import REMEDY
 
 STARTED_BY_FAVOR = "FAVOR_STARTED"  # tells Snakemake whose options its user types
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LONGEST = 300  # characters of a file's name that a line shows
 _REMEDIES = {
     errno.ENAMETOOLONG: "give a shorter name",
@@ -32,7 +33,12 @@ def _end(number: int, _frame: object) -> NoReturn:
 
 
 def end_on_signals() -> None:
-    """Let SIGTERM and SIGHUP raise :class:`Ended`, but where they are ignored, as SIGHUP is below ``nohup``."""
+    """Let SIGINT raise ``KeyboardInterrupt``, and SIGTERM and SIGHUP :class:`Ended`.
+
+    A signal that is ignored stays so, as SIGHUP is below ``nohup``.
+    """
+    if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     for each in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(each) == signal.SIG_DFL:
             signal.signal(each, _end)
@@ -43,13 +49,16 @@ def start(command: Sequence[str]) -> int:
 
     The command has a process group of its own, so that this process alone hears a signal, from the terminal or not,
     and passes it on as Ctrl-C: Snakemake then ends its jobs and lets go of the results folder. A script's background
-    processes ignore Ctrl-C; Snakemake must not inherit that.
+    processes ignore Ctrl-C; Snakemake must not inherit that. It inherits that signals wait, until it has imported its
+    libraries (start.smk): Ctrl-C would print a traceback there.
     """
     usual = signal.signal(signal.SIGINT, signal.SIG_DFL)  # a process that is started inherits what is ignored
+    signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
     process, interrupted = subprocess.Popen(command, env=os.environ | {STARTED_BY_FAVOR: "1"}, process_group=0), None
     signal.signal(signal.SIGINT, usual)
     while True:
         try:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
             status = process.wait()
         except KeyboardInterrupt as stopped:
             interrupted = stopped
@@ -58,6 +67,19 @@ def start(command: Sequence[str]) -> int:
         if interrupted:
             raise interrupted
         return status
+
+
+def end_without_traceback() -> None:
+    """Let Ctrl-C end Snakemake at once where ``favor`` started it (:func:`start`), also one that came before."""
+    if STARTED_BY_FAVOR in os.environ:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+
+
+def end_with_jobs() -> None:
+    """Let Ctrl-C raise ``KeyboardInterrupt`` again, at which Snakemake ends its jobs."""
+    if STARTED_BY_FAVOR in os.environ:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _interrupt(process: int) -> None:
