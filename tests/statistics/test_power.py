@@ -127,6 +127,10 @@ def test_planted_differences_in_accuracy_are_found_too(authors, prompts) -> None
     assert 0.75 <= found(13, left - right) <= 0.85
 
 
+def test_an_accuracy_of_a_million_authors_needs_no_more_draws_than_one_of_a_thousand() -> None:
+    assert detectable(1_000_000, 10, 1 / 24) == pytest.approx(detectable(1_000_000, 10), rel=0.05)
+
+
 def test_a_deviation_from_few_authors_is_uncertain() -> None:
     # Chi-square of 11 degrees of freedom: 2.5 % at 3.816, 97.5 % at 21.920.
     assert uncertainty(12) == pytest.approx(((11 / 21.920) ** 0.5, (11 / 3.816) ** 0.5), abs=1e-3)

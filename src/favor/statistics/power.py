@@ -25,6 +25,7 @@ POWER = 0.8
 COUNTED = 14  # authors up to whom every pattern of signs is counted
 _RUNS = 2000  # draws of authors' differences: a power of .8 is known to .009
 _RATE_RUNS, _HALVINGS = 500, 10  # of draws, and of the range in which the effect on a rate is looked for
+_DRAWN = 1000  # authors whose rates are drawn; with more, the effect falls with the square root of their number
 _QUANTILES = (np.arange(4000) + 0.5) / 4000
 
 
@@ -119,6 +120,8 @@ def detectable(authors: int, tests: int, step: float = 0.0, wanted: float = POWE
     most = 1.0
     while power(most, authors, tests) < wanted:
         most *= 2
+    if step and authors > _DRAWN:
+        return detectable(_DRAWN, tests, step, wanted) * math.sqrt(_DRAWN / authors)
     if step:
         low, high = 0.0, 2 * most
         for _ in range(_HALVINGS):
