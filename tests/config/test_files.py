@@ -26,6 +26,8 @@ def said(folder, content) -> str:
         ("t: !own 3\n", "the tag '!own' is not supported; remove it"),
         ("s: 010\n", "c.yaml, line 1: config key 's': YAML reads 010 as the number 8; write 8, or '010' in quotes"),
         ("s: 1:30\n", "YAML reads 1:30 as the number 90"),
+        ("a:\n  b: 2026-02-30\n", "c.yaml, line 2: config key 'a.b': cannot be read (day is out of range for month)"),
+        (f"a: {'9' * 5000}\n", "c.yaml, line 1: config key 'a': cannot be read (Exceeds the limit"),
         ("- a\n- b\n", "c.yaml: holds no keys"),
         ("null\n", "c.yaml: holds no keys"),
         ("", "c.yaml: holds no keys"),

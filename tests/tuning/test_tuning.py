@@ -113,6 +113,10 @@ def test_personal_stages_may_have_rates_of_their_own() -> None:
     made = Grid(resolve(raw()), "tiny", (0.1,), None, None, (0.01,))
     assert {each.learning_rate for each in made.shared()} == {0.1}
     assert {each.learning_rate for each in made.personal({})} == {0.01}
+    with pytest.raises(UserError, match="--authors 2: one round needs 3; name 3 to 8"):
+        grid(authors=2)
+    with pytest.raises(UserError, match="--personal-rates: nan is out of range"):
+        Grid(resolve(raw()), "tiny", [0.01], personal_rates=[float("nan")])
     with pytest.raises(UserError, match="--rates: 2 is out of range"):
         Grid(resolve(raw()), "tiny", (0.1,), None, None, (2,))
 
@@ -216,10 +220,20 @@ def test_the_command_chooses_shared_rates_before_personal_ones(tmp_path, monkeyp
     }
     assert "wrote tuned.yaml" in capsys.readouterr().err
     check_output(arguments.output)  # its own file may be written again
-    for path, said in ((tmp_path, "is a folder"), (Path(__file__), "favor tune has not written it")):
+    arguments.output.write_text(edited := arguments.output.read_text().replace("0.01", "0.02"))
+    assert run(arguments, planner_of, start) == 0
+    assert "kept the earlier tuned.yaml as tuned.yaml.old" in capsys.readouterr().out
+    assert Path("tuned.yaml.old").read_text() == edited
+    for path, said in (
+        (tmp_path, "is a folder"),
+        (Path(__file__), "favor tune has not written it"),
+        (Path("/dev/null"), "favor tune has not written it"),
+        (Path("/proc/tuned.yaml"), "cannot write there"),
+        (Path(__file__, "tuned.yaml"), "cannot write there"),
+    ):
         with pytest.raises(UserError, match=said):
             check_output(path)
-    first, second, again, last = started
+    first, second, again, last, *_ = started
     personal = {f"{row}_personal_{rate}" for row in ("favor", "local_only") for rate in ("0p01", "0p1")}
     assert first == again
     assert second == last == first | personal

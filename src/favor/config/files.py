@@ -113,8 +113,12 @@ def _check_node(node: yaml.Node, path: Path, where: str, seen: set[int]) -> None
             _check_node(item, path, f"{where}[{position}]", seen)
     elif "\0" in node.value:
         raise UserError(f"{place}: holds a NUL character; remove it")
-    elif node.tag == f"{_PLAIN}int" and _OTHER_BASE.match(node.value):
-        number = yaml.load(node.value, Loader=_Loader)
-        raise UserError(
-            f"{place}: YAML reads {node.value} as the number {number}; write {number}, or '{node.value}' in quotes"
-        )
+    elif node.tag in (f"{_PLAIN}int", f"{_PLAIN}timestamp"):
+        try:
+            found = yaml.load(node.value, Loader=_Loader)
+        except ValueError as error:
+            raise UserError(f"{place}: cannot be read ({error}); correct it, or put it in quotes") from None
+        if node.tag == f"{_PLAIN}int" and _OTHER_BASE.match(node.value):
+            raise UserError(
+                f"{place}: YAML reads {node.value} as the number {found}; write {found}, or '{node.value}' in quotes"
+            )

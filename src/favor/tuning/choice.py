@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryFile
 
 import pandas as pd
 import yaml
 
 from favor.federation.settings import Tuned, TunedPoint
 from favor.foundation.errors import UserError
-from favor.foundation.files import write_text
+from favor.foundation.files import REMEDY, write_text
 from favor.tuning.grid import Candidate, Grid
 
 FIRST_LINE = "Rates and passes chosen by validation loss, on authors who are not this experiment's. Lay it over the"
@@ -53,15 +54,24 @@ def choose(found: Sequence[tuple[Candidate, Mapping[str, float]]]) -> list[Tuned
 
 
 def check_output(output: Path) -> None:
-    """Raise ``UserError`` before anything is trained where ``output`` is a folder, or a file of somebody else."""
+    """Raise ``UserError`` before anything is trained where ``output`` cannot be written, or is not this command's."""
     if output.is_dir():
         raise UserError(f"--output {output}: is a folder; name a file")
-    if output.is_file() and not output.read_bytes().startswith(f"# {FIRST_LINE}".encode()):
+    own = f"# {FIRST_LINE}".encode()
+    if output.exists() and not (output.is_file() and output.read_bytes().startswith(own)):
         raise UserError(f"--output {output}: is there, and favor tune has not written it; name another file")
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        TemporaryFile(dir=output.parent).close()
+    except OSError as error:
+        raise UserError(f"--output {output}: cannot write there ({error.strerror}); {REMEDY}") from None
 
 
 def write_tuned(grid: Grid, candidates: Sequence[Candidate], points: Sequence[TunedPoint], output: Path) -> list[str]:
-    """Write the file to lay over the experiment, and return the lines that say what is in it."""
+    """Write the file to lay over the experiment, and return the lines that say what is in it.
+
+    An earlier file of other content is kept beside it, as somebody may have edited it.
+    """
     methods: dict[str, dict[str, float | int]] = {}
     for candidate, point in zip(candidates, points, strict=True):
         if not point.chosen:
@@ -84,6 +94,8 @@ def write_tuned(grid: Grid, candidates: Sequence[Candidate], points: Sequence[Tu
     ]
     found = {"experiments": {grid.name: {"methods": methods, "tuned": tuned.model_dump()}}}
     text = "".join(f"# {line}\n" for line in head) + yaml.safe_dump(found, sort_keys=False, width=200)
-    write_text(text, output)
     lines = [f"{row}: {', '.join(f'{key} {value:g}' for key, value in own.items())}" for row, own in methods.items()]
+    if output.is_file() and output.read_bytes() != text.encode():
+        lines.append(f"kept the earlier {output} as {output.replace(f'{output}.old')}")
+    write_text(text, output)
     return [*lines, *doubts]

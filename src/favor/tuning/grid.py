@@ -58,8 +58,9 @@ class Grid:
         self.rates = sorted(set(rates or [float(f"{own * factor:.6g}") for factor in FACTORS]))
         self.personal_rates = sorted(set(personal_rates or self.rates))
         self.passes = sorted(set(passes)) if passes else None
-        if wrong := [rate for rate in (*self.rates, *self.personal_rates) if not 0 < rate <= 1]:
-            raise UserError(f"--rates: {wrong[0]:g} is out of range; a rate is more than 0 and at most 1")
+        for option, given in (("--rates", self.rates), ("--personal-rates", self.personal_rates)):
+            if wrong := [rate for rate in given if not 0 < rate <= 1]:
+                raise UserError(f"{option}: {wrong[0]:g} is out of range; a rate is more than 0 and at most 1")
         if self.passes and self.passes[0] < 1:
             raise UserError(f"--passes: {self.passes[0]} is out of range; a stage has 1 pass or more")
         self.plans = {row: self._plan(row, given) for row, given in self.section.methods.items()}
@@ -70,6 +71,8 @@ class Grid:
         self.skipped = self.section.skip_clients + self.section.clients
         left, needed = roster - self.skipped, max(2, self.section.federation.clients_per_round)
         self.authors = min(left, self.section.clients) if authors is None else authors
+        if authors is not None and authors < needed <= left:
+            raise UserError(f"--authors {authors}: one round needs {needed}; name {needed} to {left}")
         if not needed <= self.authors <= left:
             raise UserError(
                 f"experiment '{experiment}': rates are chosen on {needed} or more authors who are not its clients "
