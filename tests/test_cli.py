@@ -141,6 +141,17 @@ def test_any_name_of_a_results_folder_reaches_snakemake_as_it_is(repository, mon
     assert parse_config(values) == expected
 
 
+def test_a_home_that_cannot_be_written_is_one_line(repository, monkeypatch) -> None:
+    """Snakemake itself ends in a traceback there, as in a container of another user."""
+    monkeypatch.chdir(repository)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setenv("HOME", "/proc/none")
+    monkeypatch.setattr(sys, "argv", ["favor", "run", "--dry-run"])
+    monkeypatch.setattr(cli, "start", lambda command: 0)
+    with pytest.raises(SystemExit, match=r"^error: /proc/none/.cache/snakemake, Snakemake's cache: cannot .* set XDG"):
+        cli.main()
+
+
 @pytest.mark.parametrize("cores", ["0", "-1", "two", "1.5", ""])
 def test_no_cores_are_refused_in_one_line(monkeypatch, capsys, cores) -> None:
     monkeypatch.setattr(sys, "argv", ["favor", "run", f"--cores={cores}"])

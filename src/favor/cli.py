@@ -20,6 +20,7 @@ from favor.config.files import check_files, read_files
 from favor.config.resolve import resolve
 from favor.federation.method import rate_caution
 from favor.foundation.errors import UserError
+from favor.foundation.files import check_writable
 from favor.foundation.registry import PACKAGE_ROOT
 from favor.foundation.screen import harmless, screened
 from favor.plan import Planner
@@ -100,6 +101,8 @@ def _cores(value: str) -> str:
 
 def snakemake_command(arguments: argparse.Namespace, targets: Sequence[str] | None = None) -> list[str]:
     """Return the command line of Snakemake for a subcommand that runs the workflow, for its own targets or these."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "snakemake"
+    check_writable(cache, f"{cache}, Snakemake's cache", "set XDG_CACHE_HOME to a folder of yours")
     files, values = _files(arguments), _values(arguments)
     if targets is None:
         targets = {"check": ["check"], "run": ["all"]}.get(arguments.command)

@@ -107,7 +107,7 @@ def test_defaults_are_the_papers() -> None:
         ("corpora.demo.columns", {"txt": "body"}, "did you mean 'text'?"),
         ("corpora.demo.columns", {"text": "id"}, "'id' is both author and text; name a column for each"),
         ("corpora.demo.columns", {"prompt": "sign"}, "the reader 'blog_csv' does not read it; it reads author, topic"),
-        ("results", "a{b}", "cannot be a results folder"),
+        ("results", "a{b}", "'a{b}' cannot be a results folder; name another, without {, }, * or ?"),
         (".lora.rank", True, "expected integer, found true"),
         (".lora.rank", None, "expected integer, found null"),
         (".seeds", [NEW_YEAR], "expected integer, found the date 2026-01-01"),

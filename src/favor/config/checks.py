@@ -83,7 +83,7 @@ def _check_results(config: Configuration) -> None:
     """Check the name of the results folder; ``favor.running.folder.results_folder`` looks at the folder itself."""
     set_keys(config, results=str(Path(config.results).expanduser()))
     if config.results == "." or set(config.results) & set("{}*?") or not config.results.isprintable():
-        refuse("results", f"'{config.results}' cannot be a results folder; name another")
+        refuse("results", f"'{config.results}' cannot be a results folder; name another, without {{, }}, * or ?")
 
 
 def _check_reserved(config: Configuration) -> None:

@@ -41,6 +41,15 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def check_writable(folder: Path, name: str, remedy: str = REMEDY) -> None:
+    """Make a folder. Raises ``UserError`` with ``name`` and ``remedy`` where no file can be made in it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise UserError(f"{name}: cannot write there ({error.strerror}); {remedy}") from None
+
+
 def to_disk(path: Path) -> None:
     """Wait until a file's content is on the disk.
 

@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from tempfile import TemporaryFile
 
 import pandas as pd
 import yaml
 
 from favor.federation.settings import Tuned, TunedPoint
 from favor.foundation.errors import UserError
-from favor.foundation.files import REMEDY, write_text
+from favor.foundation.files import check_writable, write_text
 from favor.tuning.grid import Candidate, Grid
 
 FIRST_LINE = "Rates and passes chosen by validation loss, on authors who are not this experiment's. Lay it over the"
@@ -60,11 +59,7 @@ def check_output(output: Path) -> None:
     own = f"# {FIRST_LINE}".encode()
     if output.exists() and not (output.is_file() and output.read_bytes().startswith(own)):
         raise UserError(f"--output {output}: is there, and favor tune has not written it; name another file")
-    try:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        TemporaryFile(dir=output.parent).close()
-    except OSError as error:
-        raise UserError(f"--output {output}: cannot write there ({error.strerror}); {REMEDY}") from None
+    check_writable(output.parent, f"--output {output}")
 
 
 def write_tuned(grid: Grid, candidates: Sequence[Candidate], points: Sequence[TunedPoint], output: Path) -> list[str]:
