@@ -118,7 +118,7 @@ def test_personal_stages_may_have_rates_of_their_own() -> None:
     with pytest.raises(UserError, match="--personal-rates: nan is out of range"):
         Grid(resolve(raw()), "tiny", [0.01], personal_rates=[float("nan")])
     with pytest.raises(UserError, match="--rates: 2 is out of range"):
-        Grid(resolve(raw()), "tiny", (0.1,), None, None, (2,))
+        grid(rates=(2,))
 
 
 def test_a_shared_stage_reads_validation_texts_only_where_clients_generate_with_its_end() -> None:
