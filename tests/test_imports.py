@@ -13,7 +13,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src"
 ROOMS = (
     *("foundation", "running", "corpora", "demo", "exports", "encoders", "lm", "inference"),
     *("federation", "statistics", "scores", "analysis", "studies", "paper", "tables", "figures", "report", "publish"),
-    *("voice", "config", "plan", "forecast", "tuning", "sites", "cli"),
+    *("voice", "config", "plan", "forecast", "tuning", "sites", "cli", "__main__"),
 )
 
 
