@@ -91,7 +91,7 @@ def test_the_plan_of_a_run_counts_the_further_track(plan) -> None:
     # Two tracks of two rounds, in one job each.
     assert one.jobs["train_shared"] == none.jobs["train_shared"] + 2 * 2
     assert one.jobs["aggregate"] == none.jobs["aggregate"] + 2 * 2
-    assert one.stored["uploads"] == none.stored["uploads"] + 2 * 2 * 2 == 2 * none.stored["uploads"]
+    assert one.uploads == none.uploads + 2 * 2 * 2 == 2 * none.uploads
     assert (one.jobs["keep_upload"], none.jobs["keep_upload"]) == (8, 4)
 
 

@@ -270,11 +270,13 @@ def test_a_state_goes_on_from_the_last_round_that_a_client_answered(plan) -> Non
     assert account("scaffold").up == sum(sizes)
 
 
-def test_traffic_counts_ranks_and_rounded_uploads(plan) -> None:
+@pytest.mark.parametrize("kept", [True, False])
+def test_traffic_and_disk_count_ranks_and_rounded_uploads(plan, kept) -> None:
     def change(config) -> None:
         section = config["experiments"]["micro"]
         section["methods"], section["tables"] = {"fedavg": {}}, []
         del section["studies"]
+        config["keep_uploads"] = kept
         section["lora"] |= {"rank": 4}
         section["federation"] |= {"upload_bits": 8, "ranks": [1, 4], "rounds": 3, "clients_per_round": 2}
 
@@ -283,9 +285,12 @@ def test_traffic_counts_ranks_and_rounded_uploads(plan) -> None:
     everybody = training.clients("micro")
     size = {client: rank_of([1, 4], 1, client) / 4 for client in everybody}
     assert set(size.values()) == {0.25, 1.0}
-    sent = sum(size[client] for cohort in training.rounds("micro", "1", "coverage_first") for client in cohort)
+    rounds = [sum(map(size.get, cohort)) for cohort in training.rounds("micro", "1", "coverage_first")]
+    sent = sum(rounds)
     # Up in a quarter of the bits; down at every participation, and once to everybody who generates.
     assert account.up == sent / 4
+    # All uploads stay, or those of the largest round are there at once.
+    assert (account.uploads, account.temporary) == ((sent / 4, 0) if kept else (0, max(rounds) / 4))
     assert account.down == sent + sum(size.values())
 
 

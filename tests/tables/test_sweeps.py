@@ -197,10 +197,30 @@ def test_bars_are_the_intervals_of_a_metric_that_has_them(tmp_path, score) -> No
     draw_sweep(pd.DataFrame(rows), POINTS, metrics, SPACES, shown, tmp_path / "points.svg", tmp_path / "points.csv")
     drawn = pd.read_csv(tmp_path / "points.csv")
     assert drawn[["mean", "low", "high"]].drop_duplicates().to_numpy().tolist() == [[0.7, 0.6, 0.9]]
-    # Over seeds: the bars of Ditto's 0.60 and 0.61 are their standard deviation.
+    # Over seeds: the bars of Ditto's 0.60 and 0.61 are their standard deviation, unless other points have intervals.
     of_seeds = pd.DataFrame({"mean": [0.605], "std": [0.00707], "low": [math.nan], "high": [math.nan]})
-    assert _bars(of_seeds)[:, 0].tolist() == [0.00707, 0.00707]
-    assert _bars(drawn)[:, 0].tolist() == pytest.approx([0.1, 0.2])
+    assert _bars(of_seeds, intervals=False)[:, 0].tolist() == [0.00707, 0.00707]
+    assert _bars(of_seeds, intervals=True)[:, 0].tolist() == [0.0, 0.0]
+    assert _bars(drawn, intervals=True)[:, 0].tolist() == pytest.approx([0.1, 0.2])
+
+
+def test_a_panel_does_not_mix_intervals_with_deviations_over_seeds(tmp_path, score, monkeypatch) -> None:
+    """Two seeds at each point, and an interval at the first one alone."""
+    rows = at_point(score, "fedavg", "validation_loss", "even", (math.nan, 3.0, 3.5))[1:]
+    for point in ("even", "Strong"):
+        rows += [
+            score("fedavg", "validation_loss", value, "", seed) | {"point": point, "experiment": ""}
+            for seed, value in ((1, 3.2), (2, 3.4))
+        ]
+    found, draw = [], Axes.errorbar
+
+    def noted(*given, **look) -> Any:
+        found.append(look["yerr"].tolist())
+        return draw(*given, **look)
+
+    monkeypatch.setattr(Axes, "errorbar", noted)
+    draw_sweep(pd.DataFrame(rows), POINTS, {"validation_loss": "L"}, SPACES, Methods(["fedavg"]), tmp_path / "a.csv")
+    assert found == [[[pytest.approx(0.3), 0.0], [pytest.approx(0.2), 0.0]]]
 
 
 def test_crowded_names_are_turned_and_points_without_order_are_not_joined(scores, tmp_path, monkeypatch) -> None:

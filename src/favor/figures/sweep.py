@@ -36,8 +36,8 @@ def draw_sweep(
 ) -> None:
     """Draw the table ``sweep_scores`` to each of ``paths``: a panel for each of ``metrics`` (name -> printed label).
 
-    Drawn are the methods that ran at two points or more. A name may carry a variant, "text_auc:upload". Bars are the
-    95 % intervals that were scored with a metric, or else the standard deviation over seeds.
+    Drawn are the methods that ran at two points or more. A name may carry a variant, "text_auc:upload". Bars of a panel
+    are the 95 % intervals that were scored with its metric; of a metric without any, the standard deviation over seeds.
 
     Metrics with a space of their own are taken in that of the point's style encoder (``style_encoders``, by label).
     Points stand at their values where all have one, evenly spaced otherwise. Lines join them if they are ``ordered``.
@@ -75,6 +75,7 @@ def draw_sweep(
             if own["value"].isna().all():
                 say(panel, f"No value of {label}:\n{own['note'].iloc[0]}.")
             summary = _summary(everything[everything["method"].isin(shown)], variant)
+            intervals = bool(summary["low"].notna().any())
             for number, (method, identity) in enumerate(methods.identities(shown).items()):
                 values = summary[summary["method"] == method].set_index("point").reindex(labels)
                 known = values["mean"].notna().to_numpy()
@@ -82,7 +83,7 @@ def draw_sweep(
                 panel.errorbar(
                     [place + offset for place, there in zip(places, known, strict=True) if there],
                     values["mean"][known],
-                    yerr=_bars(values.loc[known]),
+                    yerr=_bars(values.loc[known], intervals),
                     **{**identity.line, **identity.points, **({} if ordered else {"linestyle": "none"})},
                     elinewidth=1,
                     capsize=2,
@@ -116,12 +117,10 @@ def _summary(scores: pd.DataFrame, variant: str) -> pd.DataFrame:
     return found.reset_index()
 
 
-def _bars(values: pd.DataFrame) -> np.ndarray:
-    """Return how far the bars of a method's points reach down and up, [2, points]; no less than nothing."""
-    spread = values["std"].fillna(0.0)
-    down = (values["mean"] - values["low"]).fillna(spread)
-    up = (values["high"] - values["mean"]).fillna(spread)
-    return np.maximum(np.stack([down, up]), 0.0)
+def _bars(values: pd.DataFrame, intervals: bool) -> np.ndarray:
+    """Return how far the bars of a method's points reach down and up, [2, points]: to the interval's ends or by std."""
+    lengths = (values["mean"] - values["low"], values["high"] - values["mean"]) if intervals else (values["std"],) * 2
+    return np.fmax(np.stack(lengths), 0.0)  # no bar where there is none
 
 
 def _finding(label: str, values: pd.DataFrame) -> list[str]:

@@ -5,6 +5,7 @@ configuration states (``cluster.gpu_teraflops``). :mod:`favor.forecast.probe` me
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -84,10 +85,10 @@ class Account:
     """What an experiment trains, keeps and sends, all seeds; what ``outputs_of`` takes from elsewhere counts there.
 
     ``jobs``: training and generation jobs by rule. ``passes``: passes over one client's text. ``stored``: adapters
-    that stay, by kind. ``temporary``: those that go again and are on disk at once at most: uploads, every track amid a
+    that stay, by kind, and ``uploads`` that do. ``temporary``: those that go again and are on disk at once at most: uploads, every track amid a
     round; those of clients that take part again; those that ``keep_adapters`` does not keep. ``up``, ``down``: adapters
-    sent, counted for each row as ``boundary.parquet`` does, in adapters of full rank and 32 bits; one LoRA factor alone
-    counts as half an adapter.
+    sent, counted for each row as ``boundary.parquet`` does. Uploads, sent or kept, and what is sent are counted in
+    adapters of full rank and 32 bits; one LoRA factor alone counts as half an adapter.
     """
 
     planner: Planner
@@ -95,7 +96,8 @@ class Account:
     jobs: Counter[str] = field(default_factory=Counter)
     passes: float = 0.0
     stored: Counter[str] = field(default_factory=Counter)
-    temporary: int = 0
+    uploads: float = 0.0
+    temporary: float = 0.0
     up: float = 0.0
     down: float = 0.0
 
@@ -136,7 +138,7 @@ class Account:
     def _add_track(self, track: Key) -> None:
         training = self.planner.training
         stage, schedule = training.stage(track), training.cohorts(track)
-        participations, jobs = sum(map(len, schedule)), len(training.shared_jobs(track))
+        taking_part, jobs = [client for cohort in schedule for client in cohort], len(training.shared_jobs(track))
         self.jobs["train_shared"] += jobs
         self.jobs["aggregate_with_memory" if stage.server.moments else "aggregate"] += len(schedule)
         self.passes += _passes(stage, schedule) * max(1, stage.inner_steps)
@@ -146,14 +148,16 @@ class Account:
         if stage.server.moments:
             self.stored["server moments"] += stage.server.moments * len(schedule)
         self._add_kept(track, "endpoints", training.endpoint_count(track))
-        if self.planner.config.keep_uploads:
-            self.stored["uploads"] += participations
+        audited, kept = self._is_audited(track), self.planner.config.keep_uploads
+        if kept or audited:
+            self.uploads += _uploaded(stage, track, taking_part)
+        if kept:
             return
-        if self._is_audited(track):
-            self.stored["uploads"] += participations
+        if audited:
             self.jobs["keep_upload"] += jobs
         # A server that keeps the mean of its members' adapters reads each of them until the next one is there.
-        self.temporary += participations if stage.server.kind == "members" else max(map(len, schedule))
+        at_once = [taking_part] if stage.server.kind == "members" else schedule
+        self.temporary += max(_uploaded(stage, track, cohort) for cohort in at_once)
 
     def _is_audited(self, track: Key) -> bool:
         """Return whether the privacy audit of any experiment reads the uploads of a track."""
@@ -198,11 +202,9 @@ class Account:
         if plan.shared is not None:
             schedule, stage = training.cohorts(run), plan.shared
             taking_part, ranks = [client for cohort in schedule for client in cohort], stage.ranks or ()
-            # A range of layers counts whole.
-            share = len(set(stage.trains.factors) & set(stage.uploads.factors)) / 2
-            sent = share * len(taking_part) * mean_share(ranks, int(run.seed), taking_part)
-            self.up += sent * (1 if stage.state is None else 2) * stage.upload_bits / 32
-            self.down += sent
+            share = _sent_share(stage)
+            self.up += _uploaded(stage, run, taking_part)
+            self.down += share * len(taking_part) * mean_share(ranks, int(run.seed), taking_part)
             self.down += sum(len(cohort) * training.beside(run, at) for at, cohort in enumerate(schedule))
             share += training.beside(run, len(schedule)) if stage.state is None else 0
             share *= mean_share(ranks, int(run.seed), recipients)
@@ -226,6 +228,17 @@ class Account:
         }
 
 
+def _sent_share(stage: SharedStage) -> float:
+    """Return the share of an adapter that crosses the boundary; a range of layers counts whole."""
+    return len(set(stage.trains.factors) & set(stage.uploads.factors)) / 2
+
+
+def _uploaded(stage: SharedStage, run: Key, clients: Sequence[str]) -> float:
+    """Return what ``clients`` upload at one participation each, with the change of a state, in whole adapters."""
+    ranked = len(clients) * mean_share(stage.ranks or (), int(run.seed), clients)
+    return _sent_share(stage) * ranked * (1 if stage.state is None else 2) * stage.upload_bits / 32
+
+
 def _passes(stage: SharedStage | PersonalStage, phases: list[list[str]]) -> float:
     """Return passes over a client's text, all participations; ``epochs`` is each client's total where it is spread."""
     clients = len({client for phase in phases for client in phase}) if stage.spread else sum(map(len, phases))
@@ -244,7 +257,7 @@ def estimate(planner: Planner, only: str | None = None) -> dict[str, Any]:
     jobs: Counter[str] = Counter()
     stored: Counter[str] = Counter()
     tokens: dict[str, Counter[str]] = {}  # by base model and kind of work
-    temporary, up, down = 0, 0.0, 0.0
+    temporary, up, down = 0.0, 0.0, 0.0
     for name, experiment in planner.config.experiments.items():
         if only not in (None, name):
             continue
@@ -253,6 +266,7 @@ def estimate(planner: Planner, only: str | None = None) -> dict[str, Any]:
         tokens.setdefault(experiment.base_model, Counter()).update(found.tokens())
         jobs += found.jobs
         stored.update({kind: count * adapter for kind, count in found.stored.items()})
+        stored.update({"uploads": round(found.uploads * adapter)} if found.uploads else {})
         temporary += found.temporary * adapter
         up, down = up + found.up * adapter, down + found.down * adapter
     for name, counted in tokens.items():

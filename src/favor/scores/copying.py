@@ -70,14 +70,18 @@ def _score_run(inputs: ScoreInputs, known: KnownTexts, run: Run, counts: np.ndar
         copied = [getattr(found, name) for found in whole]
         rates = [count / found.grams if found.grams else 0.0 for count, found in zip(copied, whole, strict=True)]
         longest = [getattr(found, f"longest_{name}") for found in spans]
-        values = (([count > 0 for count in copied], authors), (rates, authors), (longest, long_authors))
-        for metric, (found_values, author) in zip(METRICS, values, strict=True):
+        values = {
+            "copy5": ([count > 0 for count in copied], authors),
+            "copy5_rate": (rates, authors),
+            "longest_copy": (longest, long_authors),
+        }
+        for metric, (found_values, author) in values.items():
             n = len(found_values)
             value = sum(found_values) / n if n else float("nan")
             note = "no output passed the filter" if not len(whole) else f"no output has {length} words"
             means = mean_draws(np.asarray(found_values, dtype=float), author, counts)
-            drawn.setdefault((run.method, metric.name, variant), []).append((means, author))
-            yield Score(run.seed, run.method, "", metric.name, variant, value, n, "" if n else note)
+            drawn.setdefault((run.method, metric, variant), []).append((means, author))
+            yield Score(run.seed, run.method, "", metric, variant, value, n, "" if n else note)
 
 
 def _intervals(drawn: Drawn, counts: np.ndarray) -> Iterator[Score]:

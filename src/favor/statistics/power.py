@@ -57,13 +57,14 @@ def _found_from(authors: int, patterns: int) -> np.ndarray:
     """
     sets = _sets(authors)
     sets = sets / sets.sum(axis=1, keepdims=True)
-    parts = np.array_split(_draws(authors), 40)
+    parts = np.array_split(_draws(authors, _RUNS), 40)
     lowest = [np.partition(part @ sets.T, patterns - 1, axis=1)[:, patterns - 1] for part in parts]
     return np.sort(-np.concatenate(lowest))
 
 
-def _draws(authors: int) -> np.ndarray:
-    return numpy_generator(0, "power of the sign-flip test", authors).normal(size=(_RUNS, authors))
+@lru_cache(maxsize=1)
+def _draws(authors: int, runs: int) -> np.ndarray:
+    return numpy_generator(0, "power of the sign-flip test", authors).normal(size=(runs, authors))
 
 
 def _sets(authors: int) -> np.ndarray:
@@ -79,7 +80,7 @@ def power_of_rate(effect: float, authors: int, tests: int, step: float) -> float
     """
     if least_p(authors) * tests >= LEVEL:
         return 0.0
-    whole = np.rint((_draws(authors)[:_RATE_RUNS] + effect) / step)
+    whole = np.rint((_draws(authors, _RATE_RUNS) + effect) / step)
     total = whole.sum(axis=1)
     if authors <= COUNTED:
         turned = (whole * np.sign(total)[:, None]).astype(np.float32)
