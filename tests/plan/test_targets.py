@@ -294,6 +294,14 @@ def test_traffic_and_disk_count_ranks_and_rounded_uploads(plan, kept) -> None:
     assert account.down == sent + sum(size.values())
 
 
+def test_uploads_on_disk_are_counted_with_sums_combinations_and_false_ones(plan) -> None:
+    planner = plan(("tests/data/micro.yaml", "tests/data/micro_studies.yaml"))
+    sizes = {name: Account(planner, name).uploads for name in ("even", "third", "federation", "hijacked")}
+    # Two tracks of three; these and a combination each, of 64 bits; two and their sum; four of a job with an attacker,
+    # which are written once more.
+    assert sizes == {"even": 2 * 3, "third": 2 * (3 + 2), "federation": 2 + 2, "hijacked": 2 * 4}
+
+
 def test_a_personal_factor_is_there_at_the_next_participation(plan) -> None:
     planner = plan(("config/config.yaml", "config/demo/rivals.yaml"))
     training = planner.training

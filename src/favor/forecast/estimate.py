@@ -138,7 +138,7 @@ class Account:
     def _add_track(self, track: Key) -> None:
         training = self.planner.training
         stage, schedule = training.stage(track), training.cohorts(track)
-        taking_part, jobs = [client for cohort in schedule for client in cohort], len(training.shared_jobs(track))
+        jobs = len(training.shared_jobs(track))
         self.jobs["train_shared"] += jobs
         self.jobs["aggregate_with_memory" if stage.server.moments else "aggregate"] += len(schedule)
         self.passes += _passes(stage, schedule) * max(1, stage.inner_steps)
@@ -148,16 +148,26 @@ class Account:
         if stage.server.moments:
             self.stored["server moments"] += stage.server.moments * len(schedule)
         self._add_kept(track, "endpoints", training.endpoint_count(track))
+        sent = [_uploaded(stage, track, cohort) for cohort in schedule]
         audited, kept = self._is_audited(track), self.planner.config.keep_uploads
-        if kept or audited:
-            self.uploads += _uploaded(stage, track, taking_part)
-        if kept:
-            return
-        if audited:
+        if audited and not kept:
+            self.uploads += sum(sent)
             self.jobs["keep_upload"] += jobs
-        # A server that keeps the mean of its members' adapters reads each of them until the next one is there.
-        at_once = [taking_part] if stage.server.kind == "members" else schedule
-        self.temporary += max(_uploaded(stage, track, cohort) for cohort in at_once)
+        # A sum and a combination have 64 bits.
+        federation = self.planner.config.experiments[track.experiment].federation
+        total = 2 * _sent_share(stage) if stage.aggregation == "sum_only" or federation.robust is not None else 0.0
+        for number in range(len(schedule)):
+            again = [
+                client
+                for job in training.jobs(training.round_step(track, number))
+                for client in training.falsified(job)
+            ]
+            sent[number] += _uploaded(stage, track, again) + total
+        if kept:
+            self.uploads += sum(sent)
+        else:
+            # A server that keeps the mean of its members' adapters reads each of them until the next one is there.
+            self.temporary += sum(sent) if stage.server.kind == "members" else max(sent)
 
     def _is_audited(self, track: Key) -> bool:
         """Return whether the privacy audit of any experiment reads the uploads of a track."""

@@ -96,9 +96,13 @@ class SharedTraining(Schedule):
         return [self._sent(job) for job in self.jobs(self.round_step(key, number))]
 
     def _sent(self, job: Key) -> str:
+        return (self.paths.false_upload if self.falsified(job) else self.paths.upload).of(job)
+
+    def falsified(self, job: Key) -> list[str]:
+        """Return the clients whose uploads are written once more: all of a job in which an attacker changes its own."""
         attack = self.project.experiment(job).federation.attack
         changed = attack is not None and attack.sent != 1 and self._attackers(job)
-        return (self.paths.false_upload if changed else self.paths.upload).of(job)
+        return self.job_clients(job) if changed else []
 
     def _attackers(self, job: Key) -> list[str]:
         clients = self.job_clients(job)
