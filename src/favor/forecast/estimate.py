@@ -85,10 +85,10 @@ class Account:
     """What an experiment trains, keeps and sends, all seeds; what ``outputs_of`` takes from elsewhere counts there.
 
     ``jobs``: training and generation jobs by rule. ``passes``: passes over one client's text. ``stored``: adapters
-    that stay, by kind, and ``uploads`` that do. ``temporary``: those that go again and are on disk at once at most: uploads, every track amid a
-    round; those of clients that take part again; those that ``keep_adapters`` does not keep. ``up``, ``down``: adapters
-    sent, counted for each row as ``boundary.parquet`` does. Uploads, sent or kept, and what is sent are counted in
-    adapters of full rank and 32 bits; one LoRA factor alone counts as half an adapter.
+    that stay, by kind, and ``uploads`` that do. ``temporary``: those that go again and are on disk at once at most:
+    uploads, every track amid a round; those of clients that take part again; those that ``keep_adapters`` does not
+    keep. ``up``, ``down``: adapters sent, counted for each row as ``boundary.parquet`` does. What is uploaded or sent
+    is counted in adapters of full rank and 32 bits; one LoRA factor alone counts as half an adapter.
     """
 
     planner: Planner
