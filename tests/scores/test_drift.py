@@ -105,5 +105,8 @@ def test_habits_by_hand() -> None:
     assert found["emoticons"] == pytest.approx(1 / 35)
     assert found["digits"] == pytest.approx(1 / 35)
     assert found["exclamations"] == found["ellipses"] == pytest.approx(1 / 35)
+    # One marker of three words, whatever the apostrophe.
+    for text in ("so don't go", "so don’t go"):
+        assert readable_habits(text)[HABITS.index("discourse markers")] == pytest.approx(1 / 3)
     assert habits_of([]).shape == (0, len(HABITS))
     assert not np.isnan(readable_habits("")).any()

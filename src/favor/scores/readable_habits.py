@@ -33,7 +33,7 @@ def readable_habits(text: str) -> np.ndarray:
     characters per word.
     """
     found = dict(zip(STRUCTURE, structure_rates(text).tolist(), strict=True))
-    words = max(len(WORD.findall(text)), 1)
+    words = max(len(WORD.findall(text.replace("’", "'"))), 1)
     return np.array(
         [
             found["lower-case sentence starts"] + found["lone lower-case i"],
