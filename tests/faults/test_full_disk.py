@@ -20,7 +20,6 @@ SEED = "short/seed1"
 WRITING = [
     ("pretrain_base", "models/short/base/model.safetensors"),
     ("train_personal", f"{SEED}/favor/clients/last/batch0.safetensors"),
-    ("embed_sources", "short/clients/embeddings/asce_a.parquet"),
 ]
 GENERATED = f"{SEED}/favor/generations.parquet"
 

@@ -88,13 +88,12 @@ def test_privacy_loss_of_what_cannot_be_told_apart_is_nothing_and_of_what_is_far
 
 
 @pytest.mark.slow(10)
-@pytest.mark.parametrize("canaries", [20, 100])
-def test_the_bound_of_the_privacy_loss_is_nothing_where_nothing_leaks(canaries) -> None:
+def test_the_bound_of_the_privacy_loss_is_nothing_where_nothing_leaks() -> None:
     """The estimate itself exceeds 0 in most of these runs; the bound may in one of 20."""
     generator, delta = np.random.default_rng(4), 50**-1.1
     bounds, estimates = [], []
     for _ in range(200):
-        values = generator.standard_normal(canaries)
+        values = generator.standard_normal(20)
         bounds.append(privacy_loss_bound(values, delta))
         estimates.append(privacy_loss(values.mean(keepdims=True), values.std(keepdims=True), delta)[0])
     assert np.mean(np.array(bounds) > 0) <= 0.05

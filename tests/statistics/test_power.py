@@ -97,7 +97,7 @@ def simulated(generator, authors, design, difference) -> np.ndarray:
     return values.mean(axis=(2, 3, 4))
 
 
-@pytest.mark.parametrize(("authors", "tests"), [(6, 1), (7, 2), (10, 13), (12, 1), (14, 13), (24, 1), (50, 13)])
+@pytest.mark.parametrize(("authors", "tests"), [(6, 1), (7, 2), (10, 13), (24, 1), (50, 13)])
 def test_planted_differences_of_the_computed_size_are_found_in_four_of_five_runs(authors, tests) -> None:
     design = {"seeds": 2, "prompts": 4, "samples": 2}
     difference = detectable(authors, tests) * variance_of_author(PARTS, design) ** 0.5
@@ -108,7 +108,7 @@ def test_planted_differences_of_the_computed_size_are_found_in_four_of_five_runs
     assert found(tests, simulated(generator, authors, design, 0.0)) <= 0.06
 
 
-@pytest.mark.parametrize(("authors", "prompts"), [(12, 4), (14, 8), (24, 4), (50, 8)])
+@pytest.mark.parametrize(("authors", "prompts"), [(12, 4), (50, 8)])
 def test_planted_differences_in_accuracy_are_found_too(authors, prompts) -> None:
     """Hits are 0 or 1, of few prompts per author, whose chance of a hit differs from author to author."""
     generator = np.random.default_rng(authors)

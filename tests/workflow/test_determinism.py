@@ -28,10 +28,7 @@ def test_the_number_of_cores_changes_no_byte(finished, repository, tmp_path) -> 
     assert contents(project) == contents(finished)
 
 
-@pytest.mark.parametrize(
-    "how",
-    ["clients_per_job: 1", "clients_per_job: 3", "clients_per_job: null, engine: sequential"],
-)
+@pytest.mark.parametrize("how", ["clients_per_job: 3", "clients_per_job: null, engine: sequential"])
 def test_how_clients_are_cut_into_jobs_changes_no_printed_number(finished, tmp_path, how) -> None:
     project = finished.copy(tmp_path / "project")
     project.edit("shortest.yaml", "clients_per_job: null", how)
