@@ -52,13 +52,13 @@ test-fast: install
 
 # Those marked slow, the longest files first (tests/conftest.py): real runs, kills, sites, and what needs a browser, LaTeX, git
 # or the real base.
-test-slow: export FAVOR_KILLS ?= 4
+test-slow: export FAVOR_KILLS ?= 2
 test-slow: install
 	$(PYTEST) --durations 25 -m slow
 
 test-all: test test-slow
 
-# With SIGKILL at 25 random moments, where 'make test-all' has 4.
+# With SIGKILL at 25 random moments, where 'make test-all' has one of a job and one of all of Snakemake.
 test-faults: export OMP_NUM_THREADS := 1
 test-faults: install
 	$(BIN)/python -m pytest tests/faults

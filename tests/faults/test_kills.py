@@ -1,6 +1,6 @@
 """SIGKILL of a random running job, and of all of Snakemake, at random moments; then a rerun, which needs no other help.
 
-FAVOR_KILLS sets the number of moments (25; 4 in ``make test-all``), FAVOR_KILLS_SEED their seed. A moment is a
+FAVOR_KILLS sets the number of moments (25; 2 in ``make test-all``), FAVOR_KILLS_SEED their seed. A moment is a
 number of jobs to let start and a time to wait then, so that it falls on the same work on a busy machine too.
 """
 
