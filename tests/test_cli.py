@@ -19,6 +19,7 @@ from snakemake.cli import parse_config
 from favor import cli
 from favor.foundation.errors import UserError
 from favor.foundation.screen import harmless
+from favor.running import ending
 
 
 @pytest.fixture(autouse=True)
@@ -214,6 +215,12 @@ def test_a_signal_waits_until_snakemake_has_ended_its_jobs(tmp_path, sent, ignor
     assert process.communicate(timeout=30)[0] == said
     assert snakemake.exists()
     assert job.exists()
+
+
+def test_a_snakemake_that_is_killed_is_one_line() -> None:
+    killed = [sys.executable, "-c", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"]
+    with pytest.raises(UserError, match="ended by signal 9, perhaps for lack of memory; the same command goes on"):
+        ending.start(killed)
 
 
 IMPORTS = """

@@ -113,6 +113,10 @@ def test_personal_stages_may_have_rates_of_their_own() -> None:
     made = Grid(resolve(raw()), "tiny", (0.1,), None, None, (0.01,))
     assert {each.learning_rate for each in made.shared()} == {0.1}
     assert {each.learning_rate for each in made.personal({})} == {0.01}
+    taken = raw()
+    taken["experiments"]["tiny_tuning"] = {"extends": "tiny"}
+    with pytest.raises(UserError, match="'tiny_tuning': rates are chosen in one of that name; rename yours"):
+        grid(taken)
     with pytest.raises(UserError, match="--authors 2: one round needs 3; name 3 to 8"):
         grid(authors=2)
     with pytest.raises(UserError, match="--personal-rates: nan is out of range"):

@@ -90,7 +90,8 @@ def build_documents(
         if index.undated:
             print(
                 f"{path}: {index.undated:,} posts have a date that is not read, so they count as posts without one; "
-                f"the first is {index.first_undated}. The corpus key 'date_format' names the form of the dates",
+                f"the first is {index.first_undated}. Write them as 2004-05-14; where all dates have one form, the "
+                "corpus key 'date_format' names it",
                 file=sys.stderr,
             )
         for line in index.suspicions.lines(index.authors):

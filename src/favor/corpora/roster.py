@@ -148,7 +148,7 @@ def _deal(clusters: dict[str, int], settings: Roster, suits: Sequence[Suits]) ->
     for number, sense in enumerate(suits):
         if number:
             print(
-                f"roster: too few authors give all prompts for {settings.roles.clients} clients; fewer will do",
+                f"roster: too few authors give all prompts for {settings.roles.clients} clients, so some give fewer",
                 file=sys.stderr,
             )
         everywhere = {author for author in clusters if all(sense(author, place) for place in places)}

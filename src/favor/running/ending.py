@@ -12,6 +12,7 @@ from typing import NoReturn
 
 import psutil  # type: ignore[import-untyped]
 
+from favor.foundation.errors import UserError
 from favor.foundation.files import REMEDY
 
 STARTED_BY_FAVOR = "FAVOR_STARTED"  # tells Snakemake whose options its user types
@@ -45,7 +46,10 @@ def end_on_signals() -> None:
 
 
 def start(command: Sequence[str]) -> int:
-    """Run a command and return its status. Raises ``KeyboardInterrupt`` once the command has ended on a signal.
+    """Run a command and return its status.
+
+    Raises ``KeyboardInterrupt`` once the command has ended on a signal to this process, and ``UserError`` where it was
+    killed by another.
 
     The command has a process group of its own, so that this process alone hears a signal, from the terminal or not,
     and passes it on as Ctrl-C: Snakemake then ends its jobs and lets go of the results folder. A script's background
@@ -66,6 +70,9 @@ def start(command: Sequence[str]) -> int:
             continue
         if interrupted:
             raise interrupted
+        if status < 0:
+            why = ", perhaps for lack of memory" if status == -signal.SIGKILL else ""
+            raise UserError(f"Snakemake was ended by signal {-status}{why}; the same command goes on, once its jobs end")
         return status
 
 

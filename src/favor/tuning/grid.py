@@ -54,6 +54,8 @@ class Grid:
         personal_rates: Sequence[float] | None = None,
     ) -> None:
         self.name, self.section = experiment, config.experiments[experiment]
+        if self.tuning in config.experiments:
+            raise UserError(f"experiment '{self.tuning}': rates are chosen in one of that name; rename yours")
         own = self.section.training.learning_rate
         self.rates = sorted(set(rates or [float(f"{own * factor:.6g}") for factor in FACTORS]))
         self.personal_rates = sorted(set(personal_rates or self.rates))
