@@ -123,7 +123,7 @@ def test_a_file_without_a_name_is_one_line(monkeypatch) -> None:
             " x",
             "it's",
         ),
-        *(" x", "it's", "'q'", '"q"', "a\\b", "é", "results", "../my runs/1", "/tmp/1.5"),
+        *("", " x", "it's", "'q'", '"q"', "a\\b", "é", "results", "../my runs/1", "/tmp/1.5"),
     ],
 )
 def test_any_name_of_a_results_folder_reaches_snakemake_as_it_is(repository, monkeypatch, folder) -> None:

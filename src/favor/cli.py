@@ -67,7 +67,7 @@ def _files(arguments: argparse.Namespace) -> list[str]:
 
 def _values(arguments: argparse.Namespace) -> dict[str, str | bool | list[str]]:
     named = {key: getattr(arguments, key, None) for key in ("corpus_path", "results", "accept", "rerun_other_versions")}
-    return {key: value for key, value in named.items() if value}
+    return {key: value for key, value in named.items() if value not in (None, False)}
 
 
 def _as_argument(value: str | bool | list[str]) -> str:

@@ -148,9 +148,13 @@ def test_a_folder_of_a_text_file_per_post_and_of_another_encoding(tmp_path, caps
     file.write_bytes(file.read_text().encode("cp1252"))
     with pytest.raises(UserError, match=r"7\.txt holds bytes that are not utf-8; save it so, or give --encoding"):
         started(tmp_path / "letters", tmp_path)
-    command.run(tmp_path / "letters", tmp_path / "own.yaml", tmp_path / "home", encoding="cp1252")
-    assert "letters: 1 of 96 files are not UTF-8 and are read as cp1252" in capsys.readouterr().err
-    corpus = yaml.safe_load((tmp_path / "own.yaml").read_text())["corpora"]["own"]
+    output = tmp_path / "my own.yaml"
+    command.run(tmp_path / "letters", output, tmp_path / "home", encoding="cp1252")
+    printed = capsys.readouterr()
+    assert "letters: 1 of 96 files are not UTF-8 and are read as cp1252" in printed.err
+    assert f"Next: favor check '{output}'\n" in printed.out
+    assert f"# Next: favor check '{output}'\n" in output.read_text()
+    corpus = yaml.safe_load(output.read_text())["corpora"]["own"]
     found = open_reader("text_folder").read(tmp_path / "letters", ReaderSettings(encoding="cp1252"))
     assert (corpus["encoding"], {post.text[:4] for post in found}) == ("cp1252", {"Café"})
 

@@ -1,6 +1,7 @@
 """The command ``favor init``: it looks at a corpus and writes a configuration for it."""
 
 import re
+import shlex
 import sys
 import unicodedata
 from pathlib import Path
@@ -53,7 +54,7 @@ def run(
         resolve(read_files([written]))
     for line in found(source, sizes):
         print(line, file=sys.stderr)
-    print(f"{output} is written; its comments say why. Next: favor check {output}")
+    print(f"{output} is written; its comments say why. Next: favor check {shlex.quote(str(output))}")
 
 
 def found(source: Source, sizes: Sizes) -> list[str]:
@@ -96,7 +97,7 @@ def configuration(source: Source, sizes: Sizes, name: str, output: Path, base: P
         name=_key(output.stem),
         title=name.replace("_", " ").capitalize(),
         data=printable(source.path.name),
-        file=printable(str(output)),
+        file=shlex.quote(printable(str(output))),
         base=str(base),
         posts=int(source.authors["documents"].sum()),
         authors=len(source.authors),
