@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -151,6 +152,20 @@ def test_a_home_that_cannot_be_written_is_one_line(repository, monkeypatch) -> N
     monkeypatch.setattr(cli, "start", lambda command: 0)
     with pytest.raises(SystemExit, match=r"^error: /proc/none/.cache/snakemake, Snakemake's cache: cannot .* set XDG"):
         cli.main()
+
+
+def test_a_working_folder_on_a_full_disk_is_one_line(repository, monkeypatch) -> None:
+    """Snakemake prints a traceback for every line of its log."""
+    monkeypatch.chdir(repository)
+    monkeypatch.setattr(sys, "argv", ["favor", "run", "--dry-run"])
+    monkeypatch.setattr(cli, "start", lambda command: 0)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    try:
+        with pytest.raises(SystemExit, match=r"^error: .*: cannot write there \(File too large\); free space or fix"):
+            cli.main()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 @pytest.mark.parametrize("cores", ["0", "-1", "two", "1.5", ""])

@@ -103,6 +103,7 @@ def snakemake_command(arguments: argparse.Namespace, targets: Sequence[str] | No
     """Return the command line of Snakemake for a subcommand that runs the workflow, for its own targets or these."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "snakemake"
     check_writable(cache, f"{cache}, Snakemake's cache", "set XDG_CACHE_HOME to a folder of yours")
+    check_writable(Path(), str(Path.cwd()))  # its logs and records
     files, values = _files(arguments), _values(arguments)
     if targets is None:
         targets = {"check": ["check"], "run": ["all"]}.get(arguments.command)

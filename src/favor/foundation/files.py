@@ -42,10 +42,11 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
 
 
 def check_writable(folder: Path, name: str, remedy: str = REMEDY) -> None:
-    """Make a folder. Raises ``UserError`` with ``name`` and ``remedy`` where no file can be made in it."""
+    """Make a folder. Raises ``UserError`` with ``name`` and ``remedy`` where a small file cannot be written in it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=folder).close()
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(2**16))
     except OSError as error:
         raise UserError(f"{name}: cannot write there ({error.strerror}); {remedy}") from None
 
