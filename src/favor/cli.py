@@ -101,9 +101,9 @@ def _cores(value: str) -> str:
 
 def snakemake_command(arguments: argparse.Namespace, targets: Sequence[str] | None = None) -> list[str]:
     """Return the command line of Snakemake for a subcommand that runs the workflow, for its own targets or these."""
+    check_writable(Path(), str(Path.cwd()))  # Snakemake's logs and records
     cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "snakemake"
-    check_writable(cache, f"{cache}, Snakemake's cache", "set XDG_CACHE_HOME to a folder of yours")
-    check_writable(Path(), str(Path.cwd()))  # its logs and records
+    check_writable(cache, f"{cache}, Snakemake's cache", "free space, or set XDG_CACHE_HOME to another folder")
     files, values = _files(arguments), _values(arguments)
     if targets is None:
         targets = {"check": ["check"], "run": ["all"]}.get(arguments.command)
