@@ -72,7 +72,7 @@ def start(command: Sequence[str]) -> int:
             raise interrupted
         if status < 0:
             why = ", perhaps for lack of memory" if status == -signal.SIGKILL else ""
-            raise UserError(f"Snakemake was ended by signal {-status}{why}; the same command goes on, once its jobs end")
+            raise UserError(f"Snakemake was ended by signal {-status}{why}; the same command goes on when its jobs end")
         return status
 
 
