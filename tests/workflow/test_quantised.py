@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
 
 from favor.federation.schemas import GENERATIONS
 from favor.foundation.parquet import read_parquet
 from favor.lm.base import load_base
+from tests.lm.test_gguf import written
 from tests.shortest import ARGUMENTS, finished_run  # noqa: F401 - a fixture
 from tests.workflow.conftest import planned_jobs
 from tests.workflow.traced import unforeseen, untraced
@@ -33,10 +32,9 @@ def test_a_base_is_quantised_once_and_used_by_every_job(finished, tmp_path) -> N
     assert untraced(project.folder, "quantised") == set()
 
 
-def test_a_gguf_file_is_dequantised_once(finished, tmp_path, real_base) -> None:
+def test_a_gguf_file_is_dequantised_once(finished, tmp_path) -> None:
     project = finished.copy(tmp_path / "project", traced=True)
-    file = tmp_path / "base.gguf"
-    shutil.copyfile(real_base, file)
+    file = written(tmp_path / "base.gguf")
     project.edit("shortest.yaml", "base_models:\n", f"base_models:\n  real: {{ source: {file} }}\n")
     target = "results/models/real/base/model.safetensors"
     assert planned_jobs(project.snakemake(*ARGUMENTS, target).stdout) == {"dequantise_base": 1}
@@ -44,7 +42,7 @@ def test_a_gguf_file_is_dequantised_once(finished, tmp_path, real_base) -> None:
     assert planned_jobs(project.snakemake(*ARGUMENTS, tokenizer).stdout) == {"read_tokenizer": 1}
     read = [(project.folder / path).read_bytes() for path in (tokenizer, "results/models/real/base/tokenizer.json")]
     assert read[0] == read[1]
-    assert load_base(str((project.folder / target).parent), device="cpu").context == 8192
+    assert load_base(str((project.folder / target).parent), device="cpu").context == 512
     assert project.planned(*ARGUMENTS, target) == {}
     assert unforeseen(project.folder) == set()
     assert untraced(project.folder, "dequantised") == set()
