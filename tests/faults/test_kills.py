@@ -100,7 +100,7 @@ def test_a_job_that_outlives_its_run_is_waited_for(finished, project) -> None:
     job.suspend()
     first.kill()
     first.wait()
-    second = start(project, f"results/{name}")
+    second = start(project, f"results/{name}", warm=True)
     output = ended(second)
     assert second.returncode == 1
     assert f"another run is at work there (process {first.pid} on " in output

@@ -14,7 +14,7 @@ NAME = "short/clients/embeddings/asce_a.parquet"
 
 def test_one_of_two_is_refused(finished, project) -> None:
     remove(project, [NAME])
-    runs = [start(project, f"results/{NAME}") for _ in range(2)]
+    runs = [start(project, f"results/{NAME}", warm=True) for _ in range(2)]
     outputs = [ended(run) for run in runs]
     assert sorted(run.returncode for run in runs) == [0, 1]
     refused = outputs[[run.returncode for run in runs].index(1)]
@@ -41,7 +41,7 @@ def test_a_plan_beside_a_run_disturbs_nothing(finished, project) -> None:
 def test_two_runs_with_folders_of_their_own_go_on_side_by_side(project) -> None:
     target = "corpora/short/documents.parquet"
     remove(project, [target])
-    own = start(project, f"results/{target}")
+    own = start(project, f"results/{target}", warm=True)
     other = project.snakemake("--config", "results=elsewhere", *ARGUMENTS, f"elsewhere/{target}")
     assert other.returncode == 0
     assert "removed" not in other.stdout
