@@ -40,3 +40,12 @@ def test_protocol_a_counts_the_negatives_of_verification(four_authors, score_val
     run = next(run for run in four_authors.runs if run.method == "m")
     pairs = source_pairs(four_authors.vectors("e", run), run, four_authors.sources("e", "gold", 1))
     assert score_value(topics.score(four_authors), "source_negatives") == (~pairs.positive).sum()
+
+
+def test_equal_topics_are_settled_by_name_in_any_order_of_posts(four_authors, score_value) -> None:
+    texts = pd.DataFrame({"client": list("aaaabcd"), "topic": ["Student", "Arts", "Student", "Arts", *"xyz"]})
+    for rows in (texts, texts[::-1]):
+        scores = topics.score(replace(four_authors, client_texts=rows))
+        assert score_value(scores, "topic_authors", "Arts", "source") == 1
+        assert "Student" not in set(scores["variant"])
+        assert score_value(scores, "dominant_topic_share", "minimum", "source") == pytest.approx(0.5)

@@ -26,7 +26,7 @@ def score(inputs: ScoreInputs) -> pd.DataFrame:
     """Count authors and negatives; no settings.
 
     Of the roster (method "source"): authors, authors by dominant topic, the mean and the smallest share of an author's
-    texts in the dominant topic, prompts that several authors answer. Of every run: pairs of a surviving output with a
+    texts in the dominant topic (of equal ones the first by name), prompts that several authors answer. Of every run: pairs of a surviving output with a
     human continuation, and with another surviving output, of another author and the same known topic.
     """
     if inputs.client_texts is None:
@@ -35,8 +35,8 @@ def score(inputs: ScoreInputs) -> pd.DataFrame:
     def roster(metric: str, value: float, n: int, variant: str = "") -> Score:
         return Score(0, SOURCE, "", metric, variant, value, n)
 
-    shares = inputs.client_texts.groupby("client")["topic"].value_counts(normalize=True, sort=True)
-    dominant = shares.reset_index(name="share").drop_duplicates("client")
+    shares = inputs.client_texts.groupby("client")["topic"].value_counts(normalize=True).reset_index(name="share")
+    dominant = shares.sort_values(["share", "topic"], ascending=[False, True]).drop_duplicates("client")
     authors = len(dominant)
     scores = [roster("evaluation_authors", float(authors), authors)]
     for topic, count in dominant["topic"].value_counts().items():
