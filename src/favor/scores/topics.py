@@ -26,8 +26,9 @@ def score(inputs: ScoreInputs) -> pd.DataFrame:
     """Count authors and negatives; no settings.
 
     Of the roster (method "source"): authors, authors by dominant topic, the mean and the smallest share of an author's
-    texts in the dominant topic (of equal ones the first by name), prompts that several authors answer. Of every run: pairs of a surviving output with a
-    human continuation, and with another surviving output, of another author and the same known topic.
+    texts in the dominant topic (of equal ones the first by name), prompts that several authors answer. Of every run:
+    pairs of a surviving output with a human continuation, and with another surviving output, of another author and the
+    same known topic.
     """
     if inputs.client_texts is None:
         raise UserError("scores: family 'topics' needs the clients' texts; give the client_texts table")
