@@ -27,15 +27,6 @@ pytestmark = pytest.mark.slow(70)
 ADDRESS = "https://github.com/favor/favor-workflow"
 TAG = f"v{version('favor-workflow')}"
 BIN = Path(sys.executable).parent
-OWN = """
-configfile: "config/config.yaml"
-
-module favor:
-    snakefile: "{snakefile}"
-    config: config
-
-use rule * from favor
-"""
 
 
 @dataclass
@@ -129,10 +120,3 @@ def test_a_deployed_workflow_runs_and_the_command_goes_on(place) -> None:
     left = planned_jobs(place.favor("run", "config/config.yaml", "--verbose", "-n", where="deployed/.test"))
     assert left["train_personal"] == 1
     assert not left.keys() & done.keys()
-
-
-def test_a_module_at_an_address_on_disk(place) -> None:
-    repository = place.folder / "github" / "favor" / "favor-workflow"
-    own = place.folder / "deployed" / "own.smk"
-    own.write_text(OWN.format(snakefile=f"git+{repository.as_uri()}/workflow/Snakefile@{TAG}"))
-    assert "train_shared" in place.snakemake("--snakefile", "own.smk", "--dry-run", "--forceall")
