@@ -29,9 +29,25 @@ def test_settings_are_merged_key_by_key_and_the_subject_is_not_taken_over() -> N
     assert demo.federation.rounds == 2
 
 
-def test_methods_are_replaced_together() -> None:
-    found = experiments(study={"extends": "demo", "methods": {"favor": {}, "ditto": None}})
-    assert list(found["study"].methods) == ["favor", "ditto"]
+def test_methods_are_replaced_together_and_what_was_tuned_with_them() -> None:
+    point = {
+        "row": "favor",
+        "stage": "shared",
+        "learning_rate": 1,
+        "passes": 1,
+        "loss": 2,
+        "authors": 4,
+        "chosen": True,
+    }
+    tuned = {"skip_clients": 4, "clients": 4, "seed": 1, "points": [point]}
+    found = experiments(
+        base={"extends": "demo", "tuned": tuned},
+        seeds={"extends": "base", "seeds": [5]},
+        rows={"extends": "base", "methods": {"favor": {}, "ditto": None}},
+    )
+    assert list(found["rows"].methods) == ["favor", "ditto"]
+    assert (found["seeds"].tuned, found["rows"].tuned) == (found["base"].tuned, None)
+    assert found["base"].tuned is not None
 
 
 def test_an_experiment_extends_one_that_extends_another() -> None:

@@ -61,7 +61,7 @@ class Experiment(Task, Withdrawals, Clients, Section):
     extends: str | None = key(
         None,
         "Experiment to inherit from; settings not given here are taken from it, except `title`, `tables` and "
-        "`studies`. Sections are merged key by key; `methods` replaces the other's rows together.",
+        "`studies`. Sections are merged key by key; `methods` replaces the other's rows together, with `tuned`.",
     )
     outputs_of: str | None = key(
         None,

@@ -7,17 +7,18 @@ from typing import Any
 from favor.foundation.names import nearest
 from favor.foundation.section import refuse
 
-# By section: what an entry is about is its own, and what is replaced together.
+# By section: what an entry is about is its own.
 OWN_KEYS = {"corpora": (), "experiments": ("title", "tables", "studies")}
-WHOLE_KEYS = {"corpora": (), "experiments": ("methods",)}
+# Rows replace another's rows together, with what was tuned for those.
+REPLACED: dict[str, object] = {"methods": {}, "tuned": None}
 
 
 def extend_entries(config: dict[str, object]) -> None:
     """Complete in place every corpus and experiment with a key ``extends`` from the one it names, before any default.
 
-    Mappings are merged key by key; ``methods``, where given, replaces the other's; ``title``, ``tables`` and
-    ``studies`` of an experiment are never taken over. Raises ``UserError`` for an entry that is not there and for a
-    circle.
+    Mappings are merged key by key; ``methods``, where given, replaces the other's, and ``tuned`` with it; ``title``,
+    ``tables`` and ``studies`` of an experiment are never taken over. Raises ``UserError`` for an entry that is not
+    there and for a circle.
     """
     for section in OWN_KEYS:
         entries = config.get(section)
@@ -40,8 +41,7 @@ def _extended(section: str, name: str, entries: Mapping[str, Any], done: dict[st
         entry = entries[each]
         if isinstance(inherited, dict):
             kept = {key: value for key, value in inherited.items() if key not in OWN_KEYS[section]}
-            replaced: dict[str, object] = {key: {} for key in WHOLE_KEYS[section] if entry.get(key) is not None}
-            entry = merged({**kept, **replaced}, entry)
+            entry = merged(kept | REPLACED if entry.get("methods") is not None else kept, entry)
         inherited = done[each] = entry
     return inherited
 
