@@ -22,7 +22,7 @@ def test_the_released_protocol_runs_and_says_what_it_was(finished, tmp_path) -> 
         "    corpus: short\n    base_model",
         "    corpus: short\n    protocol: released\n    base_model",
     )
-    methods = ("fedavg", "pfedme", "favor")
+    methods = ("fedavg", "pfedme", "feddpa", "favor")
     project.edit("shortest.yaml", "      favor: {}\n", "".join(f"      {method}: {{}}\n" for method in methods))
     project.edit("shortest.yaml", "clients_per_round: 3", "clients_per_round: 2")
     folder = project.folder / "results" / "short"
