@@ -30,6 +30,9 @@ def draw_tuning(data: FigureData, *paths: str | Path) -> None:
                 chosen = line[line["chosen"]]
                 panel.plot(chosen["learning_rate"], chosen["loss"], **{**look, "markersize": 9, "linestyle": "none"})
             panel.set(xscale="log", xlabel="Learning rate", ylabel="Validation loss (nats per token)")
+            rates = sorted(set(own["learning_rate"]))
+            panel.set_xticks(rates, [f"{rate:g}" for rate in rates], rotation=45)
+            panel.minorticks_off()
             panel.set_title(f"{stage.capitalize()} stage", size=9)
             panel.grid(axis="y")
         labels = {label: line for panel in axes for line, label in zip(*panel.get_legend_handles_labels(), strict=True)}
