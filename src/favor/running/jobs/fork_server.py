@@ -136,6 +136,7 @@ def end_with(run: Callable[[], object]) -> NoReturn:
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C while libraries are imported prints no traceback
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     for library in runpy.run_path(str(Path(__file__).with_name("preloaded.py")))["LIBRARIES"]:
         importlib.import_module(library)
     # The names that weights of all architectures had: built once per process, for 0.3 s.

@@ -7,6 +7,7 @@ thread waits. Its benchmark is what the system counted until its end. A job that
 import json
 import os
 import secrets
+import signal
 import socket
 import subprocess
 import sys
@@ -68,7 +69,11 @@ def start(name: str) -> subprocess.Popen[bytes]:
     """Start a server that listens at ``name`` until its standard input is closed."""
     # One thread, and no module found beside the script (-P).
     environment = os.environ | {f"{library}_NUM_THREADS": "1" for library in _THREADS}
-    return subprocess.Popen([sys.executable, "-P", str(_SCRIPT), name], stdin=subprocess.PIPE, env=environment)
+    usual = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # until it no longer prints a traceback at Ctrl-C
+    try:
+        return subprocess.Popen([sys.executable, "-P", str(_SCRIPT), name], stdin=subprocess.PIPE, env=environment)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, usual)
 
 
 def fork_local_jobs(workflow: Any, wanted: bool = True, results: Path | None = None) -> None:
