@@ -61,13 +61,14 @@ def test_the_table_prints_the_scores(repository, scores) -> None:
         assert cells.endswith(f"| {' | '.join(wanted)} |")
 
 
-@pytest.mark.parametrize(("amount", "label"), [(250, ""), (1000, ", 1,000 words")])
-def test_the_losses_of_the_page_are_those_of_the_choice(repository, amount, label) -> None:
+@pytest.mark.parametrize(
+    ("file", "label"), [("studies/little_text/words_250.yaml", ""), ("blogtext_small.yaml", ", 1,000 words")]
+)
+def test_the_losses_of_the_page_are_those_of_the_choice(repository, file, label) -> None:
     page = (repository / "docs" / "results.md").read_text(encoding="utf-8")
     page = page[page.index(f"| row{label} |") :]
-    file = repository / "config" / "studies" / "little_text" / f"words_{amount}.yaml"
-    chosen = yaml.safe_load(file.read_text())["experiments"][f"words_{amount}"]["tuned"]["points"]
-    losses = pd.DataFrame(chosen)
+    (experiment,) = yaml.safe_load((repository / "config" / file).read_text())["experiments"].values()
+    losses = pd.DataFrame(experiment["tuned"]["points"])
     personal = losses[losses["stage"] == "personal"].sort_values("learning_rate")
     for row, own in personal.groupby("row"):
         cells = [

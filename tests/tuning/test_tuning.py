@@ -277,8 +277,10 @@ def test_two_rows_rank_right_only_after_tuning(tmp_path) -> None:
     first = (tmp_path / "tuned.yaml").read_bytes()
     write_tuned(made, tried, choose(losses(shared)) + choose(losses(personal)), tmp_path / "again.yaml")
     assert (tmp_path / "again.yaml").read_bytes() == first
-    laid = raw()
-    update_config(laid, yaml.safe_load(first))
+    laid, found = raw(), yaml.safe_load(first)
+    # Rows that were not tuned too: where an experiment is extended, named rows replace its own together.
+    assert found["experiments"]["tiny"]["methods"].keys() == laid["experiments"]["tiny"]["methods"].keys()
+    update_config(laid, found)
     project = Planner(resolve(laid), ROOT).project
     assert not rate_caution(project.config.experiments["tiny"], project.plans("tiny"))
     before = Planner(resolve(raw()), ROOT).project

@@ -65,7 +65,8 @@ def check_output(output: Path) -> None:
 def write_tuned(grid: Grid, candidates: Sequence[Candidate], points: Sequence[TunedPoint], output: Path) -> list[str]:
     """Write the file to lay over the experiment, and return the lines that say what is in it.
 
-    An earlier file of other content is kept beside it, as somebody may have edited it.
+    It has every row with all that it is given, since named rows replace those of an experiment that is extended. An
+    earlier file that differs becomes ``FILE.old``: you may have edited it.
     """
     methods: dict[str, dict[str, float | int]] = {}
     for candidate, point in zip(candidates, points, strict=True):
@@ -87,7 +88,8 @@ def write_tuned(grid: Grid, candidates: Sequence[Candidate], points: Sequence[Tu
         "configuration: favor run CONFIG THIS_FILE",
         *doubts,
     ]
-    found = {"experiments": {grid.name: {"methods": methods, "tuned": tuned.model_dump()}}}
+    rows = {row: {**given, **methods.get(row, {})} for row, given in grid.section.methods.items()}
+    found = {"experiments": {grid.name: {"methods": rows, "tuned": tuned.model_dump()}}}
     text = "".join(f"# {line}\n" for line in head) + yaml.safe_dump(found, sort_keys=False, width=200)
     lines = [f"{row}: {', '.join(f'{key} {value:g}' for key, value in own.items())}" for row, own in methods.items()]
     if output.is_file() and output.read_bytes() != text.encode():
