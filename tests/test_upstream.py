@@ -27,6 +27,7 @@ OFFERED = {
         "mode",
         "mtime",
         "daemon",
+        "atexit",
         "_exit",
         "_fields",
         "_replace",

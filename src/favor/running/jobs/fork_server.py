@@ -146,7 +146,7 @@ if __name__ == "__main__":
     # Jobs inherit it: encoders and generation, too, free and ask for the same few MiB over and over.
     runpy.run_path(str(Path(__file__).with_name("processor_memory.py")))["keep_freed_memory"]()
     # What torch takes apart and counts up at the end of a process would cost each job 0.1 s.
-    for finalizer in vars(weakref.finalize)["_registry"]:
+    for finalizer in weakref.finalize._registry:  # type: ignore[attr-defined]
         finalizer.atexit = False
     atexit.unregister(importlib.import_module("torch._dynamo.utils").dump_compile_times)
     assert "favor" not in sys.modules
