@@ -111,6 +111,36 @@ def test_a_topic_unknown_of_everybody_gives_no_rival(score_value) -> None:
     assert np.isnan(score_value(found, "retrieval_accuracy", "same_topic", SOURCE))
 
 
+def test_two_authors_of_one_topic_count_as_one_for_the_interval_of_their_auc(score_value) -> None:
+    """Wilson's limits of 1 with t of N - 1 degrees of freedom reach down to 1 / (1 + t^2 / N)."""
+    for topics, t, clusters in (("abab", 12.706, 2), ("aaaa", 3.182, 4), ("aabb", 12.706, 2), ("aaab", 4.303, 3)):
+        texts = [(name, topic, 60 * place) for place, (name, topic) in enumerate(zip("pqrs", topics, strict=True))]
+        found = scored(sources([*texts, ("t", "z", 300)]), sources([*texts, ("t", "z", 300)]))
+        assert score_value(found, "retrieval_auc", "same_topic", SOURCE) == 1
+        low = score_value(found, "retrieval_auc", "same_topic_low", SOURCE)
+        assert low == pytest.approx(1 / (1 + t**2 / clusters), abs=1e-4), topics
+        # Accuracies are of each author's own texts.
+        low = score_value(found, "retrieval_accuracy", "same_topic_low", SOURCE)
+        authors = 3 if topics == "aaab" else 4
+        assert low == pytest.approx(1 / (1 + {3: 4.303, 4: 3.182}[authors] ** 2 / authors), abs=1e-4), topics
+
+
+def test_authors_of_other_topics_change_no_interval_of_one_topic(score_value) -> None:
+    train, test = (Sources(part.frame.assign(topic="s"), part.vectors) for part in clouds(2, spread=3.0, authors=4))
+    alone = scored(train, test)
+    others = [("x", "t", 10), ("y", "u", 20)]
+    far = np.zeros((2, 16))
+    far[:, 0] = 1.0
+    more = [
+        Sources(pd.concat([part.frame, sources(others).frame]), np.concatenate([part.vectors, far]))
+        for part in (train, test)
+    ]
+    for end in ("low", "high"):
+        name = f"same_topic_{end}"
+        expected = score_value(alone, "retrieval_auc", end, SOURCE)
+        assert score_value(scored(*more), "retrieval_auc", name, SOURCE) == pytest.approx(expected)
+
+
 def test_every_encoder_of_an_experiment_is_scored(inputs_maker) -> None:
     degrees = {"a": [-10, 10], "b": [80, 100]}
     inputs = inputs_maker(train=degrees, gold=degrees, generated=degrees)

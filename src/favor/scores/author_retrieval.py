@@ -138,17 +138,28 @@ def retrieval_scores(encoder: str, train: Sources, test: Sources, draws: int, se
 
 def _centroid_scores(encoder: str, variant: str, found: Search, draws: int, seed: int, note: str) -> Iterator[Score]:
     n, several = len(found.own), len(set(found.own)) > 1
-    authors, present = found.cosines.shape[1], len(set(found.own))
-    counts = _counts(authors, draws, seed)
+    compared = np.unique(np.concatenate([found.own, np.nonzero(found.candidates)[1]]))
+    own, present = np.searchsorted(compared, found.own), len(set(found.own))
+    counts = _counts(len(compared), draws, seed)
     means = {"retrieval_accuracy": found.found, "retrieval_mrr": found.reciprocal_rank}
     for metric, values in means.items():
-        resampled = mean_draws(values, found.own, counts) if several else None
+        resampled = mean_draws(values, own, counts) if several else None
         yield from _rows(encoder, metric, variant, resampled, present, n, note)
     text, author = np.nonzero(found.candidates)
-    area = pair_auc_draws(found.cosines[text, author], found.own[text], author, counts) if several else None
-    yield from _rows(encoder, "retrieval_auc", variant, area, present, n, note, counts)
+    rival = np.searchsorted(compared, author)
+    area = pair_auc_draws(found.cosines[text, author], own[text], rival, counts) if several else None
+    yield from _rows(encoder, "retrieval_auc", variant, area, max(2, present - _twosomes(found)), n, note, counts)
     chance = float((1.0 / found.candidates.sum(axis=1)).mean()) if several else np.nan
     yield _row(encoder, "retrieval_chance", variant, chance, n, note)
+
+
+def _twosomes(found: Search) -> int:
+    """Return how many twos of authors are compared with each other alone: what they are apart, both AUCs share."""
+    near = np.zeros((found.cosines.shape[1],) * 2, dtype=bool)
+    text, author = np.nonzero(found.candidates)
+    near[found.own[text], author] = True
+    two = near.sum(axis=1) == 2
+    return int(np.triu(near & near.T & two & two[:, None], 1).sum())
 
 
 def _counts(authors: int, draws: int, seed: int) -> np.ndarray:
