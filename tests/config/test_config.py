@@ -92,8 +92,9 @@ def test_defaults_are_the_papers() -> None:
         (".tables", ["main_federated_results"] * 2, "names something twice"),
         ("encoders.style", {"kind": "luar"}, "for the role of an encoder; choose another name"),
         ("corpora.demo.words", "unicod", "unicode"),
-        ("corpora.demo.encoding", "utf-99", "unknown encoding"),
-        ("corpora.demo.encoding", "rot13", "'rot13' is not a text encoding; name one"),
+        ("corpora.demo.encoding", "utf-99", "'utf-99' is unknown or not one of text; use"),
+        ("corpora.demo.encoding", "rot13", "'rot13' is unknown or not one of text; use"),
+        ("corpora.demo.encoding", "unicode_escape", "corpora.demo.encoding': 'unicode_escape' is unknown or not one"),
         ("corpora.demo.path", "posts.csv", "corpora.demo.path': the corpus is generated ('demo'), so no file is read"),
         ("corpora.demo.demo", {"minimum_posts": 50, "maximum_posts": 49}, "49 is less than minimum_posts, 50"),
         ("corpus_path", "/data/blogtext.csv", "the demo generates its corpus; add --configfile config/blogtext.yaml"),
@@ -103,11 +104,14 @@ def test_defaults_are_the_papers() -> None:
         (".skip_clients", 11, "11 of 12 clients are skipped, but at least 2 must take part"),
         ("results", "a\0b", "cannot be a results folder"),
         ("experiments", {"e" * 65: {}}, "a name is up to 64 lower-case letters"),
-        ("corpora.demo.encoding", "utf\0", "name one that Python knows"),
+        ("corpora.demo.encoding", "utf\0", "is unknown or not one of text"),
         ("corpora.demo.columns", {"txt": "body"}, "did you mean 'text'?"),
         ("corpora.demo.columns", {"text": "id"}, "'id' is both author and text; name a column for each"),
         ("corpora.demo.columns", {"prompt": "sign"}, "the reader 'blog_csv' does not read it; it reads author, topic"),
-        ("results", "a{b}", "'a{b}' cannot be a results folder; name another, without {, }, * or ?"),
+        ("results", "a{b}", "'a{b}' cannot be a results folder; write it out, without {, }, *, ?, $ or ~"),
+        ("results", "/", "'/' cannot be a results folder"),
+        ("results", "$HOME/favor", "'$HOME/favor' cannot be a results folder"),
+        ("results", "~nobody/favor", "'~nobody/favor' cannot be a results folder"),
         (".lora.rank", True, "expected integer, found true"),
         (".lora.rank", None, "expected integer, found null"),
         (".seeds", [NEW_YEAR], "expected integer, found the date 2026-01-01"),
@@ -257,6 +261,18 @@ def test_a_path_that_cannot_be_read_is_refused_in_printable_words(tmp_path, path
     with pytest.raises(UserError, match=problem) as caught:
         resolve(config)
     assert str(caught.value).isprintable()
+
+
+def test_a_tilde_is_the_home_in_every_path(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "posts.csv").touch()
+    config = changed("corpora.mine", {"reader": "table", "path": "~/posts.csv"})
+    config |= {"results": "~/favor", "image": "~/favor.sif"}
+    config["encoders"]["stylometry"] = {"kind": "stylometry", "options": {"folder": "~/style"}}
+    found = resolve(config)
+    assert found.corpora["mine"].path == f"{tmp_path}/posts.csv"
+    assert (found.results, found.image) == (f"{tmp_path}/favor", f"{tmp_path}/favor.sif")
+    assert found.encoders["stylometry"].options["folder"] == f"{tmp_path}/style"
 
 
 def test_a_corpus_path_is_taken_by_the_corpus_without_one_and_by_no_other(tmp_path) -> None:

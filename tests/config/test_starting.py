@@ -148,6 +148,8 @@ def test_a_folder_of_a_text_file_per_post_and_of_another_encoding(tmp_path, caps
     file.write_bytes(file.read_text().encode("cp1252"))
     with pytest.raises(UserError, match=r"7\.txt holds bytes that are not utf-8; save it so, or give --encoding"):
         started(tmp_path / "letters", tmp_path)
+    with pytest.raises(UserError, match="encoding 'idna' is unknown or not one of text; use"):
+        command.run(tmp_path / "letters", None, tmp_path / "home", encoding="idna")
     output = tmp_path / "my folder" / "own.yaml"
     command.run(tmp_path / "letters", output, tmp_path / "home", encoding="cp1252")
     printed = capsys.readouterr()

@@ -166,7 +166,7 @@ def test_wrong_encoding_names_byte_and_row_and_the_option_mends_it(tmp_path) -> 
     assert read(path, encoding="cp1252")[5002].text == "café"
     with pytest.raises(UserError, match="encoding 'utf-9' is unknown"):
         read(path, encoding="utf-9")
-    for codec in ("rot13", "base64", "a\0b", "undefined"):  # the first two are codecs, but not of text
+    for codec in ("rot13", "base64", "idna", "raw-unicode-escape", "a\0b", "undefined"):  # codecs, but not of text
         with pytest.raises(UserError, match="is unknown or not one of text"):
             read(path, encoding=codec)
 

@@ -25,7 +25,7 @@ def is_here(source: str) -> bool:
     """Return whether a local folder exists, or whether the cache has a snapshot of a Hugging Face id."""
     if source == EMBEDDED_MINILM:
         return True
-    folder = Path(source).expanduser()
+    folder = Path(source)
     if source.startswith((".", "/", "~")) or folder.is_dir():
         return folder.is_dir()
     snapshots = hub_cache() / f"models--{source.replace('/', '--')}" / "snapshots"
@@ -96,7 +96,7 @@ def input_paths(config: Configuration) -> list[tuple[str, Path]]:
 
     A model's Hugging Face id is none, unless a folder has that name.
     """
-    paths = [(key, Path(value).expanduser()) for key, value in _inputs(config).items()]
+    paths = [(key, Path(value)) for key, value in _inputs(config).items()]
     return [(key, path) for key, path in paths if path.is_absolute() or path.exists()]
 
 
@@ -112,7 +112,7 @@ def local_paths(config: Configuration) -> set[str]:
         found.update(
             str(row[key]) for row in experiment.methods.values() for key in ("outputs", "adapters") if key in row
         )
-    return {path for path in found if Path(path).expanduser().exists()}
+    return {path for path in found if Path(path).exists()}
 
 
 def _inputs(config: Configuration) -> dict[str, str]:

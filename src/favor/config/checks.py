@@ -81,9 +81,11 @@ def complete_and_check(config: Configuration) -> None:
 
 def _check_results(config: Configuration) -> None:
     """Check the name of the results folder; ``favor.running.folder.results_folder`` looks at the folder itself."""
-    set_keys(config, results=str(Path(config.results).expanduser()))
-    if config.results == "." or set(config.results) & set("{}*?") or not config.results.isprintable():
-        refuse("results", f"'{config.results}' cannot be a results folder; name another, without {{, }}, * or ?")
+    folder = Path(config.results)
+    set_keys(config, results=str(folder))
+    wrong = set(config.results) & set("{}*?$") or config.results.startswith("~") or not config.results.isprintable()
+    if wrong or folder == folder.parent:
+        refuse("results", f"'{config.results}' cannot be a results folder; write it out, without {{, }}, *, ?, $ or ~")
 
 
 def _check_reserved(config: Configuration) -> None:
@@ -367,7 +369,7 @@ def _check_attack(where: str, experiment: Experiment) -> None:
 
 def _check_bertscore(where: str, bertscore: BertScore) -> None:
     """Check the layer against the model's, where it is on this machine: it is loaded after training only."""
-    folder = Path(bertscore.model).expanduser()
+    folder = Path(bertscore.model)
     layers = MINILM_LAYERS if bertscore.model == EMBEDDED_MINILM else None
     if (folder / "config.json").is_file():
         layers = local_configuration(folder).num_hidden_layers

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from favor.corpora.dates import names_days
 from favor.corpora.settings import Corpus
+from favor.corpora.sources import NO_ENCODING, text_encoding
 from favor.foundation.declarations import declared_value
 from favor.foundation.names import printable, shared_value
 from favor.foundation.registry import CORPUS_READERS
@@ -25,12 +26,8 @@ def complete_corpus(corpus: Corpus, where: str) -> None:
 
 def check_corpus(corpus: Corpus, where: str) -> None:
     """Check what concerns this corpus alone. Raises ``UserError`` that names the key."""
-    try:
-        "".encode(corpus.encoding)  # Python also has encodings that are not of text, such as base64
-    except (LookupError, ValueError) as error:
-        refuse(
-            f"{where}.encoding", f"{str(error).partition(';')[0]}; name one that Python knows, such as utf-8 or cp1252"
-        )
+    if text_encoding(corpus.encoding) is None:
+        refuse(f"{where}.encoding", f"{corpus.encoding!r} {NO_ENCODING}")
     if corpus.filters.maximum_near_duplicates is not None and corpus.near_duplicates is None:
         refuse(f"{where}.filters.maximum_near_duplicates", f"needs '{where}.near_duplicates'; set that too")
     for unit in ("posts", "words") if corpus.demo is not None else ():

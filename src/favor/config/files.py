@@ -101,6 +101,11 @@ def _check_node(node: yaml.Node, path: Path, where: str, seen: set[int]) -> None
             if not isinstance(key, yaml.ScalarNode):
                 raise UserError(f"{path}, line {line}: a key of '{where}' is not text; correct it")
             inner = f"{where}.{key.value}" if where else f"{key.value}"
+            if key.tag not in (f"{_PLAIN}str", f"{_PLAIN}merge"):
+                raise UserError(
+                    f"{path}, line {line}: config key '{inner}': YAML does not read {key.value or 'an empty name'} as "
+                    "text; put it in quotes"
+                )
             if key.value in lines:
                 remedy = "write one '<<: [*first, *second]'" if key.tag.endswith(":merge") else "remove one"
                 raise UserError(

@@ -19,13 +19,13 @@ def check_model(model: LanguageModel, where: str) -> None:
         refuse(where, "give either 'source' or 'pretrain'")
     if model.gguf is not None:
         # A file that is not there stops the start of a run, not the reading of a configuration.
-        if Path(model.gguf).expanduser().exists():
+        if Path(model.gguf).exists():
             try:
                 read_header(model.gguf)
             except UserError as error:
                 refuse(f"{where}.source", str(error))
     elif model.source is not None and model.source.startswith((".", "/", "~")):
-        folder = Path(model.source).expanduser()
+        folder = Path(model.source)
         if not (folder / "config.json").is_file():
             refuse(f"{where}.source", f"no model in {folder} (config.json is missing); correct the path")
     for key, divisor in (("hidden_size", "heads"), ("heads", "key_value_heads")) if model.pretrain is not None else ():

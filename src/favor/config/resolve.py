@@ -4,6 +4,7 @@ Everything here runs while the workflow is parsed, before any job, so it reads n
 """
 
 import copy
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,7 +26,7 @@ def resolve(raw: Mapping[str, object]) -> Configuration:
     Raises ``UserError`` with one line that names the key and the nearest valid one, or both sides of an impossible
     combination.
     """
-    completed: dict[str, object] = copy.deepcopy(dict(raw))
+    completed: dict[str, object] = _below_home(copy.deepcopy(dict(raw)))
     extend_entries(completed)
     try:
         configuration = Configuration.model_validate(completed)
@@ -34,6 +35,15 @@ def resolve(raw: Mapping[str, object]) -> Configuration:
     complete_and_check(configuration)
     _check_values(completed, "")
     return configuration
+
+
+def _below_home(value: Any) -> Any:
+    """Return ``value`` with the home in place of the "~" that a text begins with as a path does: "~/posts.csv"."""
+    if isinstance(value, dict):
+        return {name: _below_home(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_below_home(inner) for inner in value]
+    return os.path.expanduser(value) if isinstance(value, str) and value.startswith("~/") else value
 
 
 def _check_values(value: Any, where: str) -> None:

@@ -24,6 +24,7 @@ DAMAGED_CONTENTS = (*DAMAGED, ValueError, KeyError, IndexError, OverflowError)
 # Text shrinks to a tenth, JSON of many like rows to a thirtieth. A file beyond both is made to fill memory.
 MOST_RATIO, FEW_BYTES = 200, 10_000_000
 START = 64  # bytes that tell UTF-16
+NO_ENCODING = "is unknown or not one of text; use a name such as utf-8, cp1252 or latin-1"
 
 
 def too_large(size: int, packed: int) -> bool:
@@ -167,9 +168,7 @@ def known_encoding(encoding: str) -> str:
     """Return Python's own name of ``encoding``. Raises ``UserError`` where it knows none."""
     name = text_encoding(encoding)
     if name is None:
-        raise UserError(
-            f"encoding {encoding!r} is unknown or not one of text; use a name such as utf-8, cp1252 or latin-1"
-        )
+        raise UserError(f"encoding {encoding!r} {NO_ENCODING}")
     return name
 
 
@@ -210,4 +209,5 @@ def text_encoding(name: str) -> str | None:
         "".encode(name)
     except (LookupError, ValueError):  # ValueError: a NUL in the name, or the codec "undefined"
         return None
-    return codecs.lookup(name).name
+    found = codecs.lookup(name).name
+    return None if found.replace("-", "_") in ("idna", "punycode", "unicode_escape", "raw_unicode_escape") else found

@@ -66,7 +66,7 @@ def shape_of(model: LanguageModel) -> Any:
             given |= {names[key]: value for key, value in header.values.items() if key in names}
             tied = "output.weight" not in header.shapes
             return AutoConfig.for_model(architecture, **given, tie_word_embeddings=tied)
-        path = Path(model.gguf).expanduser()
+        path = Path(model.gguf)
         found = AutoConfig.from_pretrained(path.parent, gguf_file=path.name)
         found.quantization_config = None
         return found

@@ -128,8 +128,8 @@ class LanguageModel(Asking, Loading):
         if self.pretrain is not None:
             return self.pretrain.context_length
         if self.gguf is not None:
-            return read_header(self.gguf).context if Path(self.gguf).expanduser().is_file() else None
-        folder = Path(self.source or "").expanduser()
+            return read_header(self.gguf).context if Path(self.gguf).is_file() else None
+        folder = Path(self.source or "")
         return local_configuration(folder).max_position_embeddings if (folder / "config.json").is_file() else None
 
 

@@ -142,7 +142,7 @@ class Costs(TrainingComponent):
 
     def _header(self, name: str) -> GgufHeader | None:
         path = self.config.base_models[name].gguf
-        return read_header(path) if path is not None and Path(path).expanduser().is_file() else None
+        return read_header(path) if path is not None and Path(path).is_file() else None
 
     def parameters(self, name: str) -> int:
         """Return a base model's number of parameters: configured, counted from its shape, or assumed."""

@@ -166,7 +166,7 @@ class Project:
         return self.model_files(self.experiment(key).base_model)
 
     def gguf_file(self, key: Key) -> str:
-        return self.given(str(Path(not_none(self.config.base_models[key.model].gguf)).expanduser()))
+        return self.given(str(Path(not_none(self.config.base_models[key.model].gguf))))
 
     def models_with(self, origin: str) -> str:
         return alternatives(name for name, model in self.config.base_models.items() if getattr(model, origin))

@@ -146,10 +146,8 @@ class HumanAudit(AuditPage, AuditVotes, AuditItems):
                 f"{self.items} items less {self.human_items} human ones cannot be shared equally by "
                 f"{len(self.methods)} methods; change one of them",
             )
-        if self.responses is not None:
-            set_keys(self, responses=str(Path(self.responses).expanduser()))
-            if not Path(self.responses).is_dir():
-                refuse(f"{where}.responses", f"no folder {self.responses}; make it or correct the path")
+        if self.responses is not None and not Path(self.responses).is_dir():
+            refuse(f"{where}.responses", f"no folder {self.responses}; make it or correct the path")
 
 
 class JudgedRows(Section):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import resource
+
 import pytest
+from snakemake.exceptions import WorkflowError
 from snakemake.persistence.file import FilePersistence
 
 from favor.running.repairs.locks import keep_to_own_locks
@@ -43,6 +46,17 @@ def test_what_another_run_locks_stays_locked(runs, tmp_path) -> None:
     assert locks(tmp_path) == {"1.output.lock": "elsewhere/a\n"}
     keep_to_own_locks()  # a second time changes nothing
     one.cleanup_locks()  # --unlock
+    assert not (tmp_path / "locks").exists()
+
+
+def test_a_full_disk_is_one_line_and_leaves_no_lock(runs, tmp_path, monkeypatch) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, before[1]))
+    try:
+        with pytest.raises(WorkflowError, match=r"0.output.lock: cannot be written \(File too large\); free space or"):
+            runs[0]._write_locks("output", ["results/a", "results/b"])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert not (tmp_path / "locks").exists()
 
 

@@ -17,7 +17,15 @@ from favor.corpora.documents import stream_documents
 from favor.corpora.posts import ReaderSettings, open_reader
 from favor.corpora.readers import blog_xml
 from favor.corpora.settings import Cleaning, Splitting
-from favor.corpora.sources import DAMAGED_CONTENTS, START, open_bytes, open_zip, undecodable_offset, utf_16
+from favor.corpora.sources import (
+    DAMAGED_CONTENTS,
+    START,
+    known_encoding,
+    open_bytes,
+    open_zip,
+    undecodable_offset,
+    utf_16,
+)
 from favor.corpora.splits import split_documents
 from favor.corpora.tabular import JSONL_SUFFIXES, PARQUET_SUFFIXES, table_rows
 from favor.exports import text_folder, whatsapp
@@ -60,6 +68,8 @@ def look_at(path: Path, splitting: Splitting, date_format: str | None = None, en
     """
     if date_format is not None and not names_days(date_format):
         raise UserError(f"--date-format '{printable(date_format)}' names no day; give one such as %d.%m.%Y")
+    if encoding is not None:
+        known_encoding(encoding)
     path = path.parent.resolve() / path.name
     if not path.exists():
         raise UserError(f"{path}: file not found; check the path")

@@ -9,7 +9,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from snakemake.exceptions import WorkflowError
 from snakemake.persistence.file import FilePersistence
+
+from favor.foundation.files import REMEDY
 
 
 def keep_to_own_locks() -> None:
@@ -25,7 +28,10 @@ def keep_to_own_locks() -> None:
 
 
 def _write_locks(self: Any, lock_type: str, keys: Iterable[str]) -> None:
-    """Write ``keys`` into the first free lock; no two runs take the same one."""
+    """Write ``keys`` into the first free lock; no two runs take the same one.
+
+    Raises ``WorkflowError``, of which Snakemake prints one line, where the disk is full.
+    """
     lines, number = "".join(f"{key}\n" for key in keys), 0
     while lines:
         os.makedirs(self._lockdir, exist_ok=True)
@@ -39,6 +45,9 @@ def _write_locks(self: Any, lock_type: str, keys: Iterable[str]) -> None:
             number += 1
         except FileNotFoundError:  # another run has just removed the folder
             continue
+        except OSError as error:
+            _delete_locks(self)
+            raise WorkflowError(f"{path}: cannot be written ({error.strerror}); {REMEDY}") from None
 
 
 def _delete_locks(self: Any) -> None:
