@@ -355,7 +355,13 @@ def test_every_line_says_why(tmp_path, real) -> None:
 @pytest.mark.parametrize(
     ("authors", "each", "words", "real", "problem"),
     [
-        (4, 12, 160, True, "4 of 4 authors have 10 posts and 1,500 words, .* but 6 are needed as clients$"),
+        (
+            4,
+            12,
+            160,
+            True,
+            "4 of 4 authors have 10 posts and 1,500 words, .* but 6 are needed as clients; text = text, author = ",
+        ),
         (30, 12, 160, False, "30 of 30 authors .* but 40 are needed .*with the base of 'make real-base' 6 are enough"),
         (8, 6, 400, True, "0 of 8 authors have 10 posts"),
         (8, 40, 60, True, "and 0 of them posts of 80 words to test on"),
@@ -368,9 +374,17 @@ def test_too_little_is_refused_with_what_is_missing(tmp_path, authors, each, wor
     assert not (tmp_path / "own.yaml").exists()
 
 
-def test_too_little_says_what_cleaning_dropped(tmp_path) -> None:
+def test_dates_are_no_authors(tmp_path) -> None:
+    """Nothing tells the columns of other languages by name, and there are more days than writers."""
+    frame = posts()[["writer", "text"]].assign(jour=[f"2004-05-{1 + row % 20:02d}" for row in range(96)])
+    path = letters(tmp_path, frame.rename(columns={"writer": "qui"}))
+    assert started(path, tmp_path)["corpora"]["own"]["columns"]["author"] == "qui"
+
+
+def test_too_little_says_which_columns_were_taken_and_what_cleaning_dropped(tmp_path) -> None:
     path = letters(tmp_path, posts().assign(text=posts()["text"].iloc[0]))
-    with pytest.raises(UserError, match=r"the one author is w0, .*; other rows are dropped: duplicate same author 88,"):
+    told = "text = text, author = writer, topic = topic, date = date; other rows are dropped: duplicate same author 88,"
+    with pytest.raises(UserError, match=rf"the one author is w0, .*; {told}"):
         started(path, tmp_path)
 
 

@@ -123,6 +123,8 @@ def test_utf16_without_its_mark(tmp_path) -> None:
         for other in (None, "cp1252"):
             assert f"is {found}, not {other or 'utf-8'}" in refused(path, GOOD.encode(found), encoding=other)
         assert len(read(path, encoding=found)) == 2
+    assert "is utf-32, not utf-8" in refused(path, GOOD.encode("utf-32"))  # begins as UTF-16 does
+    assert len(read(path, encoding="utf-32")) == 2
     assert "is not utf-16" in refused(path, GOOD.encode("utf-16-le"), encoding="utf-16")
     path.write_bytes(GOOD.encode("utf-16"))
     assert len(read(path, encoding="utf-16")) == 2

@@ -38,6 +38,7 @@ def test_posts(text, said) -> None:
     [
         (["Ann", "ann"], "1, such as 'Ann' and 'ann'"),
         (["7", "007", "7\u200b"], "2, such as '7' and '007'"),
+        (["ann", "ann\0"], r"1, such as 'ann' and 'ann\x00'"),
         (["Ren\u00e9", "Rene\u0301"], "1, such as"),
         (["bob", "u/bob"], "1, such as 'bob' and 'u/bob'"),
         (["None"], "the author 'None' may stand for nobody"),
@@ -84,6 +85,8 @@ def test_nuls_and_a_table_that_ends_within_its_last_row(tmp_path, capsys) -> Non
         assert f"{path}: 1 posts hold NUL characters" in lines[-1]
         assert ("its last row ends without a line break" in lines[0]) == said
     path.write_text('author,text\nbob,"on, two"')  # a quote ends a row too
+    assert not list(open_reader("table").suspicions(path))
+    path.write_bytes("author,text\nbob,one two\n".encode("utf-32"))
     assert not list(open_reader("table").suspicions(path))
     path.write_text("author,text\nbob,on tw")
     assert list(open_reader("table").suspicions(path))

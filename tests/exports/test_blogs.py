@@ -79,6 +79,14 @@ def test_wordpress() -> None:
     assert found[0].names == ("Zoë Lee", "zoe@example.org")
 
 
+def test_a_list_of_posts_with_an_open_quote_is_refused(tmp_path) -> None:
+    """It would hold the posts after it, and the post before it would count as a draft."""
+    shutil.copytree(DATA / "substack", tmp_path / "s")
+    listed = tmp_path / "s" / "posts.csv"
+    listed.write_text(listed.read_text().replace("boats,", 'boats,"', 1))
+    assert "posts.csv: is broken off at line 2 (',' expected after '\"')" in refusal(read, tmp_path / "s")
+
+
 BOMB = '<!DOCTYPE rss [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]>'
 
 
@@ -90,13 +98,16 @@ BOMB = '<!DOCTYPE rss [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]>'
         (("About me", "About &me; ]]>&me;"), "cannot be read as XML (Entity 'me' not defined"),
         (("</channel></rss>", ""), "cannot be read as XML (Premature end of data"),
         (("UTF-8", "x-none"), "cannot be read as XML (Unsupported encoding: x-none"),
+        (("About me", "About\b me"), "cannot be read as XML (CData section not finished, line "),
         (("Zoë", "Zo\udcff"), "cannot be read as XML (Invalid bytes in character encoding"),
     ],
 )
 def test_broken_xml_ends_in_one_line(tmp_path, change, message) -> None:
     text = (DATA / "wordpress.xml").read_text(encoding="utf-8").replace(*change, 1)
     (tmp_path / "blog.xml").write_bytes(text.encode("utf-8", "surrogateescape"))
-    assert message in refusal(read, tmp_path / "blog.xml")
+    said = refusal(read, tmp_path / "blog.xml")
+    assert message in said
+    assert said.isprintable()
 
 
 @pytest.mark.parametrize(

@@ -63,8 +63,9 @@ def twitter(folder, kinds) -> None:
         if kind.startswith("long"):
             notes.append({"noteTweet": {"createdAt": moment, "core": {"text": text}}})
         else:
-            full = text if kind == OWN else f"RT @bo: {text}" if number % 2 else "https://t.co/a"
-            tweets.append({"tweet": {"id_str": str(number), "created_at": moment, "full_text": full}})
+            full = text if kind in (OWN, "repeated") else f"RT @bo: {text}" if number % 2 else "https://t.co/a"
+            identity = "0" if kind == "repeated" else str(number)
+            tweets.append({"tweet": {"id_str": identity, "created_at": moment, "full_text": full}})
     (folder / "tweets.js").write_text(f"a = {json.dumps(tweets)}")
     (folder / "note-tweet.js").write_text(f"a = {json.dumps(notes)}")
 
@@ -149,7 +150,7 @@ READERS: dict[str, tuple[list[str], Callable[[Path, list[str]], None]]] = {
     "substack": (["draft", "without a page", "not in the list", NO_WORDS], substack),
     "telegram": (["notice", "attachment", NO_WORDS], telegram),
     "text_folder": (["draft", "several authors", "hidden file", "not a text file", NO_WORDS], text_folder),
-    "twitter": (["long text of no tweet or of several", NO_WORDS], twitter),
+    "twitter": (["long text of no tweet or of several", "repeated", NO_WORDS], twitter),
     "whatsapp": (["notice", "attachment", "by the program", "not a chat"], whatsapp),
     "wordpress": (["page", "draft", "attachment", "nav_menu_item", NO_WORDS], wordpress),
 }

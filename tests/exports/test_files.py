@@ -60,6 +60,15 @@ def test_a_zip_of_which_a_few_bytes_fill_memory_is_refused(tmp_path, packing) ->
             list(read(path, ReaderSettings()))
 
 
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_a_zip_with_a_file_twice_is_refused(tmp_path) -> None:
+    """Of the two only the last would be read, for both."""
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        for text in ("one", "two"):
+            archive.writestr("data/tweets.js", text)
+    assert "a.zip: holds data/tweets.js twice; unpack it" in refusal(Files, tmp_path / "a.zip")
+
+
 def test_a_size_that_lies_does_not_unpack_more(tmp_path) -> None:
     path = zipped(tmp_path / "a.zip", {"a.txt": b"0" * 50_000_000})
     content = bytearray(path.read_bytes())

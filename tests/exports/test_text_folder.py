@@ -189,7 +189,7 @@ def test_bad_folders_are_refused_in_one_line(tmp_path, files, message) -> None:
     assert message in refusal(read, write(tmp_path / "posts", **files), maximum_field_characters=100)
 
 
-def test_what_is_not_a_folder_or_cannot_be_read(tmp_path) -> None:
+def test_what_is_not_a_folder_or_cannot_be_read(tmp_path, capsys) -> None:
     (tmp_path / "posts.txt").write_text("x")
     for path in (tmp_path / "posts.txt", tmp_path / "none"):
         assert "is not a folder; give one that holds a folder of text files per author" in refusal(read, path)
@@ -199,7 +199,9 @@ def test_what_is_not_a_folder_or_cannot_be_read(tmp_path) -> None:
     (loop / "ann" / "again").symlink_to(loop)
     (loop / "ann" / "gone.txt").symlink_to(tmp_path / "nowhere")
     os.mkfifo(loop / "ann" / "pipe.txt")
+    capsys.readouterr()
     assert [post.text for post in read(loop)] == ["Text."]
+    assert "2 links lead to folders or to nothing and are not read; " in capsys.readouterr().err
 
 
 def test_documents_are_built_of_a_folder(tmp_path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -201,6 +202,18 @@ def test_what_needs_a_federation_in_one_place_is_refused(simulation, tmp_path, f
         opened = ("server", "open", tmp_path / "server", tmp_path / "config.yaml", "--method", method)
         assert line in refused(favor, *opened)
         assert not (tmp_path / "server").exists()
+
+
+def test_a_full_disk_leaves_no_empty_key(tmp_path) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, before[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            secret(tmp_path / "key")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert len(secret(tmp_path / "key")) == 32
+    assert (tmp_path / "key").stat().st_mode & 0o777 == 0o600
 
 
 def test_noise_comes_from_a_secret_of_the_coordinator(federation) -> None:

@@ -217,8 +217,8 @@ def suspicions(path: Path) -> Iterator[str]:
     """Yield a line where a table's last row ends without a line break or a quote: the file may have been cut there."""
     if path.suffix.lower() in SUFFIXES and path.is_file():
         with path.open("rb") as file:
-            file.seek(-min(2, path.stat().st_size), os.SEEK_END)
-            if not re.search(rb'[\r\n"]', file.read()):
+            file.seek(-min(4, path.stat().st_size), os.SEEK_END)
+            if not re.search(rb'[\r\n"]', file.read().replace(b"\0", b"")[-2:]):  # NUL: UTF-16 and UTF-32 have them
                 yield "its last row ends without a line break; if the file was cut there, fetch it again"
 
 

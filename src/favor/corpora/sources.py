@@ -33,8 +33,17 @@ def too_large(size: int, packed: int) -> bool:
 
 
 def open_zip(file: Path | BinaryIO, name: str) -> zipfile.ZipFile:
-    """Open a zip; ``name``: for messages. Raises ``UserError`` for bzip2 and LZMA, of which a few bytes fill memory."""
+    """Open a zip; ``name``: for messages.
+
+    Raises ``UserError`` for bzip2 and LZMA, of which a few bytes fill memory, and for a file that is there twice: only
+    the last one would be read.
+    """
     archive = zipfile.ZipFile(file)
+    names = archive.namelist()
+    if len({*names}) < len(names):
+        archive.close()
+        twice = next(each for each in names if names.count(each) > 1)
+        raise UserError(f"{name}: holds {printable(twice)} twice; unpack it, and pack every file once")
     if {member.compress_type for member in archive.infolist()} - {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
         archive.close()
         raise UserError(f"{name}: a zip packed as no service does (bzip2, LZMA, ...); unpack it, and give what it held")
@@ -147,8 +156,10 @@ def _codec(encoding: str) -> str:
 def utf_16(start: bytes) -> str | None:
     """Return which UTF-16 a text of these first bytes is, None where it is another encoding: half of its bytes are NUL.
 
-    With a byte-order mark it is "utf-16", which takes the mark off.
+    With a byte-order mark it is "utf-16", which takes the mark off; UTF-32 is told by its mark too.
     """
+    if start.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        return "utf-32"
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     first, second = start[::2].count(0), start[1::2].count(0)
@@ -158,7 +169,7 @@ def utf_16(start: bytes) -> str | None:
 def refuse_utf_16(start: bytes, encoding: str, name: str) -> None:
     """Refuse a text whose ``start`` is that of UTF-16 where ``encoding`` is another. Raises ``UserError``."""
     found = utf_16(start[:START])
-    if found and not known_encoding(encoding).startswith("utf-16"):
+    if found and not known_encoding(encoding).startswith(found[:6]):
         raise UserError(
             f"{name}: is {found}, not {encoding}; save it as UTF-8, or set 'encoding' of a corpus to {found}"
         )

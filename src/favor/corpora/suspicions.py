@@ -102,6 +102,7 @@ class Suspicions:
 
 
 def _plain(name: str) -> str:
-    visible = "".join(sign for sign in unicodedata.normalize("NFKC", name) if unicodedata.category(sign) != "Cf")
+    signs = unicodedata.normalize("NFKC", name)
+    visible = "".join(sign for sign in signs if sign.isspace() or unicodedata.category(sign) not in ("Cc", "Cf"))
     plain = _REDDIT.sub("", " ".join(visible.casefold().split()))
     return (plain.lstrip("0") or "0") if plain.isdecimal() else plain

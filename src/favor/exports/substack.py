@@ -23,7 +23,7 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
     """Yield the posts in the order of the list. Drafts, and what has no page, such as sound, are left out."""
     pages = {PurePosixPath(page).stem: page for page in files.find(r"posts/[^/]+\.html")}
     for name in files.find(r"posts\.csv"):
-        for row in csv.DictReader(io.StringIO(files.text(name), newline="")):
+        for row in _rows(files, name):
             identity = row.get("post_id") or ""
             page = pages.pop(identity, None)
             text, cuts = html_text(files.text(page)) if page else ("", ())
@@ -32,6 +32,15 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
             yield Item("", text, moment_of(row.get("post_date")), label, cuts=cuts, left_out=left_out)
     for page in pages.values():
         yield Item("", "", None, printable(page), left_out="not in the list")
+
+
+def _rows(files: Files, name: str) -> Iterator[dict[str, str | None]]:
+    """Yield the rows of the list by column. Raises ``UserError`` where a quote is left open or followed by text."""
+    rows = csv.DictReader(io.StringIO(files.text(name), newline=""), strict=True)
+    try:
+        yield from rows
+    except csv.Error as error:
+        raise files.broken(name, f"is broken off at line {rows.line_num + 1} ({error})") from None
 
 
 EXPORT = Export("an export of Substack, with posts.csv", matches, items)

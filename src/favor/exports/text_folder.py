@@ -115,8 +115,12 @@ def text_files(path: Path, settings: ReaderSettings) -> Iterator[TextFile]:
     """
     if not path.is_dir():
         raise UserError(f"{path}: is not a folder; give one that holds a folder of text files per author")
-    files = sorted((file.relative_to(path) for file in path.rglob("*") if file.is_file()), key=lambda each: each.parts)
-    files = [file for file in files if not any(part.startswith(".") for part in file.parts)]
+    found = sorted((each.relative_to(path) for each in path.rglob("*")), key=lambda each: each.parts)
+    found = [each for each in found if not any(part.startswith(".") for part in each.parts)]
+    files = [each for each in found if (path / each).is_file()]
+    if links := [each for each in found if (path / each).is_symlink() and not (path / each).is_file()]:
+        why = "links lead to folders or to nothing and are not read; put what they lead to in their place; the first is"
+        print(f"{path}: {len(links):,} {why} {printable(links[0].as_posix())}", file=sys.stderr)
     if any("data/js/tweets/" in file.as_posix() for file in files):
         raise UserError(
             f"{path}: is an archive of Twitter from before 2019 (data/js/tweets), which is not read; "
@@ -137,9 +141,9 @@ def text_files(path: Path, settings: ReaderSettings) -> Iterator[TextFile]:
         print(f"{path}: {left} {why}", file=sys.stderr)
     recoded = 0
     for place in texts:
-        found = text_file(path, place, settings)
-        recoded += not found.is_utf8
-        yield found
+        one = text_file(path, place, settings)
+        recoded += not one.is_utf8
+        yield one
     if recoded:
         said = f"{recoded:,} of {len(texts):,} files are not UTF-8 and are read as {settings.encoding}"
         print(f"{path}: {said}", file=sys.stderr)

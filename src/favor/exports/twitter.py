@@ -39,6 +39,7 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
             if isinstance(text, str):
                 long[_second(moment_of(row.get("createdAt")))].append(text)
     tweets = [(_moment(files, name, row), row) for name in files.find(_TWEETS) for row in _rows(files, name, "tweet")]
+    seen: set[str] = set()
     for moment, row in sorted(tweets, key=lambda tweet: tweet[0]):
         text = str(row.get("full_text") or row.get("text") or "")
         reply = bool(row.get("in_reply_to_screen_name") or row.get("in_reply_to_user_id"))
@@ -49,8 +50,11 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
             long[_second(moment)].remove(text)
         own, cuts = own_post(unescape(text), reply)
         people = tuple(str(each.get("name", "")) for each in objects(row.get("entities"), "user_mentions"))
-        label = f"tweet {row.get('id_str') or row.get('id')}"
-        yield Item(author, own, moment, label, names, chat="tweets", cuts=cuts, people=people)
+        identity = row.get("id_str") or row.get("id")
+        left_out = "repeated" if identity and str(identity) in seen else ""
+        seen.add(str(identity))
+        label = f"tweet {identity}"
+        yield Item(author, own, moment, label, names, chat="tweets", cuts=cuts, people=people, left_out=left_out)
     for second in (second for second, texts in long.items() for _ in texts):
         yield Item(author, "", second, "long tweet", names, left_out="long text of no tweet or of several")
 

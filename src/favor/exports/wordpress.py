@@ -35,7 +35,7 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
         try:
             blog = etree.fromstring(files.read(name).lstrip(), parser)
         except (etree.XMLSyntaxError, ValueError, LookupError) as error:
-            raise files.broken(name, f"cannot be read as XML ({getattr(error, 'msg', error)})") from None
+            raise files.broken(name, f"cannot be read as XML ({_reason(error)})") from None
         if blog.getroottree().docinfo.doctype:
             raise files.broken(name, "declares a document type, which WordPress does not and which may hide entities")
         names: dict[str, tuple[str, ...]] = {}
@@ -47,6 +47,12 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
             comments = [_fields(comment).get("comment_content", "") for comment in record.iter("{*}comment")]
             author = fields.get("creator", "")
             yield _post(fields, comments, author, names.get(author, ()))
+
+
+def _reason(error: Exception) -> str:
+    """Return what is wrong and where, in one line without the text that the parser quotes."""
+    message, *more = str(getattr(error, "msg", error)).splitlines()
+    return f"{message}, line {more[-1].rpartition(', line ')[2]}" if more else message
 
 
 def _fields(record: etree._Element) -> dict[str, str]:

@@ -107,7 +107,11 @@ def roles_of(columns: Mapping[str, Column], source: str, date_format: str | None
         raise UserError(f"{source}: has no row below the names of its columns; fetch the file again")
     found, guessed = {}, []
     texts = {name: column for name, column in columns.items() if column.words >= TEXT_WORDS * max(column.rows, 1)}
-    authors = {name: column for name, column in columns.items() if column.names_authors and name not in texts}
+    authors = {
+        name: column
+        for name, column in columns.items()
+        if column.names_authors and name not in texts and not all(day_of(value) != NONE for value in column.values)
+    }
     for role, candidates, sizes in (
         ("text", texts, {name: column.words for name, column in texts.items()}),
         ("author", authors, {name: len(column.values) for name, column in authors.items()}),

@@ -48,7 +48,7 @@ def run(
     try:
         sizes = sizes_of(source.authors, base.is_file(), str(source.path))
     except UserError as error:
-        raise UserError("; ".join([str(error), *_dropped(source)])) from None
+        raise UserError("; ".join([str(error), *filter(None, [_columns(source)]), *_dropped(source)])) from None
     with atomic_path(output) as written:
         written.write_text(configuration(source, sizes, name, output, base), encoding="utf-8")
         resolve(read_files([written]))
@@ -59,7 +59,7 @@ def run(
 
 def found(source: Source, sizes: Sizes) -> list[str]:
     """Return what was found, as lines."""
-    columns = ", ".join(f"{role} = {printable(name)}" for role, name in source.roles.columns.items())
+    columns = _columns(source)
     caution = (
         "too few authors to train a style encoder: FAVoR's target lies in MiniLM's space, which is of meaning; "
         "an encoder of style such as LUAR is better"
@@ -74,6 +74,11 @@ def found(source: Source, sizes: Sizes) -> list[str]:
         *([f"dates are not all read: {source.roles.undated}"] if source.roles.undated else []),
         *([] if sizes.asce_a else [caution]),
     ]
+
+
+def _columns(source: Source) -> str:
+    """Return which column was taken for what, "" where the data have none."""
+    return ", ".join(f"{role} = {printable(name)}" for role, name in source.roles.columns.items())
 
 
 def _dropped(source: Source) -> list[str]:
