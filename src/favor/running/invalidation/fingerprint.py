@@ -47,6 +47,7 @@ FOLLOWED_OTHERWISE = {
 }
 Node = tuple[str, str]  # a part, by module and name
 _WHOLE, _IMPORTED = "*", ""  # every part of a module, and what importing it runs
+_NOTHING = parts.Part()
 # Parts of equal text can use names for different parts. References are followed for so many steps.
 _STEPS = 3
 
@@ -132,7 +133,7 @@ class SourceCode:
 
     def _part(self, node: Node) -> parts.Part:
         module = self._module(node[0])
-        return module.parts.get(node[1], parts.Part()) if module else parts.Part()
+        return module.parts.get(node[1], _NOTHING) if module else _NOTHING
 
     @cache
     def _digest(self, node: Node, steps: int) -> str:
@@ -167,7 +168,7 @@ class SourceCode:
         imports = [target for bound in own.imports.values() for target in bound]
         imports += [target for bound in module.imports.values() for target in bound] if part == _IMPORTED else []
         for imported in {name, *(target[0] for target in imports), *map(".".join, imports)}:
-            yield from (("", ran) for ran in self._run_by_importing(imported))
+            yield from self._run_by_importing(imported)
         stars = {target[0] for each in (own, module) for target in each.imports.get("*", ())}
         for whole in own.loaded | stars:
             yield from ((_WHOLE, target) for target in self._resolved(whole, ()))
@@ -178,11 +179,11 @@ class SourceCode:
                 yield from ((".".join(path), found) for found in self._followed(target, path))
             yield from ((".".join(path), found) for found in self._looked_up(module, path))
 
-    def _run_by_importing(self, name: str) -> Iterator[Node]:
-        """Yield the parts that an import runs: importing a.b.c runs a and a.b too."""
-        for ancestor in accumulate(name.split("."), "{}.{}".format):
-            if self._module(ancestor) is not None:
-                yield ancestor, _IMPORTED
+    @cache
+    def _run_by_importing(self, name: str) -> list[tuple[str, Node]]:
+        """Return the parts that an import runs, which no name says: importing a.b.c runs a and a.b too."""
+        ancestors = accumulate(name.split("."), "{}.{}".format)
+        return [("", (each, _IMPORTED)) for each in ancestors if self._module(each) is not None]
 
     def _looked_up(self, module: parts.Module, path: parts.Name) -> Iterator[Node]:
         """Yield the parts that a dotted name means in a module: its own or those of an import; none for a builtin."""

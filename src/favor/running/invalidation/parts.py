@@ -6,6 +6,7 @@ messages and of errors that end a job, units and meanings of declared columns an
 
 import ast
 import hashlib
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -365,10 +366,11 @@ def modules_below(root: Path) -> dict[str, Module]:
 
 def code_looks(checkout: Path) -> str:
     """Return digits of paths, sizes and times of change of all files of the code."""
-    found = hashlib.sha256()
+    found = []
     for folder in ("src/favor", "workflow/scripts"):
-        for path in sorted((checkout / folder).rglob("*")):
-            if path.is_file() and path.parent.name != "__pycache__":
-                status = path.stat()
-                found.update(f"{path}\0{status.st_size} {status.st_mtime_ns}\n".encode())
-    return found.hexdigest()
+        for parent, _, names in os.walk(checkout / folder):  # a quarter of the time of Path.rglob, twice per job
+            for path in (os.path.join(parent, name) for name in names if not parent.endswith("__pycache__")):
+                if os.path.isfile(path):
+                    status = os.stat(path)
+                    found.append(f"{path}\0{status.st_size} {status.st_mtime_ns}\n")
+    return hashlib.sha256("".join(sorted(found)).encode()).hexdigest()

@@ -51,7 +51,8 @@ def complete_rule(workflow: Any, rule: Any, planner: Any, code: Callable[..., st
         rule.set_params(cfg=cfg)
     more = inputs.parameters(rule)
     if "code" not in named:
-        loaded = planner.loaded_by(stage)
-        more["code"] = code(stage) if loaded is None else lambda wildcards: code(stage, *loaded(wildcards))
+        loaded = planner.loaded_by(stage) or (lambda _: ())
+        # Asked for by a job: on a cluster each has a Snakemake of its own, which needs that of no other.
+        more["code"] = lambda wildcards: code(stage, *loaded(wildcards))
     workflow.params(*positional, **{**named, **more})(said)
     rule.set_params(**more)
