@@ -144,10 +144,14 @@ def for_snakemake(command, project) -> list[str] | None:
     _, *words = words_of(command, project)
     if words[:2] == ["-m", "snakemake"]:
         return words[2:]
-    if words[:2] == ["-m", "favor.cli"] and words[2] in ("check", "certify", "run") and "-n" in words:
-        with chdir(project.folder), pytest.MonkeyPatch.context() as patch:
+    if words[:2] == ["-m", "favor.cli"] and "-n" in words:
+        started = list[list[str]]()
+        with chdir(project.folder), pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
             patch.setattr(cli, "CHECKOUT", project.folder)
-            return cli.snakemake_command(cli.parser().parse_args(words[2:]))[3:]
+            patch.setattr(cli, "start", lambda snakemake: started.append(snakemake) or 0)
+            cli.run(cli.parser().parse_args(words[2:]))
+        assert started, f"{command}: {ended.value}"
+        return started[0][3:]
     return None
 
 
