@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from tests.once import made_once
 
 from favor.config.models import PROJECTIONS
 from favor.lm.base import BaseModel, load_base
+from favor.lm.gguf import dequantise
 from favor.lm.lora import state_shapes
 from favor.lm.settings import Lora, Optimisation, WeightedAlignment
 from favor.lm.stack import Component, LoraStack
@@ -122,6 +124,12 @@ def model_folder(tmp_path_factory) -> Path:
                 parameter.normal_(0, 0.1)
     model.save_pretrained(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def dequantised(tmp_path_factory, real_base) -> Path:
+    """The folder of the real base, whose file transformers reads once for all workers (20 processor seconds)."""
+    return made_once(tmp_path_factory, "dequantised", lambda folder: dequantise(real_base, folder))
 
 
 @pytest.fixture(scope="session")

@@ -111,11 +111,9 @@ def test_the_planner_reads_the_shape_that_transformers_reads(real_base) -> None:
 
 
 @pytest.fixture(scope="module")
-def real(tmp_path_factory, real_base) -> BaseModel:
+def real(dequantised) -> BaseModel:
     torch.set_num_threads(1)
-    folder = tmp_path_factory.mktemp("real") / "base"
-    dequantise(real_base, folder)
-    return load_base(str(folder), device="cpu")
+    return load_base(str(dequantised), device="cpu")
 
 
 @pytest.fixture(scope="module")
