@@ -16,7 +16,7 @@ def declared(path: Path, name: str) -> ast.expr | None:
 def declares(path: Path, name: str) -> bool:
     """Whether ``name`` is assigned or defined at the top level of the Python file. Broken syntax declares nothing."""
     try:
-        return name in _bound(path)
+        return name in path.read_text(encoding="utf-8") and name in _bound(path)
     except SyntaxError:
         return False
 
