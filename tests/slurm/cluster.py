@@ -85,13 +85,13 @@ def missing_programs() -> list[str]:
     return [name for name in (*DAEMONS, *CLIENTS) if shutil.which(name, path=_PATH) is None]
 
 
-def wait_until(condition, what, seconds=60.0) -> None:
-    """Return once ``condition`` holds. Raises ``TimeoutError`` naming ``what``."""
+def wait_until(condition, what, seconds=60.0, pause=0.1) -> None:
+    """Return once ``condition`` holds, asked every ``pause`` seconds. Raises ``TimeoutError`` naming ``what``."""
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
             raise TimeoutError(f"{what}: not within {seconds:.0f} s")
-        time.sleep(0.1)
+        time.sleep(pause)
 
 
 class Cluster:

@@ -22,8 +22,9 @@ ARGUMENTS = ("--configfile", "small.yaml")
 SMALL = "tests/data/slurm.yaml"
 # Files that print a wall time, where the configuration asks for one.
 WITH_TIMES = ("efficiency", "communication-by-method", "efficiency_communication", "report")
-# Stages whose jobs are what a cluster is for; the others run where Snakemake does.
-ON_CLUSTER = {"pretrain_base", "train_asce", "embed_sources", "train_shared", "train_personal", "generate", "aggregate"}
+# A stage for the CPU partition and three that ask for a GPU; the others run where Snakemake does. A job on the cluster
+# takes 15 processor seconds, mostly to start. Other stages' partitions are tested in tests/workflow/test_resources.py.
+ON_CLUSTER = {"pretrain_base", "train_shared", "train_personal", "generate"}
 SETTINGS = {
     "partition": "cpu",
     "gpu_partition": "gpu",
@@ -48,7 +49,8 @@ class SlurmProject:
         """Snakemake's arguments, with further settings of the section 'cluster'."""
         chosen = {"cluster": {**self.settings, **settings}}
         (self.folder / "cluster.yaml").write_text(yaml.safe_dump(chosen))
-        return [*self.targets, *ARGUMENTS, "cluster.yaml", "--latency-wait", "10"]
+        waits = ("--latency-wait", "10", "--slurm-init-seconds-before-status-checks", "1")
+        return [*self.targets, *ARGUMENTS, "cluster.yaml", *waits]
 
     def start(self, *arguments, **settings) -> subprocess.Popen[str]:
         """Start Snakemake with the Slurm profile; what it prints goes to run.log."""
@@ -95,7 +97,7 @@ class SlurmProject:
             inner = {step.split(".")[0] for step in steps if step.endswith(".0")}
             return [number for number, name in self.jobs("R").items() if name == rule and number in inner]
 
-        wait_until(working, f"a running job of {rule}", 300)
+        wait_until(working, f"a running job of {rule}", 300, pause=0.5)  # two squeues a look
         return working()[0]
 
 
@@ -171,3 +173,10 @@ def half_done(local_run, cluster, tmp_path) -> SlurmProject:
     project = SlurmProject(folder, cluster)
     project.targets = sorted(made_again)
     return project
+
+
+@pytest.fixture
+def untrained(half_done) -> SlurmProject:
+    """The same, where train_personal alone runs on the cluster."""
+    half_done.settings["local"].append("generate")
+    return half_done

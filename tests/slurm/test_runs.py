@@ -16,7 +16,7 @@ def test_a_whole_run_gives_the_results_of_one_machine(fresh, whole_run) -> None:
     assert {"pretrain_base", "train_shared", "train_personal", "generate"} <= counts.keys()
     for number, rule in fresh.jobs().items():
         job = fresh.cluster.job(number)
-        on_gpu = rule not in ("pretrain_base", "aggregate") and not job["Comment"].endswith("_stylometry")
+        on_gpu = rule != "pretrain_base"
         assert job["JobState"] == "COMPLETED"
         assert job["Account"] == "research"
         assert job["Partition"] == ("gpu" if on_gpu else "cpu")
@@ -57,46 +57,46 @@ def test_a_node_dies_with_its_job_and_another_job_exceeds_its_time(half_done, lo
     wait_until(lambda: half_done.cluster.node_states()[node] == "idle", "the node", 60)
 
 
-def test_the_controller_dies_and_comes_back(half_done, local_run) -> None:
-    run = half_done.start()
-    number = half_done.running("train_personal")
+def test_the_controller_dies_and_comes_back(untrained, local_run) -> None:
+    run = untrained.start()
+    number = untrained.running("train_personal")
     # A controller forgets a job that starts and ends around its death; this one outlives the outage.
-    half_done.cluster.hang(number)
+    untrained.cluster.hang(number)
     time.sleep(5)
-    half_done.cluster.kill_controller()
-    wait_until(lambda: "Slurm does not answer; its jobs stay watched" in half_done.output, "a failed query", 120)
+    untrained.cluster.kill_controller()
+    wait_until(lambda: "Slurm does not answer; its jobs stay watched" in untrained.output, "a failed query", 120)
     time.sleep(5)
-    half_done.cluster.start_controller()
-    half_done.cluster.wake(number)
-    half_done.finish(run)
-    same_results(half_done.folder, local_run)
-    assert half_done.counts() == {"train_personal": 1, "generate": 1}
-    assert half_done.cluster.job(number)["JobState"] == "COMPLETED"
+    untrained.cluster.start_controller()
+    untrained.cluster.wake(number)
+    untrained.finish(run)
+    same_results(untrained.folder, local_run)
+    assert untrained.counts() == {"train_personal": 1}
+    assert untrained.cluster.job(number)["JobState"] == "COMPLETED"
 
 
-def test_snakemake_is_killed_and_resumed_without_repeating_what_its_jobs_finish(half_done, local_run) -> None:
-    number = killed_while_training(half_done)
+def test_snakemake_is_killed_and_resumed_without_repeating_what_its_jobs_finish(untrained, local_run) -> None:
+    number = killed_while_training(untrained)
     # No second copy of the job starts, though the lock that was left is gone.
-    assert half_done.start().wait() != 0
-    assert f"Slurm jobs {number} of an earlier run still work in this folder" in half_done.output
-    assert "Traceback" not in half_done.output
-    half_done.cluster.wake(number)
-    half_done.finish(half_done.resume())
-    same_results(half_done.folder, local_run)
-    assert half_done.counts() == {"train_personal": 1, "generate": 1}
+    assert untrained.start().wait() != 0
+    assert f"Slurm jobs {number} of an earlier run still work in this folder" in untrained.output
+    assert "Traceback" not in untrained.output
+    untrained.cluster.wake(number)
+    untrained.finish(untrained.resume())
+    same_results(untrained.folder, local_run)
+    assert untrained.counts() == {"train_personal": 1}
     # The job recorded its parameters itself, so that a later change of them is not overlooked.
-    small = half_done.folder / "small.yaml"
+    small = untrained.folder / "small.yaml"
     small.write_text(small.read_text().replace("favor: {}", "favor: { private_epochs: 3 }"))
-    assert half_done.start("--dry-run", "--executor", "local").wait() == 0
-    assert planned_jobs(half_done.output)["train_personal"] == 1
+    assert untrained.start("--dry-run", "--executor", "local").wait() == 0
+    assert planned_jobs(untrained.output)["train_personal"] == 1
 
 
-def test_snakemake_is_killed_and_its_jobs_are_cancelled(half_done, local_run) -> None:
-    number = killed_while_training(half_done)
-    half_done.finish(half_done.resume("--cancel"))
-    same_results(half_done.folder, local_run)
-    assert half_done.cluster.job(number)["JobState"] == "CANCELLED"
-    assert half_done.counts() == {"train_personal": 2, "generate": 1}
+def test_snakemake_is_killed_and_its_jobs_are_cancelled(untrained, local_run) -> None:
+    number = killed_while_training(untrained)
+    untrained.finish(untrained.resume("--cancel"))
+    same_results(untrained.folder, local_run)
+    assert untrained.cluster.job(number)["JobState"] == "CANCELLED"
+    assert untrained.counts() == {"train_personal": 2}
 
 
 def killed_while_training(project) -> str:
