@@ -175,6 +175,19 @@ def test_the_figure_draws_every_metric_and_says_what_is_missing(scores, tmp_path
         draw_sweep(scores, POINTS, {"mauve": "MAUVE"}, SPACES, Methods(["favor"]), tmp_path / "none.svg")
 
 
+def test_the_figure_says_which_means_lack_seeds(scores, tmp_path) -> None:
+    lacks = scores["method"].eq("ditto") & scores["seed"].eq(2)
+    shown, paths = Methods(["favor", "ditto"]), (tmp_path / "a.svg", tmp_path / "a.csv")
+    for points, said in ((["Strong"], "1 mean lacks seeds"), (["Strong", "even"], "2 means lack seeds")):
+        own = scores.assign(value=scores["value"].mask(lacks & scores["point"].isin(points)))
+        draw_sweep(own, POINTS, {"generated_auc": "AUC"}, SPACES, shown, *paths, axis="Allocation")
+        drawn = paths[0].read_text(encoding="utf-8")
+        assert "Ditto at Strong: mean over 1 of 2 seeds." in drawn.split("</dc:title>")[0]
+        assert f">{said}<" in drawn
+        data = pd.read_csv(paths[1]).set_index(["method", "point"])
+        assert data.loc[("ditto", "Strong"), ["mean", "seeds", "of_seeds"]].tolist() == [0.55, 1, 2]
+
+
 def test_the_figure_takes_every_point_in_its_own_space(scores, tmp_path) -> None:
     """Draws of other authors have encoders of their own; the first one's has no score at the others."""
     other = scores["point"].eq("Strong") & scores["encoder"].ne("")

@@ -40,6 +40,8 @@ def draw_sweep(
     are the 95 % intervals that were scored with its metric; of a metric without any, the standard deviation over seeds.
 
     Metrics with a space of their own are taken in that of the point's style encoder (``style_encoders``, by label).
+    A panel says how many of its means lack seeds, and the SVG's title which.
+
     Points stand at their values where all have one, evenly spaced otherwise. Lines join them if they are ``ordered``.
     Where every point has a ``series`` and a ``value``, a panel is of one method and metric, and a line of a series.
     Raises ``UserError`` for a metric that was not scored.
@@ -91,9 +93,12 @@ def draw_sweep(
                 )
             drawn.append(summary.assign(metric=metric))
             said += _finding(label, own[own["method"].isin(shown)])
+            fewer = _fewer_seeds(summary, methods)
+            said += fewer and [f"{label}: {', '.join(fewer)}."]
+            lack = f"{len(fewer)} {'mean lacks' if len(fewer) == 1 else 'means lack'} seeds" if fewer else ""
             turned = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"} if crowded else {}
             panel.set_xticks(places, [label.replace(" (", "\n(") for label in labels], **turned)
-            panel.set(ylabel=label, xlabel=axis)
+            panel.set(ylabel=label, xlabel="\n".join(filter(None, (axis, lack))))
             panel.margins(x=0.08)
             panel.grid(axis="y")
         for panel in axes[len(metrics) :]:
@@ -108,13 +113,24 @@ def draw_sweep(
 def _summary(scores: pd.DataFrame, variant: str) -> pd.DataFrame:
     """Return method, point, mean and std over seeds of a metric's ``variant``, and low and high, its interval's ends.
 
-    ``scores``: of one metric, with the variants that hold its ends. NaN where it has none.
+    Also ``seeds``, how many have a value, and ``of_seeds``, how many were scored. ``scores``: of one metric, with the
+    variants that hold its ends. NaN where it has none.
     """
     start = f"{variant}_" if variant else ""
-    found = scores[scores["variant"] == variant].groupby(["method", "point"])["value"].agg(["mean", "std"])
+    values = scores[scores["variant"] == variant].groupby(["method", "point"])["value"]
+    found = values.agg(["mean", "std", "count", "size"]).rename(columns={"count": "seeds", "size": "of_seeds"})
     for end in ("low", "high"):
         found[end] = scores[scores["variant"] == start + end].groupby(["method", "point"])["value"].mean()
     return found.reset_index()
+
+
+def _fewer_seeds(summary: pd.DataFrame, methods: Methods) -> list[str]:
+    """Return "FedAvg at Strong: mean over 1 of 2 seeds" of every mean that lacks seeds."""
+    lacking = summary[(summary["seeds"] > 0) & (summary["seeds"] < summary["of_seeds"])]
+    return [
+        f"{methods.name(row.method)} at {row.point}: mean over {row.seeds} of {row.of_seeds} seeds"
+        for row in lacking.itertuples()
+    ]
 
 
 def _bars(values: pd.DataFrame, intervals: bool) -> np.ndarray:
