@@ -118,6 +118,17 @@ def test_profiles_are_of_text_that_was_not_trained_on() -> None:
     assert of(scored(), "profile_trained", "")["source"] == 0.0
 
 
+def test_whole_posts_keep_their_last_mark() -> None:
+    inputs = voices()
+    profiles = make_profiles(inputs, 10_000, 200, seed=1)
+    posts = dict(zip(inputs.client_texts["document_id"], inputs.client_texts["text"], strict=True))
+    assert not all(text[-1].isalpha() for text in posts.values())
+    for documents, texts in zip(profiles.documents, profiles.texts, strict=True):
+        whole = [text == posts[document] for document, text in zip(documents, texts, strict=True)]
+        assert all(whole[:-1])
+        assert len(whole) > 2
+
+
 def test_text_trained_on_fills_up_and_is_said() -> None:
     inputs = replace(copied_voices(), _cache={})
     profiles = make_profiles(inputs, 400, 200, seed=1)

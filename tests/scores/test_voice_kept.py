@@ -198,6 +198,12 @@ def test_writing_like_the_mean_costs_the_distant_authors_most(inputs_maker) -> N
     assert by_method(scores, "loss_with_distance")["m"] == 0.0
 
 
+@pytest.mark.filterwarnings("error")
+def test_one_author_loses_no_more_than_others(inputs_maker) -> None:
+    inputs = inputs_maker(train={"a": [0, 0]}, gold={"a": [0]}, generated={"a": [40]})
+    assert voice_kept.unequal_losses(inputs, "e")["m"].isna().all()
+
+
 def test_half_of_every_voice_is_no_more_lost_by_the_distant(inputs_maker) -> None:
     """One of two outputs is in the author's own voice, the other the mean's: everyone keeps the same share.
 

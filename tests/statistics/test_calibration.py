@@ -15,6 +15,14 @@ def test_ratios_of_gaussian_scores() -> None:
     assert found == pytest.approx(np.array([[-2.0, 0.0], [2.0, 4.0]]) / np.log(10), abs=0.06)
 
 
+def test_ratios_are_those_of_the_minimum() -> None:
+    # With equal priors, the intercept's derivative is 0 where both kinds miss as much on average.
+    generator = numpy_generator(2, "calibration")
+    scores, positive = np.concatenate([generator.normal(1, 1, 40), generator.normal(-1, 2, 360)]), np.arange(400) < 40
+    own = 1 / (1 + 10.0 ** -Calibration(scores, positive).ratios(scores))
+    assert (1 - own[positive]).mean() == pytest.approx(own[~positive].mean(), abs=1e-8)
+
+
 def test_cost_by_hand() -> None:
     positive = np.array([True, False, False])
     assert ratio_cost(np.zeros(3), positive) == pytest.approx(1.0)

@@ -182,7 +182,7 @@ def test_the_figure_says_which_means_lack_seeds(scores, tmp_path) -> None:
         own = scores.assign(value=scores["value"].mask(lacks & scores["point"].isin(points)))
         draw_sweep(own, POINTS, {"generated_auc": "AUC"}, SPACES, shown, *paths, axis="Allocation")
         drawn = paths[0].read_text(encoding="utf-8")
-        assert "Ditto at Strong: mean over 1 of 2 seeds." in drawn.split("</dc:title>")[0]
+        assert "Ditto at Strong: mean over 1 of 2 seeds" in drawn.split("</dc:title>")[0]
         assert f">{said}<" in drawn
         data = pd.read_csv(paths[1]).set_index(["method", "point"])
         assert data.loc[("ditto", "Strong"), ["mean", "seeds", "of_seeds"]].tolist() == [0.55, 1, 2]

@@ -128,8 +128,8 @@ def _fewer_seeds(summary: pd.DataFrame, methods: Methods) -> list[str]:
     """Return "FedAvg at Strong: mean over 1 of 2 seeds" of every mean that lacks seeds."""
     lacking = summary[(summary["seeds"] > 0) & (summary["seeds"] < summary["of_seeds"])]
     return [
-        f"{methods.name(row.method)} at {row.point}: mean over {row.seeds} of {row.of_seeds} seeds"
-        for row in lacking.itertuples()
+        f"{methods.name(row['method'])} at {row['point']}: mean over {row['seeds']} of {row['of_seeds']} seeds"
+        for row in lacking.to_dict("records")
     ]
 
 

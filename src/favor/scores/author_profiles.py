@@ -56,7 +56,9 @@ def make_profiles(inputs: ScoreInputs, most_words: int, minimum_words: int, seed
         if not taken.sum():
             raise UserError(f"author profiles: {client} has no text beside the posts of its prompts; leave it out")
         documents.append(own["document_id"].tolist())
-        texts.append([kind.cut(text, int(part)) for text, part in zip(own["text"], taken, strict=True)])
+        parts = zip(own["text"], own["size"], taken, strict=True)
+        # Behind the last word of a whole post stands its last mark.
+        texts.append([text if part == whole else kind.cut(text, int(part)) for text, whole, part in parts])
         words.append(int(taken.sum()))
         trained.append(int(taken[~own["fresh"]].sum()))
     return Profiles(documents, texts, np.array(words), np.array(trained))

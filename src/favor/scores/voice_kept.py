@@ -216,7 +216,8 @@ def unequal_losses(inputs: ScoreInputs, encoder: str) -> pd.DataFrame:
         index = np.concatenate([inputs.places(run.survivors["client"]) for run in own])
         similarity = np.concatenate([inputs.vectors(encoder, run) for run in own]) @ prototype.T
         means, _ = author_means(similarity, index, number)  # of an author's outputs (rows) to each prototype
-        towards = means - (means.sum(axis=1, keepdims=True) - means) / (number - 1)
+        others_sum = means.sum(axis=1, keepdims=True) - means
+        towards = means - (others_sum / (number - 1) if number > 1 else np.nan)
         written = np.isfinite(towards).all(axis=1)
         rest = np.nansum(towards, axis=0) - np.nan_to_num(np.diag(towards))
         others = rest / np.maximum(written.sum() - written, 1)

@@ -15,7 +15,7 @@ class Calibration:
         """Fit on ``scores`` [n] of pairs that are ``positive`` [n] or not; both kinds must be there."""
         self._mean, deviation = float(scores.mean()), float(scores.std())
         self._scale = deviation if deviation > 0 else 1.0
-        self._model = LogisticRegression(class_weight="balanced").fit(self._standardised(scores), positive)
+        self._model = LogisticRegression(class_weight="balanced", tol=1e-9).fit(self._standardised(scores), positive)
 
     def ratios(self, scores: np.ndarray) -> np.ndarray:
         """Return the log10 ratios of ``scores``, of any shape."""
