@@ -103,7 +103,7 @@ def test_the_scores_read_both_experiments(plan) -> None:
         ("micro.evaluation.likelihood", None, "evaluation.likelihood"),
         ("micro.studies.poisoning.beside", "hones", "did you mean 'honest'"),
         ("honest.lora", {"rank": 3}, "'lora' differs from that of 'honest'"),
-        ("honest.federation.rounds", 1, "'federation' differs"),
+        ("honest.federation.rounds", 1, "'federation.rounds' differs from that of 'honest'"),
         ("honest.seeds", [2], "'honest' has no seed 1"),
         ("honest.methods", {"fedavg": {}}, "'honest' has no row 'ditto' with these settings"),
         ("micro.studies.poisoning", None, "studies.poisoning.*its tables compare with an experiment without attack"),

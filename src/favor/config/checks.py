@@ -17,7 +17,6 @@ from favor.config.protocol import apply_protocol
 from favor.encoders.settings import EMBEDDED_MINILM, Encoder
 from favor.federation.poisoning import attacker_count
 from favor.federation.schedule import client_names
-from favor.federation.settings import Federation
 from favor.foundation.declarations import declared_value
 from favor.foundation.registry import ENCODER_KINDS, FIGURES, METHODS, ROBUST_RULES, TABLES
 from favor.foundation.section import check_known, refuse, set_keys
@@ -31,6 +30,37 @@ MOST_CLIENTS_PER_JOB = 32
 MOST_CLIENTS_GENERATED = 1000  # some minutes of a GPU
 ENCODER_ROLES = {"style", "independent", "semantic"}
 RESERVED_EXPERIMENTS = {"corpora", "models", "encoders", "assistants", "figures", "logs", "benchmarks", "sweeps"}
+# Values beside null with which a key excludes nothing.
+UNSET = {"weighting": "uniform", "upload_bits": 32, "aggregation": "uploads", "withdrawn": []}
+# Which keys of ``federation`` are refused, beside which others, and why.
+EXCLUDED = {
+    "weighting": {
+        "privacy": "'privacy' weights all uploads alike; set it to uniform",
+        "robust": "'robust' counts every upload once, whatever it says of its words; set uniform",
+    },
+    "upload_bits": {
+        "privacy": "rounding makes a clipped upload longer than the clip of 'privacy'; set 32, or drop privacy",
+        "aggregation": "every upload has steps of its own, so that whole numbers have no sum; set 32, or drop sum_only",
+        "attack": "attackers send a multiple of an update, which whole numbers do not hold; set 32, or drop attack",
+        "studies.privacy": "the audit of 'studies.privacy' reads uploads of 32 bits; set 32, or drop the audit",
+    },
+    "ranks": {
+        "privacy": "the server fills up uploads with what no 'privacy' clipped; set null, or drop privacy",
+        "aggregation": "uploads of several shapes have no sum; set null, or drop sum_only",
+        "robust": "a robust rule compares uploads number by number, which needs one rank; set null, or drop robust",
+        "studies.privacy": "the audit of 'studies.privacy' reads uploads of one rank; set null, or drop the audit",
+    },
+    "robust": {
+        "aggregation": "a robust rule reads every upload, which 'aggregation: sum_only' denies it; drop one",
+        "privacy": "the noise of 'privacy' covers a mean of clipped uploads and no other rule; drop one",
+        "studies.privacy": "the attacks of 'studies.privacy' know of a server's mean alone; drop one",
+    },
+    "attack": {
+        "privacy": "clients clip for 'privacy', and attackers would not; use 'robust: { rule: norm_bound }' instead",
+        "withdrawn": "a client that withdraws may be the target of an attack; drop 'withdrawn' or the attack",
+        "studies.privacy": "the audit of 'studies.privacy' is of honest clients; drop one",
+    },
+}
 
 
 def complete_and_check(config: Configuration) -> None:
@@ -54,25 +84,21 @@ def complete_and_check(config: Configuration) -> None:
         _check_experiment(f"experiments.{name}", experiment, config)
         study_checks.check_made_elsewhere(f"experiments.{name}", experiment, config)
         study_checks.check_transfer(f"experiments.{name}", experiment, config.encoders)
-        for client in experiment.withdrawn:
-            names = client_names(experiment.clients, experiment.skip_clients)
-            check_known(client, names, f"experiments.{name}.withdrawn")
+        names = client_names(experiment.clients, experiment.skip_clients)
+        check_known(experiment.withdrawn, names, f"experiments.{name}.withdrawn")
     for name, experiment in config.experiments.items():
         _check_cold_start(f"experiments.{name}.cold_start", experiment, config.experiments)
     for name, sweep in config.sweeps.items():
-        for point in sweep.points:
-            check_known(point.experiment, config.experiments, f"sweeps.{name}.points")
+        check_known((point.experiment for point in sweep.points), config.experiments, f"sweeps.{name}.points")
         sweep.check(f"sweeps.{name}")
-        for label in sweep.tables:
-            check_known(label, TABLES.names(), f"sweeps.{name}.tables")
+        check_known(sweep.tables, TABLES.names(), f"sweeps.{name}.tables")
         if sweep.choose_by is not None:
             points = dict.fromkeys(point.experiment for point in sweep.points)
             study_checks.check_choice(
                 f"sweeps.{name}.choose_by", {point: config.experiments[point] for point in points}
             )
     rows = {row for experiment in config.experiments.values() for row in experiment.methods}
-    for row in config.report.unranked:
-        check_known(row, rows, "report.unranked")
+    check_known(config.report.unranked, rows, "report.unranked")
     for name in config.experiments:
         study_checks.check_outputs_of(name, config.experiments)
         study_checks.check_leaving(name, config.experiments)
@@ -131,8 +157,7 @@ def _complete_corpora(config: Configuration) -> None:
             transfers = [(each.base_model, each.evaluation.transfer) for each in experiments]
             users += [model for model, transfer in transfers if transfer is not None and transfer.corpus == name]
             set_keys(corpus, tokenizer=users[0] if users else None)
-        if corpus.tokenizer is not None:
-            check_known(corpus.tokenizer, config.base_models, f"corpora.{name}.tokenizer")
+        check_known(corpus.tokenizer, config.base_models, f"corpora.{name}.tokenizer")
 
 
 def _check_pretraining(where: str, model: LanguageModel, config: Configuration) -> None:
@@ -223,10 +248,9 @@ def _absent(experiment: Experiment, config: Configuration) -> int:
 
 
 def _check_experiment(where: str, experiment: Experiment, config: Configuration) -> None:
-    evaluation, federation = experiment.evaluation, experiment.federation
+    evaluation = experiment.evaluation
     check_known(experiment.style_encoder, config.encoders, f"{where}.style_encoder")
-    for encoder in evaluation.encoders:
-        check_known(encoder, config.encoders, f"{where}.evaluation.encoders")
+    check_known(evaluation.encoders, config.encoders, f"{where}.evaluation.encoders")
     check_known(evaluation.semantic_encoder, config.encoders, f"{where}.evaluation.semantic_encoder")
     roster, skipped = config.corpora[experiment.corpus].roles.clients, experiment.skip_clients
     if skipped + experiment.clients > roster:
@@ -240,21 +264,7 @@ def _check_experiment(where: str, experiment: Experiment, config: Configuration)
         refuse(f"{where}.withdrawn", f"{experiment.remaining_clients} clients remain, but at least 2 must; shorten it")
     if experiment.allocation.reference_texts and experiment.allocation.shots is None:
         refuse(f"{where}.allocation.reference_texts", "works only with 'allocation.shots'; set that too")
-    if federation.clients_per_round > experiment.clients:
-        refuse(
-            f"{where}.federation.clients_per_round",
-            f"{federation.clients_per_round} clients per round, but only {experiment.clients} clients; lower it",
-        )
-    if federation.privacy is not None:
-        _check_privacy(f"{where}.federation", federation, experiment.clients)
-    if federation.upload_bits != 32:
-        _check_upload_bits(f"{where}.federation.upload_bits", experiment)
-    if federation.ranks is not None:
-        _check_ranks(f"{where}.federation.ranks", experiment)
-    if federation.robust is not None:
-        _check_robust(f"{where}.federation", experiment)
-    if federation.attack is not None:
-        _check_attack(f"{where}.federation.attack", experiment)
+    _check_federation(f"{where}.federation", experiment)
     model = config.base_models[experiment.base_model]
     context = model.known_context()
     if context is not None:
@@ -274,16 +284,12 @@ def _check_experiment(where: str, experiment: Experiment, config: Configuration)
     if experiment.studies.privacy is not None:
         absent = _absent(experiment, config)
         experiment.studies.privacy.check(f"{where}.studies.privacy", list(experiment.methods), absent)
-    for label in experiment.tables:
-        check_known(label, TABLES.names(), f"{where}.tables")
-    for figure in experiment.figures:
-        check_known(figure, ["all", *FIGURES.names()], f"{where}.figures")
-    if experiment.prompting.model is not None:
-        check_known(experiment.prompting.model, config.base_models, f"{where}.prompting.model")
+    check_known(experiment.tables, TABLES.names(), f"{where}.tables")
+    check_known(experiment.figures, ["all", *FIGURES.names()], f"{where}.figures")
+    check_known(experiment.prompting.model, config.base_models, f"{where}.prompting.model")
     if evaluation.transfer is not None:
         check_known(evaluation.transfer.corpus, config.corpora, f"{where}.evaluation.transfer.corpus")
-    if evaluation.assistant is not None:
-        check_known(evaluation.assistant, config.assistants, f"{where}.evaluation.assistant")
+    check_known(evaluation.assistant, config.assistants, f"{where}.evaluation.assistant")
     _check_bertscore(f"{where}.evaluation.bertscore.layer", evaluation.bertscore)
     _check_scores(f"{where}.evaluation.scores", evaluation, experiment.style_encoder)
     if experiment.studies.human_2afc is not None:
@@ -291,80 +297,45 @@ def _check_experiment(where: str, experiment: Experiment, config: Configuration)
         experiment.studies.human_2afc.check(f"{where}.studies.human_2afc", list(experiment.methods), most)
 
 
-def _check_privacy(where: str, federation: Federation, clients: int) -> None:
-    assert federation.privacy is not None
-    if federation.weighting != "uniform":
-        refuse(f"{where}.weighting", "'privacy' weights all uploads alike; set it to uniform")
-    delta = federation.privacy.delta
-    if delta is not None and delta >= 1 / clients:
+def _check_federation(where: str, experiment: Experiment) -> None:
+    """Check the rounds, and what does not go together. Raises ``UserError`` that names the key."""
+    federation, clients = experiment.federation, experiment.clients
+    privacy, ranks, robust, attack = federation.privacy, federation.ranks, federation.robust, federation.attack
+    if federation.clients_per_round > clients:
+        refuse(
+            f"{where}.clients_per_round",
+            f"{federation.clients_per_round} clients per round, but only {clients} clients; lower it",
+        )
+    if privacy is not None and privacy.delta is not None and privacy.delta >= 1 / clients:
         refuse(
             f"{where}.privacy.delta",
-            f"{delta:g} would allow publishing one of {clients} authors whole; set it below 1/{clients}",
+            f"{privacy.delta:g} would allow publishing one of {clients} authors whole; set it below 1/{clients}",
         )
-
-
-def _check_robust(where: str, experiment: Experiment) -> None:
-    federation = experiment.federation
-    assert federation.robust is not None
-    check_known(federation.robust.rule, ROBUST_RULES.names(), f"{where}.robust.rule")
-    if federation.robust.rule == "norm_bound" and federation.robust.norm is None:
-        refuse(f"{where}.robust.norm", "'norm_bound' scales longer uploads down to it; set it")
-    if federation.aggregation == "sum_only":
-        refuse(f"{where}.robust", "a robust rule reads every upload, which 'aggregation: sum_only' denies it; drop one")
-    if federation.privacy is not None:
-        refuse(f"{where}.robust", "the noise of 'privacy' covers a mean of clipped uploads and no other rule; drop one")
-    if federation.weighting != "uniform":
-        refuse(f"{where}.weighting", "'robust' counts every upload once, whatever it says of its words; set uniform")
-    if experiment.studies.privacy is not None:
-        refuse(f"{where}.robust", "the attacks of 'studies.privacy' know of a server's mean alone; drop one")
-
-
-def _check_upload_bits(where: str, experiment: Experiment) -> None:
-    federation = experiment.federation
-    if federation.privacy is not None:
-        refuse(where, "rounding makes a clipped upload longer than the clip of 'privacy'; set 32, or drop privacy")
-    if federation.aggregation == "sum_only":
-        refuse(where, "every upload has steps of its own, so that whole numbers have no sum; set 32, or drop sum_only")
-    if federation.attack is not None:
-        refuse(where, "attackers send a multiple of an update, which whole numbers do not hold; set 32, or drop attack")
-    if experiment.studies.privacy is not None:
-        refuse(where, "the audit of 'studies.privacy' reads uploads of 32 bits; set 32, or drop the audit")
-
-
-def _check_ranks(where: str, experiment: Experiment) -> None:
-    federation = experiment.federation
-    assert federation.ranks is not None
-    largest, rank = max(federation.ranks), experiment.lora.rank
-    if largest != rank:
-        refuse(where, f"the largest is {largest}, and the server's adapter has 'lora.rank: {rank}'; make them equal")
-    if federation.privacy is not None:
-        refuse(where, "the server fills up uploads with what no 'privacy' clipped; set null, or drop privacy")
-    if federation.aggregation == "sum_only":
-        refuse(where, "uploads of several shapes have no sum; set null, or drop sum_only")
-    if federation.robust is not None:
-        refuse(where, "a robust rule compares uploads number by number, which needs one rank; set null, or drop robust")
-    if experiment.studies.privacy is not None:
-        refuse(where, "the audit of 'studies.privacy' reads uploads of one rank; set null, or drop the audit")
-
-
-def _check_attack(where: str, experiment: Experiment) -> None:
-    attack = experiment.federation.attack
-    assert attack is not None
-    count = attacker_count(experiment.clients, attack.share)
-    least = 3 if attack.kind == "hijack" else 2  # two to measure, and the target
-    if count > experiment.clients - least:
+    rank = experiment.lora.rank
+    if ranks is not None and max(ranks) != rank:
         refuse(
-            f"{where}.share",
-            f"{count} of {experiment.clients} clients would attack, but {least} honest ones must be left; lower it",
+            f"{where}.ranks",
+            f"the largest is {max(ranks)}, and the server's adapter has 'lora.rank: {rank}'; make them equal",
         )
-    if attack.kind == "scale" and attack.factor == 1:
-        refuse(f"{where}.factor", "1 leaves the upload as it is; set a larger factor, or a smaller one")
-    if experiment.federation.privacy is not None:
-        refuse(where, "clients clip for 'privacy', and attackers would not; use 'robust: { rule: norm_bound }' instead")
-    if experiment.withdrawn:
-        refuse(where, "a client that withdraws may be the target of an attack; drop 'withdrawn' or the attack")
-    if experiment.studies.privacy is not None:
-        refuse(where, "the audit of 'studies.privacy' is of honest clients; drop one")
+    if robust is not None:
+        check_known(robust.rule, ROBUST_RULES.names(), f"{where}.robust.rule")
+        if robust.rule == "norm_bound" and robust.norm is None:
+            refuse(f"{where}.robust.norm", "'norm_bound' scales longer uploads down to it; set it")
+    if attack is not None:
+        count = attacker_count(clients, attack.share)
+        least = 3 if attack.kind == "hijack" else 2  # two to measure, and the target
+        if count > clients - least:
+            refuse(
+                f"{where}.attack.share",
+                f"{count} of {clients} clients would attack, but {least} honest ones must be left; lower it",
+            )
+        if attack.kind == "scale" and attack.factor == 1:
+            refuse(f"{where}.attack.factor", "1 leaves the upload as it is; set a larger factor, or a smaller one")
+    values = {**vars(federation), "withdrawn": experiment.withdrawn, "studies.privacy": experiment.studies.privacy}
+    for key, others in EXCLUDED.items():
+        for other, reason in others.items():
+            if all(values[each] not in (None, UNSET.get(each)) for each in (key, other)):
+                refuse(f"{where}.{key}", reason)
 
 
 def _check_bertscore(where: str, bertscore: BertScore) -> None:
@@ -380,8 +351,7 @@ def _check_bertscore(where: str, bertscore: BertScore) -> None:
 def _check_scores(where: str, evaluation: Evaluation, style_encoder: str) -> None:
     spaces = {style_encoder, evaluation.semantic_encoder, *evaluation.encoders}
     for family in Scores.model_fields:
-        for encoder in getattr(getattr(evaluation.scores, family), "encoders", None) or ():
-            check_known(encoder, spaces, f"{where}.{family}.encoders")
+        check_known(getattr(getattr(evaluation.scores, family), "encoders", None), spaces, f"{where}.{family}.encoders")
     # MAUVE depends on its features: one space stands for the text, as one does for the semantic similarity.
     if "encoders" not in evaluation.scores.mauve.model_fields_set:
         set_keys(evaluation.scores.mauve, encoders=[evaluation.semantic_encoder])

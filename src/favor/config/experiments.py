@@ -148,8 +148,7 @@ class Experiment(Task, Withdrawals, Clients, Section):
         own = self.methods[row].get("generation", {})
         if not isinstance(own, dict):
             refuse(where, f"expected a mapping such as {{ temperature: 0.8 }}, found {own!r}")
-        for name in own:
-            check_known(name, ROW_GENERATION, where)
+        check_known(own, ROW_GENERATION, where)
         try:
             return Generation.model_validate({**self.generation.model_dump(), **own})
         except ValidationError as error:
@@ -214,5 +213,4 @@ class Experiment(Task, Withdrawals, Clients, Section):
 
     def check_projections(self, where: str) -> None:
         """Check adapted projections against a model pretrained here. Raises ``UserError`` that names the key."""
-        for module in self.lora.target_modules or ():
-            check_known(module, PROJECTIONS, f"{where}.lora.target_modules")
+        check_known(self.lora.target_modules, PROJECTIONS, f"{where}.lora.target_modules")

@@ -1,14 +1,16 @@
 """Cross-checks of several experiments: outputs of another, a corpus drawn again, prompting rows, points of a sweep."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from operator import attrgetter
 from pathlib import Path
 
 from favor.config.configuration import Configuration
 from favor.config.experiments import Experiment
 from favor.corpora.settings import Corpus
 from favor.encoders.settings import Assistant, Encoder, StyleTraining, StylometryFitting
+from favor.federation.settings import Federation
 from favor.foundation.names import nearest
-from favor.foundation.section import check_known, refuse
+from favor.foundation.section import Section, check_known, refuse
 from favor.lm.settings import Pretraining
 
 TRANSFER_TABLE = "asce-scale-transfer"
@@ -18,6 +20,11 @@ _BESIDE = {"extends", "outputs_of", "title", "seeds", "methods", "prompting"}
 _BESIDE |= {"evaluation", "studies", "tables", "figures", "tuned"}
 # What an output depends on, the experiment's own keys before those of its bases.
 _MAKING = [key for key in {**Experiment.__annotations__, **Experiment.model_fields} if key not in _BESIDE]
+# What validation losses depend on, apart from how the adapters were trained.
+_VALIDATING = (
+    *("corpus", "base_model", "clients", "skip_clients", "withdrawn", "seeds", "prompts.prefix_tokens"),
+    *("training.max_length", "training.pieces", "training.supervised", "training.validation.texts_per_client"),
+)
 
 
 def check_outputs_of(name: str, experiments: Mapping[str, Experiment]) -> None:
@@ -39,19 +46,17 @@ def check_outputs_of(name: str, experiments: Mapping[str, Experiment]) -> None:
     shared = [row for row in experiment.methods if row in other.methods]
     if not shared:
         refuse(where, f"no row is also one of '{archive}'; remove the key or add such a row")
-    differing = [key for key in _MAKING if getattr(experiment, key) != getattr(other, key)]
-    if differing:
+    if key := _differing(_MAKING, experiment, other):
         refuse(
             where,
-            f"'{differing[0]}' differs from that of '{archive}', whose outputs were made otherwise; "
-            f"leave it as it is there (extends: {archive})",
+            f"'{key}' differs from that of '{archive}', whose outputs were made otherwise; leave it as it is there "
+            f"(extends: {archive})",
         )
     absent = [seed for seed in experiment.seeds if seed not in other.seeds]
     if absent:
         refuse(where, f"'{archive}' has no outputs of seed {absent[0]}; leave the seed out")
-    for row in shared:
-        if _without_title(experiment.methods[row]) != _without_title(other.methods[row]):
-            refuse(where, f"row '{row}' has other settings in '{archive}'; give it another name")
+    if row := _differing_row(shared, experiment, other):
+        refuse(where, f"row '{row}' has other settings in '{archive}'; give it another name")
 
 
 def check_task(where: str, experiment: Experiment) -> None:
@@ -87,14 +92,12 @@ def check_leaving(name: str, experiments: Mapping[str, Experiment]) -> None:
     other = experiments[left]
     if not set(other.withdrawn) - set(experiment.withdrawn):
         refuse(where, f"no client of this experiment withdrew in '{left}'; set 'experiments.{left}.withdrawn'")
-    for key in _MAKING:
-        if key != "withdrawn" and getattr(experiment, key) != getattr(other, key):
-            refuse(where, f"'{key}' differs from that of '{left}'; leave it as it is here (extends: {name})")
+    if key := _differing([each for each in _MAKING if each != "withdrawn"], experiment, other):
+        refuse(where, f"'{key}' differs from that of '{left}'; leave it as it is here (extends: {name})")
     if not set(experiment.seeds) & set(other.seeds):
         refuse(where, f"'{left}' has none of the seeds; give it the first")
-    for row in set(experiment.methods) & set(other.methods):
-        if _without_title(experiment.methods[row]) != _without_title(other.methods[row]):
-            refuse(where, f"row '{row}' has other settings in '{left}'; make them equal")
+    if row := _differing_row(experiment.methods.keys() & other.methods, experiment, other):
+        refuse(where, f"row '{row}' has other settings in '{left}'; make them equal")
 
 
 def check_beside(name: str, experiments: Mapping[str, Experiment]) -> None:
@@ -110,18 +113,14 @@ def check_beside(name: str, experiments: Mapping[str, Experiment]) -> None:
     beside = experiment.studies.poisoning.beside
     check_known(beside, experiments, f"{where}.beside")
     other = experiments[beside]
-    sides: list[dict[str, object]] = [{key: getattr(each, key) for key in _MAKING} for each in (experiment, other)]
-    for side, each in zip(sides, (experiment, other), strict=True):
-        side["federation"] = each.federation.model_dump(exclude={"attack", "robust"})
-        side["evaluation.likelihood"] = each.evaluation.likelihood
-    for key, value in sides[0].items():
-        if value != sides[1][key]:
-            refuse(f"{where}.beside", f"'{key}' differs from that of '{beside}'; leave it as it is there")
+    federation = [f"federation.{key}" for key in Federation.model_fields if key not in ("attack", "robust")]
+    making = [key for key in _MAKING if key != "federation"]
+    if key := _differing([*making, *federation, "evaluation.likelihood"], experiment, other):
+        refuse(f"{where}.beside", f"'{key}' differs from that of '{beside}'; leave it as it is there")
     if absent := set(experiment.seeds) - set(other.seeds):
         refuse(f"{where}.beside", f"'{beside}' has no seed {min(absent)}; leave the seed out")
-    for row, settings in experiment.methods.items():
-        if row not in other.methods or _without_title(settings) != _without_title(other.methods[row]):
-            refuse(f"{where}.beside", f"'{beside}' has no row '{row}' with these settings; add it there")
+    if row := _differing_row(experiment.methods, experiment, other):
+        refuse(f"{where}.beside", f"'{beside}' has no row '{row}' with these settings; add it there")
 
 
 def check_made_elsewhere(where: str, experiment: Experiment, config: Configuration) -> None:
@@ -166,25 +165,12 @@ def check_choice(where: str, points: Mapping[str, Experiment]) -> None:
                 where,
                 f"experiment '{name}' reads no validation texts; set experiments.{name}.training.validation: {{}}",
             )
-    read = {
-        name: {
-            **{key: getattr(each, key) for key in ("corpus", "base_model", "clients", "skip_clients", "withdrawn")},
-            "seeds": each.seeds,
-            "prompts.prefix_tokens": each.prompts.prefix_tokens,
-            **{f"training.{key}": getattr(each.training, key) for key in ("max_length", "pieces", "supervised")},
-            "training.validation.texts_per_client": each.training.validation
-            and each.training.validation.texts_per_client,
-        }
-        for name, each in points.items()
-    }
-    for name, values in read.items():
-        for key, value in values.items():
-            if value != read[first][key]:
-                refuse(
-                    where,
-                    f"'{key}' of experiment '{name}' differs from that of '{first}', so their validation losses cannot "
-                    "be compared; make them equal",
-                )
+        if key := _differing(_VALIDATING, experiment, points[first]):
+            refuse(
+                where,
+                f"'{key}' of experiment '{name}' differs from that of '{first}', so their validation losses cannot be "
+                "compared; make them equal",
+            )
 
 
 def compared_encoders(experiment: Experiment, encoders: Mapping[str, Encoder]) -> list[str]:
@@ -213,15 +199,24 @@ def check_prompted_outputs(name: str, row: str, experiments: Mapping[str, Experi
     if archive is None or row not in experiments[archive].methods:
         return
     own, other = (experiments[one].prompting for one in (name, archive))
-    for key in type(own).model_fields:
-        value = getattr(own, key)
-        if value != getattr(other, key):
-            refuse(
-                f"experiments.{name}.prompting.{key}",
-                f"{value!r}, but '{archive}' made the outputs of row '{row}' with {getattr(other, key)!r}; leave it as "
-                "there, or give the row another name",
-            )
+    if key := _differing(type(own).model_fields, own, other):
+        refuse(
+            f"experiments.{name}.prompting.{key}",
+            f"{getattr(own, key)!r}, but '{archive}' made the outputs of row '{row}' with {getattr(other, key)!r}; "
+            "leave it as there, or give the row another name",
+        )
 
 
-def _without_title(overrides: Mapping[str, object]) -> dict[str, object]:
-    return {key: value for key, value in overrides.items() if key != "title"}
+def _differing(keys: Iterable[str], own: Section, other: Section) -> str | None:
+    """Return the first of ``keys`` that differs; a key of a nested section is written "training.pieces"."""
+    return next((key for key in keys if attrgetter(key)(own) != attrgetter(key)(other)), None)
+
+
+def _differing_row(rows: Iterable[str], own: Experiment, other: Experiment) -> str | None:
+    """Return the first of ``rows`` that ``other`` lacks or has with other settings; titles do not count."""
+
+    def settings(experiment: Experiment, row: str) -> dict[str, object] | None:
+        found = experiment.methods.get(row)
+        return None if found is None else {**found, "title": None}
+
+    return next((row for row in rows if settings(own, row) != settings(other, row)), None)

@@ -143,8 +143,9 @@ def one_line(text: str) -> str:
     return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
 
 
-def check_known(name: str, valid: Iterable[str], where: str, kind: str = "") -> None:
-    """Raise ``UserError`` unless ``name`` is one of the ``valid`` names, with the nearest of them."""
+def check_known(names: str | Iterable[str] | None, valid: Iterable[str], where: str, kind: str = "") -> None:
+    """Raise ``UserError`` unless ``names``, one or several or null, are ``valid`` ones, with the nearest of them."""
     valid = list(valid)
-    if name not in valid:
-        refuse(where, f"there is no {kind and f'{kind} '}'{name}'; {nearest(name, valid)}")
+    for name in [names] if isinstance(names, str) else names or ():
+        if name not in valid:
+            refuse(where, f"there is no {kind and f'{kind} '}'{name}'; {nearest(name, valid)}")

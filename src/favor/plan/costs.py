@@ -308,6 +308,6 @@ class Costs(TrainingComponent):
 
     def check_stages(self, rules: Iterable[str]) -> None:
         """Check the names of rules in section ``cluster``. Raises ``UserError`` naming the nearest rule."""
-        cluster, names = self.config.cluster, sorted(rules)
-        for key, name in (*(("local", name) for name in cluster.local), *(("stages", name) for name in cluster.stages)):
-            check_known(name, names, f"cluster.{key}", "stage")
+        names = sorted(rules)
+        check_known(self.config.cluster.local, names, "cluster.local", "stage")
+        check_known(self.config.cluster.stages, names, "cluster.stages", "stage")

@@ -135,8 +135,7 @@ class HumanAudit(AuditPage, AuditVotes, AuditItems):
 
     def check(self, where: str, rows: Sequence[str], prompts: int) -> None:
         """Check the audit against its experiment: ``rows``, ``prompts``. Raises ``UserError`` that names the key."""
-        for method in self.methods:
-            check_known(method, rows, f"{where}.methods")
+        check_known(self.methods, rows, f"{where}.methods")
         if self.items > prompts:
             refuse(f"{where}.items", f"each takes a prompt of its own, and there are {prompts} at most; lower it")
         generated = self.items - self.human_items
@@ -243,9 +242,8 @@ class Judges(EndpointLimits, JudgeChoice, Judgements):
         """Check the judges against their experiment's ``rows`` and all base ``models``. Raises ``UserError``."""
         if self.voice is not None and len(set(self.voice)) != 2:
             refuse(f"{where}.voice", "name two rows, or set it to null")
-        for name, named in (("methods", self.methods), ("voice", self.voice or [])):
-            for row in named:
-                check_known(row, rows, f"{where}.{name}")
+        check_known(self.methods, rows, f"{where}.methods")
+        check_known(self.voice, rows, f"{where}.voice")
         if "favor" not in self.methods or len(set(self.methods)) < 2:
             refuse(f"{where}.methods", "ratings compare row 'favor' with others; name it and another")
         check_known(self.base_model, models, f"{where}.base_model")
@@ -356,8 +354,7 @@ class Privacy(Readings):
 
     def check(self, where: str, rows: Sequence[str], absent: int) -> None:
         """Check the audit against its experiment: ``rows``, ``absent`` authors. Raises ``UserError`` naming the key."""
-        for row in self.methods or []:
-            check_known(row, rows, f"{where}.methods")
+        check_known(self.methods, rows, f"{where}.methods")
         if self.absent > absent:
             refuse(
                 f"{where}.absent",
