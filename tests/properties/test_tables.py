@@ -19,7 +19,7 @@ from favor.paper.values import load_paper_values, paper_file
 from favor.tables.build import build_table
 from favor.tables.cell_table import TABLE_CELLS
 from favor.tables.cells import DASH
-from favor.tables.completion import Run, printed_spec
+from favor.tables.completion import printed_spec
 from favor.tables.html import html_table
 from favor.tables.latex import latex_table
 from favor.tables.specs import Context, TableSpec
@@ -80,7 +80,7 @@ def tables(draw) -> tuple[str, dict[str, str], list[dict]]:
 def built(label, titles, rows) -> tuple[TableSpec, pd.DataFrame]:
     scores = pd.DataFrame(rows, columns=list(make_score("", "", 0.0)))
     context = Context("trial", list(titles), "Blogs", "BlogText", ROLES, seeds=SEEDS, display=titles)
-    spec = printed_spec(label, Run(ROLES, {}, values=scores))
+    spec = printed_spec(label, context, values=scores)
     paper = load_paper_values(spec.label) if paper_file(spec.label).is_file() else None
     return spec, build_table(spec, scores, context, paper)
 

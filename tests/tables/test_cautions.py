@@ -13,7 +13,7 @@ from favor.scores.author_retrieval import retrieval_scores
 from favor.scores.inputs import Sources
 from favor.scores.metric import scores_frame
 from favor.tables.build import build_table
-from favor.tables.completion import Run, cautions, printed_spec
+from favor.tables.completion import cautions, printed_spec
 from favor.tables.html import html_table
 from favor.tables.settings import Point
 from favor.tables.specs import Context
@@ -59,7 +59,8 @@ def test_an_encoder_of_random_vectors_is_named_by_its_title(retrieval) -> None:
 )
 def test_a_table_names_the_encoders_that_it_prints(retrieval, label, named) -> None:
     spec = printed_spec(label)
-    found = printed_spec(label, Run(ROLES, {}, retrieval=retrieval)).caption.removesuffix(spec.caption)
+    printed = printed_spec(label, Context("trial", [], encoders=ROLES), retrieval=retrieval)
+    found = printed.caption.removesuffix(spec.caption)
     assert found.count("Caution: ") == len(named)
     assert all(f"Caution: {name} is not shown to separate" in found for name in named)
     assert spec.prints_style == (label != "communication-by-method")
@@ -70,8 +71,9 @@ def test_a_sweep_says_of_which_points_it_is(retrieval) -> None:
     plain = printed_spec(label).caption
 
     def caption(one, two) -> str:
-        runs = {name: Run({"style": style}, {}, retrieval=retrieval) for name, style in (("one", one), ("two", two))}
-        return printed_at_points(label, points, runs).caption
+        known = {name: Context(name, [], encoders={"style": style}) for name, style in (("one", one), ("two", two))}
+        specs = {name: printed_spec(label, own, retrieval=retrieval) for name, own in known.items()}
+        return printed_at_points(label, points, specs).caption
 
     found = caption("asce_a", "minilm")
     assert found.startswith("steep: Caution: MiniLM is not shown to separate")
@@ -84,7 +86,7 @@ def test_a_sweep_says_of_which_points_it_is(retrieval) -> None:
 
 def test_the_sentence_stands_before_the_scores(retrieval, scores) -> None:
     context = Context("trial", ["fedavg", "favor"], encoders={**ROLES, "style": "minilm"})
-    spec = printed_spec("main_federated_results", Run(context.encoders, {}, retrieval=retrieval))
+    spec = printed_spec("main_federated_results", context, retrieval=retrieval)
     text = html_table(spec, build_table(spec, scores, context))
     assert text.index("Caution: MiniLM") < text.index("<tbody>")
 

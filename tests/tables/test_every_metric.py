@@ -2,7 +2,7 @@
 
 from favor.scores.metric import SOURCE, Score, scores_frame
 from favor.tables.build import build_table
-from favor.tables.completion import Run, printed_spec
+from favor.tables.completion import printed_spec
 from favor.tables.html import html_document
 from favor.tables.latex import latex_table
 from favor.tables.specs import Context
@@ -23,7 +23,7 @@ SCORES = scores_frame(
 
 
 def table() -> tuple:
-    spec = printed_spec("all-metrics", Run(CONTEXT.encoders, CONTEXT.encoder_titles, values=SCORES))
+    spec = printed_spec("all-metrics", CONTEXT, values=SCORES)
     return spec, build_table(spec, SCORES, CONTEXT)
 
 
@@ -44,7 +44,7 @@ def test_every_default_value_is_printed_once() -> None:
 
 def test_the_report_finds_the_panels_in_the_cells() -> None:
     spec, cells = table()
-    again = printed_spec("all-metrics", Run({}, {}, values=cells))
+    again = printed_spec("all-metrics", Context("trial", []), values=cells)
     assert [panel.title for panel in again.panels] == [panel.title for panel in spec.panels]
     assert html_document(again, cells) == html_document(spec, cells)
     assert latex_table(again, cells) == latex_table(spec, cells)

@@ -5,7 +5,7 @@ import pytest
 from tests.plan.conftest import Planning, plan  # noqa: F401 - a fixture
 
 from favor.tables.build import build_table
-from favor.tables.completion import EvaluationPosts, Run, printed_spec
+from favor.tables.completion import EvaluationPosts, printed_spec
 from favor.tables.html import html_table
 from favor.tables.latex import latex_table
 from favor.tables.specs import Context
@@ -28,7 +28,7 @@ def test_shared_posts_and_missing_prompts_by_hand() -> None:
 def test_fewer_prompts_stand_below_a_table(scores, context) -> None:
     posts = EvaluationPosts.of({1: prompts("a", "b"), 2: prompts("c", "d", "e")}, 3)
     remarks = {"FAVoR": "On FAVoR.", "Other": "On another."}
-    spec = printed_spec("main_federated_results", Run({}, {}, remarks, posts=posts))
+    spec = printed_spec("main_federated_results", Context("trial", [], remarks=remarks), posts)
     cells = build_table(spec, scores, context)
     for text in (latex_table(spec, cells), html_table(spec, cells)):
         assert "Fewer prompts than asked for, as test posts are too short: 2 of 3 (seed 1)." in text
@@ -39,7 +39,7 @@ def test_fewer_prompts_stand_below_a_table(scores, context) -> None:
 @pytest.mark.parametrize("shared", [True, False])
 def test_the_interval_over_authors_goes_first_where_seeds_share_posts(shared) -> None:
     posts = EvaluationPosts.of({1: prompts("a"), 2: prompts("a" if shared else "b")}, 1)
-    plain, spec = (printed_spec("phase1-paired-significance", run) for run in (None, Run({}, {}, {}, posts=posts)))
+    plain, spec = (printed_spec("phase1-paired-significance", own, posts) for own in (None, Context("trial", [])))
     statistics = [column.statistic for column in spec.panels[0].columns]
     assert (statistics.index("author_interval") < statistics.index("interval")) == shared
     assert sorted(map(repr, spec.panels[0].columns)) == sorted(map(repr, plain.panels[0].columns))
@@ -82,7 +82,7 @@ def test_a_row_says_that_clients_without_a_half_of_their_own_generate_with_the_b
 def test_a_remark_stands_where_a_column_is_its_method(scores, context) -> None:
     posts = EvaluationPosts.of({1: prompts("a")}, 1)
     remarks = {"feddpa": "On FedDPA.", "favor": "On FAVoR."}
-    spec = printed_spec("feddpa-gate-sensitivity", Run({}, {}, remarks, posts=posts))
+    spec = printed_spec("feddpa-gate-sensitivity", Context("trial", [], remarks=remarks), posts)
     text = latex_table(spec, build_table(spec, scores, context))
     assert "On FedDPA." in text
     assert "On FAVoR." not in text

@@ -17,7 +17,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.paper.values import load_paper_values
 from favor.tables.cell_table import TABLE_CELLS
-from favor.tables.completion import EvaluationPosts, Run, printed_spec
+from favor.tables.completion import EvaluationPosts, printed_spec
 from favor.tables.html import html_table
 from favor.tables.latex import latex_table
 from favor.tables.settings import Point
@@ -288,8 +288,12 @@ def test_what_is_said_below_a_table_names_the_points_it_is_true_of(scores) -> No
         "balanced": EvaluationPosts(posts=8, shared=0, prompts={1: 4, 2: 4}, asked=4),
         "strong": EvaluationPosts(posts=5, shared=2, prompts={1: 4, 2: 3}, asked=4),
     }
-    runs = {name: Run(own.encoders, {}, own.remarks, own.clients, posts[name]) for name, own in known.items()}
-    spec = printed_at_points("imbalance-sweep", POINTS, runs)
+
+    def printed(label) -> TableSpec:
+        specs = {name: printed_spec(label, own, posts[name]) for name, own in known.items()}
+        return printed_at_points(label, POINTS, specs)
+
+    spec = printed("imbalance-sweep")
     assert spec.footnotes["FAVoR"] == "On FAVoR."
     assert spec.footnotes["favor"] == "even: In balanced. Strong: In strong."
     chance = "Chance: AUC and EER 0.5."
@@ -297,7 +301,7 @@ def test_what_is_said_below_a_table_names_the_points_it_is_true_of(scores) -> No
     cells = build_sweep(spec, POINTS, scores, known)
     for text in (latex_table(at_points(spec, POINTS), cells), html_table(at_points(spec, POINTS), cells)):
         assert "3 of 4 (seed 2)" in text
-    tests = printed_at_points("phase1-paired-significance", POINTS, runs)
+    tests = printed("phase1-paired-significance")
     statistics = [column.statistic for column in tests.panels[0].columns]
     assert statistics.index("author_interval") < statistics.index("interval")
 

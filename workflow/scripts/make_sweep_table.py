@@ -13,7 +13,7 @@ from favor.running.jobs.job import job
 from favor.scores.schemas import SCORES, SWEEP_SCORES
 from favor.tables.cell_table import TABLE_CELLS
 from favor.tables.choice import with_choice
-from favor.tables.completion import EvaluationPosts, Run
+from favor.tables.completion import EvaluationPosts, printed_spec
 from favor.tables.html import html_document
 from favor.tables.latex import latex_table
 from favor.tables.settings import SweepPrinting
@@ -34,9 +34,8 @@ with job(snakemake, SweepPrinting) as settings:
     posts = {name: EvaluationPosts.of(read, contexts[name].prompts) for name, read in prompts.items()}
     # .../{experiment}/scores/author_retrieval.parquet
     retrieval = {Path(path).parent.parent.name: read_parquet(path, SCORES) for path in snakemake.input.retrieval}
-    about = {name: (own.encoders, own.encoder_titles, own.remarks, own.clients) for name, own in contexts.items()}
-    runs = {name: Run(*about[name], posts[name], retrieval.get(name)) for name in contexts}
-    spec = printed_at_points(label, points, runs)
+    specs = {name: printed_spec(label, own, posts[name], retrieval.get(name)) for name, own in contexts.items()}
+    spec = printed_at_points(label, points, specs)
     paper = load_paper_values(label) if snakemake.input.paper else None
     scores = read_parquet(snakemake.input.scores, SWEEP_SCORES)
     if settings.choose_by:

@@ -9,7 +9,7 @@ from favor.running.jobs.job import job
 from favor.scores.schemas import SCORES
 from favor.tables.build import build_table
 from favor.tables.cell_table import TABLE_CELLS
-from favor.tables.completion import EvaluationPosts, Run, printed_spec
+from favor.tables.completion import EvaluationPosts, printed_spec
 from favor.tables.html import html_document
 from favor.tables.latex import latex_table
 from favor.tables.settings import PrintedTable
@@ -21,8 +21,7 @@ with job(snakemake, PrintedTable) as settings:
     prompts = [read_parquet(path, PROMPTS, ["client", "document_id"]) for path in snakemake.input.prompts]
     posts = EvaluationPosts.of(dict(zip(context.seeds, prompts, strict=True)), context.prompts)
     retrieval = [read_parquet(path, SCORES) for path in snakemake.input.retrieval]
-    about = (context.encoders, context.encoder_titles, context.remarks, context.clients)
-    spec = printed_spec(label, Run(*about, posts, next(iter(retrieval), None), scores))
+    spec = printed_spec(label, context, posts, next(iter(retrieval), None), scores)
     paper = load_paper_values(label) if snakemake.input.paper else None
     comparisons = [read_parquet(path, COMPARISONS) for path in snakemake.input.comparisons]
     evidence = [read_parquet(path, EVIDENCE) for path in snakemake.input.evidence]

@@ -63,9 +63,6 @@ class Tables(PlannerComponent):
             **self.project.independent_encoder(experiment),
         }
 
-    def encoder_titles(self) -> dict[str, str]:
-        return {key: encoder.title for key, encoder in self.config.encoders.items() if encoder.title}
-
     def context(self, experiment: str, settings: Mapping[str, RowSettings] | None = None) -> Context:
         """Return what a table prints besides scores; ``settings``: by row, where the table prints them."""
         section, shown = self.experiments[experiment], self.config.report
@@ -76,7 +73,7 @@ class Tables(PlannerComponent):
             dataset=corpus.title,
             paper_dataset=corpus.paper_dataset or "",
             encoders=self.encoder_roles(experiment),
-            encoder_titles=self.encoder_titles(),
+            encoder_titles={key: encoder.title for key, encoder in self.config.encoders.items() if encoder.title},
             display=self.titles(experiment),
             seeds=section.seeds,
             absences=absent_encoders(self.config.encoders, places=False),
@@ -344,8 +341,7 @@ class Sweeps(PlannerComponent):
             settings[name] = job_settings(
                 PrintedSweep,
                 sweep,
-                encoders={entry: self.tables.encoder_roles(entry) for entry in experiments},
-                encoder_titles=self.tables.encoder_titles(),
+                contexts={entry: self.tables.context(entry) for entry in experiments},
                 methods=self._methods(name),
                 display=self._titles(name, self.project.titles),
                 seeds=sorted({seed for entry in experiments for seed in config.experiments[entry].seeds}),

@@ -28,7 +28,7 @@ from favor.scores.schemas import SCORES, SWEEP_SCORES
 from favor.scores.validation import over_trained, worse_lines
 from favor.tables.cell_table import TABLE_CELLS
 from favor.tables.choice import choices, chosen_points, with_choice
-from favor.tables.completion import EvaluationPosts, Run, cautions, printed_spec
+from favor.tables.completion import EvaluationPosts, cautions, printed_spec
 from favor.tables.sweeps import at_points, printed_at_points
 
 OVERVIEW = {
@@ -117,15 +117,14 @@ def _experiment(results: Path, name: str, values: PrintedExperiment, numbers: Se
         },
         values.clients * values.prompts_per_client,
     )
-    scores, titles = results / name / "scores", values.encoder_titles
+    scores, context = results / name / "scores", values.context
     retrieval = read_parquet(scores / "author_retrieval.parquet", SCORES) if values.retrieval else None
     tables = []
     for label in values.tables:
         if not printed_spec(label).publishable:
             continue
         cells = read_parquet(results / name / "tables" / f"{label}.parquet", TABLE_CELLS)
-        run = Run(values.encoders, titles, values.remarks, values.clients, posts, retrieval, cells)
-        spec = printed_spec(label, run)
+        spec = printed_spec(label, context, posts, retrieval, cells)
         sources = [f"{name}/scores/{source}.parquet" for source in spec.sources]
         if spec.every_metric:
             sources = [f"{name}/scores"]
@@ -140,7 +139,7 @@ def _experiment(results: Path, name: str, values: PrintedExperiment, numbers: Se
     return ExperimentReport(
         cautions=[
             *filter(None, [values.rate_caution, over_trained(validation, names)]),
-            *([] if retrieval is None else cautions(retrieval, {style, *values.measured}, titles)),
+            *([] if retrieval is None else cautions(retrieval, {style, *values.measured}, context.encoder_titles)),
         ],
         findings=findings(facts),
         leaderboard=leaderboard(facts, traffic),
@@ -175,16 +174,16 @@ def _experiment(results: Path, name: str, values: PrintedExperiment, numbers: Se
 
 def _sweep(results: Path, name: str, values: PrintedSweep) -> ExperimentReport:
     folder, points = results / "sweeps" / name, values.points
-    runs = {
-        point.experiment: Run(values.encoders[point.experiment], values.encoder_titles, retrieval=retrieval)
-        for point in points
+    retrieval = {
+        entry: read_parquet(results / entry / "scores" / "author_retrieval.parquet", SCORES)
+        for entry in values.contexts
         if any(printed_spec(label).prints_style for label in values.tables)
-        for retrieval in [read_parquet(results / point.experiment / "scores" / "author_retrieval.parquet", SCORES)]
     }
     scores = read_parquet(folder / "scores.parquet", SWEEP_SCORES) if values.choose_by else None
     display, tables = values.display, []
     for label in values.tables:
-        spec = printed_at_points(label, points, runs)
+        specs = {entry: printed_spec(label, values.contexts[entry], None, found) for entry, found in retrieval.items()}
+        spec = printed_at_points(label, points, specs)
         if scores is not None:
             spec = with_choice(spec, scores, points, display)
         spec = at_points(spec, points)

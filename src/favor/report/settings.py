@@ -9,6 +9,7 @@ from favor.foundation.section import Section, key
 from favor.paper.settings import Claimed
 from favor.scores.settings import FilteredOutputs
 from favor.tables.settings import Point
+from favor.tables.specs import Context
 
 
 def _as_list(value: object) -> object:
@@ -56,10 +57,11 @@ class PrintedExperiment(Claimed):
 
     ``methods``: hyper-parameters of each of its ``rows``; ``experiment`` and ``corpus``: all keys of these sections.
     ``withdrawn``: clients that left. ``measured``: encoders of its tables. ``never_sampled``: clients by seed.
-    ``references``: rows that do not federate. ``validation``, ``efficiency``, ``retrieval``: whether there are such
-    scores; ``near_duplicates``: whether they were looked for; ``demo``: no real authors.
+    ``validation``, ``efficiency``, ``retrieval``: whether there are such scores; ``near_duplicates``: whether they were
+    looked for; ``demo``: no real authors.
     """
 
+    context: Context
     title: str
     corpus_key: str
     dataset: str
@@ -68,13 +70,9 @@ class PrintedExperiment(Claimed):
     budget: str
     withdrawn: int
     measured: list[str]
-    references: list[str]
     never_sampled: dict[str, int]
     tables: list[str]
     figures: list[str]
-    encoders: dict[str, str]
-    encoder_titles: dict[str, str]
-    remarks: dict[str, str]
     validation: bool
     efficiency: bool
     retrieval: bool
@@ -90,7 +88,7 @@ class PrintedExperiment(Claimed):
 
 
 class PrintedSweep(Section):
-    """What the report prints of a sweep. ``encoders``: by experiment and role; ``demo``: no real authors."""
+    """What the report prints of a sweep. ``contexts``: by experiment; ``demo``: no real authors."""
 
     title: str
     axis: str
@@ -98,8 +96,7 @@ class PrintedSweep(Section):
     tables: list[str]
     figure: list[str]
     choose_by: str | None
-    encoders: dict[str, dict[str, str]]
-    encoder_titles: dict[str, str]
+    contexts: dict[str, Context]
     methods: list[str]
     display: dict[str, str]
     seeds: list[int]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
@@ -15,7 +15,7 @@ from favor.paper.names import encoder_name
 from favor.scores.author_retrieval import unproven
 from favor.scores.metric import Metric, metrics_of
 from favor.tables.every_metric import panels_of
-from favor.tables.specs import DIRECTIONS, METRIC, Column, Panel, Roles, Row, Scores, TableSpec, load_spec
+from favor.tables.specs import DIRECTIONS, METRIC, Column, Context, Panel, Row, Scores, TableSpec, load_spec
 
 
 @dataclass(frozen=True)
@@ -55,56 +55,41 @@ class EvaluationPosts:
         return f"Fewer prompts than asked for, as test posts are too short: {', '.join(fewer)}." if fewer else ""
 
 
-@dataclass(frozen=True)
-class Run:
-    """What a table says of the run that it is about.
+def printed_spec(
+    label: str,
+    context: Context | None = None,
+    posts: EvaluationPosts | None = None,
+    retrieval: Scores | None = None,
+    values: pd.DataFrame | None = None,
+) -> TableSpec:
+    """Return table ``label`` as it is printed of one experiment, ``context``; without one, what it says of every one.
 
-    encoders: keys by role.
-    encoder_titles: printed names by encoder key.
-    remarks: sentences by the printed name of a row's method, or by "".
-    clients: how many, for what guessing scores.
-    posts: behind the prompts; without them nothing of the run stands below the table.
+    posts: those behind the prompts; without them nothing of the experiment stands below the table.
     retrieval: scores of the family ``author_retrieval``, which say of which encoders to caution.
     values: the scores or the printed cells that a table of every metric has its panels from.
-    """
-
-    encoders: Roles
-    encoder_titles: Mapping[str, str]
-    remarks: Mapping[str, str] = field(default_factory=dict)
-    clients: int = 0
-    posts: EvaluationPosts | None = None
-    retrieval: Scores | None = None
-    values: pd.DataFrame | None = None
-
-    def encoder_name(self, role: str) -> str:
-        """Return the printed name of an encoder role or key: its own title, or else the paper's name for it."""
-        return self.encoder_titles.get(self.encoders.get(role, role)) or encoder_name(role)
-
-
-def printed_spec(label: str, run: Run | None = None) -> TableSpec:
-    """Return table ``label`` as ``run`` prints it; without one, what it says of every run.
 
     Cautions about encoders stand before the caption. Where seeds share posts, clusters of seed and author are not
     independent, so the interval over authors goes before that over clusters. Raises ``UserError`` for an unknown label.
     """
     spec = with_headers(load_spec(label))
-    if run is None:
+    if context is None:
         return spec
-    if spec.every_metric and run.values is not None:
-        spec = replace(spec, panels=panels_of(run.values, run.encoder_name))
-    if run.retrieval is not None and spec.prints_style:
-        named = {run.encoders.get(name, name) for name in spec.style_encoders} or set(run.retrieval["encoder"])
-        said = cautions(run.retrieval, named, run.encoder_titles)
+    if spec.every_metric and values is not None:
+        spec = replace(spec, panels=panels_of(values, context.encoder_name))
+    if retrieval is not None and spec.prints_style:
+        named = {context.encoders.get(name, name) for name in spec.style_encoders} or set(retrieval["encoder"])
+        said = cautions(retrieval, named, context.encoder_titles)
         spec = replace(spec, caption=" ".join([*said, spec.caption]))
-    if run.posts is None:
+    if posts is None:
         return spec
+    remarks = context.remarks
     if spec.sources == ("efficiency",):  # counts no outputs
-        return replace(spec, footnotes=run.remarks)
-    general = [_chance(spec, run.clients), run.posts.shortfall, run.remarks.get("", "")]
-    if spec.comparisons is not None and run.posts.sharing:
-        general.append(f"{run.posts.sharing}: read the interval over authors first.")
+        return replace(spec, footnotes=remarks)
+    general = [_chance(spec, context.clients), posts.shortfall, remarks.get("", "")]
+    if spec.comparisons is not None and posts.sharing:
+        general.append(f"{posts.sharing}: read the interval over authors first.")
         spec = replace(spec, panels=tuple(map(_authors_first, spec.panels)))
-    return replace(spec, footnotes={"": "", **run.remarks} | {"": " ".join(filter(None, general))})
+    return replace(spec, footnotes={"": "", **remarks} | {"": " ".join(filter(None, general))})
 
 
 def with_headers(spec: TableSpec) -> TableSpec:

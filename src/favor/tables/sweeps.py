@@ -9,7 +9,7 @@ import pandas as pd
 
 from favor.tables.build import CellSource, cells_of, rows_of
 from favor.tables.cells import Cell, printed
-from favor.tables.completion import Run, printed_spec
+from favor.tables.completion import printed_spec
 from favor.tables.escape import minus
 from favor.tables.settings import TablePoint
 from favor.tables.significance_marks import Evidence
@@ -33,13 +33,13 @@ def _at(row: Row, point: TablePoint, grouped: bool) -> Row:
     return replace(row, stub=stub, paper=paper, point=point.label, group=point.label if grouped else row.group)
 
 
-def printed_at_points(label: str, points: Sequence[TablePoint], runs: Mapping[str, Run]) -> TableSpec:
-    """Return table ``label`` as it is printed over ``points``; ``runs``: by experiment, of those that say something.
+def printed_at_points(label: str, points: Sequence[TablePoint], specs: Mapping[str, TableSpec]) -> TableSpec:
+    """Return table ``label`` as it is printed over ``points``, from its ``specs`` of those experiments that add to it.
 
     A sentence that does not hold for all points begins with those for which it does.
     """
     plain = printed_spec(label)
-    told = {point.label: printed_spec(label, runs[point.experiment]) for point in points if point.experiment in runs}
+    told = {point.label: specs[point.experiment] for point in points if point.experiment in specs}
 
     def said(texts: Mapping[str, str]) -> str:
         where: dict[str, list[str]] = {}
