@@ -24,8 +24,8 @@ from favor.foundation.html import html_text
 from favor.foundation.parquet import write_parquet
 from favor.foundation.tensors import write_safetensors
 from favor.publish.bundle import FOLDER, _public, collect, installed_versions, pack, public_configuration
-from favor.publish.metadata import Published
 from favor.publish.scan import Private, scan, unsearchable
+from favor.publish.settings import Release
 from favor.scores.schemas import SCORES
 from favor.tables.escape import latex, unlatex
 
@@ -35,7 +35,7 @@ OWN = "We have not seen the clock for nine years, and nobody’s asked why it's 
 GENERATED = "yesterday my dog chased two pigeons across the wet market square again"
 TEXTS = (("a text of client_001", OWN), ("a continuation generated for client_001", GENERATED))
 PRIVATE = Private(["9000022", "jane_doe", "Ann Lee", "ab"], TEXTS, ["/srv/projects/favor"])
-PUBLISHED = Published("Results", "MIT", datetime.date(2026, 11, 22))
+PUBLISHED = Release(title="Results"), datetime.date(2026, 11, 22)
 QUOTE = "seen the clock for nine years and nobody's asked"  # eight words of it
 
 
@@ -259,7 +259,7 @@ def test_versions_are_those_of_the_lock_as_installed() -> None:
 
 def test_the_projects_own_files_pass(repository, tmp_path) -> None:
     (tmp_path / "numbers.json").write_text("{}")
-    files = collect(tmp_path, [tmp_path / "numbers.json"], repository, {"experiments": {}}, schema_text(), PUBLISHED)
+    files = collect(tmp_path, [tmp_path / "numbers.json"], repository, {"experiments": {}}, schema_text(), *PUBLISHED)
     assert {"results/numbers.json", "schemas/config.schema.yaml", "schemas/columns.json", "LICENSE"} <= set(files)
     assert scan(files, PRIVATE) == []
 

@@ -14,11 +14,12 @@ from rocrate.rocrate import ROCrate
 
 from favor.foundation.parquet import write_parquet
 from favor.publish.bundle import collect, last_day, pack
-from favor.publish.metadata import Published
 from favor.publish.scan import Private
+from favor.publish.settings import Release
 from favor.scores.schemas import SCORES
 
-PUBLISHED = Published("Voices of 2026", "CC-BY-4.0", datetime.date(2026, 11, 22), ["Ann Example"])
+RELEASE = Release(title="Voices of 2026", licence="CC-BY-4.0", creators=["Ann Example"])
+PUBLISHED = RELEASE, datetime.date(2026, 11, 22)
 ROW = {"seed": 1, "method": "favor", "encoder": "", "metric": "author_accuracy", "variant": "", "n": 48, "note": ""}
 
 
@@ -29,7 +30,7 @@ def unpacked(repository, tmp_path_factory) -> tuple[Path, dict[str, bytes]]:
     table, page = results / "demo" / "scores" / "prototypes.parquet", results / "report.html"
     write_parquet(pd.DataFrame([ROW | {"value": 0.5}, ROW | {"value": 0.25, "seed": 2}]), table, SCORES)
     page.write_text("<p>0.5</p>")
-    files = collect(results, [table, page], repository, {"results": "results"}, "", PUBLISHED)
+    files = collect(results, [table, page], repository, {"results": "results"}, "", *PUBLISHED)
     pack(files, Private(["9000022"], ()), folder / "release.tar.gz")
     for name, content in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -101,7 +102,7 @@ def test_every_entity_of_the_crate_that_is_named_is_there(unpacked) -> None:
 def test_equal_files_give_equal_metadata(unpacked, repository) -> None:
     results = unpacked[0] / "results"
     public = [results / "demo" / "scores" / "prototypes.parquet", results / "report.html"]
-    assert collect(results, public, repository, {"results": "results"}, "", PUBLISHED) == unpacked[1]
+    assert collect(results, public, repository, {"results": "results"}, "", *PUBLISHED) == unpacked[1]
 
 
 def test_the_day_is_that_of_the_newest_result(tmp_path) -> None:
@@ -117,7 +118,7 @@ def test_rows_of_single_clients_stay_out(repository, tmp_path) -> None:
     lost = [ROW | {"metric": "margin_lost", "variant": f"client_{n:03d}", "value": 0.1} for n in (1, 2)]
     away = ROW | {"metric": "distance_from_mean", "variant": "client_001", "method": "source", "value": 0.2}
     write_parquet(pd.DataFrame([kept, *lost, away]), path, SCORES)
-    files = collect(tmp_path, [path], repository, {"results": "results"}, "", PUBLISHED)
+    files = collect(tmp_path, [path], repository, {"results": "results"}, "", *PUBLISHED)
     released = files["results/demo/scores/voice_kept.parquet"]
     assert pd.read_parquet(io.BytesIO(released))["metric"].tolist() == ["kept_author_accuracy"]
     assert len(pd.read_parquet(path)) == 4

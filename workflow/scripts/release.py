@@ -9,14 +9,13 @@ from favor.corpora.schemas import AUTHORS, CLIENT_TEXTS
 from favor.federation.schemas import GENERATIONS
 from favor.foundation.extras import require
 from favor.foundation.parquet import read_parquet
-from favor.publish.bundle import collect, last_day, pack
 from favor.publish.scan import Private, unsearchable
 from favor.publish.settings import Bundle
 from favor.running.jobs.job import job
 
 with job(snakemake, Bundle) as settings:
     require("release", "a release")
-    from favor.publish.metadata import Published
+    from favor.publish.bundle import collect, last_day, pack
 
     texts = []
     for path in snakemake.input.texts:
@@ -34,8 +33,7 @@ with job(snakemake, Bundle) as settings:
     root = Path(snakemake.input.lock).resolve().parent
     public, release = [Path(path) for path in snakemake.input.public], settings.release
     date = datetime.date.fromisoformat(release.date) if release.date else last_day(public)
-    published = Published(release.title, release.licence, date, release.creators)
-    files = collect(Path(settings.results), public, root, settings.configuration, schema_text(), published)
+    files = collect(Path(settings.results), public, root, settings.configuration, schema_text(), release, date)
     places = sorted({str(root), str(Path(settings.results).resolve()), str(Path.home())} - {"/"})
     digest = pack(files, Private(authors, texts, places, release.exempt), Path(snakemake.output.archive))
     print(f"release: {len(files)} files, SHA-256 {digest}", file=sys.stderr)

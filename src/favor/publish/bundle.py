@@ -22,8 +22,9 @@ import pandas as pd
 from favor.foundation.errors import UserError
 from favor.foundation.files import atomic_path
 from favor.foundation.parquet import write_parquet
-from favor.publish.metadata import CRATE, CROISSANT, Published, croissant, published_table, research_object
+from favor.publish.metadata import CRATE, CROISSANT, croissant, published_table, research_object
 from favor.publish.scan import PUBLISHABLE, Private, scan
+from favor.publish.settings import Release
 from favor.report.content import without_texts
 from favor.scores.metric import aggregates
 from favor.scores.schemas import SCORES, SWEEP_SCORES
@@ -108,12 +109,13 @@ def collect(
     root: Path,
     configuration: Mapping[str, object],
     schema: str,
-    published: Published,
+    release: Release,
+    date: datetime.date,
 ) -> dict[str, bytes]:
     """Return the content of the bundle by path.
 
     ``public``: files under ``results``. ``root``: the project, for lock file, environments and licence. ``schema``: of
-    the configuration, as YAML. Rows of single clients in tables of scores are left out.
+    the configuration, as YAML. ``date``: of publication. Rows of single clients in tables of scores are left out.
     """
     files = {f"results/{path.relative_to(results).as_posix()}": _public(_read(path)) for path in public}
     lock = root / "requirements.lock"
@@ -127,8 +129,8 @@ def collect(
     for name in ("LICENSE", "CITATION.cff"):
         files[name] = _read(root / name)
     files["README.md"] = README.encode()
-    files[CROISSANT] = croissant(files, published)
-    files[CRATE] = research_object(files, published)
+    files[CROISSANT] = croissant(files, release, date)
+    files[CRATE] = research_object(files, release, date)
     return files
 
 

@@ -9,8 +9,7 @@ import datetime
 import hashlib
 import io
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -23,12 +22,14 @@ from rocrate.rocrate import ROCrate
 
 from favor.foundation.schemas import Table
 from favor.publish.scan import PUBLISHABLE
+from favor.publish.settings import Release
 
 CROISSANT, CRATE = "croissant.json", "ro-crate-metadata.json"
 DESCRIPTION = (
     "Aggregate results of experiments on federated personalised text generation: scores, paired comparisons, tables "
     "and figures, with the configuration and the software environment behind them. It holds no text and no author."
 )
+LICENCES = "https://spdx.org/licenses"  # the SPDX list, a page per licence
 _FORMATS = {
     ".parquet": "application/vnd.apache.parquet",
     ".html": "text/html",
@@ -42,32 +43,17 @@ _FORMATS = {
 }
 
 
-@dataclass(frozen=True)
-class Published:
-    """Who publishes a release, and when. ``licence``: an SPDX identifier. ``date``: the day of publication."""
-
-    title: str
-    licence: str
-    date: datetime.date
-    creators: Sequence[str] = ()
-
-    @property
-    def licence_url(self) -> str:
-        """The licence's page in the SPDX list."""
-        return f"https://spdx.org/licenses/{self.licence}"
-
-
-def croissant(files: Mapping[str, bytes], published: Published) -> bytes:
+def croissant(files: Mapping[str, bytes], release: Release, date: datetime.date) -> bytes:
     """Return the Croissant description of every Parquet table among ``files`` (content by path in the release)."""
     citation = yaml.safe_load(files["CITATION.cff"])
     found = {name: published_table(content) for name, content in sorted(files.items()) if name.endswith(".parquet")}
     tables = {name: table for name, table in found.items() if table is not None}
     metadata = mlc.Metadata(
-        name=published.title,
+        name=release.title,
         description=DESCRIPTION,
-        license=[published.licence_url],
-        creators=[mlc.Person(name=name) for name in published.creators],
-        date_published=datetime.datetime.combine(published.date, datetime.time()),
+        license=[f"{LICENCES}/{release.licence}"],
+        creators=[mlc.Person(name=name) for name in release.creators],
+        date_published=datetime.datetime.combine(date, datetime.time()),
         cite_as=f"{citation['preferred-citation']['title']}; {citation['title']} {citation['version']}",
         version=citation["version"],
         distribution=[
@@ -121,17 +107,17 @@ def _data_type(dtype: pa.DataType) -> Any:
     return mlc.DataType.FLOAT if pa.types.is_floating(dtype) else mlc.DataType.TEXT
 
 
-def research_object(files: Mapping[str, bytes], published: Published) -> bytes:
+def research_object(files: Mapping[str, bytes], release: Release, date: datetime.date) -> bytes:
     """Return the RO-Crate metadata of ``files``: every file with its checksum, the software, the paper, and the run."""
     citation = yaml.safe_load(files["CITATION.cff"])
     paper = citation["preferred-citation"]
     crate = ROCrate(version="1.2")
-    crate.name, crate.description = published.title, DESCRIPTION
-    crate.datePublished = published.date
-    licence = {"@type": "CreativeWork", "name": published.licence, "description": f"SPDX: {published.licence}"}
-    crate.license = crate.add(ContextEntity(crate, published.licence_url, licence))
-    if published.creators:
-        crate.creator = [_person(crate, name) for name in published.creators]
+    crate.name, crate.description = release.title, DESCRIPTION
+    crate.datePublished = date
+    licence = {"@type": "CreativeWork", "name": release.licence, "description": f"SPDX: {release.licence}"}
+    crate.license = crate.add(ContextEntity(crate, f"{LICENCES}/{release.licence}", licence))
+    if release.creators:
+        crate.creator = [_person(crate, name) for name in release.creators]
     held = [
         crate.add_file(
             dest_path=name,
