@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from favor.foundation.lazy import LazyMapping
 
 if TYPE_CHECKING:
     from favor.lm.lora import LoraState
+    from favor.lm.tasks import ClientResult
 
 
 @dataclass(frozen=True)
@@ -43,18 +44,6 @@ class StageClient:
     weight: float | None = None
     gate: State | None = None
     state: ClientState | None = None
-
-
-class Trained(Protocol):
-    """What a local solver returns of one client, as :class:`favor.lm.tasks.ClientResult` does."""
-
-    name: str
-    state: LoraState
-    residual: LoraState
-    displacement: LoraState | None
-    weight: float | None
-    gate: LoraState | None
-    gradient: LoraState | None
 
 
 def shared_clients(
@@ -115,7 +104,7 @@ def _epochs(stage: SharedStage | PersonalStage, client: str, participations: Map
 
 
 def upload(
-    result: Trained, shared: State, stage: SharedStage, state: ClientState | None = None
+    result: ClientResult, shared: State, stage: SharedStage, state: ClientState | None = None
 ) -> dict[str, np.ndarray]:
     """Return what a client sends: its scaled delta (Eq. shared_delta), or how far pFedMe's outer steps moved.
 
@@ -129,7 +118,7 @@ def upload(
     return sent if stage.privacy is None else clipped(sent, stage.privacy.clip)
 
 
-def _upload(result: Trained, shared: State, stage: SharedStage) -> dict[str, np.ndarray]:
+def _upload(result: ClientResult, shared: State, stage: SharedStage) -> dict[str, np.ndarray]:
     if result.displacement is not None:
         return as_arrays(result.displacement)
     state = as_arrays(result.state)
@@ -175,7 +164,7 @@ def _weight(stage: PersonalStage, client: str, weights: Mapping[str, float] | No
 
 
 def kept(
-    result: Trained, start: State, stage: PersonalStage, anchor: State | None = None
+    result: ClientResult, start: State, stage: PersonalStage, anchor: State | None = None
 ) -> dict[str, Mapping[str, np.ndarray]]:
     """Return the parts of a personal result that the client keeps: its adapter, or endpoint and residual.
 
@@ -191,7 +180,7 @@ def kept(
     return parts
 
 
-def ended(result: Trained, state: ClientState | None = None) -> dict[str, Mapping[str, np.ndarray]]:
+def ended(result: ClientResult, state: ClientState | None = None) -> dict[str, Mapping[str, np.ndarray]]:
     """Return the parts of a shared result that the client keeps: its endpoint, and its gate per token if it has one.
 
     Of a client with a ``state`` that is its own after the stage alone: nobody generates with its endpoint.

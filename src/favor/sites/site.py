@@ -27,7 +27,6 @@ from favor.federation.schemas import TRAINING_LOG
 from favor.federation.settings import StageTraining
 from favor.federation.stages import (
     StageClient,
-    Trained,
     carried_weight,
     compose,
     ended,
@@ -46,6 +45,7 @@ from favor.foundation.tensors import read_safetensors, safetensors_header, write
 from favor.lm.base import BaseModel, open_base
 from favor.lm.lora import export_peft, from_arrays
 from favor.lm.settings import LoadedModel, Lora
+from favor.lm.tasks import ClientResult
 from favor.plan import Planner
 from favor.plan.keys import run_key
 from favor.sites.agreement import agreement, check_version, model_digests, owned_digests, stages
@@ -167,7 +167,7 @@ class Site:
         values = {**self.agreed[part], "model": self.model.model_dump(mode="json")}
         return StageTraining.model_validate_json(json.dumps(values))
 
-    def run(self, clients: Sequence[StageClient], stage: SharedStage | PersonalStage, part: str) -> Trained:
+    def run(self, clients: Sequence[StageClient], stage: SharedStage | PersonalStage, part: str) -> ClientResult:
         """Train the site's one client; its log stays with it."""
         number = clients[0].round_number
         what = f"{self.agreed['row']}, seed {self.seed}, round {number}"
