@@ -17,12 +17,7 @@ with job(snakemake, DocumentBuilding) as settings:
         Path(snakemake.output.documents),
         Path(snakemake.output.dropped),
         progress,
-        ReaderSettings(
-            encoding=settings.encoding,
-            separator=settings.separator,
-            date_format=settings.date_format,
-            columns=settings.columns,
-        ),
+        ReaderSettings.of(settings),
         Path(snakemake.output.scripts),
         settings.filters.others_words,
     )

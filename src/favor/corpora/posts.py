@@ -50,6 +50,11 @@ class ReaderSettings(SourceFile):
     filled: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()
 
+    @classmethod
+    def of(cls, corpus: SourceFile) -> "ReaderSettings":
+        """Return how the source of a corpus is read."""
+        return cls.model_validate({name: getattr(corpus, name) for name in SourceFile.model_fields})
+
     @property
     def table_encoding(self) -> str:
         """The encoding of a table."""

@@ -112,7 +112,6 @@ def _works(planner: Planner, name: str, shape: Any, device: str) -> dict[str, tu
     from favor.lm.base import computation_type
     from favor.lm.lora import initial_state
     from favor.lm.random_base import random_base
-    from favor.lm.settings import Optimisation
     from favor.lm.tasks import ClientTask, Piece
     from favor.lm.training import train
     from favor.plan.readings import read_length
@@ -123,21 +122,14 @@ def _works(planner: Planner, name: str, shape: Any, device: str) -> dict[str, tu
     generator = np.random.default_rng(0)
     clients = min(experiment.federation.clients_per_job or 1, experiment.federation.clients_per_round)
     states = [initial_state(base.model, lora, number) for number in range(clients)]
-    section = experiment.training
-    settings = Optimisation(
-        micro_batch=section.micro_batch,
-        accumulation=section.accumulation,
-        max_length=section.max_length,
-        supervised=section.supervised,
-        warmup_counts_from=section.warmup_counts_from,
-    )
+    settings = experiment.training.model_copy(update={"steps_per_epoch": None})
 
     def piece(length: int) -> Any:
         context = min(experiment.prompts.prefix_tokens, length // 2)
         return Piece(generator.integers(3, shape.vocab_size, length).astype(np.int32), context, "")
 
     def train_rows(rows: int) -> int:
-        lengths = generator.integers(section.max_length // 4, section.max_length + 1, rows)
+        lengths = generator.integers(settings.max_length // 4, settings.max_length + 1, rows)
         dealt = [lengths[number::clients] for number in range(min(rows, clients))]
         tasks = [
             ClientTask(str(number), [piece(int(length)) for length in own], states[number], 1, number)
@@ -162,7 +154,7 @@ def _works(planner: Planner, name: str, shape: Any, device: str) -> dict[str, tu
         return rows * length
 
     works: dict[str, tuple[Work, int]] = {
-        "training": (train_rows, clients * section.micro_batch * section.accumulation),
+        "training": (train_rows, clients * settings.micro_batch * settings.accumulation),
         "generation": (generate_tokens, min(NEW_TOKENS, experiment.generation.max_new_tokens)),
         "reading": (read_rows, 256),
     }

@@ -31,12 +31,7 @@ def own_texts(
     """
     key = Key(corpus=planner.config.experiments[agreed["experiment"]].corpus)
     building = job_settings(DocumentBuilding, planner.project.corpus_section(key))
-    read = ReaderSettings(
-        encoding=building.encoding,
-        separator=building.separator,
-        date_format=building.date_format,
-        columns=building.columns,
-    )
+    read = ReaderSettings.of(building)
     splitting = Splitting.model_validate_json(json.dumps(agreed["splitting"]))
     texts = TextAllocation.model_validate_json(json.dumps(agreed["texts"]))
     with tempfile.TemporaryDirectory(dir=folder) as place:
