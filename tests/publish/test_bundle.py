@@ -1,11 +1,14 @@
 """The publication bundle: the same bytes twice, and no way through the scanner for a planted leak of any kind."""
 
+import ast
 import base64
 import datetime
 import hashlib
 import io
 import json
 import re
+import subprocess
+import sys
 import tarfile
 import unicodedata
 
@@ -268,3 +271,10 @@ def test_the_texts_that_a_report_quotes_are_taken_out() -> None:
     page = f"<!DOCTYPE html>\n<p>0.403</p>\n<!--texts-->\n<dl>{OWN}</dl>\n<!--/texts-->\n<p>0.5</p>"
     assert found("results/report.html", page)
     assert _public(page.encode()) == b"<!DOCTYPE html>\n<p>0.403</p>\n<p>0.5</p>"
+
+
+def test_a_release_asks_for_its_packages_before_it_imports_them(repository) -> None:
+    script = ast.parse((repository / "workflow" / "scripts" / "release.py").read_text())
+    imports = [ast.unparse(line) for line in script.body if isinstance(line, ast.Import | ast.ImportFrom)]
+    absent = "import sys; sys.modules.update(mlcroissant=None, rocrate=None)"
+    subprocess.run([sys.executable, "-c", "; ".join([absent, *imports])], check=True)
