@@ -53,7 +53,8 @@ class ReaderSettings(SourceFile):
     @classmethod
     def of(cls, corpus: SourceFile) -> "ReaderSettings":
         """Return how the source of a corpus is read."""
-        return cls.model_validate({name: getattr(corpus, name) for name in SourceFile.model_fields})
+        columns, form = corpus.columns, corpus.date_format
+        return cls(encoding=corpus.encoding, separator=corpus.separator, date_format=form, columns=columns)
 
     @property
     def table_encoding(self) -> str:
