@@ -141,6 +141,14 @@ def test_a_post_that_is_plausible_in_no_encoding_is_unreadable(tmp_path, content
     assert [(post.text, post.unreadable) for post in posts] == [(text or "", text is None), ("plain", False)]
 
 
+def test_text_outside_of_posts_is_counted(tmp_path, capsys) -> None:
+    read(blog(tmp_path, b"one", b" two "))
+    assert not capsys.readouterr().err
+    assert [post.text for post in read(blog(tmp_path, b"I wrote </post> by hand <b>and</b> on", b"two</post> end"))]
+    said = capsys.readouterr().err
+    assert "outside of posts at 2 places was left out; the first is 5.female.23.Arts.Leo.xml, behind post 1:" in said
+
+
 def test_encodings_that_are_none_and_columns_are_refused(tmp_path) -> None:
     with pytest.raises(UserError, match="encoding 'rot13' is unknown or not one of text"):
         read(blog(tmp_path, b"x"), "rot13")
@@ -148,12 +156,13 @@ def test_encodings_that_are_none_and_columns_are_refused(tmp_path) -> None:
         list(open_reader("blog_xml").read(tmp_path, ReaderSettings(columns={"text": "body"})))
 
 
-def test_two_members_of_one_name_are_two_files(tmp_path) -> None:
+def test_two_members_of_one_name_are_refused(tmp_path) -> None:
     with zipfile.ZipFile(tmp_path / "b.zip", "w") as archive:
         archive.writestr("5.female.23.Arts.Leo.xml", "<Blog><post>one</post></Blog>")
         with pytest.warns(UserWarning, match="Duplicate name"):
             archive.writestr("5.female.23.Arts.Leo.xml", "<Blog><post>two</post></Blog>")
-    assert [post.text for post in read(tmp_path / "b.zip")] == ["one", "two"]
+    with pytest.raises(UserError, match=r"holds 5\.female\.23\.Arts\.Leo\.xml twice; unpack it"):
+        read(tmp_path / "b.zip")
 
 
 def test_a_zip_that_is_made_to_fill_memory_is_refused(tmp_path) -> None:

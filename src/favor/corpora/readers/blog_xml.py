@@ -45,6 +45,7 @@ def read(path: Path, settings: ReaderSettings) -> Iterator[RawPost]:
     settings.column_names(COLUMNS)
     encoding = known_encoding(settings.encoding or ENCODING)
     cut: list[str] = []
+    loose: list[str] = []
     for name, content in _files(path):
         parts = FILE_NAME.fullmatch(PurePosixPath(name).name)
         name = printable(name)
@@ -61,8 +62,11 @@ def read(path: Path, settings: ReaderSettings) -> Iterator[RawPost]:
             raise UserError(f"{path}: '{name}' holds neither <Blog> nor <post>; fetch it again or remove it")
         if not re.search("</Blog>", text, re.IGNORECASE):
             cut.append(name)
-        date, number = "", 0
+        date, number, end = "", 0, 0
         for entry in ENTRY.finditer(text):
+            if _is_loose(text[end : entry.start()]):
+                loose.append(f"{name}, behind post {number}")
+            end = entry.end()
             if entry["post"] is None:
                 date = entry["date"].strip()
             else:
@@ -71,12 +75,25 @@ def read(path: Path, settings: ReaderSettings) -> Iterator[RawPost]:
                 read_post: str | None = post if whole else _decoded(post, encoding)
                 yield RawPost(parts["author"], parts["topic"], "", read_post or "", date, label, read_post is None)
                 date = ""
+        if _is_loose(text[end:]):
+            loose.append(f"{name}, behind post {number}")
+    if loose:
+        print(
+            f"{path}: text outside of posts at {len(loose):,} places was left out; the first is {loose[0]}: look for "
+            "</post> in the middle of a post",
+            file=sys.stderr,
+        )
     if cut:
         print(
             f"{path}: {len(cut):,} files end before </Blog>, so posts may be missing; the first is '{cut[0]}'; "
             "fetch them again",
             file=sys.stderr,
         )
+
+
+def _is_loose(between: str) -> bool:
+    """Return whether there is text, and not tags alone, between two entries."""
+    return bool(re.sub("<[^<>]*>", "", between).strip())
 
 
 def suspicions(path: Path) -> Iterator[str]:
