@@ -26,7 +26,8 @@ def resolve(raw: Mapping[str, object]) -> Configuration:
     Raises ``UserError`` with one line that names the key and the nearest valid one, or both sides of an impossible
     combination.
     """
-    completed: dict[str, object] = _below_home(copy.deepcopy(dict(raw)))
+    completed: dict[str, object] = copy.deepcopy(dict(raw))
+    _put_home(completed, set())
     extend_entries(completed)
     try:
         configuration = Configuration.model_validate(completed)
@@ -37,13 +38,19 @@ def resolve(raw: Mapping[str, object]) -> Configuration:
     return configuration
 
 
-def _below_home(value: Any) -> Any:
-    """Return ``value`` with the home in place of the "~" that a text begins with as a path does: "~/posts.csv"."""
-    if isinstance(value, dict):
-        return {name: _below_home(inner) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [_below_home(inner) for inner in value]
-    return os.path.expanduser(value) if isinstance(value, str) and value.startswith("~/") else value
+def _put_home(value: Any, seen: set[int]) -> None:
+    """Put the home in place of the "~" that a text within ``value`` begins with as a path does: "~/posts.csv".
+
+    ``seen``: what was looked at, since an alias of YAML may lie within itself.
+    """
+    if id(value) in seen or not isinstance(value, dict | list):
+        return
+    seen.add(id(value))
+    for place, inner in value.items() if isinstance(value, dict) else enumerate(value):
+        if isinstance(inner, str) and inner.startswith("~/"):
+            value[place] = os.path.expanduser(inner)
+        else:
+            _put_home(inner, seen)
 
 
 def _check_values(value: Any, where: str) -> None:
