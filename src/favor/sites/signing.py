@@ -7,14 +7,12 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from tempfile import mkstemp
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from favor.foundation.errors import UserError
 from favor.foundation.extras import require
-from favor.foundation.files import PARTIAL
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -66,11 +64,14 @@ def secret_key(path: Path, lost: str = "") -> Ed25519PrivateKey:
 
 def secret(path: Path) -> bytes:
     """Return the 32 random bytes of ``path``, which are drawn where it is missing. Nobody else can read the file."""
-    if not path.exists():
-        handle, drawn = mkstemp(prefix=f".{path.name}.", suffix=PARTIAL, dir=path.parent)
-        with os.fdopen(handle, "wb") as file:
+    try:  # of two commands at once one alone draws
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(os.urandom(32))
-        os.replace(drawn, path)
+    except FileExistsError:
+        pass
+    except OSError:  # a full disk leaves no empty file
+        path.unlink(missing_ok=True)
+        raise
     found = path.read_bytes()
     if len(found) != 32:
         raise UserError(f"{path}: not a whole key; put back your copy, or begin again in another folder")
