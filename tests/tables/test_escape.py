@@ -4,7 +4,9 @@ import html
 import re
 
 from favor.foundation.html import html_text
+from favor.foundation.registry import TABLES
 from favor.tables.escape import latex
+from favor.tables.specs import load_spec
 
 
 def test_latex_specials() -> None:
@@ -24,6 +26,13 @@ def test_latex_letters() -> None:
 def test_latex_output_is_ascii(hostile) -> None:
     everything = "".join(map(chr, range(1, 0x2FFF))) + hostile
     assert latex(everything).isascii()
+
+
+def test_latex_sets_every_character_of_the_tables_themselves() -> None:
+    for label in TABLES.names():
+        spec = load_spec(label)
+        columns = [column.header for panel in spec.panels for column in panel.columns]
+        assert r"\texttt{U+" not in latex("".join([spec.title, spec.caption, *columns])), label
 
 
 def test_html(hostile) -> None:

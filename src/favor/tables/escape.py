@@ -47,6 +47,7 @@ _SPECIAL = {
     "⁻": "$^-$",
     "✓": r"$\checkmark$",
     "✗": r"$\times$",
+    "▼": r"$\blacktriangledown$",
     "–": "--",
     "—": "---",
     "‘": "`",
