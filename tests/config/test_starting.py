@@ -404,14 +404,15 @@ def test_what_is_no_corpus_is_refused(tmp_path) -> None:
         ("one.csv", one, "'writer' has one author, whose voice is"),
         ("titled.csv", b"My posts\n\nauthor,text\nann,hello\n", "its first line is not the names of columns: row 1"),
         ("picture.png", b"\x89PNG", "neither a table .* nor an export"),
-        ("empty/.keep", b"", "holds no folder of text files per author"),
+        ("empty/.keep", b"", "holds no folder of text files per author .* and no table$"),
+        ("mail/ann/Sent.mbox", b"From ", "and no table; ann/Sent.mbox lies too deep: put it into the folder itself"),
     ):
         path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         if content is not None:
             path.write_bytes(content)
         with pytest.raises(UserError, match=problem):
-            look_at(path if path.parent == tmp_path else path.parent, Splitting(minimum_posts=10))
+            look_at(tmp_path / Path(name).parts[0], Splitting(minimum_posts=10))
     (tmp_path / "own.yaml").touch()
     assert "exists; name another file" in refusal(command.run, tmp_path / "few.csv", tmp_path / "own.yaml", tmp_path)
 

@@ -232,6 +232,28 @@ def test_long_tweets_go_to_the_tweet_of_their_time(tmp_path) -> None:
     assert read(tmp_path)[1][0].text == f"{long[0][:270]}…"  # two fit: it stays as it is
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("tweets.js", 'x = [{"created_at": "today", "text": "Hi."}, {"created_at": "2023-05-14T10:00", "text": "Ho"}]'),
+        (
+            "outbox.json",
+            '{"type": "OrderedCollection", "orderedItems": [{"type": "Create", "object": {"content": "Hi."}},'
+            '{"type": "Create", "published": "2023-05-14T10:00", "object": {"content": "Ho"}}]}',
+        ),
+        (
+            "result.json",
+            '{"messages": [{"type": "message", "from": "Ann", "date": "today", "text": "Hi."},'
+            '{"type": "message", "from": "Ann", "date": "2023-05-14T10:00", "text": "Ho"}]}',
+        ),
+    ],
+)
+def test_a_date_that_cannot_be_read_leaves_its_text_undated(tmp_path, name, content) -> None:
+    (tmp_path / name).write_text(content)
+    found = [(item.text, item.moment and item.moment.day) for item in sittings(read(tmp_path / name)[1])]
+    assert found == [("Hi.", None), ("Ho", 14)]
+
+
 def test_a_corpus_of_whatsapp_needs_the_form_of_its_dates() -> None:
     with pytest.raises(UserError, match=r"set the corpus key 'date_format', such as %d/%m/%y"):
         list(open_reader("whatsapp").read(DATA / "whatsapp_ios.txt", ReaderSettings()))
@@ -250,7 +272,6 @@ ORDER = "does not exist in the order dmy; give --date-order"
     [
         ("tweets.js", "window.YTD.tweets.part0 = [{", "is not complete JSON"),
         ("tweets.js", "window.YTD.tweets.part0 = {}", "holds no list of objects"),
-        ("tweets.js", 'x = [{"tweet": {"created_at": "today"}}]', "a tweet has the date 'today'"),
         ("outbox.json", '{"type": "OrderedCollection"}', "has no post in a list 'orderedItems'"),
         ("result.json", '{"chats": {}}', "has neither 'messages' nor a list of chats"),
         ("result.json", '{"messages": [{"role": "user"}]}', "is of another program than Telegram"),
@@ -281,5 +302,16 @@ def test_a_folder_of_archives_is_a_corpus(tmp_path) -> None:
     found = list(open_reader("twitter").read(tmp_path, ReaderSettings(date_format="%d.%m.%Y")))
     assert [(post.author, post.date) for post in found][:2] == [("eve", "14.05.2013"), ("zoe_l", "01.04.2023")]
     assert found[1].row_label == "zoe.zip, tweet 1"
-    with pytest.raises(UserError, match="neither a chat of WhatsApp as text"):
+    with pytest.raises(UserError, match=r"neither a chat of WhatsApp as text .* corpus key 'reader'$"):
         list(open_reader("whatsapp").read(tmp_path, ReaderSettings()))
+
+
+def test_what_is_no_export_beside_others_is_counted(tmp_path, capsys) -> None:
+    shutil.copytree(DATA / "twitter", tmp_path / "zoe")
+    (tmp_path / "bob").mkdir()
+    zipped(DATA / "twitter", tmp_path / "bob" / "bob.zip")
+    assert len(list(open_reader("twitter").read(tmp_path, ReaderSettings()))) > 1
+    assert "not such an export 1" in capsys.readouterr().err
+    shutil.rmtree(tmp_path / "zoe")
+    with pytest.raises(UserError, match=r"'reader'; bob/bob\.zip lies too deep: put it into the folder itself"):
+        list(open_reader("twitter").read(tmp_path, ReaderSettings()))

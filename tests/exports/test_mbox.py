@@ -9,6 +9,7 @@ import pytest
 
 from favor.corpora.posts import ReaderSettings, open_reader
 from favor.exports.files import Files
+from favor.exports.formats import open_export
 from favor.exports.items import Item
 from favor.exports.mail_text import own_words
 from favor.exports.mbox import items, matches
@@ -152,6 +153,13 @@ def test_a_line_of_a_mail_that_begins_with_from_does_not_end_it(tmp_path, betwee
     lines = ["I saw it.", "From what I know it is new.", "From me", "Ann: hi"]
     assert [line for line in first.text.split("\n") if line] == lines
     assert second.text == "Second."
+
+
+@pytest.mark.parametrize(("mark", "end"), [(b"\xef\xbb\xbf", b"\n"), (b"", b"\r"), (b"\xef\xbb\xbf", b"\r")])
+def test_a_byte_order_mark_and_other_line_ends_change_no_mail(tmp_path, mark, end) -> None:
+    (tmp_path / "Sent").write_bytes(mark + MAIL.read_bytes().replace(b"\n", end))
+    assert open_export(tmp_path / "Sent")[0] == "mbox"
+    assert list(items(Files(tmp_path / "Sent"), SETTINGS)) == mails()
 
 
 @pytest.mark.parametrize(

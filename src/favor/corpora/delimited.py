@@ -41,7 +41,7 @@ def read_delimited(path: Path, settings: ReaderSettings) -> Iterator[Record]:
     csv.field_size_limit(settings.maximum_field_characters)
     encoding, delimiter = settings.table_encoding, delimiter_of(path, settings)
     label = "row 0 (line 1)"
-    with open_text(path, encoding, SUFFIXES) as (stream, name):
+    with open_text(path, encoding, SUFFIXES, has_key=settings.has_keys) as (stream, name):
         reader = csv.reader(_lines(stream, settings.maximum_field_characters), delimiter=delimiter, strict=True)
         width = row = line = 0
         try:
@@ -78,7 +78,7 @@ def delimiter_of(path: Path, settings: ReaderSettings) -> str:
         return settings.separator
     if ".tsv" in path.suffixes:
         return "\t"
-    with open_text(path, settings.table_encoding, SUFFIXES) as (stream, _):
+    with open_text(path, settings.table_encoding, SUFFIXES, has_key=settings.has_keys) as (stream, _):
         try:
             if named := _EXCEL.fullmatch(stream.readline(99)):
                 return named["sign"]
@@ -102,7 +102,7 @@ def _columns(path: Path, settings: ReaderSettings, sign: str) -> tuple[bool, int
     """Return whether ``sign`` makes as many columns of the first rows as of the header, two or more, and how many."""
     header: list[str] = []
     alike = False
-    with open_text(path, settings.table_encoding, SUFFIXES) as (stream, _):
+    with open_text(path, settings.table_encoding, SUFFIXES, has_key=settings.has_keys) as (stream, _):
         lines = _lines(stream, settings.maximum_field_characters)
         try:
             for fields in islice(filter(None, csv.reader(lines, delimiter=sign, strict=True)), LOOKED_AT):

@@ -136,15 +136,15 @@ def _only_member(raw: BinaryIO, path: Path, suffixes: tuple[str, ...]) -> tuple[
 
 @contextmanager
 def open_text(
-    path: Path, encoding: str, suffixes: tuple[str, ...], errors: str = "strict"
+    path: Path, encoding: str, suffixes: tuple[str, ...], errors: str = "strict", has_key: bool = True
 ) -> Iterator[tuple[TextIO, str]]:
     """Yield (text stream with line ends kept, name for messages); a UTF-8 byte-order mark is skipped.
 
     Raises what :func:`open_bytes` raises, and ``UserError`` where the encoding is unknown, or the file is UTF-16 and
-    the encoding another.
+    the encoding another. ``has_key``: as in :func:`encoding_error`.
     """
     with open_bytes(path, suffixes) as (stream, name):
-        refuse_utf_16(cast(io.BufferedReader, stream).peek(START), encoding, name)
+        refuse_utf_16(cast(io.BufferedReader, stream).peek(START), encoding, name, has_key)
         yield io.TextIOWrapper(stream, encoding=_codec(encoding), errors=errors, newline=""), name
 
 
@@ -166,13 +166,15 @@ def utf_16(start: bytes) -> str | None:
     return {(False, True): "utf-16-le", (True, False): "utf-16-be"}.get((first > 1, second > 1))
 
 
-def refuse_utf_16(start: bytes, encoding: str, name: str) -> None:
-    """Refuse a text whose ``start`` is that of UTF-16 where ``encoding`` is another. Raises ``UserError``."""
+def refuse_utf_16(start: bytes, encoding: str, name: str, has_key: bool) -> None:
+    """Refuse a text whose ``start`` is that of UTF-16 where ``encoding`` is another. Raises ``UserError``.
+
+    has_key: whether the configuration has a key ``encoding`` for the file.
+    """
     found = utf_16(start[:START])
     if found and not known_encoding(encoding).startswith(found[:6]):
-        raise UserError(
-            f"{name}: is {found}, not {encoding}; save it as UTF-8, or set 'encoding' of a corpus to {found}"
-        )
+        key = f", or set the corpus key 'encoding' to {found}" if has_key else ""
+        raise UserError(f"{name}: is {found}, not {encoding}; save it as UTF-8{key}")
 
 
 def known_encoding(encoding: str) -> str:

@@ -154,7 +154,7 @@ def _json_lines(path: Path, settings: ReaderSettings) -> Iterator[tuple[str, dic
     empty = True
     label = "line 1"
     encoding = settings.table_encoding
-    with open_text(path, encoding, JSONL_SUFFIXES) as (stream, name):
+    with open_text(path, encoding, JSONL_SUFFIXES, has_key=settings.has_keys) as (stream, name):
         try:
             for number, line in enumerate(_lines(stream, settings.maximum_field_characters), start=1):
                 label = f"line {number}"

@@ -122,6 +122,13 @@ class Files:
         """Return the error that says what is wrong with a file."""
         return UserError(f"{self._place(name)}: {what}; export it again")
 
+    @property
+    def too_deep(self) -> str:
+        """What to do about the first mbox or zip within a folder of this folder, "" where there is none."""
+        packed = (name for name in self.names if "/" in name and name.lower().endswith((".mbox", ".zip")))
+        found = "" if self.zipped else next(packed, "")
+        return found and f"; {printable(found)} lies too deep: put it into the folder itself"
+
     def _place(self, name: str) -> str:
         alone = self._archive is None and not self.path.is_dir()
         return printable(str(self.path) if alone else f"{self.path}: {name}")

@@ -67,9 +67,7 @@ class Export:
         files = Files(path)
         if self.matches(files):
             return [files]
-        inner = sorted(child for child in path.iterdir() if child.name[0] != ".") if path.is_dir() else []
-        inner = [child for child in inner if child.is_file() or child.is_dir()]  # some links lead nowhere
-        return [files for files in map(Files, inner) if self.matches(files)]
+        return [files for files in map(Files, _inside(path)) if self.matches(files)]
 
     def read(self, path: Path, settings: ReaderSettings) -> Iterator[RawPost]:
         """Yield the posts of an export, or of every export in a folder, in name order.
@@ -81,8 +79,11 @@ class Export:
         if not found:
             raise UserError(
                 f"{printable(str(path))}: neither {self.title} nor a folder of such; check the corpus key 'reader'"
+                + Files(path).too_deep
             )
         counts = Counts(path)
+        for other in [] if found[0].path == path else sorted({*_inside(path)} - {files.path for files in found}):
+            counts.see(Item(UNKNOWN, "", None, printable(other.name), left_out="not such an export"))
         for files in found:
             for item in sittings(counts.of(self.items(files, settings))):
                 if item.text and not item.left_out:
@@ -92,6 +93,12 @@ class Export:
                     label = item.label if len(found) == 1 else f"{files.path.name}, {item.label}"
                     yield RawPost(item.author or files.path.stem, UNKNOWN_TOPIC, "", item.text, day, label)
         counts.say()
+
+
+def _inside(folder: Path) -> list[Path]:
+    """Return what lies in a folder, by name, without hidden files; [] where it is a file."""
+    inner = sorted(child for child in folder.iterdir() if child.name[0] != ".") if folder.is_dir() else []
+    return [child for child in inner if child.is_file() or child.is_dir()]  # some links lead nowhere
 
 
 class Counts:

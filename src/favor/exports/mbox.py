@@ -6,6 +6,7 @@ person wrote in it.
 
 import mmap
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from datetime import datetime
 from email.errors import MessageError
@@ -28,7 +29,8 @@ from favor.foundation.names import printable
 COLUMNS: dict[str, str] = {}  # the format has none to name
 # What mails of these labels hold besides, by the habit of Windows.
 _WIDER = {"iso8859-1": "cp1252", "gb2312": "gb18030"}
-_SEPARATOR = re.compile(rb"^From [^\n]*(?:\n|\Z)", re.MULTILINE)
+# At the beginning of a line, which some files end in a carriage return alone; the first may have a byte-order mark.
+_SEPARATOR = re.compile(rb"From (?:(?<![^\r\n]From )|(?<=\A\xef\xbb\xbfFrom ))[^\r\n]*(?:\r\n?|\n|\Z)")
 _ENVELOPE_DATE = re.compile(rb"(\w{3}) +(\d{1,2}) (\d\d:\d\d:\d\d)(?: [+-]\d{4}| [A-Z]{2,5})? (\d{4})\s*$")
 _HEADER = re.compile(
     rb"(?:x-[\w-]+|return-path|received|from|date|message-id|delivered-to|mime-version|to|subject|status|reply-to"
@@ -60,7 +62,7 @@ def _box(files: Files) -> Path | None:
     if not path.is_file():
         return None
     with path.open("rb") as file:
-        return path if file.read(5) == b"From " else None
+        return path if file.read(8).removeprefix(BOM_UTF8).startswith(b"From ") else None
 
 
 def _single(files: Files) -> list[str]:
@@ -74,13 +76,13 @@ def _mails(files: Files) -> Iterator[tuple[str, bytes, bytes]]:
     path = _box(files)
     if path is None:
         for name in _single(files):
-            yield printable(name), b"", files.read(name).lstrip(b"\xef\xbb\xbf\r\n")
+            yield printable(name), b"", files.read(name).lstrip(BOM_UTF8 + b"\r\n")
         return
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as box:
         number, start, envelope = 0, 0, b""
         for found in _SEPARATOR.finditer(box):
-            if not found.start() or _separates(box, found):
-                if found.start():
+            if not number or _separates(box, found):
+                if number:
                     yield f"mail {number:,}", envelope, box[start : found.start()]
                 number, start, envelope = number + 1, found.end(), found[0]
         yield f"mail {number:,}", envelope, box[start:]
@@ -88,7 +90,7 @@ def _mails(files: Files) -> Iterator[tuple[str, bytes, bytes]]:
 
 def _separates(box: mmap.mmap, found: re.Match[bytes]) -> bool:
     """Whether a line that begins with "From " comes before a mail: it ends in a date, or a header follows."""
-    blank = box[max(found.start() - 3, 0) : found.start()].endswith((b"\n\n", b"\n\r\n"))
+    blank = box[max(found.start() - 3, 0) : found.start()].endswith((b"\n\n", b"\n\r\n", b"\r\r"))
     headed = blank and _HEADER.match(box[found.end() : found.end() + 99])
     return bool(_ENVELOPE_DATE.search(found[0]) or headed)
 
@@ -226,7 +228,7 @@ def _body(part: Message, encoding: str) -> _Body:
         return _Body(readable=False)
     if kind == "text/html":
         return _Body(*html_text(decoded, code=False))
-    text = decoded.replace("\r\n", "\n")
+    text = re.sub("\r\n?", "\n", decoded)
     if str(part.get_param("format", "")).lower() == "flowed":
         text = _unflowed(text, str(part.get_param("delsp", "")).lower() == "yes")
     return _Body(_unescaped(text))

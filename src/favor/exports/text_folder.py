@@ -218,7 +218,7 @@ def _read(folder: Path, place: Path, settings: ReaderSettings) -> tuple[str, boo
     encoding = known_encoding(settings.table_encoding)
     try:
         content = (folder / place).read_bytes()
-        refuse_utf_16(content, encoding, f"{folder}: {label}")
+        refuse_utf_16(content, encoding, f"{folder}: {label}", settings.has_keys)
         is_utf8 = encoding == "utf-8" or _is_utf8(content)
         text = content.decode("utf-8-sig" if is_utf8 else encoding)
     except OSError as error:

@@ -11,12 +11,12 @@ from favor.corpora.posts import ReaderSettings
 from favor.exports.files import Files, objects
 from favor.exports.items import Export, Item, moment_of
 from favor.exports.short_posts import own_post
-from favor.foundation.names import printable
 
 COLUMNS: dict[str, str] = {}
 _TWEETS = r"(?:data/)?(?:community-)?tweets?(?:-part\d+)?\.js"
 _LONG = r"(?:data/)?note-tweets?(?:-part\d+)?\.js"
 _CUT = re.compile(r"(?:…|\s+https?://\S+)+\s*\Z")  # ends a tweet of which the rest is elsewhere
+_UNDATED = datetime.min.replace(tzinfo=UTC)
 
 
 def matches(files: Files) -> bool:
@@ -25,7 +25,7 @@ def matches(files: Files) -> bool:
 
 
 def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
-    """Yield the tweets, oldest first; those of one sitting belong together. Long ones are whole."""
+    """Yield the tweets, undated ones first, then by time; those of one sitting belong together. Long ones are whole."""
     author = ""
     names: tuple[str, ...] = ()
     for name in files.find(r"(?:data/)?account\.js"):
@@ -38,13 +38,14 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
             text = row["core"].get("text") if isinstance(row.get("core"), dict) else None
             if isinstance(text, str):
                 long[_second(moment_of(row.get("createdAt")))].append(text)
-    tweets = [(_moment(files, name, row), row) for name in files.find(_TWEETS) for row in _rows(files, name, "tweet")]
+    tweets = [(_moment(row), row) for name in files.find(_TWEETS) for row in _rows(files, name, "tweet")]
     seen: set[str] = set()
-    for moment, row in sorted(tweets, key=lambda tweet: tweet[0]):
+    for moment, row in sorted(tweets, key=lambda tweet: tweet[0] or _UNDATED):
         text = str(row.get("full_text") or row.get("text") or "")
         reply = bool(row.get("in_reply_to_screen_name") or row.get("in_reply_to_user_id"))
         # A long tweet has the time of the one that is cut, which it begins with. Where several fit, none is taken.
-        fitting = [each for each in long[_second(moment)] if _begins(each, text)] if _CUT.search(text) else []
+        near = long[_second(moment)] if moment and _CUT.search(text) else []
+        fitting = [each for each in near if _begins(each, text)]
         if len(fitting) == 1:
             text = fitting[0]
             long[_second(moment)].remove(text)
@@ -77,7 +78,7 @@ def _rows(files: Files, name: str, key: str) -> list[dict[str, Any]]:
     return [row[key] if isinstance(row.get(key), dict) else row for row in value]
 
 
-def _moment(files: Files, name: str, row: dict[str, Any]) -> datetime:
+def _moment(row: dict[str, Any]) -> datetime | None:
     date = str(row.get("created_at", ""))
     if found := moment_of(date):
         return found if found.tzinfo else found.replace(tzinfo=UTC)
@@ -86,7 +87,7 @@ def _moment(files: Files, name: str, row: dict[str, Any]) -> datetime:
             return datetime.strptime(date, form)
         except ValueError:
             continue
-    raise files.broken(name, f"a tweet has the date {printable(date)!r}")
+    return None
 
 
 EXPORT = Export("an archive of X (Twitter), with tweets.js", matches, items)

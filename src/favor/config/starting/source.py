@@ -29,6 +29,7 @@ from favor.corpora.sources import (
 from favor.corpora.splits import split_documents
 from favor.corpora.tabular import JSONL_SUFFIXES, PARQUET_SUFFIXES, table_rows
 from favor.exports import text_folder, whatsapp
+from favor.exports.files import Files
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable
 from favor.foundation.registry import EXPORTS
@@ -188,6 +189,7 @@ def _folder_reader(path: Path) -> str:
         )
     raise UserError(
         f"{path}: holds no folder of text files per author ({', '.join(text_folder.SUFFIXES)}), no export and no table"
+        + Files(path).too_deep
     )
 
 
