@@ -52,9 +52,9 @@ _HEADER = re.compile(rf"(?<!\w)({'|'.join(_HEADERS)}): ?\S")
 
 def quotes_mail(text: str) -> bool:
     """Whether ``text`` holds quoted or forwarded mail: its separator, three kinds of header, or two marked lines."""
-    if _ORIGINAL_MESSAGE.search(text) or _QUOTED_LINES.search(text):
+    # The plain searches take a hundredth of the patterns' time, and few texts pass them.
+    if ("--" in text and _ORIGINAL_MESSAGE.search(text)) or ("\n>" in text and _QUOTED_LINES.search(text)):
         return True
-    # The plain searches take a hundredth of the pattern's time, and few texts pass them.
     return sum(f"{name}:" in text for name in _HEADERS) >= 3 and len(set(_HEADER.findall(text))) >= 3
 
 

@@ -35,7 +35,8 @@ def shingles(text: str) -> list[str]:
     words = compared_words(text)
     if not words:
         return [text]
-    return [" ".join(words[start : start + SHINGLE]) for start in range(max(1, len(words) - SHINGLE + 1))]
+    runs = zip(*(words[start:] for start in range(SHINGLE)), strict=False)
+    return list(map(" ".join, runs)) or [" ".join(words)]
 
 
 def bands(threshold: float) -> int:

@@ -15,7 +15,7 @@ import pandas as pd
 
 from favor.corpora.copies import SHARED_WORDS, runs_in_order, word_digests
 from favor.corpora.documents import stream_documents
-from favor.foundation.words import compared_spans, compared_words
+from favor.foundation.words import compared_spans
 
 KINDS = ("quoted_lines", "quotation", "song", "quiz", "news", "others_passage")
 MOSTLY = 0.5  # share from which a check says that a post is somebody else's words, where no filter is set
@@ -163,7 +163,7 @@ def measure_others_words(documents: Path, authors: Collection[str] | None = None
     shared = _shared_runs(documents, authors)
     rows = []
     for batch in _of_authors(documents, authors):
-        digests, owner = word_digests([compared_words(text) for text in batch["text"]])
+        digests, owner = word_digests(batch["text"])
         bounds = np.searchsorted(owner, np.arange(len(batch) + 1))
         hits, repeats = _shared_places(digests, owner, shared), _repeating(digests, owner)
         for number, row in enumerate(batch.itertuples(index=False)):
@@ -189,7 +189,7 @@ def _shared_runs(documents: Path, authors: Collection[str] | None) -> np.ndarray
     found, owners, names = [np.zeros(0, np.uint64)], [np.zeros(0, np.int64)], Counter[str]()
     for batch in _of_authors(documents, authors):
         numbers = np.array([names.setdefault(author, len(names)) for author in batch["author"]])
-        digests, owner = word_digests([compared_words(text) for text in batch["text"]])
+        digests, owner = word_digests(batch["text"])
         runs, at = runs_in_order(digests, owner)
         kept, owner = _winnowed(runs, owner[at])
         found.append(kept)

@@ -5,6 +5,7 @@ style-diverse, and :func:`function_word_rates` with :func:`structure_rates`, the
 """
 
 import re
+import string
 from collections import Counter
 from collections.abc import Sequence
 
@@ -24,8 +25,8 @@ LENGTHS = ("word_length", "long_words", "sentence_words", "distinct_words")
 FEATURES = (*ROSTER_WORDS, *MARKS, *SHAPES, *LENGTHS)
 
 _ROSTER_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-_ROSTER_SENTENCE_END = re.compile(r"[.!?\n]+")
-
+_PERHAPS_WORD = re.compile(r"[A-Za-z\x80-\U0010ffff]+(?:'[A-Za-z\x80-\U0010ffff]+)*")
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
 
 WORD = re.compile(r"[A-Za-z]+(?:'[A-Za-z]+)*")
 _SENTENCE_END = re.compile(r"[.!?]+")
@@ -57,8 +58,11 @@ STRUCTURE = (*(f"rate of {mark}" for mark in PUNCTUATION), *_COUNTED.split(", ")
 
 def word_rates(words: Sequence[str], vocabulary: Sequence[str]) -> np.ndarray:
     """Return how often each word of ``vocabulary`` occurs per word of a text: float64 [len(vocabulary)]."""
-    counts = Counter(words)
-    return np.array([counts[word] for word in vocabulary], dtype=np.float64) / max(len(words), 1)
+    return _rates(Counter(words), vocabulary)
+
+
+def _rates(counts: Counter[str], vocabulary: Sequence[str]) -> np.ndarray:
+    return np.array([counts[word] for word in vocabulary], dtype=np.float64) / max(counts.total(), 1)
 
 
 def style_features(text: str) -> np.ndarray:
@@ -67,29 +71,38 @@ def style_features(text: str) -> np.ndarray:
     Function words, contractions and shapes of words are rates per word, marks and shapes of characters rates per
     character, lengths means in characters or words; distinct words are counted over the first 1,000.
     """
-    words = _ROSTER_WORD.findall(text)
+    counts, opening = Counter(words := _roster_words(text)), words[:1000]
     if not words:
         return np.zeros(len(FEATURES))
-    lowered = [word.lower().replace("’", "'") for word in words]
-    opening = lowered[:1000]
-    sentences = [part for part in _ROSTER_SENTENCE_END.split(text) if part.strip()]
-    signs = Counter(text)
+    lower = {word: word.lower().replace("’", "'") for word in counts}
+    lowered = Counter(map(lower.__getitem__, words))
+    sentences = text.replace(".", "\n").replace("!", "\n").replace("?", "\n").split("\n")
+    beyond = Counter(_BEYOND_ASCII.findall(text))
+    capitals, digits = (sum(map(text.count, signs)) for signs in (string.ascii_uppercase, string.digits))
     shapes = (
-        sum(signs[sign] for sign in signs if sign.isupper()) / len(text),
-        sum(len(word) > 1 and word.isupper() for word in words) / len(words),
-        words.count("i") / len(words),
-        sum(signs[sign] for sign in signs if sign.isdigit()) / len(text),
-        sum(signs[sign] for sign in signs if ord(sign) > 127) / len(text),
-        sum("'" in word for word in lowered) / len(words),
+        (capitals + sum(beyond[sign] for sign in beyond if sign.isupper())) / len(text),
+        sum(counts[word] for word in counts if len(word) > 1 and word.isupper()) / len(words),
+        counts["i"] / len(words),
+        (digits + sum(beyond[sign] for sign in beyond if sign.isdigit())) / len(text),
+        beyond.total() / len(text),
+        sum(lowered[word] for word in lowered if "'" in word) / len(words),
     )
     lengths = (
         sum(map(len, words)) / len(words),
-        sum(len(word) > 6 for word in words) / len(words),
-        len(words) / max(len(sentences), 1),
-        len(set(opening)) / len(opening),
+        sum(counts[word] for word in counts if len(word) > 6) / len(words),
+        len(words) / max(sum(map(bool, map(str.strip, sentences))), 1),
+        len({lower[word] for word in opening}) / len(opening),
     )
     marks = (text.count(mark) / len(text) for mark in MARKS)
-    return np.array([*word_rates(lowered, ROSTER_WORDS), *marks, *shapes, *lengths])
+    return np.array([*_rates(lowered, ROSTER_WORDS), *marks, *shapes, *lengths])
+
+
+def _roster_words(text: str) -> list[str]:
+    """Return the runs of letters with inner apostrophes; a pattern that knows the letters of ASCII alone is faster."""
+    found = _PERHAPS_WORD.findall(text)
+    if text.isascii():
+        return found
+    return [word for part in found for word in ((part,) if part.isascii() else _ROSTER_WORD.findall(part))]
 
 
 def standardise(features: np.ndarray) -> np.ndarray:

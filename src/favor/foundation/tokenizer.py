@@ -2,11 +2,16 @@
 
 import json
 import re
+import string
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 from tokenizers import AddedToken, Tokenizer
+from tokenizers.models import BPE
+from tokenizers.normalizers import NFC
 
 from favor.foundation.errors import UserError
 from favor.foundation.files import is_local
@@ -20,7 +25,9 @@ _LLAMA = (
     r"\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 _SPLITS = ((_LLAMA, "Isolated"), (_LLAMA.replace("{1,3}", ""), "Isolated"))
-_BEFORE_SPACE = re.compile(r"(?<=[\w!-~])(?= )")
+# By byte of UTF-8.
+_VISIBLE = np.isin(np.arange(256), np.arange(ord("!"), ord("~") + 1))
+_LETTER = np.isin(np.arange(256), list(string.ascii_letters.encode()))
 _REMEMBERED = 1_000_000  # pieces whose tokens are kept
 
 
@@ -81,14 +88,13 @@ def most_tokens(tokenizer: Tokenizer) -> Callable[[str], int] | None:
 
     A token of a byte-level tokenizer covers at least one byte of the text as its normaliser leaves it.
     """
-    settings = json.loads(tokenizer.to_str())
-    parts = _pre_tokenizers(settings)
+    parts = _pre_tokenizers(tokenizer)
     byte_level = [part for part in parts if part.get("type") == "ByteLevel"]
     others = {part.get("type") for part in parts} - {"ByteLevel", "Split"}
     if len(byte_level) != 1 or others or byte_level[0]["add_prefix_space"]:
         return None
     normalizer = tokenizer.normalizer
-    keeps_ascii = normalizer is None or settings["normalizer"]["type"] == "NFC"
+    keeps_ascii = normalizer is None or isinstance(normalizer, NFC)
 
     def bound(text: str) -> int:
         if keeps_ascii and (normalizer is None or text.isascii()):
@@ -101,8 +107,9 @@ def most_tokens(tokenizer: Tokenizer) -> Callable[[str], int] | None:
 def token_counter(tokenizer: Tokenizer) -> Callable[[Sequence[str]], list[int]]:
     """Return a function that counts the tokens of texts, without special tokens.
 
-    Most byte-level tokenizers let no token reach across a space behind a visible character. Between such places the
-    pieces of a corpus are mostly the same words: each is encoded once. Other tokenizers encode whole texts.
+    Most byte-level tokenizers let no token reach across a space behind a visible character, or from a letter into
+    another visible character. Between such places the pieces of a corpus are mostly the same words: each is encoded
+    once. Other tokenizers encode whole texts.
     """
     known: dict[str, int] = {}
 
@@ -110,34 +117,52 @@ def token_counter(tokenizer: Tokenizer) -> Callable[[Sequence[str]], list[int]]:
         return list(map(len, tokenizer.encode_batch_fast(texts, add_special_tokens=False)))
 
     def count(texts: Sequence[str]) -> list[int]:
-        pieces = [_BEFORE_SPACE.split(text) for text in texts]
-        new = list({piece for own in pieces for piece in own if piece not in known})
+        pieces, starts = _pieces(texts)
+        coded = pieces.dictionary_encode()
+        words = coded.dictionary.to_pylist()
+        new = [word for word in words if word not in known]
         known.update(zip(new, lengths(new), strict=True))
-        counts = [sum(known[piece] for piece in own) for own in pieces]
+        tokens = np.array([known[word] for word in words], dtype=np.int64)[coded.indices]
         if len(known) > _REMEMBERED:
             known.clear()
-        return counts
+        return np.diff(np.append(0, np.cumsum(tokens))[starts]).tolist()
 
-    return count if _splits_before_spaces(tokenizer) else lengths
+    return count if _splits_into_pieces(tokenizer) else lengths
 
 
-def _splits_before_spaces(tokenizer: Tokenizer) -> bool:
-    settings = json.loads(tokenizer.to_str())
-    parts = _pre_tokenizers(settings)
+def _pieces(texts: Sequence[str]) -> tuple[pa.LargeStringArray, np.ndarray]:
+    """Return the pieces of all texts, and the place of each text's first among them, then of the end."""
+    array = pa.array(texts, pa.large_string())
+    _, offsets, content = array.buffers()
+    texts_at = np.frombuffer(offsets, dtype=np.int64)[: len(texts) + 1]
+    signs = np.frombuffer(content or b"", dtype=np.uint8)[: texts_at[-1]]
+    before, sign = signs[:-1], signs[1:]
+    begins = np.zeros(len(signs) + 1, dtype=bool)
+    begins[1:-1] = _VISIBLE[before] & (sign == ord(" ")) | _LETTER[before] & _VISIBLE[sign] & ~_LETTER[sign]
+    begins[texts_at] = True
+    pieces_at = np.flatnonzero(begins)
+    pieces = pa.LargeStringArray.from_buffers(len(pieces_at) - 1, pa.py_buffer(pieces_at), content)
+    return pieces, np.searchsorted(pieces_at, texts_at)
+
+
+def _splits_into_pieces(tokenizer: Tokenizer) -> bool:
+    parts = _pre_tokenizers(tokenizer)
     splits = [
         part.get("use_regex", False) or (part.get("pattern", {}).get("Regex"), part.get("behavior")) in _SPLITS
         for part in parts
     ]
     return (
         any(splits)
+        and not any(part.get("add_prefix_space", False) for part in parts)
         and all(split or part.get("type") in ("Digits", "ByteLevel") for split, part in zip(splits, parts, strict=True))
-        and (settings["normalizer"] or {"type": "NFC"})["type"] == "NFC"
-        and settings["model"]["type"] == "BPE"
-        and settings["model"].get("dropout") is None
+        and isinstance(tokenizer.normalizer, NFC | None)
+        and isinstance(tokenizer.model, BPE)
+        and tokenizer.model.dropout is None
         and all(token.special for token in tokenizer.get_added_tokens_decoder().values())
     )
 
 
-def _pre_tokenizers(settings: Any) -> list[Any]:
-    last = settings["pre_tokenizer"] or {}
+def _pre_tokenizers(tokenizer: Tokenizer) -> list[Any]:
+    # Its own part of tokenizer.json; all of it, with the vocabulary, takes half a second.
+    last = json.loads(tokenizer.pre_tokenizer.__getstate__()) if tokenizer.pre_tokenizer else {}
     return list(last.get("pretokenizers", [last]))
