@@ -279,3 +279,15 @@ def test_intervals_count_the_authors_who_have_outputs(inputs_maker) -> None:
     rows = alone[(alone["method"] == "m") & (alone["metric"] == "kept_author_accuracy")].set_index("variant")
     assert rows.loc[["", "score_low", "low"], "value"].isna().all()
     assert rows.loc["", "note"] == "needs outputs of two authors"
+
+
+def test_intervals_of_an_auc_count_the_authors_who_share_a_topic(inputs_maker) -> None:
+    """Two who share theirs with nobody else count as one. Where every pair is won the limit is Wilson's, as above."""
+    far = {name: [place * 60.0, place * 60.0 + 1] for place, name in enumerate("abcdef")}
+    for topics, t, number in (("ssssss", 2.571, 6), ("ssttuv", 12.706, 2), ("ssstuv", 4.303, 3), ("sstttt", 2.776, 5)):
+        inputs = inputs_maker(train=far, gold=far, generated=far, topics=dict(zip(far, topics, strict=True)))
+        low = by_method(voice_kept.score(inputs, FEW), "kept_generated_source_auc", "score_low")
+        assert low["m"] == low["gold"] == pytest.approx(1 / (1 + t**2 / number), rel=1e-3), topics
+    alone = far | {name: [None, None] for name in "bcdef"}
+    inputs = inputs_maker(train=far, gold=far, generated=alone)
+    assert np.isnan(by_method(voice_kept.score(inputs, FEW), "kept_generated_source_auc", "score_low")["m"])

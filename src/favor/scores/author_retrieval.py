@@ -20,7 +20,15 @@ from favor.scores.metric import SOURCE, Metric, Score, scores_frame
 from favor.scores.prototypes import prototypes
 from favor.scores.settings import Resampled
 from favor.scores.verification import rows_at_once
-from favor.statistics.bootstrap import RATE, interval, mean_draws, observed, observed_and_resampled, pair_auc_draws
+from favor.statistics.bootstrap import (
+    RATE,
+    compared,
+    interval,
+    mean_draws,
+    observed,
+    observed_and_resampled,
+    pair_auc_draws,
+)
 
 _CENTROIDS = "held-out human texts against the clients' centroids of training texts"
 METRICS = (
@@ -138,28 +146,20 @@ def retrieval_scores(encoder: str, train: Sources, test: Sources, draws: int, se
 
 def _centroid_scores(encoder: str, variant: str, found: Search, draws: int, seed: int, note: str) -> Iterator[Score]:
     n, several = len(found.own), len(set(found.own)) > 1
-    compared = np.unique(np.concatenate([found.own, np.nonzero(found.candidates)[1]]))
-    own, present = np.searchsorted(compared, found.own), len(set(found.own))
-    counts = _counts(len(compared), draws, seed)
+    authors = np.unique(np.concatenate([found.own, np.nonzero(found.candidates)[1]]))
+    own, present = np.searchsorted(authors, found.own), len(set(found.own))
+    counts = _counts(len(authors), draws, seed)
     means = {"retrieval_accuracy": found.found, "retrieval_mrr": found.reciprocal_rank}
     for metric, values in means.items():
         resampled = mean_draws(values, own, counts) if several else None
         yield from _rows(encoder, metric, variant, resampled, present, n, note)
     text, author = np.nonzero(found.candidates)
-    rival = np.searchsorted(compared, author)
+    rival, near = np.searchsorted(authors, author), np.zeros((len(authors),) * 2, dtype=bool)
+    near[own[text], rival] = True
     area = pair_auc_draws(found.cosines[text, author], own[text], rival, counts) if several else None
-    yield from _rows(encoder, "retrieval_auc", variant, area, max(2, present - _twosomes(found)), n, note, counts)
+    yield from _rows(encoder, "retrieval_auc", variant, area, compared(near), n, note, counts)
     chance = float((1.0 / found.candidates.sum(axis=1)).mean()) if several else np.nan
     yield _row(encoder, "retrieval_chance", variant, chance, n, note)
-
-
-def _twosomes(found: Search) -> int:
-    """Return how many twos of authors are compared with each other alone: what they are apart, both AUCs share."""
-    near = np.zeros((found.cosines.shape[1],) * 2, dtype=bool)
-    text, author = np.nonzero(found.candidates)
-    near[found.own[text], author] = True
-    two = near.sum(axis=1) == 2
-    return int(np.triu(near & near.T & two & two[:, None], 1).sum())
 
 
 def _counts(authors: int, draws: int, seed: int) -> np.ndarray:

@@ -93,6 +93,20 @@ def source_cells(
         yield (vectors[rows] @ sources.vectors.T)[left, right], rows[left], right
 
 
+def rivals(inputs: ScoreInputs, run: Run) -> np.ndarray:
+    """Return whose human texts are negatives of whose outputs, those of one known topic: boolean [clients, clients]."""
+    human = inputs.prompts[inputs.prompts["seed"] == run.seed]
+    topics = sorted(set(human["topic"]) - {UNKNOWN_TOPIC})
+
+    def written(texts: pd.DataFrame) -> np.ndarray:
+        found = np.zeros((len(inputs.clients), len(topics)), dtype=bool)
+        known = texts[texts["topic"].isin(topics)]
+        found[inputs.places(known["client"]), np.searchsorted(topics, known["topic"].to_numpy(dtype=str))] = True
+        return found
+
+    return written(run.survivors) @ written(human).T & ~np.eye(len(inputs.clients), dtype=bool)
+
+
 def rows_at_once(rows: int, columns: int) -> Iterator[slice]:
     """Cut the rows of a matrix into runs of at most :data:`CELLS` cells; a matrix without rows is one empty run."""
     step = max(1, CELLS // max(1, columns))

@@ -18,13 +18,14 @@ from favor.scores.inputs import Run, ScoreInputs, authors_of, read_encoders
 from favor.scores.metric import ALL_SEEDS, CONTROLS, SOURCE, UNSEEN, Metric, Score, scores_frame
 from favor.scores.prototypes import correct, margins, predict, prototypes
 from favor.scores.settings import Resampled
-from favor.scores.verification import generated_pairs, source_pairs
+from favor.scores.verification import generated_pairs, rivals, source_pairs
 from favor.statistics.between_authors import author_means
 from favor.statistics.bootstrap import (
     CORRELATION,
     RATE,
     Bounds,
     auc_draws,
+    compared,
     interval,
     mean_draws,
     observed_and_resampled,
@@ -85,10 +86,11 @@ def score(inputs: ScoreInputs, settings: Resampled) -> pd.DataFrame:
     scores: list[Score] = []
     survivors, outputs, answers = Counter[str](), Counter[str](), Counter[str]()
     clusters, everyone = authors_of(inputs.runs), authors_of(inputs.runs, failed=True)
-    shared = authors_of(inputs.common_runs)
+    shared, near = authors_of(inputs.common_runs), dict[str, np.ndarray]()
     for run in inputs.runs:
         survivors[run.method] += len(run.survivors)
         outputs[run.method] += len(run.items)
+        near[run.method] = near.get(run.method, False) | rivals(inputs, run)
     for run in inputs.common_runs:
         answers[run.method] += len(run.survivors)
     spaces: dict[str, dict[str, dict[str, np.ndarray]]] = {}  # encoder -> method -> measure -> draws by seed
@@ -119,8 +121,10 @@ def score(inputs: ScoreInputs, settings: Resampled) -> pd.DataFrame:
             counted |= dict.fromkeys(COMMON_PROMPTS, answers[method])
             # Of a method's intervals the clusters are the authors who have an output.
             present = dict.fromkeys(OWN_PROMPTS, clusters[method]) | {FAILURES_WRONG: everyone[method]}
+            present["generated_source_auc"] = compared(near[method])
             present |= dict.fromkeys(COMMON_PROMPTS, shared.get(method, 0))
-            scores += _rows(method, encoder, means, len(inputs.clients), counted, present, without)
+            whole = len(inputs.clients), compared(near["gold"])
+            scores += _rows(method, encoder, means, *whole, counted, present, without)
             scores += _distinct(method, encoder, means[method]["generated_auc"], clusters[method], counts, n)
     return scores_frame(scores)
 
@@ -272,6 +276,7 @@ def _rows(
     encoder: str,
     means: Mapping[str, Mapping[str, np.ndarray]],
     authors: int,
+    near: int,
     counted: Mapping[str, int],
     present: Mapping[str, int],
     without: str,
@@ -288,12 +293,13 @@ def _rows(
         end = COMMON_PROMPTS.get(measure, measure)
         ceiling, missing = means["gold"][end], np.full_like(means["gold"][end], np.nan)
         own, bounds = means[method].get(measure, missing), BOUNDS[end]
+        of_ceiling = near if end == "generated_source_auc" else authors
         floors: dict[str, tuple[str, np.ndarray | float]] = {"": ("nothing", nothing[end])}
         if BASE in means:
             floors["over_base"] = "the base model", means[BASE].get(measure, missing)
         for variant, (named, floor) in floors.items():
             apart = f"own continuations and {named}"
-            share = kept_share(own, floor, ceiling, present[measure], bounds, apart, authors)
+            share = kept_share(own, floor, ceiling, present[measure], bounds, apart, of_ceiling)
             for name, value in _values(variant, share).items():
                 note = _note(share, value, measure in COMMON_PROMPTS and method in CONTROLS)
                 if note and measure == "generated_source_auc" and not np.isfinite(share.ceiling):

@@ -89,6 +89,18 @@ def pair_auc_draws(scores: np.ndarray, left: np.ndarray, right: np.ndarray, coun
     return _ratio(wins, (counts @ positives) * ((counts @ negatives) * counts).sum(axis=1))
 
 
+def compared(near: np.ndarray) -> int:
+    """Return of how many clusters an AUC is, for its interval: those with texts that are compared with another's.
+
+    near: boolean [clusters, clusters], whose texts meet whose as negatives. Two that are compared with each other alone
+    count as one, because what they are apart, both share; two by themselves as two.
+    """
+    near = near | np.eye(len(near), dtype=bool)
+    met = near.sum(axis=1)
+    number, two = int((met > 1).sum()), met == 2
+    return max(min(2, number), number - int(np.triu(near & near.T & two & two[:, None], 1).sum()))
+
+
 def pair_mean_draws(values: np.ndarray, left: np.ndarray, right: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Mean in every draw of ``values`` of pairs between two items of different clusters, ``left`` and ``right`` [n].
 
