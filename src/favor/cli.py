@@ -18,6 +18,7 @@ from pathlib import Path
 
 from favor.config.files import check_files, read_files
 from favor.config.resolve import resolve
+from favor.corpora.shortage import OBSTACLE
 from favor.federation.method import rate_caution
 from favor.foundation.errors import UserError
 from favor.foundation.files import check_writable
@@ -167,9 +168,6 @@ def print_certificates(arguments: argparse.Namespace) -> None:
 
 def print_check(file: Path) -> None:
     """Print the page of ``favor check``. Raises ``UserError`` where it says that an experiment cannot be run."""
-    # Here, because the other commands need no pandas.
-    from favor.corpora.readiness import OBSTACLE
-
     page = file.read_text(encoding="utf-8")
     print(page, end="", flush=True)
     if short := sum(line.startswith(OBSTACLE) for line in page.splitlines()):

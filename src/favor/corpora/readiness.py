@@ -14,7 +14,7 @@ from favor.corpora.others_words import MOSTLY, measure_others_words
 from favor.corpora.posts import open_reader
 from favor.corpora.roster import Measured, assign_roles
 from favor.corpora.settings import CheckedExperiment, Readiness, Roster
-from favor.corpora.shortage import ShortageError
+from favor.corpora.shortage import OBSTACLE, ShortageError
 from favor.corpora.splits import split_documents
 from favor.corpora.suspicions import Suspicions
 from favor.foundation.errors import UserError
@@ -25,7 +25,6 @@ UNCHECKED = (
     "judges. An existing roster is kept, even where a study laid over it would have chosen others."
 )
 
-OBSTACLE = "It cannot be run: "  # begins every line that says what is short
 NAMED = 20  # doubtful authors on the page; the table author_measures has all
 
 

@@ -2,6 +2,8 @@
 
 from favor.foundation.errors import UserError
 
+OBSTACLE = "It cannot be run: "  # begins every line of a page of "favor check" that says what is short
+
 
 class ShortageError(UserError):
     """A corpus has too little of something; ``lines`` name each number that is short, and the keys that help."""
