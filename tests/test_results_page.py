@@ -45,7 +45,7 @@ def test_gains_are_means_over_authors(scores) -> None:
 def test_the_table_prints_the_scores(repository, scores) -> None:
     page = (repository / "docs" / "results.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| ([\d,]+) \| `(\w+)` \|(.*)$", page, re.MULTILINE)
-    assert len(rows) == 22  # of the four amounts: six rows, six, six and four
+    assert len(rows) == 22  # six of each amount but four of the last
     for point, method, cells in rows:
         of = scores.loc[point, method]
 
@@ -59,6 +59,25 @@ def test_the_table_prints_the_scores(repository, scores) -> None:
         voice = "0 (one model)" if method == "fedavg" else limits("voice_gain")
         wanted = (limits("own_gain"), gain("others_gain"), voice, gain("neutral_gain"))
         assert cells.endswith(f"| {' | '.join(wanted)} |")
+
+
+def test_the_differences_are_those_of_the_scores(repository, scores) -> None:
+    page = (repository / "docs" / "results.md").read_text(encoding="utf-8")
+    amounts = re.search(r"^\| gain \| rows \| (.*) \|$", page, re.MULTILINE)[1].split(" | ")
+    rows = re.findall(r"^\| (own|voice) \| `(\w+)` − `(\w+)` \| (.*) \|$", page, re.MULTILINE)
+    assert len(rows) == 9
+    for gain, first, second, cells in rows:
+        for amount, cell in zip(amounts, cells.split(" | "), strict=True):
+            if cell == "–":
+                continue
+            of = scores[amount.removesuffix(" words")].xs(f"likelihood_{gain}_gain", level="metric")
+            turned = (first, f"minus:{second}") not in of
+            row, other = (second, first) if turned else (first, second)
+            value, low, high, p = (of[row, f"minus:{other}{end}"] for end in ("", "_low", "_high", "_p"))
+            if turned:
+                value, low, high = -value, -high, -low
+            numbers = "{} [{}, {}]".format(*(printed(number, 3) for number in (value, low, high))).replace("-", "−")
+            assert cell == f"{numbers}, p {p:#.2g}".replace("p 0.", "p .")
 
 
 @pytest.mark.parametrize(
