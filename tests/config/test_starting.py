@@ -414,7 +414,8 @@ def test_what_is_no_corpus_is_refused(tmp_path) -> None:
         with pytest.raises(UserError, match=problem):
             look_at(tmp_path / Path(name).parts[0], Splitting(minimum_posts=10))
     (tmp_path / "own.yaml").touch()
-    assert "exists; name another file" in refusal(command.run, tmp_path / "few.csv", tmp_path / "own.yaml", tmp_path)
+    remedy = "own.yaml exists; check it with 'favor check', or name another file with --output"
+    assert remedy in refusal(command.run, tmp_path / "few.csv", tmp_path / "own.yaml", tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -95,4 +95,5 @@ def code(script, *modules):
     try:
         return source.fingerprint(scripts / f"{script}.py", (*modules, PRELOADED))
     except UserError as error:
-        raise WorkflowError(str(error)) from None
+        workflow.persistence.unlock()
+        stop(error)

@@ -39,7 +39,7 @@ def run(
     if output.is_dir():
         raise UserError(f"--output {output} is a folder; name a file in it")
     if output.exists():
-        raise UserError(f"{output} exists; name another file with --output")
+        raise UserError(f"{output} exists; check it with 'favor check', or name another file with --output")
     try:
         source = look_at(data, Splitting(minimum_posts=THRESHOLDS[-1][0]), date_format, encoding)
     except UserError as error:
