@@ -182,8 +182,8 @@ def test_exports_of_several_people_are_not_texts_of_one(tmp_path, name, text, me
         ({"ann/a.pdf": "x"}, "holds no text file (.txt, .md, .markdown, .mdx, .html, .htm)"),
         ({"ann/a.txt": b"caf\xe9"}, "ann/a.txt holds bytes that are not utf-8; save it so, or set the corpus key"),
         ({"ann/a.txt": b"a\0b"}, "ann/a.txt holds a NUL, so it is not one post's text"),
-        ({"ann/a.txt": "one two".encode("utf-16-le")}, "ann/a.txt: is utf-16-le, not utf-8; save it as UTF-8"),
-        ({"ann/a.txt": "a b".encode("utf-16")}, "a.txt: is utf-16, not utf-8; save it as UTF-8, or set the corpus key"),
+        ({"ann/a.txt": "one two".encode("utf-16-le")}, "ann/a.txt: is utf-16-le, not utf-8; save it as utf-8"),
+        ({"ann/a.txt": "a b".encode("utf-16")}, "a.txt: is utf-16, not utf-8; save it as utf-8, or set the corpus key"),
         ({"ann/a.txt": "x" * 101}, "ann/a.txt is longer than 100 characters"),
         ({"ann/a\nb.txt": b"\xff"}, "'ann/a\\nb.txt' holds bytes"),
     ],
@@ -195,7 +195,7 @@ def test_bad_folders_are_refused_in_one_line(tmp_path, files, message) -> None:
 def test_a_text_of_an_export_is_told_of_no_key_of_a_corpus(tmp_path) -> None:
     for name, read_one in (("a.txt", lambda path: list(items(Files(path), KEYLESS))), ("a.csv", read_texts)):
         write(tmp_path, **{name: "text\none two\n".encode("utf-16")})
-        assert refusal(read_one, tmp_path / name).endswith(f"{name}: is utf-16, not utf-8; save it as UTF-8")
+        assert refusal(read_one, tmp_path / name).endswith(f"{name}: is utf-16, not utf-8; save it as utf-8")
 
 
 def test_what_is_not_a_folder_or_cannot_be_read(tmp_path, capsys) -> None:

@@ -174,7 +174,7 @@ def refuse_utf_16(start: bytes, encoding: str, name: str, has_key: bool) -> None
     found = utf_16(start[:START])
     if found and not known_encoding(encoding).startswith(found[:6]):
         key = f", or set the corpus key 'encoding' to {found}" if has_key else ""
-        raise UserError(f"{name}: is {found}, not {encoding}; save it as UTF-8{key}")
+        raise UserError(f"{name}: is {found}, not {encoding}; save it as {encoding}{key}")
 
 
 def known_encoding(encoding: str) -> str:
