@@ -8,7 +8,6 @@ import pytest
 from tests.analysis.test_comparisons import exact_p, failing
 from tests.analysis.test_comparisons import inputs as made_inputs
 
-from favor.analysis.comparisons import compare_methods
 from favor.analysis.evidence import all_pairs
 from favor.scores import prototypes, verification
 from favor.scores.settings import Prototypes, Verification
@@ -91,16 +90,3 @@ def test_rows_without_a_common_seed_are_not_compared(inputs) -> None:
     table = all_pairs(replace(inputs, generations=generations, _cache={}), 3, 100)
     both = table[table[["left_method", "right_method"]].isin(["near", "far"]).all(axis=1)]
     assert set(both["metric"]) == {"author_accuracy_failures_wrong"}
-
-
-def test_an_author_alone_with_a_topic_has_no_difference_of_an_auc(inputs) -> None:
-    """Two of six authors share a topic: no p of them is below 2 / 2^2, and none of two seeds of both below 2 / 2^4."""
-    topics, made = dict(zip(inputs.clients, "sstuvw", strict=True)), (inputs.prompts, inputs.source_embeddings["e"])
-    prompts, human = (each.assign(topic=each["client"].map(topics)) for each in made)
-    apart = replace(inputs, prompts=prompts, source_embeddings={"e": human}, _cache={})
-    metrics = ("generated_source_auc", "generated_source_eer")
-    table = all_pairs(apart, 3, 500)
-    assert (table.loc[table["metric"].isin(metrics), "p"] >= 0.5).all()
-    assert table.loc[table["metric"] == "author_accuracy", "p"].min() < 0.1
-    table = compare_methods(apart, [("near", "far")], {metric: ["e"] for metric in metrics}, [], seed=3, draws=500)
-    assert (table["p"] >= table["clusters"].map({"author": 0.5, "seed-author": 0.125})).all()

@@ -215,8 +215,6 @@ def compare_verification(
             continue
         other, _ = _cluster_index(sides[1][2], sides[1][3], clusters)
         counts, outputs = observed_and_resampled(number, seed, draws), np.bincount(index, minlength=number)
-        # An author alone with a topic has no difference of its own.
-        outputs[np.bincount(index[~sides[0][1]], minlength=number) == 0] = 0
         for metric, statistic in VERIFICATION_DRAWS.items():
             first, second = (
                 _by_seed(statistic, side, own, counts, clusters)

@@ -48,7 +48,6 @@ def all_pairs(inputs: ScoreInputs, seed: int, draws: int) -> pd.DataFrame:
     values: dict[Measure, dict[str, dict[int, np.ndarray]]] = {}  # measure -> method -> seed -> draws
     survivors: dict[tuple[str, int], np.ndarray] = {}  # of a run: outputs of every author
     written: dict[tuple[str, int], np.ndarray] = {}
-    near = {(run.method, run.seed): verification.rivals(inputs, run).any(axis=1) for run in inputs.runs}
     for run in inputs.runs:
         for counted, items in ((survivors, run.survivors), (written, run.items)):
             counted[run.method, run.seed] = np.bincount(inputs.places(items["client"]), minlength=len(inputs.clients))
@@ -70,9 +69,6 @@ def all_pairs(inputs: ScoreInputs, seed: int, draws: int) -> pd.DataFrame:
             first, second = (np.stack([by_method[method][one] for one in common]) for method in (left, right))
             numbers = [np.sum([outputs[method, one] for one in common], axis=0) for method in (left, right)]
             both = numbers[0] + numbers[1]
-            if metric.startswith("generated_source"):  # an author alone with a topic has no difference of its own
-                met = np.any([near[method, one] for method in (left, right) for one in common], axis=0)
-                both = np.where(met, both, 0)
             differences = first - second
             shares = linear_shares(mean_over_seeds(differences), counts, both)
             both = np.where((numbers[0] > 0) & (numbers[1] > 0), both, 0)
