@@ -9,6 +9,7 @@ from scipy.stats import permutation_test
 from tests.statistics.rates import equal_error_rate
 
 from favor.analysis.comparisons import compare_methods, compare_outputs, compare_verification
+from favor.analysis.evidence import all_pairs
 from favor.corpora.schemas import PROMPTS
 from favor.federation.schemas import GENERATIONS
 from favor.foundation.errors import UserError
@@ -213,3 +214,43 @@ def test_outputs_without_a_pair_have_a_note(inputs) -> None:
     table = compare_methods(alone, [("near", "far")], metrics, [], seed=3, draws=100).set_index("metric")
     assert set(table.loc["generated_source_auc", "note"]) == {"no pairs of both classes among the matched outputs"}
     assert (table.loc["bertscore_f1", "note"] == "").all()
+
+
+def test_a_pair_of_texts_does_not_weigh(inputs) -> None:
+    """Four authors share a topic and two another: three times the pairs, and 6 outputs each but the one that failed.
+
+    The shares are the influences, which sum to 0, and a part of the difference by outputs. The p of an author's
+    clusters is that of the table of evidence where every output passed.
+    """
+    topics = dict(zip(inputs.clients, "sssstt", strict=True))
+    prompts, human = (
+        each.assign(topic=each["client"].map(topics)) for each in (inputs.prompts, inputs.source_embeddings["e"])
+    )
+    passed = inputs.generations.assign(passed=True)
+    one_seed = passed[passed["seed"] == 1]
+    apart = replace(inputs, generations=one_seed, prompts=prompts, source_embeddings={"e": human}, _cache={})
+    found = compare_verification(apart, "near", "far", ["e"], 3, "author", 500).set_index("metric")
+    table = all_pairs(apart, 3, 500)
+    both = table[table[["left_method", "right_method"]].isin(["near", "far"]).all(axis=1)].set_index("metric")
+    for metric in ("generated_source_auc", "generated_source_eer"):
+        for name in ("p", "low", "high"):
+            one, other = found.loc[metric, name], both.loc[metric, name]
+            turned = {"low": -both.loc[metric, "high"], "high": -both.loc[metric, "low"]}
+            assert one == pytest.approx(other if name == "p" else turned[name])
+
+
+def test_p_of_few_authors_with_rivals_is_not_below_that_of_their_number(inputs) -> None:
+    """Two of six authors share a topic: p is .5 at least. All six: p of their AUC is below .25."""
+    topics = dict(zip(inputs.clients, "sstuvw", strict=True))
+    prompts, human = (
+        each.assign(topic=each["client"].map(topics)) for each in (inputs.prompts, inputs.source_embeddings["e"])
+    )
+    apart = replace(inputs, prompts=prompts, source_embeddings={"e": human}, _cache={})
+    metrics = ["generated_source_auc", "generated_source_eer"]
+    for own, least in ((apart, 0.5), (inputs, 0.0)):
+        table = compare_methods(own, [("near", "far")], {metric: ["e"] for metric in metrics}, [], 3, 500)
+        evidence = all_pairs(own, 3, 500).query(f"metric in {metrics}")
+        for found in (table, evidence):
+            assert (found["p"] >= least).all()
+            assert (found["p"].min() < 0.25) == (not least)
+            assert ((found["low"] <= 0) & (found["high"] >= 0)).equals(found["p"] >= 0.05)

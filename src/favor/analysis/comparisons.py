@@ -6,7 +6,7 @@ and where they are not they find differences where there is none, so that Holm's
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal, get_args
 
@@ -17,7 +17,7 @@ from favor.analysis.schemas import COMPARISONS
 from favor.foundation.errors import UserError
 from favor.scores import assistant, cold_start, prototypes, utility, verification
 from favor.scores.inputs import OUTPUT_KEYS, Run, ScoreInputs
-from favor.scores.verification import Pairs, source_pairs
+from favor.scores.verification import Pairs, least_p_of_differences, rivals, source_pairs
 from favor.statistics.bootstrap import (
     DRAWS,
     around,
@@ -48,6 +48,11 @@ class _Matched:
 
     run: Run
     keep: np.ndarray
+
+    @property
+    def kept(self) -> Run:
+        """The run with these outputs alone."""
+        return Run(self.run.seed, self.run.method, self.run.survivors[self.keep].reset_index(drop=True))
 
 
 def output_figures(inputs: ScoreInputs, run: Run, encoder: str) -> pd.DataFrame:
@@ -166,7 +171,8 @@ def compare_outputs(
         sides = [output_figures(inputs, side.run, encoder)[side.keep] for side in pair]
         frames.append(sides[0].merge(sides[1], on=OUTPUT_KEYS).assign(seed=pair[0].run.seed))
     table = pd.concat(frames, ignore_index=True)
-    index, number = _cluster_index(table["seed"].to_numpy(), table["client"].to_numpy(), clusters)
+    labels, index = np.unique(_cluster(table["seed"], table["client"], clusters), return_inverse=True)
+    number = len(labels)
     counts = observed_and_resampled(number, seed, draws)
     rows = []
     for metric in (name for name in OUTPUT_METRICS if f"{name}_x" in table.columns):
@@ -197,10 +203,14 @@ def compare_verification(
 ) -> pd.DataFrame:
     """Compare generated-source AUC and EER (same-topic negatives) over all seeds' pairs, in every encoder.
 
-    A pair belongs to the cluster of its generated text.
+    A pair belongs to the cluster of its generated text, and a cluster weighs by its outputs.
     """
     matched = _common(inputs, left, right)
-    n = sum(int(pair[0].keep.sum()) for pair in matched)
+    kept = [first.kept for first, _ in matched]
+    clients = pd.concat([run.survivors["client"] for run in kept])
+    n, seeds = len(clients), np.repeat([run.seed for run in kept], [len(run.survivors) for run in kept])
+    outputs = pd.Series(_cluster(seeds, clients, clusters)).value_counts()
+    least = least_p_of_differences(np.any([rivals(inputs, run) for run in kept], axis=0))
     rows = []
     for encoder in encoders:
         sides = []
@@ -208,20 +218,21 @@ def compare_verification(
             parts = [(pair[side].run.seed, _pairs(inputs, pair[side], encoder)) for pair in matched]
             columns = ((own.scores, own.positive, np.full(len(own), run_seed), own.left) for run_seed, own in parts)
             sides.append(tuple(map(np.concatenate, zip(*columns, strict=True))))
-        index, number = _cluster_index(sides[0][2], sides[0][3], clusters)
+        labels, index = np.unique(_cluster(sides[0][2], sides[0][3], clusters), return_inverse=True)
+        number = len(labels)
         if not number:
             none = {"p_exact": math.nan, "n": n, "pairs": 0, "cluster_count": 0}
             rows += [_row((left, right), encoder, metric, clusters, _NOTHING, **none) for metric in VERIFICATION_DRAWS]
             continue
-        other, _ = _cluster_index(sides[1][2], sides[1][3], clusters)
-        counts, outputs = observed_and_resampled(number, seed, draws), np.bincount(index, minlength=number)
+        other = np.unique(_cluster(sides[1][2], sides[1][3], clusters), return_inverse=True)[1]
+        counts, weights = observed_and_resampled(number, seed, draws), outputs[labels].to_numpy()
         for metric, statistic in VERIFICATION_DRAWS.items():
             first, second = (
                 _by_seed(statistic, side, own, counts, clusters)
                 for side, own in zip(sides, (index, other), strict=True)
             )
-            shares = linear_shares(mean_over_seeds(first) - mean_over_seeds(second), counts, outputs)
-            result = compare(first, second, outputs, counts, shares, seed, _higher(metric), _span(metric))
+            shares = linear_shares(mean_over_seeds(first) - mean_over_seeds(second), counts, weights)
+            result = compare(first, second, weights, counts, shares, seed, _higher(metric), _span(metric), least)
             counted = {"p_exact": math.nan, "n": n, "pairs": len(sides[0][0]), "cluster_count": number}
             rows.append(_row((left, right), encoder, metric, clusters, result, **counted))
     return pd.DataFrame(rows)
@@ -267,18 +278,16 @@ def _common(inputs: ScoreInputs, left: str, right: str) -> list[tuple[_Matched, 
 
 
 def _pairs(inputs: ScoreInputs, side: _Matched, encoder: str) -> Pairs:
-    run = Run(side.run.seed, side.run.method, side.run.survivors[side.keep].reset_index(drop=True))
-    gold = inputs.sources(encoder, "gold", run.seed)
-    return source_pairs(inputs.vectors(encoder, side.run)[side.keep], run, gold)
+    gold = inputs.sources(encoder, "gold", side.run.seed)
+    return source_pairs(inputs.vectors(encoder, side.run)[side.keep], side.kept, gold)
 
 
-def _cluster_index(seeds: np.ndarray, clients: np.ndarray, clusters: Clusters) -> tuple[np.ndarray, int]:
-    names = [
+def _cluster(seeds: Iterable[int], clients: Iterable[str], clusters: Clusters) -> list[str]:
+    """Return the name of each output's or pair's cluster."""
+    return [
         str(client) if clusters == "author" else f"{seed}\t{client}"
         for seed, client in zip(seeds, clients, strict=True)
     ]
-    labels, index = np.unique(names, return_inverse=True)
-    return index, len(labels)
 
 
 def _row(

@@ -48,6 +48,7 @@ def all_pairs(inputs: ScoreInputs, seed: int, draws: int) -> pd.DataFrame:
     values: dict[Measure, dict[str, dict[int, np.ndarray]]] = {}  # measure -> method -> seed -> draws
     survivors: dict[tuple[str, int], np.ndarray] = {}  # of a run: outputs of every author
     written: dict[tuple[str, int], np.ndarray] = {}
+    near = {(run.method, run.seed): verification.rivals(inputs, run) for run in inputs.runs}
     for run in inputs.runs:
         for counted, items in ((survivors, run.survivors), (written, run.items)):
             counted[run.method, run.seed] = np.bincount(inputs.places(items["client"]), minlength=len(inputs.clients))
@@ -73,7 +74,11 @@ def all_pairs(inputs: ScoreInputs, seed: int, draws: int) -> pd.DataFrame:
             shares = linear_shares(mean_over_seeds(differences), counts, both)
             both = np.where((numbers[0] > 0) & (numbers[1] > 0), both, 0)
             higher, span = declared.direction != "lower", declared.maximum - declared.minimum
-            result = compare(first, second, both, counts, shares, seed, higher, span)
+            least = 0.0
+            if metric.startswith("generated_source"):
+                met = np.any([near[method, one] for method in (left, right) for one in common], axis=0)
+                least = verification.least_p_of_differences(met)
+            result = compare(first, second, both, counts, shares, seed, higher, span, least)
             error = standard_error(differences, effective_number(both), counts)
             apart = differences[:, 0] * (1.0 if higher else -1.0)
             means = [float(np.mean([drawn[0] for drawn in by_method[each].values()])) for each in (left, right)]

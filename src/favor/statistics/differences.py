@@ -39,6 +39,7 @@ def compare(
     seed: int,
     higher_is_better: bool = True,
     span: float = math.inf,
+    least: float = 0.0,
 ) -> Comparison:
     """Compare two statistics by their values in the same draws of authors.
 
@@ -46,7 +47,7 @@ def compare(
     weights: [authors], what each weighs in the difference, such as its outputs; 0 for one without a value in both.
     counts: [1 + draws, authors], the draws.
     shares: [authors], of :mod:`favor.statistics.sign_flips`, signed as left - right; ``seed`` draws the flips.
-    span: how far apart two values of the measure can be.
+    span: how far apart two values of the measure can be. least: below which p is not.
 
     The interval is Student's, with the degrees of freedom of the effective number of authors, (sum of weights)^2 / sum
     of squares, less 1 (Kish 1965, 11.7), and within the span. It has no correction for skewness: where two rows do
@@ -68,7 +69,7 @@ def compare(
         return Comparison(*values, math.nan, math.nan, math.nan, known)
     of_seeds = variance_of_seeds(differences, number)
     freedoms = np.array([number - 1, len(differences) - 1.0]), np.array([error**2, of_seeds])
-    p = sign_flip_p(shares, seed)
+    p = max(sign_flip_p(shares, seed), least)
     if differences.ndim == 2 and of_seeds:
         p = max(p, _p_of_both(delta, *freedoms, p))
     half = _half_width(LEVEL, *freedoms)
