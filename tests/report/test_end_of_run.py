@@ -22,8 +22,7 @@ VALUES = PrintedExperiment.model_construct(
     seeds=[1],
     margin=0.5,
     unseen=[],
-    voice_kept=False,
-    likelihood=False,
+    families=[],
 )
 
 

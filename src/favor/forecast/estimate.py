@@ -147,7 +147,8 @@ class Account:
         # A first moment is as large as an adapter; an adaptive server has a second one too.
         if stage.server.moments:
             self.stored["server moments"] += stage.server.moments * len(schedule)
-        self._add_kept(track, "endpoints", training.endpoint_count(track))
+        rounds = [training.round_step(track, number) for number in range(len(schedule))]
+        self._add_kept(track, "endpoints", sum(len(training.kept_endpoints(step)) for step in rounds))
         sent = [_uploaded(stage, track, cohort) for cohort in schedule]
         audited, kept = self._is_audited(track), self.planner.config.keep_uploads
         if audited and not kept:
@@ -156,12 +157,8 @@ class Account:
         # A sum and a combination have 64 bits.
         federation = self.planner.config.experiments[track.experiment].federation
         total = 2 * _sent_share(stage) if stage.aggregation == "sum_only" or federation.robust is not None else 0.0
-        for number in range(len(schedule)):
-            again = [
-                client
-                for job in training.jobs(training.round_step(track, number))
-                for client in training.falsified(job)
-            ]
+        for number, step in enumerate(rounds):
+            again = [client for job in training.jobs(step) for client in training.falsified(job)]
             sent[number] += _uploaded(stage, track, again) + total
         if kept:
             self.uploads += sum(sent)

@@ -40,8 +40,7 @@ class Claimed(Section):
     """What an experiment's claims are made with, beside its evidence: see :class:`favor.report.facts.Facts`.
 
     ``clients``: that remain; ``prompts_per_client``: as asked for; ``display``: printed names; ``unseen``: encoders
-    that no method was trained with; ``margin``: of `report`; ``voice_kept``, ``likelihood``: whether there are such
-    scores.
+    that no method was trained with; ``margin``: of `report`; ``families``: of its scores.
     """
 
     style_encoder: str
@@ -52,8 +51,7 @@ class Claimed(Section):
     display: dict[str, str]
     unseen: list[str]
     margin: float
-    voice_kept: bool
-    likelihood: bool
+    families: list[str]
 
 
 class NumberSource(Section):

@@ -83,7 +83,10 @@ SECTIONS: dict[str, tuple[type[Section], *tuple[Callable[[Project, Key], Section
     "train_tokenizer": (Vocabulary, Project.pretraining),
     "pretrain_base": (ModelTraining, Project.pretraining),
     "train_asce": (StyleEncoder, lambda project, key: project.config.encoders[key.encoder]),
-    "make_demo_assistant": (corpora.DemoAssistant, Project.demo_assistant),
+    "make_demo_assistant": (
+        corpora.DemoAssistant,
+        lambda project, key: not_none(project.config.assistants[key.assistant].demo),
+    ),
     "make_schedule": (Scheduling, Project.experiment, lambda project, key: project.experiment(key).federation),
     "drop_withdrawn_clients": (corpora.Withdrawals, Project.experiment),
     "measure_assistant": (Seeds, Project.experiment),

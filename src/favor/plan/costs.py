@@ -16,6 +16,7 @@ from favor.federation.method import POOLED, SharedStage
 from favor.foundation.gguf import GgufHeader, read_header
 from favor.foundation.section import check_known
 from favor.lm.settings import PASS_BYTES, STACK_BYTES
+from favor.plan.job_settings import not_none
 from favor.plan.keys import Key
 from favor.plan.readings import read_length
 from favor.plan.training import TrainingComponent
@@ -101,7 +102,9 @@ class Costs(TrainingComponent):
     def loads(self) -> dict[str, Load]:
         """What the jobs of each stage load. Jobs of a stage that is not named here read tables alone."""
         base, adapters, streamed = Load(model=self.base_model), Load(self._adapter_work), Load(streamed=True)
-        encoder, classifier = Load(gpus=self._encoder_gpus), Load(gpus=lambda key: self._gpu("auto"))
+        stylometry = [name for name, encoder in self.config.encoders.items() if encoder.kind == "stylometry"]
+        encoder = Load(gpus=lambda key: self._gpu("cpu" if key.encoder in stylometry else "auto"))
+        classifier = Load(gpus=lambda key: self._gpu("auto"))
         generation, training = Load(self.generation_work, self.base_model), Load(self._stage_work, self.base_model)
         return {
             **dict.fromkeys(("build_documents", "select_common_prompts", "check_corpus"), streamed),
@@ -127,9 +130,6 @@ class Costs(TrainingComponent):
 
     def _model_gpu(self, name: str | None) -> int:
         return 0 if name is None else self._gpu(self.config.base_models[name].device)
-
-    def _encoder_gpus(self, key: Key) -> int:
-        return self._gpu("cpu" if self.config.encoders[key.encoder].kind == "stylometry" else "auto")
 
     # Base models and their sizes
 
@@ -219,10 +219,8 @@ class Costs(TrainingComponent):
     def _stage_work(self, key: Key, files: Any) -> tuple[float, float]:
         """Return the work of a stage's job, by the words of its clients in its input ``texts``."""
         experiment, name, clients = self.project.experiment(key), self.base_model(key), self.training.job_clients(key)
-        federation, stage = experiment.federation, self.training.trained_stage(key)
-        exposure = federation.rounds * federation.clients_per_round / experiment.clients * federation.answers
-        passes = exposure if stage.epochs is None else stage.epochs
-        steps = passes * max(1, stage.inner_steps if isinstance(stage, SharedStage) else 0)
+        stage = self.training.trained_stage(key)
+        steps = not_none(stage.epochs) * max(1, stage.inner_steps if isinstance(stage, SharedStage) else 0)
         words = words_of(files.texts, clients, bool(experiment.allocation.enforce))
         operations = OPERATIONS["training"] * steps * pass_tokens(experiment, words, len(clients))
         memory = self._values_mb(key, len(clients), self._model_gpu(name)) + self._beside_mb(key)

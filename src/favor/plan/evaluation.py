@@ -184,7 +184,10 @@ class Evaluation(TrainingComponent):
 
     def classifier(self, key: Key) -> list[str]:
         """Return the files of an experiment's assistant classifier, the weights of its encoder first."""
-        return self.project.assistant_files(not_none(self.project.experiment(key).evaluation.assistant))
+        paths, name = self.paths, not_none(self.project.experiment(key).evaluation.assistant)
+        kinds = [paths.assistant_weights, paths.assistant_manifest]
+        kinds += [paths.assistant_prototypes, paths.assistant_calibration]
+        return [kind.of(assistant=name) for kind in kinds]
 
     def assistant_scores(self, key: Key) -> str | list[str]:
         classifier = self.project.experiment(key).evaluation.assistant
@@ -220,15 +223,17 @@ class Evaluation(TrainingComponent):
 
     def score_efficiency_settings(self, key: Key) -> Efficiency:
         runs = []
+        shared = self.paths.benchmark("train_shared", self.paths.upload)
+        personal = self.paths.benchmark("train_personal", self.paths.personal_pack)
         for run in self.training.runs(key.experiment):
-            plan, jobs = self.project.plan(run), self.training.logged_jobs(self.training.trainer(run))
+            plan, jobs = self.project.plan(run), self.training.training_jobs(self.training.trainer(run))
             stage = plan.personal or plan.shared
             runs.append(
                 TrainedRun(
                     seed=int(run.seed),
                     method=run.method,
-                    logs=[log for log, _ in jobs],
-                    benchmarks=[benchmark for _, benchmark in jobs],
+                    logs=list(map(self.training.log, jobs)),
+                    benchmarks=[(shared if hasattr(job, "track") else personal).of(job) for job in jobs],
                     trains=plan.shared.trains if plan.shared and not plan.personal else Factors(),
                     mixture=stage.mixture.kind if stage and stage.mixture else "",
                     ranks=list(stage.ranks) if stage and stage.ranks else [],

@@ -64,9 +64,9 @@ class Figures(TrainingComponent):
         """Return training logs by row, without those of a personal stage that another row trains."""
         logs: dict[str, list[str]] = {row: [] for row in self.project.experiment(key).methods}
         for row in self.training.runs(key.experiment):
-            run = self.training.trainer(row)
+            jobs = self.training.training_jobs(self.training.trainer(row))
             owns = self.training.owner(row.experiment, row.method) == row.method
-            logs[row.method] += [log for log, _ in self.training.logged_jobs(run, personal=owns)]
+            logs[row.method] += [self.training.log(job) for job in jobs if owns or hasattr(job, "track")]
         return logs
 
     def _trained_encoders(self, key: Key) -> dict[str, str]:
@@ -107,4 +107,4 @@ class Figures(TrainingComponent):
         ]
 
     def overviews(self, kind: str) -> list[str]:
-        return [self.paths.overview.of(figure=figure, kind=kind) for figure in OVERVIEWS]
+        return self.paths.overview.each(figure=OVERVIEWS, kind=kind)

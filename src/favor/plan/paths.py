@@ -1,7 +1,8 @@
 """Every file of a results folder, once: as a template with wildcards for a rule, and as the path of one job's file."""
 
-from collections.abc import Iterable
+from itertools import product
 from string import Formatter
+from typing import Any
 
 
 class Template(str):
@@ -19,9 +20,10 @@ class Template(str):
         """
         return self.format(**{name: values[name] if name in values else getattr(key, name) for name in self.names})
 
-    def each(self, key: object = None, /, **values: Iterable[object]) -> list[str]:
-        ((name, found),) = values.items()
-        return [self.of(key, **{name: value}) for value in found]
+    def each(self, key: object = None, /, **values: Any) -> list[str]:
+        """Return the paths of all combinations of ``values``: each a text, or several. The last varies fastest."""
+        found = product(*([value] if isinstance(value, str) else value for value in values.values()))
+        return [self.of(key, **dict(zip(values, chosen, strict=True))) for chosen in found]
 
     def partial(self, **values: object) -> "Template":
         """Return the template with some wildcards filled in; the others stay."""

@@ -16,28 +16,11 @@ from favor.statistics.accounting import epsilon, rho
 from favor.studies.settings import CanaryClients, Planted, Privacy, PrivacyReading, PrivacyScoring
 
 
-def most_participations(training: Training, experiment: str) -> int:
-    """Return the most rounds that a client takes part in, over seeds and the sampling rules of its tracks."""
-    section = training.project.config.experiments[experiment]
-    samplings = {plan.shared.sampling for plan in training.project.plans(experiment).values() if plan.shared}
-    schedules = [training.rounds(experiment, str(seed), sampling) for seed in section.seeds for sampling in samplings]
-    return max((max(Counter(chain.from_iterable(rounds)).values()) for rounds in schedules), default=0)
-
-
 def failure_probability(section: Experiment) -> float:
     """Return delta of an experiment's guarantee: ``federation.privacy.delta``, or clients^-1.1."""
     assert section.clients is not None
     privacy = section.federation.privacy
     return section.clients**-1.1 if privacy is None or privacy.delta is None else privacy.delta
-
-
-def privacy_loss(training: Training, experiment: str) -> tuple[float, float]:
-    """Return (epsilon, delta) of each shared adapter, for one author's uploads or zeros; infinite without noise."""
-    section = training.project.config.experiments[experiment]
-    privacy = section.federation.privacy
-    delta = failure_probability(section)
-    noise = 0.0 if privacy is None else privacy.noise_multiplier
-    return epsilon(rho(most_participations(training, experiment), noise), delta), delta
 
 
 def guarantee(training: Training, experiment: str) -> str:
@@ -48,8 +31,12 @@ def guarantee(training: Training, experiment: str) -> str:
         return ""
     if not privacy.noise_multiplier:
         return f"Uploads are clipped to a norm of {privacy.clip:g}; without noise that guarantees nothing."
-    loss, delta = privacy_loss(training, experiment)
-    times = most_participations(training, experiment)
+    # The most rounds that a client takes part in, over seeds and the sampling rules of its tracks.
+    samplings = {plan.shared.sampling for plan in training.project.plans(experiment).values() if plan.shared}
+    schedules = [training.rounds(experiment, str(seed), sampling) for seed in section.seeds for sampling in samplings]
+    times = max((max(Counter(chain.from_iterable(rounds)).values()) for rounds in schedules), default=0)
+    delta = failure_probability(section)
+    loss = epsilon(rho(times, privacy.noise_multiplier), delta)
     open_server = "" if section.federation.aggregation == "sum_only" else "The server sees uploads without noise. "
     return (
         f"Each shared adapter is (ε = {loss:.3g}, δ = {delta:.2g})-differentially private for one author in "
@@ -168,17 +155,14 @@ class PrivacyAudit(TrainingComponent):
 
     def readings(self, key: Key) -> list[str]:
         """Return the tables that were read of every attacked run, five each."""
-        if self.project.experiment(key).studies.privacy is None:
+        experiment = self.project.experiment(key)
+        if experiment.studies.privacy is None:
             return []
-        return [
-            self.paths.privacy.of(run, reading=reading)
-            for run in self._runs(key.experiment)
-            for reading in ("losses", "links", "canaries", "canary_clients", "norms")
-        ]
-
-    def _runs(self, experiment: str) -> list[Key]:
-        seeds = self.experiments[experiment].seeds
-        return [run_key(experiment, seed, row) for row in self.training.audited_rows(experiment) for seed in seeds]
+        rows, kinds = (
+            self.training.audited_rows(key.experiment),
+            ("losses", "links", "canaries", "canary_clients", "norms"),
+        )
+        return self.paths.privacy.each(key, method=rows, seed=experiment.seeds, reading=kinds)
 
     def score_privacy_settings(self, key: Key) -> PrivacyScoring:
         experiment = self.project.experiment(key)

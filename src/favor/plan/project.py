@@ -9,7 +9,7 @@ from favor.config.availability import absent_encoders
 from favor.config.configuration import Configuration
 from favor.config.experiments import Experiment
 from favor.config.row_checks import check_rows
-from favor.corpora.settings import Corpus, DemoAssistant
+from favor.corpora.settings import Corpus
 from favor.encoders.settings import LoadedEncoder
 from favor.federation.method import Plan, load_method, row_title
 from favor.foundation.errors import UserError
@@ -223,20 +223,8 @@ class Project:
         path = self.config.assistants[key.assistant].path
         return self.paths.assistant_texts.of(key) if path is None else self.given(path)
 
-    def demo_assistant(self, key: Key) -> DemoAssistant:
-        return not_none(self.config.assistants[key.assistant].demo)
-
     def assistant_corpus(self, key: Key) -> str:
         return self.config.assistants[key.assistant].corpus
-
-    def assistant_files(self, name: str) -> list[str]:
-        """Return the files of a trained assistant classifier, the weights of its encoder first."""
-        paths = self.paths
-        kinds = (
-            *(paths.assistant_weights, paths.assistant_manifest),
-            *(paths.assistant_prototypes, paths.assistant_calibration),
-        )
-        return [kind.of(assistant=name) for kind in kinds]
 
     # Corpora
 

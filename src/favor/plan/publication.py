@@ -69,7 +69,7 @@ class Exports(TrainingComponent):
         return self.evaluation.run_generations(key)
 
     def released_scores(self, key: Key) -> list[str]:
-        return [self.paths.scores.of(experiment=key.experiment, family=family) for family in FAMILIES]
+        return self.paths.scores.each(key, family=FAMILIES)
 
     def export_release_settings(self, key: Key) -> ReleasedRun:
         config, experiment = self.config, self.project.experiment(key)
@@ -160,13 +160,8 @@ class Publication(TrainingComponent):
 
     def evidence(self, key: object = None) -> list[str]:
         """Return the inputs of the report's first screens: comparisons of all rows, voices kept, cautions."""
-        shown = self.evaluation.shown()
-        read = [
-            self.paths.scores.of(experiment=name, family=family)
-            for family in ("voice_kept", "likelihood", VALIDATION, "efficiency", RETRIEVAL)
-            for name in shown
-            if family in self.evaluation.families(name)
-        ]
+        shown, families = self.evaluation.shown(), ("voice_kept", "likelihood", VALIDATION, "efficiency", RETRIEVAL)
+        read = [file for family in families for name in shown for file in self._scored(name, family)]
         sweeps = self.config.sweeps.items()
         labels = [Key(sweep=name, label=label) for name, sweep in sweeps for label in sweep.tables]
         read += [file for key in labels for file in self.sweeps.retrieval(key)]
@@ -197,7 +192,7 @@ class Publication(TrainingComponent):
 
     def _printed(self, name: str) -> PrintedExperiment:
         experiment = self.experiments[name]
-        corpus, families = self.config.corpora[experiment.corpus], self.evaluation.families(name)
+        corpus = self.config.corpora[experiment.corpus]
         return job_settings(
             PrintedExperiment,
             experiment,
@@ -210,9 +205,6 @@ class Publication(TrainingComponent):
             measured=experiment.evaluation.encoders,
             never_sampled=self.training.never_sampled(name, "coverage_first"),
             figures=self.evaluation.figures(name),
-            validation=VALIDATION in families,
-            efficiency="efficiency" in families,
-            retrieval=RETRIEVAL in families,
             near_duplicates=corpus.near_duplicates is not None,
             gallery=name in self.evaluation.galleries(),
             demo=corpus.demo is not None,
@@ -246,24 +238,24 @@ class Publication(TrainingComponent):
         roles = {"style": experiment.style_encoder, **self.project.independent_encoder(name)}
         trained = {role: encoder for role, encoder in roles.items() if config.encoders[encoder].training is not None}
         assert experiment.clients is not None
-        federation, validated = experiment.federation, VALIDATION in self.evaluation.families(name)
+        federation = experiment.federation
         return NumberSource(
             tables={label: paths.table.of(Key(experiment=name, label=label), kind="parquet") for label in labels},
             gates=[self.evaluation.run_gates(run_key(name, seed, row)) for seed in experiment.seeds for row in gated],
             allocation=self.project.allocation(Key(experiment=name)),
             effects=[paths.coordinate_effects.of(experiment=name)] if drawn else [],
             judges=[paths.scores.of(experiment=name, family="judges")] if experiment.studies.judges else [],
-            validation=[paths.scores.of(experiment=name, family=VALIDATION)] if validated else [],
+            validation=self._scored(name, VALIDATION),
             participations=federation.rounds * federation.clients_per_round / experiment.clients * federation.answers,
             encoders={role: paths.encoder_manifest.of(encoder=encoder) for role, encoder in trained.items()},
             paper_dataset=config.corpora[experiment.corpus].paper_dataset or "",
             whole="main_federated_results" in experiment.tables,
-            evidence=self._evidence(name),
+            evidence=[paths.evidence.of(experiment=name), *self._scored(name, "voice_kept", "likelihood")],
             claims=self._claimed(name),
         )
 
     def _claimed(self, name: str) -> Claimed:
-        experiment, families = self.experiments[name], self.evaluation.families(name)
+        experiment = self.experiments[name]
         return job_settings(
             Claimed,
             experiment,
@@ -273,14 +265,13 @@ class Publication(TrainingComponent):
             display=self.project.titles(name),
             unseen=self.evaluation.unseen_encoders(Key(experiment=name)),
             margin=self.config.report.margin,
-            voice_kept="voice_kept" in families,
-            likelihood="likelihood" in families,
+            families=self.evaluation.families(name),
         )
 
-    def _evidence(self, name: str) -> list[str]:
-        read = [family for family in ("voice_kept", "likelihood") if family in self.evaluation.families(name)]
-        scores = [self.paths.scores.of(experiment=name, family=family) for family in read]
-        return [self.paths.evidence.of(experiment=name), *scores]
+    def _scored(self, name: str, *families: str) -> list[str]:
+        """Return the scores of those of ``families`` that are computed for an experiment."""
+        computed = self.evaluation.families(name)
+        return self.paths.scores.each(experiment=name, family=[family for family in families if family in computed])
 
     # The release
 
@@ -291,9 +282,9 @@ class Publication(TrainingComponent):
         for name, experiment in self.experiments.items():
             for label in experiment.tables:
                 if self.tables.specs[label].publishable:
-                    files += [self.paths.table.of(Key(experiment=name, label=label), kind=kind) for kind in TABLE_KINDS]
+                    files += self.paths.table.each(experiment=name, label=label, kind=TABLE_KINDS)
                     files += self.tables.comparisons(Key(experiment=name, label=label))
-            files += [self.paths.scores.of(experiment=name, family=family) for family in self.evaluation.families(name)]
+            files += self.paths.scores.each(experiment=name, family=self.evaluation.families(name))
             files.append(self.paths.settings.of(experiment=name))
         files += [*self.sweeps.table_files(*TABLE_KINDS), *self.sweeps.figures("svg"), *self.sweeps.figures("csv")]
         for name, sweep in self.config.sweeps.items():

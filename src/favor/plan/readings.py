@@ -142,7 +142,8 @@ class ValidationLosses(TrainingComponent):
 
     def _logs(self, run: Key) -> list[str]:
         plan = self.project.plan(run)
-        return [] if unread(plan) else [log for log, _ in self.training.logged_jobs(self.training.trainer(run))]
+        jobs = [] if unread(plan) else self.training.training_jobs(self.training.trainer(run))
+        return list(map(self.training.log, jobs))
 
     def final_adapter(self, key: Key) -> str:
         rounds = self.project.experiment(key).federation.rounds
@@ -160,10 +161,8 @@ class ValidationLosses(TrainingComponent):
         )
 
     def stage_logs(self, key: Key) -> list[str]:
-        shared = [log for log, _ in self.training.logged_jobs(key, personal=False)]
-        if key.stage == "shared":
-            return shared
-        return [log for log, _ in self.training.logged_jobs(key) if log not in shared]
+        jobs = self.training.training_jobs(key)
+        return [self.training.log(job) for job in jobs if hasattr(job, "track") == (key.stage == "shared")]
 
     def take_validation_settings(self, key: Key) -> ValidatedStage:
         stopped = key.stage == "personal" and self._patient(key)

@@ -141,11 +141,6 @@ class SharedTraining(Schedule):
         last = self.last(key)
         return [client for client in cohort if last[client] == int(key.round)]
 
-    def endpoint_count(self, key: Key) -> int:
-        if self.stage(key).carries:
-            return sum(map(len, self.cohorts(key)))
-        return len(self.last(key)) if self._ends_in_use(key.experiment, self.track(key).track) else 0
-
     def previous_endpoints(self, key: Key) -> list[str]:
         """Return the bundles with the last endpoints of a job's clients, if their shared stage starts there."""
         if not self.stage(key).carries:

@@ -206,10 +206,9 @@ class Tables(PlannerComponent):
 
     def files(self, *kinds: str) -> list[str]:
         return [
-            self.paths.table.of(experiment=name, label=label, kind=kind)
+            file
             for name, experiment in self.experiments.items()
-            for label in experiment.tables
-            for kind in kinds
+            for file in self.paths.table.each(experiment=name, label=experiment.tables, kind=kinds)
         ]
 
     def make_table_settings(self, key: Key) -> PrintedTable:
@@ -276,11 +275,8 @@ class Sweeps(PlannerComponent):
         return found
 
     def scores(self, key: Key) -> list[str]:
-        return [
-            self.paths.scores.of(experiment=point.experiment, family=family)
-            for point in self.config.sweeps[key.sweep].points
-            for family in self.families(key.sweep)
-        ]
+        experiments = [point.experiment for point in self.config.sweeps[key.sweep].points]
+        return self.paths.scores.each(experiment=experiments, family=self.families(key.sweep))
 
     def collect_sweep_settings(self, key: Key) -> SweepScores:
         sweep = self.config.sweeps[key.sweep]
@@ -321,10 +317,9 @@ class Sweeps(PlannerComponent):
 
     def table_files(self, *kinds: str) -> list[str]:
         return [
-            self.paths.sweep_table.of(sweep=name, label=label, kind=kind)
+            file
             for name, sweep in self.config.sweeps.items()
-            for label in sweep.tables
-            for kind in kinds
+            for file in self.paths.sweep_table.each(sweep=name, label=sweep.tables, kind=kinds)
         ]
 
     def figures(self, kind: str) -> list[str]:

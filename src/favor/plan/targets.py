@@ -87,8 +87,8 @@ class Targets(TrainingComponent):
                 files += self._trained(run)
         if measured:
             encoders, families = self.project.encoders_of(name), self.evaluation.families(name)
-            files += [paths.generation_embeddings.of(experiment=name, encoder=encoder) for encoder in encoders]
-            files += [paths.scores.of(experiment=name, family=family) for family in families]
+            files += paths.generation_embeddings.each(experiment=name, encoder=encoders)
+            files += paths.scores.each(experiment=name, family=families)
             files.append(paths.utility.of(experiment=name))
             if self.experiments[name].evaluation.assistant is not None:
                 files.append(paths.assistant_scores.of(experiment=name))

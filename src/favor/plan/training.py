@@ -182,24 +182,17 @@ class Training(SharedTraining):
 
     # Logs
 
-    def logged_jobs(self, run: Key, personal: bool = True) -> list[tuple[str, str]]:
-        """Return (training log, benchmark) of every training job behind a run: its shared track's, then its own.
+    def training_jobs(self, run: Key) -> list[Key]:
+        """Return every training job behind a run: those of its shared track, then its own."""
+        shared = [] if self.project.plan(run).shared is None else self.shared_jobs(run)
+        return [*shared, *self.personal_jobs(run)]
 
-        ``personal`` False leaves those of its personal stage out.
-        """
-        plan, found = self.project.plan(run), []
-        if plan.shared is not None:
-            jobs = self.shared_jobs(run)
-            benchmark = self.paths.benchmark("train_shared", self.paths.upload)
-            found += [(self.paths.shared_log.of(job), benchmark.of(job)) for job in jobs]
-        if personal:
-            benchmark = self.paths.benchmark("train_personal", self.paths.personal_pack)
-            found += [(self.paths.personal_log.of(job), benchmark.of(job)) for job in self.personal_jobs(run)]
-        return found
+    def log(self, job: Key) -> str:
+        return (self.paths.shared_log if hasattr(job, "track") else self.paths.personal_log).of(job)
 
     def logs(self, key: Key) -> list[str]:
         runs = map(self.trainer, self.runs(key.experiment))
-        return unique(log for run in runs for log, _ in self.logged_jobs(run))
+        return unique(self.log(job) for run in runs for job in self.training_jobs(run))
 
     # Settings of generation and export
 

@@ -118,7 +118,13 @@ def _experiment(results: Path, name: str, values: PrintedExperiment, numbers: Se
         values.clients * values.prompts_per_client,
     )
     scores, context = results / name / "scores", values.context
-    retrieval = read_parquet(scores / "author_retrieval.parquet", SCORES) if values.retrieval else None
+    read = {
+        family: read_parquet(scores / f"{family}.parquet", SCORES)
+        for family in ("author_retrieval", "efficiency", "validation")
+        if family in values.families
+    }
+    retrieval, traffic = read.get("author_retrieval"), read.get("efficiency")
+    validation = read.get("validation", SCORES.empty())
     tables = []
     for label in values.tables:
         if not printed_spec(label).publishable:
@@ -132,8 +138,6 @@ def _experiment(results: Path, name: str, values: PrintedExperiment, numbers: Se
         tables.append(ReportTable(spec, cells, ", ".join(sources)))
     facts = Facts.read(results / name, values)
     style, rows, display = values.style_encoder, values.rows, values.display
-    traffic = read_parquet(scores / "efficiency.parquet", SCORES) if values.efficiency else None
-    validation = read_parquet(scores / "validation.parquet", SCORES) if values.validation else SCORES.empty()
     names = {row: facts.name(row) for row in rows}
     sample = read_json(results / name / "sample.json") if values.gallery else []
     return ExperimentReport(

@@ -90,8 +90,8 @@ class Facts:
     def read(cls, folder: Path, values: Claimed) -> "Facts":
         """Return the facts of an experiment whose results lie in ``folder``."""
         kept, likelihood = (
-            read_parquet(folder / "scores" / f"{family}.parquet", SCORES) if there else None
-            for family, there in (("voice_kept", values.voice_kept), ("likelihood", values.likelihood))
+            read_parquet(folder / "scores" / f"{family}.parquet", SCORES) if family in values.families else None
+            for family in ("voice_kept", "likelihood")
         )
         evidence, seeds = read_parquet(folder / "evidence.parquet", EVIDENCE), len(values.seeds)
         about = (values.style_encoder, values.rows, values.clients, values.display, likelihood, seeds)

@@ -57,8 +57,7 @@ class PrintedExperiment(Claimed):
 
     ``methods``: hyper-parameters of each of its ``rows``; ``experiment`` and ``corpus``: all keys of these sections.
     ``withdrawn``: clients that left. ``measured``: encoders of its tables. ``never_sampled``: clients by seed.
-    ``validation``, ``efficiency``, ``retrieval``: whether there are such scores; ``near_duplicates``: whether they were
-    looked for; ``demo``: no real authors.
+    ``near_duplicates``: whether they were looked for; ``demo``: no real authors.
     """
 
     context: Context
@@ -73,9 +72,6 @@ class PrintedExperiment(Claimed):
     never_sampled: dict[str, int]
     tables: list[str]
     figures: list[str]
-    validation: bool
-    efficiency: bool
-    retrieval: bool
     near_duplicates: bool
     gallery: bool
     demo: bool
