@@ -218,12 +218,9 @@ def _complete_experiment(experiment: Experiment, where: str, config: Configurati
     apply_protocol(experiment)
     if experiment.lora.target_modules is None and config.base_models[experiment.base_model].pretrain is not None:
         set_keys(experiment.lora, target_modules=PROJECTIONS)
-    federation = experiment.federation
-    per_job = MOST_CLIENTS_PER_JOB if federation.clients_per_job is None else federation.clients_per_job
-    set_keys(federation, clients_per_job=min(per_job, experiment.clients))
-    generation = experiment.generation
-    per_job = MOST_CLIENTS_GENERATED if generation.clients_per_job is None else generation.clients_per_job
-    set_keys(generation, clients_per_job=min(per_job, experiment.clients))
+    for jobs, most in (experiment.federation, MOST_CLIENTS_PER_JOB), (experiment.generation, MOST_CLIENTS_GENERATED):
+        per_job = most if jobs.clients_per_job is None else jobs.clients_per_job
+        set_keys(jobs, clients_per_job=min(per_job, experiment.clients))
     evaluation = experiment.evaluation
     if evaluation.semantic_encoder is None:
         embedded = [
@@ -236,15 +233,6 @@ def _complete_experiment(experiment: Experiment, where: str, config: Configurati
                 f"{where}.evaluation.semantic_encoder", f"no encoder has the source {EMBEDDED_MINILM}; name an encoder"
             )
         set_keys(evaluation, semantic_encoder=embedded[0])
-    if experiment.studies.judges is not None:
-        experiment.studies.judges.complete(experiment.base_model, list(experiment.methods))
-    if experiment.studies.privacy is not None:
-        experiment.studies.privacy.complete(_absent(experiment, config))
-
-
-def _absent(experiment: Experiment, config: Configuration) -> int:
-    """Return how many authors of the roster come after an experiment's clients."""
-    return config.corpora[experiment.corpus].roles.clients - experiment.skip_clients - experiment.clients
 
 
 def _check_experiment(where: str, experiment: Experiment, config: Configuration) -> None:
@@ -279,11 +267,13 @@ def _check_experiment(where: str, experiment: Experiment, config: Configuration)
     if config.corpora[experiment.corpus].words in ("paper", "unicode") and fewest > longest:
         refuse(f"{where}.generation.minimum_words", f"no output of {longest} tokens has {fewest} words; lower it")
     experiment.check_rows(where, METHODS.names())
+    rows = list(experiment.methods)
     if experiment.studies.judges is not None:
-        experiment.studies.judges.check(f"{where}.studies.judges", list(experiment.methods), list(config.base_models))
+        judges, models = experiment.studies.judges, list(config.base_models)
+        judges.complete(f"{where}.studies.judges", rows, experiment.base_model, models)
     if experiment.studies.privacy is not None:
-        absent = _absent(experiment, config)
-        experiment.studies.privacy.check(f"{where}.studies.privacy", list(experiment.methods), absent)
+        absent = roster - skipped - experiment.clients
+        experiment.studies.privacy.complete(f"{where}.studies.privacy", rows, absent)
     check_known(experiment.tables, TABLES.names(), f"{where}.tables")
     check_known(experiment.figures, ["all", *FIGURES.names()], f"{where}.figures")
     check_known(experiment.prompting.model, config.base_models, f"{where}.prompting.model")
@@ -294,7 +284,7 @@ def _check_experiment(where: str, experiment: Experiment, config: Configuration)
     _check_scores(f"{where}.evaluation.scores", evaluation, experiment.style_encoder)
     if experiment.studies.human_2afc is not None:
         most = experiment.remaining_clients * experiment.prompts.per_client * len(experiment.seeds)
-        experiment.studies.human_2afc.check(f"{where}.studies.human_2afc", list(experiment.methods), most)
+        experiment.studies.human_2afc.check(f"{where}.studies.human_2afc", rows, most)
 
 
 def _check_federation(where: str, experiment: Experiment) -> None:

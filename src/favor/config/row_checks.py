@@ -7,19 +7,17 @@ from unicodedata import normalize
 from favor.config.configuration import Configuration
 from favor.config.study_checks import check_prompted_outputs
 from favor.federation.method import Plan, row_title
+from favor.foundation.registry import METRIC_FAMILIES
 from favor.foundation.section import refuse
 from favor.paper.names import CONTROLS, SEPARATOR, encoder_name, unmarked
 from favor.studies.prompting.templates import check_context, check_sheet_context
 
-# By metric family: the key of an experiment without which no table or figure may read it, and what to do.
+# By metric family whose tables and figures cannot do without the key that it needs: what to do.
 NEEDED = {
-    "likelihood": ("evaluation.likelihood", "its tables need the likelihoods; set it to {}"),
-    "poisoning": (
-        "studies.poisoning",
-        "its tables compare with an experiment without attack; name that one as { beside: NAME }",
-    ),
-    "privacy": ("studies.privacy", "its tables need the audit; set it to {}"),
-    "tasks": ("task", "its tables compare answers with drafts, and 'continue' has none; set rewrite or instruct"),
+    "likelihood": "its tables need the likelihoods; set it to {}",
+    "poisoning": "its tables compare with an experiment without attack; name that one as { beside: NAME }",
+    "privacy": "its tables need the audit; set it to {}",
+    "tasks": "its tables compare answers with drafts, and 'continue' has none; set rewrite or instruct",
 }
 
 
@@ -84,7 +82,7 @@ def check_families(config: Configuration, families: Mapping[str, Collection[str]
     Raises ``UserError`` for the first key that is missing.
     """
     for name, experiment in config.experiments.items():
-        for family, (key, remedy) in NEEDED.items():
-            value = experiment.answers if key == "task" else attrgetter(key)(experiment)
-            if family in families[name] and (value is None or value is False):
-                refuse(f"experiments.{name}.{key}", f"{remedy}, or leave them out")
+        for family, remedy in NEEDED.items():
+            key = METRIC_FAMILIES.constant(family, "NEEDS")
+            if family in families[name] and not attrgetter(key)(experiment):
+                refuse(f"experiments.{name}.{'task' if key == 'answers' else key}", f"{remedy}, or leave them out")

@@ -231,15 +231,15 @@ class Judges(EndpointLimits, JudgeChoice, Judgements):
 
     base_model: Annotated[str, OR_NULL] = key(None, "Base model of a local judge; null takes the experiment's own.")
 
-    def complete(self, base_model: str, rows: Sequence[str]) -> None:
-        """Take what was left null from the experiment: its base model and its ``rows``."""
+    def complete(self, where: str, rows: Sequence[str], base_model: str, models: Sequence[str]) -> None:
+        """Take what is null from the experiment, its ``rows`` and ``base_model``, and check the names.
+
+        ``models``: all base models. Raises ``UserError`` that names the key.
+        """
         if self.methods is None:
             set_keys(self, methods=[row for row in COLLABORATIVE if row in rows])
         if self.base_model is None:
             set_keys(self, base_model=base_model)
-
-    def check(self, where: str, rows: Sequence[str], models: Sequence[str]) -> None:
-        """Check the judges against their experiment's ``rows`` and all base ``models``. Raises ``UserError``."""
         if self.voice is not None and len(set(self.voice)) != 2:
             refuse(f"{where}.voice", "name two rows, or set it to null")
         check_known(self.methods, rows, f"{where}.methods")
@@ -347,14 +347,14 @@ class Privacy(Readings):
         "gives them away is asked of both; null asks nothing.",
     )
 
-    def complete(self, absent: int) -> None:
-        """Take what was left null from the experiment: how many authors of the roster are ``absent`` from it."""
+    def complete(self, where: str, rows: Sequence[str], absent: int) -> None:
+        """Check the audit against its experiment's ``rows``, and take how many authors are ``absent`` from it if null.
+
+        Raises ``UserError`` that names the key.
+        """
+        check_known(self.methods, rows, f"{where}.methods")
         if self.absent is None:
             set_keys(self, absent=absent)
-
-    def check(self, where: str, rows: Sequence[str], absent: int) -> None:
-        """Check the audit against its experiment: ``rows``, ``absent`` authors. Raises ``UserError`` naming the key."""
-        check_known(self.methods, rows, f"{where}.methods")
         if self.absent > absent:
             refuse(
                 f"{where}.absent",
