@@ -84,7 +84,7 @@ def test_an_absent_encoder_is_named_once_and_planned_nowhere(plan, capsys) -> No
     announce(planner.project.absent.values(), ())
     assert capsys.readouterr().err.count("warning: left out: STAR (/no/star) is not on this machine.") == 1
     key = run_key("demo", "2026", "favor")
-    read = planner.evaluation.outputs_in(planner.project.spaces)
+    read = planner.evaluation.outputs_in(planner.project.encoders_of)
     embeddings = read["embeddings"](key)
     files = [*embeddings, *read["sources"](key), *read["golds"](key), *planner.targets.everything()]
     assert not [path for path in files if "star" in path]

@@ -186,8 +186,8 @@ def test_an_edit_trains_what_it_changes_and_nothing_beside_it(project, file, old
         # A rule that reverses a list: embeddings under the names of other encoders.
         (
             "workflow/rules/scores.smk",
-            "evaluation.outputs_in(project.spaces)",
-            "evaluation.outputs_in(lambda w: project.spaces(w)[::-1])",
+            "evaluation.outputs_in(project.encoders_of)",
+            "evaluation.outputs_in(lambda w: project.encoders_of(w)[::-1])",
             "score",
         ),
         # Rules that swap two inputs, and two outputs.

@@ -6,7 +6,7 @@ rule read_base_likelihoods:
         texts=project.texts,
         prompts=project.prompts,
         common_prompts=training.common_prompts,
-        near_duplicates=likelihood.near_duplicates,
+        near_duplicates=lambda w: project.near_duplicates(project.corpus(w)),
         neutral=likelihood.neutral,
         model=project.base_files,
     output:

@@ -3,7 +3,7 @@
 
 rule score:
     input:
-        **evaluation.outputs_in(project.spaces),
+        **evaluation.outputs_in(project.encoders_of),
         utility=paths.utility,
         common_generations=evaluation.family_common_generations,
         common_embeddings=evaluation.family_common_embeddings,
@@ -50,7 +50,7 @@ rule score_validation:
 # Scored from certificates of encoders, not from texts.
 rule score_stel:
     input:
-        certificates=lambda w: paths.certificate.each(w, encoder=project.spaces(w)),
+        certificates=lambda w: paths.certificate.each(w, encoder=project.encoders_of(w)),
     output:
         scores=paths.scores.partial(family="stel"),
     script:

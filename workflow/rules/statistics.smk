@@ -15,7 +15,7 @@ rule compare_methods:
 
 rule compare_all:
     input:
-        **evaluation.outputs_in(project.spaces),
+        **evaluation.outputs_in(project.encoders_of),
         utility=paths.utility,
         assistant=evaluation.assistant_scores,
     output:

@@ -38,8 +38,8 @@ rule embed_drafts:
 
 rule score_tasks:
     input:
-        **evaluation.outputs_in(project.spaces),
-        drafts=lambda w: paths.draft_embeddings.each(w, encoder=project.spaces(w)),
+        **evaluation.outputs_in(project.encoders_of),
+        drafts=lambda w: paths.draft_embeddings.each(w, encoder=project.encoders_of(w)),
     output:
         scores=paths.scores.partial(family="tasks"),
     script:

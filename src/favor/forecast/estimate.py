@@ -249,7 +249,7 @@ def _uploaded(stage: SharedStage, run: Key, clients: Sequence[str]) -> float:
 def _passes(stage: SharedStage | PersonalStage, phases: list[list[str]]) -> float:
     """Return passes over a client's text, all participations; ``epochs`` is each client's total where it is spread."""
     clients = len({client for phase in phases for client in phase}) if stage.spread else sum(map(len, phases))
-    return clients * float(stage.epochs or 0)
+    return clients * not_none(stage.epochs)
 
 
 def estimate(planner: Planner, only: str | None = None) -> dict[str, Any]:

@@ -107,9 +107,6 @@ class Evaluation(TrainingComponent):
     def run_generations(self, key: Key) -> str:
         return self.paths.generations.of(self.training.source_run(key))
 
-    def run_gates(self, key: Key) -> str:
-        return self.paths.gates.of(self.training.source_run(key))
-
     def generations(self, key: Key) -> list[str]:
         return [self.run_generations(run) for run in self.training.runs(key.experiment)]
 
@@ -127,7 +124,7 @@ class Evaluation(TrainingComponent):
         return self.common_generations(key) if self._reads_common(key) else []
 
     def family_common_embeddings(self, key: Key) -> list[str]:
-        spaces = self.project.encoders_of(key.experiment) if self._reads_common(key) else []
+        spaces = self.project.encoders_of(key) if self._reads_common(key) else []
         return self.paths.common_embeddings.each(key, encoder=spaces)
 
     def family_scores(self, key: Key) -> list[str]:
@@ -143,18 +140,15 @@ class Evaluation(TrainingComponent):
         return [name for name, each in experiments if self.is_measured(name) and each.outputs_of is None]
 
     def prompts_to_answer(self, key: object = None) -> list[str]:
-        return [file for name in self.asking() for files in self._asked(name) for file in files]
-
-    def _asked(self, name: str) -> tuple[list[str], list[str]]:
-        key = Key(experiment=name)
-        return self.project.prompts(key), self.training.common_prompts(key)
+        lists = self.prompts_settings(key).experiments
+        return [file for each in lists for file in (*each.prompts.values(), *each.common_prompts)]
 
     def prompts_settings(self, key: object) -> PromptLists:
         experiments = []
-        for name in self.asking():
-            own, common = self._asked(name)
-            seeds = map(str, self.experiments[name].seeds)
-            experiments.append(AskedPrompts(prompts=dict(zip(seeds, own, strict=True)), common_prompts=common))
+        for own in (Key(experiment=name) for name in self.asking()):
+            seeds = map(str, self.project.experiment(own).seeds)
+            prompts = dict(zip(seeds, self.project.prompts(own), strict=True))
+            experiments.append(AskedPrompts(prompts=prompts, common_prompts=self.training.common_prompts(own)))
         return PromptLists(experiments=experiments)
 
     # Embeddings: of the clients' human texts, of their continuations of the prompts, and of every output
@@ -214,10 +208,10 @@ class Evaluation(TrainingComponent):
         """
         experiment = self.project.experiment(key)
         seen = {experiment.style_encoder, experiment.evaluation.semantic_encoder}
-        return [name for name in self.project.encoders_of(key.experiment) if name not in seen]
+        return [name for name in self.project.encoders_of(key) if name not in seen]
 
     def _outputs_in_spaces(self, kind: type[Settings], key: Key, **values: Any) -> Settings:
-        experiment, encoders = self.project.experiment(key), self.project.encoders_of(key.experiment)
+        experiment, encoders = self.project.experiment(key), self.project.encoders_of(key)
         words = self.project.words(key)
         return job_settings(kind, experiment, experiment.evaluation, encoders=encoders, words=words, **values)
 
@@ -252,20 +246,21 @@ class Evaluation(TrainingComponent):
                 raise UserError(f"there is no encoder '{name}'; the configuration has {', '.join(config.encoders)}")
             if name in self.project.absent:
                 raise UserError(f"encoder '{name}' cannot be certified: {self.project.absent[name]}")
-            using = [key for key in config.experiments if name in self.project.encoders_of(key)]
-            texts = self.project.sources(Key(experiment=using[0]), name) if using else ""
-            found.setdefault(using[0] if using else "", {})[name] = texts
+            keys = (Key(experiment=each) for each in config.experiments)
+            using = next((key for key in keys if name in self.project.encoders_of(key)), None)
+            texts = self.project.sources(using, name) if using else ""
+            found.setdefault(using.experiment if using else "", {})[name] = texts
         return found
 
     def score_stel_settings(self, key: Key) -> Spaces:
-        return Spaces(encoders=self.project.encoders_of(key.experiment))
+        return Spaces(encoders=self.project.encoders_of(key))
 
     # Paired tests
 
     def _compared(self, key: Key) -> dict[str, Any]:
         declared = not_none(self.tables.specs[key.label].comparisons)
         roles, rows = self.tables.encoder_roles(key.experiment), self.project.experiment(key).methods
-        encoders = self.project.encoders_of(key.experiment)
+        encoders = self.project.encoders_of(key)
         metrics = {
             metric: [roles.get(role, role) for role in chosen if roles.get(role, role) in encoders]
             for metric, chosen in declared.metrics.items()
@@ -296,8 +291,7 @@ class Evaluation(TrainingComponent):
         return [self.training.trainer(run_key(key.experiment, seed, row)) for row in chosen]
 
     def energy_bundles(self, key: Key) -> list[str]:
-        jobs = (job for run in self._energy_runs(key) for job in self.training.jobs(self.training.phase(run, "last")))
-        return list(map(self.paths.personal_pack.of, jobs))
+        return [file for run in self._energy_runs(key) for file in self.training.bundles(run)]
 
     def energy_behind(self, key: Key) -> list[str]:
         return [file for run in self._energy_runs(key) for file in self.training.behind(run)]

@@ -90,9 +90,6 @@ class Project:
     def semantic_encoder(self, key: Key) -> str:
         return self.experiment(key).evaluation.semantic_encoder
 
-    def spaces(self, key: Key) -> list[str]:
-        return self.encoders_of(key.experiment)
-
     def check_run(self, experiment: str, row: str | None, seed: str | None) -> None:
         methods, seeds = self.config.experiments[experiment].methods, self.config.experiments[experiment].seeds
         if row is not None and row not in methods:
@@ -201,9 +198,9 @@ class Project:
         encoder = self.config.encoders[key.encoder]
         return (encoder.training or not_none(encoder.fitting)).corpus
 
-    def encoders_of(self, experiment: str) -> list[str]:
+    def encoders_of(self, key: Key) -> list[str]:
         """Return the encoders that measure an experiment, the style encoder first, without absent ones."""
-        section = self.config.experiments[experiment]
+        section = self.experiment(key)
         wanted = [section.style_encoder, *section.evaluation.encoders, section.evaluation.semantic_encoder]
         return [encoder for encoder in dict.fromkeys(wanted) if encoder not in self.absent]
 

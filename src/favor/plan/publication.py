@@ -49,7 +49,7 @@ class Exports(TrainingComponent):
     def pan_generations(self, key: Key) -> str:
         """Return the generations of a run, if PAN's evaluator can read them. Raises ``UserError`` if not."""
         self.project.check_run(key.experiment, key.method, key.seed)
-        encoders = self.project.encoders_of(key.experiment)
+        encoders = self.project.encoders_of(key)
         if key.encoder not in encoders:
             raise UserError(
                 f"experiment '{key.experiment}' is not measured with encoder '{key.encoder}'; "
@@ -233,7 +233,8 @@ class Publication(TrainingComponent):
 
         experiment, config, paths = self.experiments[name], self.config, self.paths
         labels = [label for label in experiment.tables if label in NUMBER_TABLES]
-        gated = [row for row in ("feddpa", "feddpa_dynamic") if row in experiment.methods]
+        rows = [row for row in ("feddpa", "feddpa_dynamic") if row in experiment.methods]
+        gated = [run_key(name, seed, row) for seed in experiment.seeds for row in rows]
         drawn = any("coordinate_effects" in declared_figure(figure).inputs for figure in self.evaluation.figures(name))
         roles = {"style": experiment.style_encoder, **self.project.independent_encoder(name)}
         trained = {role: encoder for role, encoder in roles.items() if config.encoders[encoder].training is not None}
@@ -241,7 +242,7 @@ class Publication(TrainingComponent):
         federation = experiment.federation
         return NumberSource(
             tables={label: paths.table.of(Key(experiment=name, label=label), kind="parquet") for label in labels},
-            gates=[self.evaluation.run_gates(run_key(name, seed, row)) for seed in experiment.seeds for row in gated],
+            gates=[paths.gates.of(self.training.source_run(run)) for run in gated],
             allocation=self.project.allocation(Key(experiment=name)),
             effects=[paths.coordinate_effects.of(experiment=name)] if drawn else [],
             judges=[paths.scores.of(experiment=name, family="judges")] if experiment.studies.judges else [],

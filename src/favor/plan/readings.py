@@ -49,9 +49,6 @@ class LikelihoodAttribution(TrainingComponent):
         given = self._section(key).neutral
         return [] if given in (None, "english") else [self.project.given(str(given))]
 
-    def near_duplicates(self, key: Key) -> list[str]:
-        return self.project.near_duplicates(self.project.experiment(key).corpus)
-
     def read_base_likelihoods_settings(self, key: Key) -> BaseReading:
         experiment, section = self.project.experiment(key), self._section(key)
         longest = read_length(experiment)

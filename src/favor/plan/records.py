@@ -159,7 +159,7 @@ def run_check(
             "weighting": shared.weighting,
             "upload_scale": shared.upload_scale,
         }
-    if personal is not None and personal.epochs is not None:
+    if personal is not None:
         values |= {"lambda_personal": personal.objective.proximal, "personal_passes": passes(personal)}
     return values
 
@@ -191,7 +191,7 @@ def recipe(plan: Plan, experiment: Experiment, base_model: str, quantisation: st
     """
     training, federation = experiment.training, experiment.federation
     stages: dict[str, SharedStage | PersonalStage | None] = {"shared": plan.shared, "private": plan.personal}
-    printed = {name: passes(stage) for name, stage in stages.items() if stage is not None and stage.epochs}
+    printed = {name: passes(stage) for name, stage in stages.items() if stage is not None}
     epochs = [f"{value if isinstance(value, str) else f'{value:g}'} {name}" for name, value in printed.items()]
     values = {
         "base_model": base_model,

@@ -68,7 +68,7 @@ class Targets(TrainingComponent):
         files = [kind.of(corpus=corpus) for corpus in used for kind in kinds]
         for name, experiment in experiments.items():
             files += self.project.model_files(experiment.base_model)
-            for encoder in self.project.encoders_of(name):
+            for encoder in self.project.encoders_of(Key(experiment=name)):
                 files += self.project.encoder_files(Key(encoder=encoder))
         return unique(files)
 
@@ -86,7 +86,7 @@ class Targets(TrainingComponent):
             if self.training.trainer(run) == run:
                 files += self._trained(run)
         if measured:
-            encoders, families = self.project.encoders_of(name), self.evaluation.families(name)
+            encoders, families = self.project.encoders_of(Key(experiment=name)), self.evaluation.families(name)
             files += paths.generation_embeddings.each(experiment=name, encoder=encoders)
             files += paths.scores.each(experiment=name, family=families)
             files.append(paths.utility.of(experiment=name))
