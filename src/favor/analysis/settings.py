@@ -5,7 +5,7 @@ from favor.statistics.settings import Bootstrap
 
 
 class Compared(Seeds, Spaces):
-    """What the job reads that compares the pairs of a table.
+    """Settings of the job that compares the pairs of a table.
 
     ``pairs``: of rows; ``metrics``: the encoders that each is taken in; ``exact``: metrics that print an exact p.
     """
@@ -17,14 +17,14 @@ class Compared(Seeds, Spaces):
 
 
 class ComparedRows(FilteredOutputs, Spaces):
-    """What the job reads that compares all rows in pairs. ``unseen``: encoders that no method was trained with."""
+    """Settings of the job that compares all rows in pairs. ``unseen``: encoders that no method was trained with."""
 
     bootstrap: Bootstrap
     unseen: list[str]
 
 
 class Participation(Seeds):
-    """What the job reads that counts correct outputs by last participation.
+    """Settings of the job that counts correct outputs by last participation.
 
     ``last_rounds``: by row that federates, seed and client, the round of its last participation.
     """

@@ -25,6 +25,11 @@ _VALIDATING = (
     *("corpus", "base_model", "clients", "skip_clients", "withdrawn", "seeds", "prompts.prefix_tokens"),
     *("training.max_length", "training.pieces", "training.supervised", "training.validation.texts_per_client"),
 )
+# What is about texts to continue.
+_OF_TEXTS = (
+    *("prompts.common", "evaluation.likelihood", "federation.attack", "studies.privacy"),
+    *("studies.human_2afc", "studies.judges", "withdrawn"),
+)
 
 
 def check_outputs_of(name: str, experiments: Mapping[str, Experiment]) -> None:
@@ -63,18 +68,8 @@ def check_task(where: str, experiment: Experiment) -> None:
     """Refuse what reads, attacks or withdraws texts to continue, where models answer. Raises ``UserError``."""
     if not experiment.answers:
         return
-    studies = experiment.studies
-    refused = {
-        "prompts.common": experiment.prompts.common,
-        "evaluation.likelihood": experiment.evaluation.likelihood,
-        "federation.attack": experiment.federation.attack,
-        "studies.privacy": studies.privacy,
-        "studies.human_2afc": studies.human_2afc,
-        "studies.judges": studies.judges,
-        "withdrawn": experiment.withdrawn or None,
-    }
-    for key, value in refused.items():
-        if value is not None:
+    for key in _OF_TEXTS:
+        if attrgetter(key)(experiment):
             remedy = "empty it" if key == "withdrawn" else "set it to null"
             refuse(f"{where}.{key}", f"is about texts to continue, and 'task' is {experiment.task}; {remedy}")
 
@@ -126,8 +121,8 @@ def check_beside(name: str, experiments: Mapping[str, Experiment]) -> None:
 def check_made_elsewhere(where: str, experiment: Experiment, config: Configuration) -> None:
     """Check that nothing an experiment uses was made on authors of its own source under another corpus entry.
 
-    Two entries that read one source deal its authors apart: whom one gives to an encoder may be a client of the other,
-    who would then be scored by an encoder that was trained on the held-out posts. Raises ``UserError`` for the first.
+    Two entries of one source give its authors different roles. An author whose posts train an encoder in one may be a
+    client in the other, and would be scored by an encoder that has seen its held-out posts. Raises ``UserError``.
     """
     used, evaluation = config.corpora[experiment.corpus], experiment.evaluation
     made: dict[str, StyleTraining | StylometryFitting | Pretraining | Assistant | None] = {}

@@ -147,7 +147,7 @@ class PostFilters(Section):
 
 
 class DocumentBuilding(Cleaning, SourceFile):
-    """What the job reads that makes documents of a raw corpus."""
+    """Settings of the job that makes documents of a raw corpus."""
 
     reader: str = key(
         "blog_csv", "Format of the source: a module of `src/favor/corpora/readers` or `src/favor/exports`."
@@ -156,7 +156,7 @@ class DocumentBuilding(Cleaning, SourceFile):
 
 
 class NearDuplicates(Seeded):
-    """What the job reads that finds near duplicates."""
+    """Settings of the job that finds near duplicates."""
 
     near_duplicates: Similarity | None = key(
         0.7,
@@ -166,7 +166,7 @@ class NearDuplicates(Seeded):
 
 
 class Splitting(Seeded):
-    """What the job reads that splits documents. ``undated`` is read with ``split: temporal`` only."""
+    """Settings of the job that splits documents. ``undated`` is read with ``split: temporal`` only."""
 
     minimum_posts: int = key(10, "Authors with fewer posts are left out.", ge=3)
     split: Literal["random", "temporal"] = key(
@@ -186,13 +186,13 @@ class TokenMinimum(Section):
 
 
 class TokenCounting(TokenMinimum):
-    """What the job reads that counts tokens. ``tokenizer_folder``: folder or Hugging Face id of the tokenizer."""
+    """Settings of the job that counts tokens. ``tokenizer_folder``: folder or Hugging Face id of the tokenizer."""
 
     tokenizer_folder: str
 
 
 class AuthorMeasuring(TokenMinimum, Seeded):
-    """What the job reads that measures authors."""
+    """Settings of the job that measures authors."""
 
 
 class BackgroundChoice(Seeded):
@@ -202,7 +202,7 @@ class BackgroundChoice(Seeded):
 
 
 class Background(BackgroundChoice):
-    """What the job reads that chooses background authors. ``authors``: how many."""
+    """Settings of the job that chooses background authors. ``authors``: how many."""
 
     authors: int
 
@@ -266,7 +266,7 @@ class Roster(Selection):
 
 
 class RoleAssignment(Roster, NearDuplicates):
-    """What the job reads that gives authors their roles, and counts near duplicates across two of them."""
+    """Settings of the job that gives authors their roles, and counts near duplicates across two of them."""
 
 
 class Corpus(BackgroundChoice, RoleAssignment, Splitting, DocumentBuilding, RawCorpus):
@@ -346,7 +346,7 @@ class Withdrawals(Section):
 
 
 class TextAllocation(WordKind, Clients):
-    """What the job reads that gives clients their texts."""
+    """Settings of the job that gives clients their texts."""
 
     allocation: Allocation = section(Allocation, "How many words, or texts, each client trains on.")
 
@@ -423,13 +423,13 @@ class Prompts(SharedPassages, PromptSources, PromptLengths):
 
 
 class PromptSelection(SharedPassages, PromptCut):
-    """What the job reads that cuts prompts. ``tokenizer_folder``: folder or Hugging Face id of the tokenizer."""
+    """Settings of the job that cuts prompts. ``tokenizer_folder``: folder or Hugging Face id of the tokenizer."""
 
     tokenizer_folder: str
 
 
 class CommonSelection(Section):
-    """What the job reads that chooses common prompts; ``tokenizer_folder`` as in :class:`PromptSelection`."""
+    """Settings of the job that chooses common prompts; ``tokenizer_folder`` as in :class:`PromptSelection`."""
 
     cut: PromptCut
     common: CommonChoice
@@ -465,7 +465,7 @@ class Need(PromptSources):
 
 
 class Suitability(TokenMinimum):
-    """What the job reads that counts who suits the experiments."""
+    """Settings of the job that counts who suits the experiments."""
 
     needs: list[Need]
 
@@ -479,7 +479,7 @@ class CheckedExperiment(Section):
 
 
 class Readiness(Section):
-    """What the job reads that says whether the experiments on a corpus can be run.
+    """Settings of the job that says whether the experiments on a corpus can be run.
 
     ``splitting``, ``background``, ``roster``: how posts are split and roles are given.
     """

@@ -68,7 +68,7 @@ class StyleTraining(AuthorTraining):
 
 
 class StyleEncoder(Section):
-    """What the job reads that trains a style encoder. ``source``: its backbone; None for ``training.small``."""
+    """Settings of the job that trains a style encoder. ``source``: its backbone; None for ``training.small``."""
 
     source: str | None
     training: AuthorTraining
@@ -89,7 +89,7 @@ class StylometryFitting(FeatureCounts):
 
 
 class Stylometry(FeatureCounts, WordKind):
-    """What the job reads that fits a stylometric space."""
+    """Settings of the job that fits a stylometric space."""
 
 
 class Encoder(Section):
@@ -136,13 +136,13 @@ class Encoding(Section):
 
 
 class TransferEncoding(Encoding):
-    """What the job reads that embeds texts of another corpus."""
+    """Settings of the job that embeds texts of another corpus."""
 
     transfer: TransferTexts
 
 
 class Certification(Encoding):
-    """What the job reads that certifies an encoder. ``items``: how many of each style of STEL; None takes all."""
+    """Settings of the job that certifies an encoder. ``items``: how many of each style of STEL; None takes all."""
 
     items: int | None
 
@@ -170,4 +170,4 @@ class Assistant(Classifier):
 
 
 class AssistantTraining(Classifier, WordKind):
-    """What the job reads that trains an assistant classifier."""
+    """Settings of the job that trains an assistant classifier."""

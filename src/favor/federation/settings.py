@@ -187,11 +187,11 @@ class Federation(JobSize, Engine, ServerRate, Cohorts):
 
 
 class Scheduling(Cohorts, Clients):
-    """What the job reads that makes a schedule."""
+    """Settings of the job that makes a schedule."""
 
 
 class Initialisation(Section):
-    """What the job reads that makes an initial adapter. ``source``: folder or Hugging Face id of the base model."""
+    """Settings of the job that makes an initial adapter. ``source``: folder or Hugging Face id of the base model."""
 
     source: str
     lora: Lora
@@ -240,21 +240,21 @@ class PersonalTraining(StageTraining):
 
 
 class Hijack(Section):
-    """What the job reads that gives ``attackers`` the texts of the client ``target``."""
+    """Settings of the job that gives ``attackers`` the texts of the client ``target``."""
 
     attackers: list[str]
     target: str
 
 
 class FalseUploads(Section):
-    """What the job reads that multiplies the uploads of ``attackers`` with ``factor``."""
+    """Settings of the job that multiplies the uploads of ``attackers`` with ``factor``."""
 
     attackers: list[str]
     factor: float
 
 
 class Summation(Section):
-    """What the job reads that sums a round's uploads. ``stage``: as of :class:`StageTraining`.
+    """Settings of the job that sums a round's uploads. ``stage``: as of :class:`StageTraining`.
 
     ``results``: the results folder, from which the record of the boundary names files.
     """
@@ -264,13 +264,13 @@ class Summation(Section):
 
 
 class Combination(Summation):
-    """What the job reads that combines a round's uploads by a robust rule."""
+    """Settings of the job that combines a round's uploads by a robust rule."""
 
     robust: Robust
 
 
 class Aggregation(ServerRate, Summation):
-    """What the job reads that makes the next shared adapter."""
+    """Settings of the job that makes the next shared adapter."""
 
 
 class RunBoundary(Section):
@@ -292,7 +292,7 @@ class RunBoundary(Section):
 
 
 class Boundary(Section):
-    """What the job reads that records the boundary. ``results``: the results folder, from which it names files."""
+    """Settings of the job that records the boundary. ``results``: the results folder, from which it names files."""
 
     results: str
     runs: list[RunBoundary]
@@ -306,7 +306,7 @@ class AskedPrompts(Section):
 
 
 class PromptLists(Section):
-    """What the job reads that lists prompts for somebody else to answer."""
+    """Settings of the job that lists prompts for somebody else to answer."""
 
     experiments: list[AskedPrompts]
 
@@ -330,7 +330,7 @@ class GenerationJob(AdapterUse, WordKind):
 
 
 class LikelihoodReading(AdapterUse):
-    """What the job reads that reads texts with a run's adapters. ``context``: tokens of the longest text."""
+    """Settings of the job that reads texts with a run's adapters. ``context``: tokens of the longest text."""
 
     model: LoadedModel
     clients: list[str]
@@ -338,7 +338,7 @@ class LikelihoodReading(AdapterUse):
 
 
 class ValidationReading(AdapterUse, StagePieces):
-    """What the job reads that reads clients' validation texts under a track's final shared adapter."""
+    """Settings of the job that reads clients' validation texts under a track's final shared adapter."""
 
     model: LoadedModel
     clients: list[str]
@@ -376,7 +376,7 @@ class TextChoice(ReadTexts, PrefixLength):
 
 
 class BaseReading(TextChoice):
-    """What the job reads that chooses the texts and reads them under the base. ``neutral``: whether it is asked for."""
+    """Settings of the job that chooses texts and reads them with the base. ``neutral``: neutral sentences too."""
 
     model: LoadedModel
     lora: Lora
@@ -384,14 +384,14 @@ class BaseReading(TextChoice):
 
 
 class AdapterExport(AdapterUse):
-    """What the job reads that exports adapters. ``base``: folder or Hugging Face id of their base model."""
+    """Settings of the job that exports adapters. ``base``: folder or Hugging Face id of their base model."""
 
     base: str
     clients: list[str]
 
 
 class GivenOutputs(WordKind):
-    """What the job reads that takes continuations made elsewhere. ``seeds``: of the experiment, in their order."""
+    """Settings of the job that takes continuations made elsewhere. ``seeds``: of the experiment, in their order."""
 
     seeds: list[int]
     tokenizer_folder: str
@@ -422,14 +422,14 @@ class Prompting(SheetLengths, PassageLengths):
 
 
 class SheetDistilling(DecodingLimits):
-    """What the job reads that distils author sheets."""
+    """Settings of the job that distils author sheets."""
 
     model: AskedModel
     lengths: SheetLengths
 
 
 class PromptedGeneration(WordKind):
-    """What the job reads that generates with longer prompts.
+    """Settings of the job that generates with longer prompts.
 
     ``prompting``: what stands in them (:class:`favor.federation.method.Prompting`), as plain values.
     """

@@ -33,13 +33,13 @@ CHAT_DATE = "2026-01-01"  # the same on every day, so that prompts are
 
 
 class Vocabulary(Section):
-    """What the job reads that trains a tokenizer."""
+    """Settings of the job that trains a tokenizer."""
 
     vocabulary_size: int = key(2048, "Entries of the byte-level BPE vocabulary.", ge=300, le=1_000_000)
 
 
 class ModelTraining(Section):
-    """What the job reads that pretrains a base model: its shape and its optimisation.
+    """Settings of the job that pretrains a base model: its shape and its optimisation.
 
     Passes over the text repeat until ``tokens`` are trained on, in whole batches. Under ``precision: bfloat16`` weights
     stay float32.

@@ -1,4 +1,4 @@
-"""What the job reads that writes the numbers of the paper's text, and what it writes."""
+"""Settings of the job that writes the numbers of the paper's text, and what it writes."""
 
 from itertools import chain
 from typing import NotRequired, TypedDict
@@ -83,7 +83,7 @@ class NumberSource(Section):
 
 
 class Numbers(Section):
-    """What the job reads that writes the numbers."""
+    """Settings of the job that writes the numbers."""
 
     results: str
     experiments: dict[str, NumberSource]

@@ -19,7 +19,7 @@ class Release(Section):
 
 
 class Bundle(Section):
-    """What the job reads that makes the bundle. ``configuration``: as it is printed; ``results``: the folder."""
+    """Settings of the job that makes the bundle. ``configuration``: as it is printed; ``results``: the folder."""
 
     release: Release
     configuration: dict[str, JsonValue]

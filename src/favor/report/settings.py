@@ -43,7 +43,7 @@ class Report(Section):
 
 
 class Gallery(FilteredOutputs):
-    """What the job reads that makes a gallery. ``display``: printed names of rows; ``generated``: no real authors."""
+    """Settings of the job that makes a gallery. ``display``: printed names of rows; ``generated``: no real authors."""
 
     style_encoder: str
     title: str
@@ -102,7 +102,7 @@ class PrintedSweep(Section):
 
 
 class WholeReport(Section):
-    """What the job reads that makes the report. ``order``: of the experiments; ``accepted``: stages kept as they were.
+    """Settings of the job that makes the report. ``order``: of the experiments; ``accepted``: stages kept as they were.
 
     ``results``: the results folder.
     """

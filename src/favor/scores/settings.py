@@ -241,13 +241,13 @@ class Scoring(FilteredOutputs, Spaces):
 
 
 class BertScoring(Seeds):
-    """What the job reads that measures BERTScore."""
+    """Settings of the job that measures BERTScore."""
 
     bertscore: BertScore
 
 
 class LikelihoodScoring(Section):
-    """What the job reads that scores likelihoods. ``methods``: rows; ``without``: why a row has none."""
+    """Settings of the job that scores likelihoods. ``methods``: rows; ``without``: why a row has none."""
 
     clients: list[str]
     methods: list[str]
@@ -256,7 +256,7 @@ class LikelihoodScoring(Section):
 
 
 class PoisoningScoring(Section):
-    """What the job reads that scores an attack. By seed: ``attackers``, and ``targets`` where hijacks aim at one."""
+    """Settings of the job that scores an attack. By seed: ``attackers``, and ``targets`` where hijacks aim at one."""
 
     clients: list[str]
     methods: list[str]
@@ -280,7 +280,7 @@ class ValidatedRun(ValidatedStage):
 
 
 class ValidationScoring(Section):
-    """What the job reads that scores validation losses. ``without``: why a row has none."""
+    """Settings of the job that scores validation losses. ``without``: why a row has none."""
 
     runs: list[ValidatedRun]
     without: dict[str, str]
@@ -304,6 +304,6 @@ class TrainedRun(Section):
 
 
 class Efficiency(Seeds):
-    """What the job reads that scores what runs cost."""
+    """Settings of the job that scores what runs cost."""
 
     runs: list[TrainedRun]

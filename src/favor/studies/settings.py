@@ -46,7 +46,7 @@ class Task(Section):
 
 
 class RequestMaking(Task):
-    """What the job reads that has the base make requests. ``splits``: of texts; ``max_length``: tokens of a piece."""
+    """Settings of the job that has the base model make requests of ``splits``. ``max_length``: tokens of a piece."""
 
     model: AskedModel
     max_length: int
@@ -54,13 +54,13 @@ class RequestMaking(Task):
 
 
 class RequestSelection(Task, SharedPassages, PromptNumbers):
-    """What the job reads that chooses requests as prompts. ``maximum_gold_tokens``: longest passage that is kept."""
+    """Settings of the job that chooses requests as prompts. ``maximum_gold_tokens``: longest passage that is kept."""
 
     maximum_gold_tokens: int
 
 
 class TaskScoring(FilteredOutputs, Spaces):
-    """What the job reads that scores answers. ``semantic_encoder``: what content is compared with."""
+    """Settings of the job that scores answers. ``semantic_encoder``: what content is compared with."""
 
     semantic_encoder: str
     bootstrap: Bootstrap
@@ -73,7 +73,7 @@ class AuditSeed(Section):
 
 
 class AuditPage(AuditSeed):
-    """What the job reads that writes an annotator's page."""
+    """Settings of the job that writes an annotator's page."""
 
     times: bool = key(
         False, "Whether pages record how many seconds each item was in sight, and say so; never when or where."
@@ -89,7 +89,7 @@ class AuditedRows(AuditSeed):
 
 
 class AuditVotes(AuditedRows):
-    """What the job reads that scores the votes."""
+    """Settings of the job that scores the votes."""
 
     annotators: int = key(3, "Number of annotators; each has a page.", ge=1)
 
@@ -123,7 +123,7 @@ class ItemDrawing(AuditItems, OutputFilter, WordKind):
 
 
 class ItemsJob(ItemDrawing):
-    """What the job reads that draws items. ``seeds``: of the experiment, in their order."""
+    """Settings of the job that draws items. ``seeds``: of the experiment, in their order."""
 
     seeds: list[int]
 
@@ -178,7 +178,7 @@ class AnswerLength(Section):
 
 
 class JudgementsJob(JudgementDesign, AnswerLength):
-    """What the job reads that prepares judgements. ``seeds``: of the experiment, in their order."""
+    """Settings of the job that prepares judgements. ``seeds``: of the experiment, in their order."""
 
     seeds: list[int]
 
@@ -213,14 +213,14 @@ class LocalModel(Section):
 
 
 class JudgeJob(JudgeChoice):
-    """What the job reads that asks the judge: one of ``endpoint`` and ``local`` is given, the other is None."""
+    """Settings of the job that asks the judge: one of ``endpoint`` and ``local`` is given, the other is None."""
 
     endpoint: EndpointLimits | None
     local: LocalModel | None
 
 
 class JudgeScoring(JudgedRows):
-    """What the job reads that scores judgements. ``seeds``: those without a judgement, where there is no judge."""
+    """Settings of the job that scores judgements. ``seeds``: those without a judgement, where there is no judge."""
 
     seeds: list[int]
     bootstrap: Bootstrap
@@ -297,7 +297,7 @@ class Readings(Section):
 
 
 class PrivacyReading(Readings, TextCutting, AdapterUse):
-    """What the job reads that attacks a run.
+    """Settings of the job that attacks a run.
 
     ``clients`` took part, ``absent`` authors did not, and ``left`` are those of the clients that withdrew from the run
     that was made again. ``jobs``: by round, how many jobs made its uploads. ``planted``, ``canary_clients``: None where
@@ -314,7 +314,7 @@ class PrivacyReading(Readings, TextCutting, AdapterUse):
 
 
 class PrivacyScoring(Section):
-    """What the job reads that scores attacks.
+    """Settings of the job that scores attacks.
 
     ``methods``: the attacked rows. ``personal``: those whose clients keep an adapter. ``silent``: those whose uploads
     change nothing alone. ``delta``: of the guarantee.
@@ -373,7 +373,7 @@ class Poisoning(Section):
 
 
 class TransferScoring(Section):
-    """What the job reads that scores the transfer of ``encoders``."""
+    """Settings of the job that scores the transfer of ``encoders``."""
 
     encoders: list[str]
     bootstrap: Bootstrap
