@@ -87,25 +87,21 @@ def test_privacy_loss_of_what_cannot_be_told_apart_is_nothing_and_of_what_is_far
     assert far == pytest.approx(100**2 / 2 + norm.isf(1e-3) * 100, rel=1e-3)
 
 
-@pytest.mark.slow(10)
 def test_the_bound_of_the_privacy_loss_is_nothing_where_nothing_leaks() -> None:
     """The estimate itself exceeds 0 in most of these runs; the bound may in one of 20."""
     generator, delta = np.random.default_rng(4), 50**-1.1
-    bounds, estimates = [], []
-    for _ in range(200):
-        values = generator.standard_normal(20)
-        bounds.append(privacy_loss_bound(values, delta))
-        estimates.append(privacy_loss(values.mean(keepdims=True), values.std(keepdims=True), delta)[0])
-    assert np.mean(np.array(bounds) > 0) <= 0.05
-    assert np.mean(np.array(estimates) > 0) > 0.5
+    runs = generator.standard_normal((200, 20))
+    bounds = np.array([privacy_loss_bound(values, delta) for values in runs])
+    assert (bounds > 0).mean() <= 0.05
+    assert (privacy_loss(runs.mean(axis=1), runs.std(axis=1), delta) > 0).mean() > 0.5
 
 
-@pytest.mark.slow(10)
+@pytest.mark.slow(7)
 def test_the_bound_of_the_privacy_loss_is_below_the_truth_and_near_it() -> None:
     generator, delta = np.random.default_rng(5), 50**-1.1
     for mean, deviation in ((1.0, 1.0), (3.0, 1.0), (3.0, 0.5)):
         truth = privacy_loss(np.array([mean]), np.array([deviation]), delta)[0]
-        bounds = np.array([privacy_loss_bound(generator.normal(mean, deviation, 100), delta) for _ in range(100)])
+        bounds = np.array([privacy_loss_bound(generator.normal(mean, deviation, 100), delta) for _ in range(40)])
         assert (bounds <= truth).mean() >= 0.95
         assert np.median(bounds) > 0.5 * truth
     assert np.isnan(privacy_loss_bound(np.array([1.0]), delta))

@@ -85,6 +85,8 @@ def privacy_loss_bound(values: np.ndarray, delta: float, risk: float = 0.05) -> 
     ends = spread * np.sqrt((n - 1) / chi2.ppf([1 - tail, tail], n - 1))
     # Rounding leaves no spread of nothing.
     low, high = (max(float(end), 1e-6) for end in ends)
+    if mean == 0.0 and low <= 1.0 <= high:  # nothing leaks for all that is known
+        return 0.0
     deviations = np.append(np.geomspace(low, high, 401), min(max(1.0, low), high))
     return float(privacy_loss(np.full(len(deviations), mean), deviations, delta).min())
 
