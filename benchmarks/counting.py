@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 from unittest.mock import patch
 
@@ -74,7 +75,7 @@ class _Counting(TorchDispatchMode):
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         result = function(*args, **kwargs)
-        inputs, outputs = _tensors((args, kwargs)), _tensors(result)
+        inputs, outputs = _tensors(*args, *kwargs.values()), _tensors(result)
         for tensor in outputs:
             self._remember(tensor)
         name, packet = function.overloadpacket.__name__, function.overloadpacket
@@ -115,9 +116,9 @@ class _Counting(TorchDispatchMode):
             self.counts.peak = max(self.counts.peak, sum(self.alive.values()))
 
 
-def _tensors(nested: Any) -> list[torch.Tensor]:
-    found = [leaf for leaf in torch.utils._pytree.tree_leaves(nested) if isinstance(leaf, torch.Tensor)]
-    return list({id(tensor): tensor for tensor in found}.values())
+def _tensors(*values: Any) -> list[torch.Tensor]:
+    flat = chain.from_iterable(value if isinstance(value, list | tuple) else (value,) for value in values)
+    return list({id(value): value for value in flat if isinstance(value, torch.Tensor)}.values())
 
 
 class _Dequantise(torch.autograd.Function):

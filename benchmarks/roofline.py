@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
@@ -53,6 +54,8 @@ USABLE = 0.95
 START = 10
 # What one generation of the clients' prompts decodes: rows, tokens of a prompt, and steps.
 ROWS, PROMPT, STEPS = 200, 96, 220
+# What trace_pass counted, by model.
+_COUNTED: WeakKeyDictionary[torch.nn.Module, dict[tuple[Any, ...], tuple[Counts, int]]] = WeakKeyDictionary()
 
 
 def corpus(seed: int = 1) -> list[list[int]]:
@@ -111,10 +114,13 @@ def trace_pass(
     """Count a training pass of about ``tokens`` tokens of ``clients`` clients; return (counts, real tokens).
 
     ``every``: which layers are computed again in the backward pass (None: none; 1: every one). ``liger``: with the
-    kernels of the extra ``gpu``.
+    kernels of the extra ``gpu``. A pass that was counted before, of as many micro-batches, is not counted again.
     """
     lora = LORA.model_copy(update={"dropout": dropout})
     groups = max(1, tokens // (clients * TRACED * SETTINGS.micro_batch))
+    known, key = _COUNTED.setdefault(base.model, {}), (groups, clients, every, aligned, dropout, liger)
+    if key in known:
+        return known[key]
     shape = clients, groups * SETTINGS.micro_batch
     lengths = np.random.default_rng(1).integers(TRACED // 2, TRACED * 3 // 2, shape).tolist()
     settings = SETTINGS.model_copy(update={"accumulation": groups})
@@ -136,7 +142,8 @@ def trace_pass(
         entered.enter_context(recomputation(base.model, every))
         counts = entered.enter_context(counting(batch.packing.lengths, base, LORA.rank))
         run_pass(base, stack, cohort, batch, alignment, figures)
-    return counts, sum(map(sum, lengths))
+    known[key] = counts, sum(map(sum, lengths))
+    return known[key]
 
 
 def stage_seconds(

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from functools import cache
 
 import pytest
 import torch
@@ -12,12 +13,13 @@ from transformers import Qwen2Config
 from favor.lm.base import BaseModel
 from favor.lm.lora import state_shapes
 
-pytestmark = pytest.mark.slow(54)
+pytestmark = pytest.mark.slow(20)
 
 
 roofline = benchmark("roofline")
 
 
+@cache
 def qwen(roofline, layers=36) -> BaseModel:
     """Qwen2.5-3B, or as many of its layers."""
     shape = roofline.SHAPES["qwen2.5-3b"] | {"num_hidden_layers": layers}
