@@ -74,7 +74,7 @@ class Evaluation(TrainingComponent):
         return {row: [generation.temperature, generation.top_p] for row, generation in rows.items()}
 
     def is_measured(self, experiment: str) -> bool:
-        """Return whether a table, figure or sweep shows an experiment; if not, others start from it."""
+        """Return whether a table, figure or sweep shows an experiment. One that is not shown serves others."""
         section = self.experiments[experiment]
         return bool(section.tables or section.figures or self.tables.sweeps_of(experiment))
 
@@ -154,7 +154,7 @@ class Evaluation(TrainingComponent):
     # Embeddings: of the clients' human texts, of their continuations of the prompts, and of every output
 
     def outputs_in(self, encoders: Callable[[Key], str | list[str]]) -> dict[str, Callable[[Key], str | list[str]]]:
-        """Return by name what a job reads that measures outputs in the space of one encoder, or of several."""
+        """Return the inputs, by name, of a job that measures outputs in the space of one encoder, or of several."""
 
         def of(file: Callable[[Key, str], str]) -> Callable[[Key], str | list[str]]:
             def files(key: Key) -> str | list[str]:

@@ -7,7 +7,7 @@ class Key(SimpleNamespace):
     """Wildcards by name: ``Key(experiment="demo", seed=1, method="favor")`` is a run.
 
     Snakemake's wildcards have the same attributes, so that every function of the planner takes either. A value is text,
-    as it stands in paths; rounds, batches and parts count from 0. Equal where all wildcards are.
+    as it stands in paths; rounds, batches and parts count from 0. Two keys are equal if all their wildcards are.
     """
 
     corpus: str

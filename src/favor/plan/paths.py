@@ -8,7 +8,7 @@ from typing import Any
 class Template(str):
     """A path with ``{wildcards}``. A rule takes it as it is.
 
-    quotes: whether the file quotes texts of clients without naming them, so that it goes at once when one withdraws.
+    quotes: whether the file quotes clients' texts without naming them: it is deleted at once when a client withdraws.
     """
 
     quotes = False

@@ -72,8 +72,9 @@ class PrivacyAudit(TrainingComponent):
     def inputs(self, key: Key) -> dict[str, list[str]]:
         """Return the job's inputs by name: of a run, and of the track with planted secrets.
 
-        ``server``: A_0 first. ``uploads`` and ``kept``, beside uploads that alone change nothing, by round.
-        ``personal``: what clients generate with, where they have something of their own; ``behind``: what it rests on.
+        ``server``: the shared adapters, A_0 first. ``uploads``: by round, with what clients ``kept`` if uploads change
+        nothing by themselves. ``personal``: what clients generate with, if they keep adapters. ``behind``: its parts
+        elsewhere.
         """
         run, home = run_key(key.experiment, key.seed, key.method), self.training.trainer(key)
         found, beside = self._read(home), self._read(self.training.track(run, planted=True))
@@ -86,9 +87,9 @@ class PrivacyAudit(TrainingComponent):
         }
 
     def _read(self, track: Key) -> dict[str, list[str]]:
-        """Return what is read of a track: copies of its uploads, where these go after aggregation.
+        """Return what is read of a track: copies of its uploads, if these are deleted after aggregation.
 
-        Without copies an audit that is changed would have to train again.
+        Without copies, a changed audit would have to train again.
         """
         rounds, jobs = self.project.experiment(track).federation.rounds, self.training.shared_jobs(track)
         upload = self.paths.upload if self.config.keep_uploads else self.paths.audited_upload
@@ -99,7 +100,7 @@ class PrivacyAudit(TrainingComponent):
         }
 
     def _is_silent(self, track: Key) -> bool:
-        """Return whether what the clients of a track upload changes nothing alone."""
+        """Return whether the uploads of a track change nothing by themselves."""
         stage = self.training.stage(track)
         return not change_output(stage.trains, stage.uploads)
 

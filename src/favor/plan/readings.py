@@ -32,7 +32,7 @@ class LikelihoodAttribution(TrainingComponent):
         return not_none(self.project.experiment(key).evaluation.likelihood)
 
     def reader(self, key: Key) -> Key:
-        """Return the run whose likelihoods a run takes: its source run, or itself if that experiment reads none."""
+        """Return the run whose likelihoods count for a run: its source run, or itself if that experiment reads none."""
         home = self.training.source_run(key)
         return key if self.project.experiment(home).evaluation.likelihood is None else home
 

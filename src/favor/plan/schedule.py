@@ -19,9 +19,9 @@ CANARY = "-canary"  # ends the name of a track whose clients' texts carry plante
 class Schedule(PlannerComponent):
     """The clients, runs and stages of a project, and which jobs train them.
 
-    A stage is trained in steps: a shared one in the rounds of a track, a personal one in phases. The key of a step has
-    ``track`` and ``round``, or ``method`` and ``phase``; that of one of its jobs has ``batch`` too. Where the key of a
-    track is asked for, that of a run stands for the track that it trains on.
+    A stage is trained in steps: a shared stage in the rounds of a track, a personal stage in phases. The key of a step
+    has ``track`` and ``round``, or ``method`` and ``phase``; the key of a job has ``batch`` too. A run's key may be
+    given in place of its track's.
     """
 
     # Clients
@@ -39,7 +39,7 @@ class Schedule(PlannerComponent):
 
     @cache
     def drawn(self, experiment: str, seed: str, sampling: str) -> list[list[str]]:
-        """Return the sampled cohorts. Jobs are cut from these, so a withdrawal moves nobody else to another job."""
+        """Return the sampled cohorts. Jobs divide these, so that a withdrawal moves no other client to another job."""
         federation, clients = self.experiments[experiment].federation, self.all_clients(experiment)
         return cohorts(int(seed), clients, federation.rounds, federation.clients_per_round, sampling)
 
@@ -102,9 +102,9 @@ class Schedule(PlannerComponent):
         return run_key(archive if archive is not None and there else run.experiment, run.seed, run.method)
 
     def trainer(self, run: Key) -> Key:
-        """Return the run that trains a run's adapters: its home, or the same method where ``outputs_of`` says.
+        """Return the run that trains a run's adapters: its source run, or one with the same plan in ``outputs_of``.
 
-        So rows that only generate otherwise, at another temperature, train nothing beside those they are compared with.
+        So rows that only generate otherwise, at another temperature, train nothing of their own.
         """
         home = self.source_run(run)
         archive, plan = self.project.experiment(home).outputs_of, self.project.plan(home)

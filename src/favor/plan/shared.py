@@ -99,7 +99,7 @@ class SharedTraining(Schedule):
         return (self.paths.false_upload if self.falsified(job) else self.paths.upload).of(job)
 
     def falsified(self, job: Key) -> list[str]:
-        """Return the clients whose uploads are written once more: all of a job in which an attacker changes its own."""
+        """Return the clients whose uploads are written again: all of a job in which an attacker changes its own."""
         attack = self.project.experiment(job).federation.attack
         changed = attack is not None and attack.sent != 1 and self._attackers(job)
         return self.job_clients(job) if changed else []
@@ -130,8 +130,8 @@ class SharedTraining(Schedule):
     def kept_endpoints(self, key: Key) -> list[str]:
         """Return the clients whose shared endpoint of this round is kept.
 
-        All of them, where their next participation starts there. Else those that never take part again, where a row
-        generates with endpoints or starts its personal stage there.
+        All of them, if their next participation starts there. Else those that never take part again, if a row generates
+        with endpoints or starts its personal stage there.
         """
         cohort = self.cohorts(key)[int(key.round)]
         if self.stage(key).carries:
@@ -142,7 +142,7 @@ class SharedTraining(Schedule):
         return [client for client in cohort if last[client] == int(key.round)]
 
     def previous_endpoints(self, key: Key) -> list[str]:
-        """Return the bundles with the last endpoints of a job's clients, if their shared stage starts there."""
+        """Return the bundles of the last endpoints of a job's clients, if their shared stage starts from these."""
         if not self.stage(key).carries:
             return []
         before = last_participation(self.cohorts(key)[: int(key.round)])
@@ -150,7 +150,7 @@ class SharedTraining(Schedule):
         return unique(self.endpoint(key, client, before[client]) for client in clients)
 
     def warm_start(self, key: Key) -> list[str]:
-        """Return the initial adapter, where a client's first participation in a shared stage begins there."""
+        """Return the initial adapter, if a client's first participation in a shared stage starts from it."""
         return [self.server_adapter(key, 0)] if self.stage(key).begin == "initial" else []
 
     def state_code(self, key: Key) -> list[str]:
@@ -165,7 +165,7 @@ class SharedTraining(Schedule):
     def train_shared_settings(self, key: Key) -> settings.SharedTraining:
         stage, experiment = self.stage(key), self.project.experiment(key)
         plans, common = self.project.plans(key.experiment).values(), self.common_settings(experiment, stage)
-        # Nobody asks for the loss of what no client generates with.
+        # The loss of an adapter that no client generates with is not read.
         read = any(plan.inference == "endpoint" and plan.shared == stage for plan in plans) and not _plants(key)
         training = common.training if read else common.training.model_copy(update={"validation": None})
         return job_settings(

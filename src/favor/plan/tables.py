@@ -26,7 +26,7 @@ from favor.tables.settings import Excerpts, PrintedTable, Sweep, SweepFigure, Sw
 from favor.tables.specs import Context, RowSettings, TableSpec, load_spec
 
 TABLE_KINDS = ("parquet", "tex", "html")
-RETRIEVAL = "author_retrieval"  # says which encoders a table has to warn of
+RETRIEVAL = "author_retrieval"  # the family by which a table warns of encoders
 
 
 @dataclass(eq=False)
@@ -264,8 +264,8 @@ class Sweeps(PlannerComponent):
     def _titles(self, sweep: str, titles: Callable[[str], Mapping[str, str]]) -> dict[str, str]:
         """Return the printed names of the rows of a sweep, from those of each experiment.
 
-        A row of the paper that is another method at some of the points ("fedavg" as FFA-LoRA) has its own name: what
-        differs there is said by the point's label.
+        A row of the paper that is another method at some points ("fedavg" as FFA-LoRA) keeps its name: the label of the
+        point says what differs.
         """
         experiments, found = self.experiments, {}
         for row in self._methods(sweep):

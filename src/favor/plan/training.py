@@ -63,9 +63,9 @@ class Training(SharedTraining):
     def train_personal_settings(self, key: Key) -> settings.PersonalTraining:
         """Return what a job of a personal stage reads of the configuration.
 
-        ``rounds``: by client, the round that the stage belongs to: the last participation where each starts again.
-        ``again``: the clients that take part again later, where participations build on one another. ``withdrawn``:
-        those whose texts the pooled reference leaves out.
+        ``rounds``: by client, the round that the stage belongs to, or the last participation. ``again``: the clients
+        that take part again later, if participations build on one another. ``withdrawn``: the clients whose texts the
+        pooled reference leaves out.
         """
         plan, clients = self.project.plan(key), self.job_clients(key)
         stage, number = _personal(plan), round_of(key)
