@@ -249,18 +249,13 @@ class Filters(AuthorFilters, PostFilters):
     """Which posts are dropped, and which authors take no role but that of the background; none are by default."""
 
 
-class Selection(TokenMinimum, Seeded):
-    """How clients are selected: k-means on stylometric features of their training text, or at random."""
+class Roster(TokenMinimum, Seeded):
+    """How authors are given their roles. Style clusters are k-means on stylometric features of their training texts."""
 
     selection: Literal["style_diverse", "random"] = key(
         "style_diverse", "How clients are chosen: one author per style cluster in turn, or at random."
     )
     style_clusters: int = key(10, "Number of style clusters that clients are drawn from.", ge=1)
-
-
-class Roster(Selection):
-    """How authors are given their roles."""
-
     roles: DealtRoles = section(DealtRoles, "How many authors each role takes.")
     filters: AuthorFilters = section(AuthorFilters, "Which authors take no role but that of the background.")
 

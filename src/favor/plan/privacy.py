@@ -112,17 +112,14 @@ class PrivacyAudit(TrainingComponent):
         home = self.training.trainer(run_key(left, key.seed, key.method))
         return [self.training.server_adapter(home, self.project.experiment(home).federation.rounds)]
 
-    def _leavers(self, key: Key) -> list[str]:
-        left = self._section(key).leaving
-        clients = [] if left is None else self.experiments[left].withdrawn
-        return [client for client in self.training.clients(key.experiment) if client in clients]
-
     def measure_privacy_settings(self, key: Key) -> PrivacyReading:
         experiment, section, home = self.project.experiment(key), self._section(key), self.training.trainer(key)
         rounds = range(experiment.federation.rounds)
         roster = self.config.corpora[experiment.corpus].roles.clients
         after = experiment.skip_clients + experiment.clients
-        planted = None
+        left = section.leaving if self.remade(key) else None
+        withdrawn = [] if left is None else self.experiments[left].withdrawn
+        planted, clients = None, self.training.clients(key.experiment)
         if section.canaries is not None and self._plants(key):
             planted = job_settings(Planted, section.canaries, carriers=self.training.canary_repeats(key))
         return job_settings(
@@ -133,9 +130,9 @@ class PrivacyAudit(TrainingComponent):
             model=self.project.loaded_model(experiment.base_model),
             lora=experiment.lora,
             generates=plan_values(self.project.plan(home).generates),
-            clients=self.training.clients(key.experiment),
+            clients=clients,
             absent=client_names(roster, 0)[after : after + section.absent],
-            left=self._leavers(key) if self.remade(key) else [],
+            left=[client for client in clients if client in withdrawn],
             jobs=[len(self.training.jobs(self.training.round_step(home, number))) for number in rounds],
             planted=planted,
             canary_clients=self._canary_clients(key, self.training.stage(home)),
