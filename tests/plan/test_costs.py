@@ -181,3 +181,13 @@ def test_a_processor_stacks_as_many_clients_as_half_a_gibibyte_holds(plan) -> No
         config["experiments"]["micro"]["training"]["validation"] = {"patience": 1}
 
     assert plan(change=patient).costs._values_mb(RUN, 100, 0) == pytest.approx(5 * 4 * 100 + 2**29 / 1e6)
+
+
+def test_the_work_of_writing_grows_with_samples(plan) -> None:
+    def work(samples) -> float:
+        def change(config) -> None:
+            next(iter(config["experiments"].values()))["generation"].update(samples=samples, temperature=0.8)
+
+        return plan(change=change).costs.generation_work(RUN, None)[0]
+
+    assert work(3) == 3 * work(1)

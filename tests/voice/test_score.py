@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from favor.voice.contrast import embedded_contrast
 from favor.voice.position import percentile, voice_position
 from favor.voice.score import VoiceScore, _spread, passage_length, passages, passages_by_text, score_voice
 from favor.voice.verifiers import ByEncoder
-from favor.voice.words import lines
+from favor.voice.words import lines, share_text, summary
 
 STRANGER = 9  # a writer who is neither the author nor in the contrast
 
@@ -70,6 +71,15 @@ def test_real_prose_of_one_president_is_told_from_that_of_another() -> None:
     for verifier in ("stylometry", "grammar"):
         nearest = min(text.placements[verifier].share for text in own)
         assert nearest > max(text.placements[verifier].share for text in other)
+
+
+def test_a_share_of_two_levels_that_nearly_meet_is_not_printed() -> None:
+    found = scored(*[0] * 12)
+    wide = {name: replace(share, share=0.19, low=-98.52, high=1.2) for name, share in found.shares.items()}
+    assert share_text(wide["grammar"]) == "the interval is too wide to say anything"
+    assert summary(replace(found, shares=wide)).startswith("Nothing can be said of the texts together: the interval is")
+    one_left = replace(found, shares={**wide, "grammar": found.shares["grammar"]})
+    assert f"By grammar (LambdaG): {share_text(found.shares['grammar'])}," in summary(one_left)
 
 
 def test_the_margin_is_the_workflows() -> None:

@@ -235,7 +235,8 @@ class Costs(TrainingComponent):
         experiment, parts = self.project.experiment(key), self.training.generation_parts(key.experiment)
         clients = len(parts[int(key.part)]) if hasattr(key, "part") else experiment.clients
         tokens = {"reading": experiment.prompts.prefix_tokens, "generation": experiment.generation.max_new_tokens}
-        operations = sum(OPERATIONS[kind] * count for kind, count in tokens.items()) * clients * self.prompts_of(key)
+        texts = clients * self.prompts_of(key) * experiment.row_generation(key.method).samples
+        operations = sum(OPERATIONS[kind] * count for kind, count in tokens.items()) * texts
         adapters = 3 * self.adapter_mb(key) * min(clients, experiment.generation.rows_per_batch)
         return operations * self.parameters(experiment.base_model), adapters + self._beside_mb(key)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from favor.foundation.html import render
 from favor.statistics.kept_share import KeptShare
+from favor.tables.cells import WIDEST
 from favor.tables.escape import minus
 from favor.tables.html import page
 from favor.voice.habits import HabitRate
@@ -18,9 +19,9 @@ VERIFIERS = {"encoder": "style encoder", "stylometry": "stylometry", "grammar": 
 
 def summary(score: VoiceScore) -> str:
     """Return one sentence: where the texts lie, by the verifier whose limits are narrowest."""
-    known = [(share.high - share.low, name) for name, share in score.shares.items() if math.isfinite(share.low)]
+    known = [(share.high - share.low, name) for name, share in score.shares.items() if share.high - share.low <= WIDEST]
     if not known:
-        return f"Nothing can be said of the texts together: {next(iter(score.shares.values())).reason}."
+        return f"Nothing can be said of the texts together: {share_text(next(iter(score.shares.values())))}."
     name = min(known)[1]
     share = score.shares[name]
     above, below = share.low > 0, share.high < 1
@@ -39,6 +40,8 @@ def share_text(share: KeptShare) -> str:
     """Return a share with its interval, or why there is none."""
     if share.reason:
         return share.reason
+    if share.high - share.low > WIDEST:  # its ends are where the two levels nearly meet
+        return "the interval is too wide to say anything"
     return minus(f"{share.share:.2f} [{share.low:.2f}, {share.high:.2f}]")
 
 
