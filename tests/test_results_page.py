@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 import runpy
+from itertools import product
 
+import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from scipy import stats
 
 from favor.foundation.parquet import read_parquet
 from favor.scores.schemas import SWEEP_SCORES
@@ -76,6 +79,33 @@ def test_the_differences_are_those_of_the_scores(repository, scores) -> None:
                 value, low, high = -value, -high, -low
             numbers = "{} [{}, {}]".format(*(printed(number, 3) for number in (value, low, high))).replace("-", "−")
             assert cell == f"{numbers}, p {p:#.2g}".replace("p 0.", "p .")
+
+
+def test_the_second_seed_is_what_its_scores_give(repository, scores) -> None:
+    """Means, Student's intervals and p of all sign flips over authors: of each seed, and of authors' means of both."""
+    second = read_parquet(repository / "docs" / "little_text" / "scores_2027.parquet", SWEEP_SCORES)
+    both = {"2026": scores, "2027": second.set_index(["point", "method", "metric", "variant"])["value"]}
+    page = (repository / "docs" / "results.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d+) \| (own|voice) \| `(\w+)` − `(\w+)` \| (.*) \|$", page, re.MULTILINE)
+    assert len(rows) == 12
+    signs = np.array(list(product((1, -1), repeat=12)))
+    for amount, gain, first, second_row, cells in rows:
+        apart = []
+        for found in both.values():
+            gains = found.xs("likelihood_gain", level="metric")[amount]
+            table = [gains[row].set_axis(gains[row].index.str.split("~", expand=True)) for row in (first, second_row)]
+            squares = [each.unstack().to_numpy() for each in table]  # reader by writer
+            own, of_others = (
+                [np.diag(each) for each in squares],
+                [(each.sum(0) - np.diag(each)) / 11 for each in squares],
+            )
+            values = own if gain == "own" else [mine - theirs for mine, theirs in zip(own, of_others, strict=True)]
+            apart.append(values[0] - values[1])
+        for cell, values in zip(cells.split(" | "), (*apart, np.mean(apart, axis=0)), strict=True):
+            mean, half = values.mean(), stats.t.ppf(0.975, 11) * values.std(ddof=1) / np.sqrt(12)
+            p = (np.abs(signs @ values) >= abs(values.sum()) - 1e-12).mean()
+            numbers = "{} [{}, {}]".format(*(printed(number, 3) for number in (mean, mean - half, mean + half)))
+            assert cell == f"{numbers}, p {p:#.2g}".replace("-", "−").replace("p 0.", "p .")
 
 
 @pytest.mark.parametrize(
