@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from gguf import GGUFWriter
+from gguf import GGUFReader, GGUFWriter, quants
 from tests.lm.conftest import optimisation, plain_losses, under_peft
 from tests.lm.test_training_oracle import oracle
 
@@ -21,6 +21,7 @@ from favor.inference.generation import GenerationRequest, generate
 from favor.inference.likelihood import Question, answer
 from favor.lm.base import BaseModel, load_base
 from favor.lm.gguf import dequantise
+from favor.lm.gguf_adapter import rows_in_gguf
 from favor.lm.lora import state_shapes
 from favor.lm.settings import LanguageModel, Lora
 from favor.lm.tasks import ClientTask, Piece
@@ -129,6 +130,20 @@ def test_the_real_base_is_whole(real, real_base) -> None:
     assert real.context == read_header(real_base).context == 8192
     assert real.opening == ()
     assert sum(parameter.numel() for parameter in real.model.parameters()) == read_header(real_base).parameters
+
+
+def test_the_rows_are_those_of_the_real_base(real, real_base) -> None:
+    """Query and key weights of the GGUF file against those that transformers read from it."""
+    weights, stored = real.model.state_dict(), {tensor.name: tensor for tensor in GGUFReader(real_base).tensors}
+    for block in (0, 17):
+        for short, name in (("q", "q_proj"), ("k", "k_proj"), ("v", "v_proj")):
+            module = f"model.layers.{block}.self_attn.{name}"
+            tensor = stored[f"blk.{block}.attn_{short}.weight"]
+            found = quants.dequantize(tensor.data, tensor.tensor_type)
+            rows = rows_in_gguf(module, real.model.config)
+            own = weights[f"{module}.weight"].numpy()
+            np.testing.assert_array_equal(found, own[rows] if len(rows) else own)
+            assert (len(rows) > 0) == (short != "v")
 
 
 def test_the_real_base_is_read_packed_as_plain_transformers_with_peft_read_it_alone(real, states) -> None:

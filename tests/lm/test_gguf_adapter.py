@@ -1,6 +1,5 @@
 """An adapter as a GGUF file: every layer's delta, under the names and in the order of rows that transformers reads."""
 
-from pathlib import Path
 from typing import Any
 
 import gguf
@@ -12,7 +11,7 @@ from transformers.modeling_gguf_pytorch_utils import LlamaTensorProcessor, Tenso
 
 from favor.foundation.errors import UserError
 from favor.lm import gguf_adapter
-from favor.lm.gguf_adapter import read_gguf_deltas, rows_in_gguf, write_gguf_adapter
+from favor.lm.gguf_adapter import read_gguf_deltas, write_gguf_adapter
 from favor.lm.lora import PEFT_PREFIX, state_shapes
 from favor.lm.settings import Lora
 
@@ -83,18 +82,3 @@ def test_a_file_that_holds_another_delta_is_not_kept(tmp_path, monkeypatch) -> N
     with pytest.raises(ValueError, match=r"the delta of .*layers\.1\.self_attn\.k_proj is not the adapter's"):
         write_gguf_adapter(adapter_of(configuration), LORA, configuration, tmp_path / "a.gguf")
     assert not list(tmp_path.iterdir())
-
-
-def test_the_rows_are_those_of_the_real_base(real_base, dequantised) -> None:
-    """Query and key weights of the GGUF file against those that transformers read from it."""
-    model = AutoModelForCausalLM.from_pretrained(dequantised)
-    weights, stored = model.state_dict(), {tensor.name: tensor for tensor in gguf.GGUFReader(Path(real_base)).tensors}
-    for block in (0, 17):
-        for short, name in (("q", "q_proj"), ("k", "k_proj"), ("v", "v_proj")):
-            module = f"model.layers.{block}.self_attn.{name}"
-            tensor = stored[f"blk.{block}.attn_{short}.weight"]
-            found = gguf.quants.dequantize(tensor.data, tensor.tensor_type)
-            rows = rows_in_gguf(module, model.config)
-            own = weights[f"{module}.weight"].numpy()
-            np.testing.assert_array_equal(found, own[rows] if len(rows) else own)
-            assert (len(rows) > 0) == (short != "v")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -118,7 +119,7 @@ def project(repository, tmp_path_factory) -> Project:
         path.write_text(program)
         path.chmod(0o755)
     put_examples((repository / "docs" / "extending.md").read_text(), project.folder)
-    for name in ("blogtext", "mythos"):
+    for name in ("blogtext", "mythos", "config"):
         path = project.folder / "config" / f"{name}.yaml"
         config = yaml.safe_load(path.read_text())
         for experiment in config["experiments"].values():
@@ -167,14 +168,24 @@ def together(started) -> list[list[str]]:
 
 
 def is_helped(command) -> bool:
-    """Whether ``favor`` is asked for the help of a command, which needs no process of its own."""
-    return bool(re.search(r" -m favor\.cli .*--help$", dry(command)))
+    """Whether a program of the project is asked for its help, which needs no process of its own."""
+    return dry(command).endswith("--help") and not re.search(r" -m pip |resume\.py", dry(command))
 
 
-def failure_to_help(command, capsys) -> str:
-    """What ``favor`` prints where it has no help."""
-    with pytest.raises(SystemExit) as ended:
-        cli.parser().parse_args(shlex.split(dry(command))[3:])
+def failure_to_help(command, project, capsys) -> str:
+    """What a program prints where it has no help."""
+    _, *words = words_of(command, project)
+    with chdir(project.folder), pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
+        if words[:2] == ["-m", "favor.cli"]:
+            cli.parser().parse_args(words[2:])
+        elif words[0] == "-m":
+            patch.setattr(sys, "argv", words[1:])
+            patch.delitem(sys.modules, words[1], raising=False)
+            runpy.run_module(words[1], run_name="__main__")
+        else:
+            patch.setattr(sys, "argv", words)
+            patch.syspath_prepend(Path(words[0]).parent)
+            runpy.run_path(words[0], run_name="__main__")
     printed = capsys.readouterr()
     return "" if ended.value.code == 0 and "usage:" in printed.out else f"{command}:\n{printed.out}{printed.err}"
 
@@ -188,6 +199,8 @@ def failure(command, project, snakemake=None) -> str:
     program = dry(command).replace("/data/", f"{project.folder}/")
     if snakemake is not None:  # where it is imported already
         done = run_snakemake(snakemake, project.folder, environment)
+    elif " -m favor.cli " in program:
+        done = project.favor(*words_of(command, project)[3:])
     else:
         done = subprocess.run(
             ["bash", "-c", program],
@@ -220,7 +233,7 @@ def test_every_command_works(repository, project, capsys) -> None:
     assert len(found) > 15
     alone = [command for command in found if "resume.py" in command]  # it refuses to work beside another Snakemake
     failed = [failure(command, project) for command in alone]
-    failed += [failure_to_help(command, capsys) for command in found if is_helped(command)]
+    failed += [failure_to_help(command, project, capsys) for command in found if is_helped(command)]
     started = {
         command: for_snakemake(command, project) for command in found if command not in alone and not is_helped(command)
     }
