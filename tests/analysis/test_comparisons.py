@@ -240,7 +240,7 @@ def test_a_pair_of_texts_does_not_weigh(inputs) -> None:
 
 
 def test_p_of_few_authors_with_rivals_is_not_below_that_of_their_number(inputs) -> None:
-    """Two of six authors share a topic: p is .5 at least. All six: p of their AUC is below .25."""
+    """Two of six authors share a topic: p is .5 or more. All six share it: p of their AUC is below .25."""
     topics = dict(zip(inputs.clients, "sstuvw", strict=True))
     prompts, human = (
         each.assign(topic=each["client"].map(topics)) for each in (inputs.prompts, inputs.source_embeddings["e"])

@@ -156,10 +156,8 @@ class PrivacyAudit(TrainingComponent):
         experiment = self.project.experiment(key)
         if experiment.studies.privacy is None:
             return []
-        rows, kinds = (
-            self.training.audited_rows(key.experiment),
-            ("losses", "links", "canaries", "canary_clients", "norms"),
-        )
+        rows = self.training.audited_rows(key.experiment)
+        kinds = ("losses", "links", "canaries", "canary_clients", "norms")
         return self.paths.privacy.each(key, method=rows, seed=experiment.seeds, reading=kinds)
 
     def score_privacy_settings(self, key: Key) -> PrivacyScoring:

@@ -24,7 +24,7 @@ METRICS = (
     Metric("generated_source_eer", "Gen→Src EER", 0.0, 1.0, "lower", _SAME_TOPIC, paired_label="EER"),
 )
 SAMPLED_NEGATIVES, SAMPLING_SEED = 5000, 42
-FEWEST_WITH_RIVALS = 4  # authors of whom p of a difference says something
+FEWEST_WITH_RIVALS = 4  # authors from whom on sign flips over all authors hold their level
 CELLS = 1 << 22  # cosines that are computed at once
 # Some of a run's pairs: cosines, the place of each left text among its survivors, and that of each right text.
 Cells = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -111,13 +111,13 @@ def rivals(inputs: ScoreInputs, run: Run) -> np.ndarray:
 
 
 def least_p_of_differences(near: np.ndarray) -> float:
-    """Return below which p of a difference between generated-source AUCs or EERs is not; near: of :func:`rivals`.
+    """Return the smallest p that a difference of generated-source AUCs or EERs may have; near: of :func:`rivals`.
 
-    All authors' own pairs are in it, but what few authors with rivals differ by is in all of its negatives: with two
-    or three of twelve, sign flips over all authors reject .10 to .24 of true hypotheses at .05.
+    The negatives are of the authors with rivals alone. With two or three of twelve, sign flips over all authors reject
+    .10 to .24 of true hypotheses at .05, so that p is at least the smallest of these few.
     """
     authors = compared(near)
-    return least_p(authors) if authors < FEWEST_WITH_RIVALS else 0.0
+    return least_p(max(1, authors)) if authors < FEWEST_WITH_RIVALS else 0.0
 
 
 def rows_at_once(rows: int, columns: int) -> Iterator[slice]:

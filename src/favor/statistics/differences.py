@@ -47,7 +47,7 @@ def compare(
     weights: [authors], what each weighs in the difference, such as its outputs; 0 for one without a value in both.
     counts: [1 + draws, authors], the draws.
     shares: [authors], of :mod:`favor.statistics.sign_flips`, signed as left - right; ``seed`` draws the flips.
-    span: how far apart two values of the measure can be. least: below which p is not.
+    span: how far apart two values of the measure can be. least: the smallest p that is given.
 
     The interval is Student's, with the degrees of freedom of the effective number of authors, (sum of weights)^2 / sum
     of squares, less 1 (Kish 1965, 11.7), and within the span. It has no correction for skewness: where two rows do
