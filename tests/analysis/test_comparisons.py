@@ -115,7 +115,7 @@ def exact_p(differences) -> float:
 def failing(inputs, lost) -> ScoreInputs:
     """The inputs, of which the ``lost`` outputs failed the filter."""
     passed = inputs.generations["passed"] & ~lost
-    return replace(inputs, generations=inputs.generations.assign(passed=passed), _cache={})
+    return replace(inputs, generations=inputs.generations.assign(passed=passed))
 
 
 def test_p_is_that_of_the_outputs_changing_places_by_author(inputs) -> None:
@@ -183,7 +183,7 @@ def test_fixed_prototypes_are_compared_where_texts_were_set_aside(inputs) -> Non
     train = inputs.source_embeddings["e"].query("kind == 'train'")
     aside = train.assign(kind="reference", item=train["item"] + "r")
     sources = {"e": pd.concat([inputs.source_embeddings["e"], aside], ignore_index=True)}
-    changed = replace(inputs, source_embeddings=sources, _cache={})
+    changed = replace(inputs, source_embeddings=sources)
     table = compare_methods(changed, [("near", "far")], metrics, [], 7, 200)
     rows = table[table["clusters"] == "author"].set_index("metric")
     # The texts set aside are the training texts again, so fixed prototypes are the usual ones.
@@ -208,8 +208,8 @@ def test_outputs_without_a_pair_have_a_note(inputs) -> None:
     """One prompt per author, of unknown topics: an output has no other text of its author, and no negative."""
     kept = {name: getattr(inputs, name) for name in ("generations", "prompts")}
     kept = {name: table[table["prompt_id"].str.endswith("-2-0")] for name, table in kept.items()}
-    alone = replace(inputs, **kept, _cache={})
-    alone = replace(alone, prompts=alone.prompts.assign(topic="indUnk"), _cache={})
+    alone = replace(inputs, **kept)
+    alone = replace(alone, prompts=alone.prompts.assign(topic="indUnk"))
     metrics = {"bertscore_f1": ["e"], "generated_source_auc": ["e"]}
     table = compare_methods(alone, [("near", "far")], metrics, [], seed=3, draws=100).set_index("metric")
     assert set(table.loc["generated_source_auc", "note"]) == {"no pairs of both classes among the matched outputs"}
@@ -228,7 +228,7 @@ def test_a_pair_of_texts_does_not_weigh(inputs) -> None:
     )
     passed = inputs.generations.assign(passed=True)
     one_seed = passed[passed["seed"] == 1]
-    apart = replace(inputs, generations=one_seed, prompts=prompts, source_embeddings={"e": human}, _cache={})
+    apart = replace(inputs, generations=one_seed, prompts=prompts, source_embeddings={"e": human})
     found = compare_verification(apart, "near", "far", ["e"], 3, "author", 500).set_index("metric")
     table = all_pairs(apart, 3, 500)
     both = table[table[["left_method", "right_method"]].isin(["near", "far"]).all(axis=1)].set_index("metric")
@@ -245,7 +245,7 @@ def test_p_of_few_authors_with_rivals_is_not_below_that_of_their_number(inputs) 
     prompts, human = (
         each.assign(topic=each["client"].map(topics)) for each in (inputs.prompts, inputs.source_embeddings["e"])
     )
-    apart = replace(inputs, prompts=prompts, source_embeddings={"e": human}, _cache={})
+    apart = replace(inputs, prompts=prompts, source_embeddings={"e": human})
     metrics = ["generated_source_auc", "generated_source_eer"]
     for own, least in ((apart, 0.5), (inputs, 0.0)):
         table = compare_methods(own, [("near", "far")], {metric: ["e"] for metric in metrics}, [], 3, 500)

@@ -87,6 +87,6 @@ def test_a_difference_is_over_the_seeds_in_which_both_rows_have_a_value(inputs) 
 def test_rows_without_a_common_seed_are_not_compared(inputs) -> None:
     run = inputs.generations[["method", "seed"]].apply(tuple, axis=1)
     generations = inputs.generations.assign(passed=~run.isin([("near", 1), ("far", 2)]))
-    table = all_pairs(replace(inputs, generations=generations, _cache={}), 3, 100)
+    table = all_pairs(replace(inputs, generations=generations), 3, 100)
     both = table[table[["left_method", "right_method"]].isin(["near", "far"]).all(axis=1)]
     assert set(both["metric"]) == {"author_accuracy_failures_wrong"}

@@ -109,7 +109,7 @@ def test_accuracy_of_a_run_as_the_paper_counts_it() -> None:
     inputs = copied_voices()
     (encoder,) = inputs.encoders
     spaces = {name: {STYLE: getattr(inputs, name)[encoder]} for name in ("generation_embeddings", "source_embeddings")}
-    renamed = replace(inputs, **spaces, _cache={})
+    renamed = replace(inputs, **spaces)
     rows = variances._accuracy(renamed)["author_accuracy", STYLE]
     means = rows.groupby("method")["value"].mean()
     assert means["1.0"] > means["0.5"] > means["0.0"]

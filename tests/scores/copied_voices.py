@@ -92,7 +92,7 @@ def repeated(inputs, again) -> ScoreInputs:
     human = inputs.source_embeddings["e"]
     gold = human[human["kind"] == "gold"]
     human = pd.concat([human, gold.assign(item=gold["item"] + "-2")], ignore_index=True)
-    changed = {"generations": twice(inputs.generations), "source_embeddings": {"e": human}, "_cache": {}}
+    changed = {"generations": twice(inputs.generations), "source_embeddings": {"e": human}}
     prompts = inputs.prompts if again == "sample" else twice(inputs.prompts)
     embedded = {"e": twice(inputs.generation_embeddings["e"])}
     return replace(inputs, prompts=prompts, generation_embeddings=embedded, **changed)

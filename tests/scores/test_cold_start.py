@@ -22,7 +22,7 @@ def with_references(inputs, references) -> ScoreInputs:
     ]
     more = pd.DataFrame(rows, columns=["client", "item", "kind", "topic", "embedding"])
     sources = {"e": pd.concat([inputs.source_embeddings["e"], more], ignore_index=True)}
-    return replace(inputs, source_embeddings=sources, _cache={})
+    return replace(inputs, source_embeddings=sources)
 
 
 @pytest.fixture

@@ -64,7 +64,7 @@ def test_shares_of_variance_are_those_of_the_first_sample(three_authors) -> None
         pd.concat([table, table.assign(sample=1)], ignore_index=True)
         for table in (once.common_generations, once.common_embeddings["e"])
     )
-    again = replace(once, common_generations=made, common_embeddings={"e": embedded}, _cache={})
+    again = replace(once, common_generations=made, common_embeddings={"e": embedded})
     for share in ("author_share", "prompt_share", "remainder_share"):
         assert values(again)[share, ""] == values(once)[share, ""]
 
@@ -159,7 +159,7 @@ def test_of_one_author_no_interval_is_known(three_authors) -> None:
     """All outputs of a alone: one cluster of three, whose draws never differ."""
     inputs = with_common(three_authors, OWN, {"a": [0, 100], "b": [90, 100], "c": [180, 170]})
     made = inputs.common_generations
-    found = values(replace(inputs, common_generations=made.assign(passed=made["client"] == "a"), _cache={}))
+    found = values(replace(inputs, common_generations=made.assign(passed=made["client"] == "a")))
     assert found["common_accuracy", ""] == 0.5
     assert np.isnan([found["common_accuracy", "low"], found["common_accuracy", "high"]]).all()
 
@@ -167,7 +167,7 @@ def test_of_one_author_no_interval_is_known(three_authors) -> None:
 def test_an_interval_needs_outputs_under_every_seed(three_authors) -> None:
     inputs = with_common(three_authors, OWN, {"a": [0, 10], "b": [90, 100], "c": [180, 170]})
     failed = inputs.common_generations.assign(seed=2, passed=False)
-    both = replace(inputs, common_generations=pd.concat([inputs.common_generations, failed]), _cache={})
+    both = replace(inputs, common_generations=pd.concat([inputs.common_generations, failed]))
     rows = score(both, CommonPrompts(draws=50))
     notes = rows[(rows["method"] == "m") & (rows["variant"] == "low")].set_index("metric")["note"]
     assert notes["common_accuracy"] == "needs outputs of two authors, and some under every seed"

@@ -20,7 +20,7 @@ def test_words_are_compared_without_case_and_marks() -> None:
 def with_texts(inputs, outputs, **known) -> ScoreInputs:
     """The inputs with other outputs, and what every client was trained on."""
     texts = pd.DataFrame(known.items(), columns=["client", "training_text"])
-    return replace(inputs, generations=inputs.generations.assign(text=outputs), client_texts=texts, _cache={})
+    return replace(inputs, generations=inputs.generations.assign(text=outputs), client_texts=texts)
 
 
 def test_family(three_authors, score_value) -> None:
@@ -78,11 +78,11 @@ def test_authors_without_an_output_do_not_narrow_an_interval(three_authors, scor
     """A's outputs copy 4 of their 6 5-grams, b's 2, and c's failed: .5 with an error of .167, and t of one is 12.7."""
     inputs = copies(three_authors, "c1")
     made = inputs.generations
-    inputs = replace(inputs, generations=made.assign(passed=made["passed"] & (made["client"] != "c")), _cache={})
+    inputs = replace(inputs, generations=made.assign(passed=made["passed"] & (made["client"] != "c")))
     scores = copying.score(inputs, Draws(draws=5000))
     assert score_value(scores, "copy5_rate") == pytest.approx(0.5)
     assert [score_value(scores, "copy5_rate", end) for end in ("low", "high")] == [0, 1]  # .5 -+ 2.1, within 0 and 1
-    alone = replace(inputs, generations=inputs.generations.assign(passed=made["client"] == "a"), _cache={})
+    alone = replace(inputs, generations=inputs.generations.assign(passed=made["client"] == "a"))
     scores = copying.score(alone, Draws(draws=200))
     low = scores[(scores["method"] == "m") & (scores["metric"] == "copy5_rate") & (scores["variant"] == "low")]
     assert low["value"].isna().all()

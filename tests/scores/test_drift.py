@@ -45,7 +45,7 @@ def test_authors_without_an_output_are_not_counted(scores) -> None:
         outputs = inputs.generations
         passed = outputs["client"].isin(inputs.clients[:kept]) | (outputs["method"] != "0.5")
         made = outputs.assign(passed=outputs["passed"] & passed)
-        found = drift.score(replace(inputs, generations=made, _cache={}), Drift(draws=200))
+        found = drift.score(replace(inputs, generations=made), Drift(draws=200))
         for metric in ("spread_left", "habit_variance_left", "habit_slope"):
             assert np.isfinite(by_method(found, metric)["0.5"])
             assert np.isfinite(by_method(found, metric, "low")["0.5"]) == known
@@ -65,7 +65,7 @@ def test_an_author_without_a_reference_is_left_out(writes) -> None:
         text=[gold[key] for key in zip(inputs.generations["client"], inputs.generations["prompt_id"], strict=True)],
         passed=inputs.generations["passed"] & (writes | (inputs.generations["client"] != lost)),
     )
-    found = drift.score(replace(inputs, client_texts=short, generations=made, _cache={}), Drift(draws=200))
+    found = drift.score(replace(inputs, client_texts=short, generations=made), Drift(draws=200))
     assert by_method(found, "habit_variance_left")["0.5"] == pytest.approx(1.0)
     assert by_method(found, "habit_variance_left", "low")["0.5"] == pytest.approx(1.0)
 

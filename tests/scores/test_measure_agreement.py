@@ -31,7 +31,7 @@ def two_spaces(noise) -> ScoreInputs:
         return table.assign(embedding=vectors)
 
     tables = {name: getattr(inputs, name)["e"] for name in ("generation_embeddings", "source_embeddings")}
-    return replace(inputs, **{name: {"e": table, "f": blurred(table)} for name, table in tables.items()}, _cache={})
+    return replace(inputs, **{name: {"e": table, "f": blurred(table)} for name, table in tables.items()})
 
 
 def cell(scores, metric, encoder, variant) -> float:
@@ -112,7 +112,7 @@ def test_notes_of_human_text_name_what_is_missing() -> None:
     inputs = copied_voices(CHANCES)
     first = {name: getattr(inputs, name) for name in ("generations", "prompts")}
     first = {name: table[table["prompt_id"].str.endswith("p0")] for name, table in first.items()}
-    found = measure_agreement.score(replace(inputs, **first, _cache={}), MeasureAgreement(draws=50))
+    found = measure_agreement.score(replace(inputs, **first), MeasureAgreement(draws=50))
     human = found[found["metric"].str.startswith(("human", "detectable"))]
     missing = human[human["value"].isna()].groupby("variant")["metric"].agg(set)
     halves = {"detectable_difference", "detectable_share"}
@@ -144,7 +144,7 @@ def with_scores(values) -> ScoreInputs:
     ]
     own = ("lambdag", "profile_accuracy", "failures_wrong")
     rows += [Score(1, control, *own, value, 60) for control, value in (("gold", 0.8), ("shuffled", 0.1))]
-    return replace(inputs, scores=scores_frame(rows), _cache={})
+    return replace(inputs, scores=scores_frame(rows))
 
 
 def test_profiles_and_likelihoods_are_ranked_beside_the_papers_measures(scores) -> None:

@@ -40,7 +40,6 @@ def complete() -> ScoreInputs:
         assistant=assistant.assign(assistant_score=generator.random(len(assistant))),
         common_generations=common[0],
         common_embeddings={"e": common[1]},
-        _cache={},
     )
 
 
@@ -60,7 +59,7 @@ def failing(case) -> ScoreInputs:
         changed[name] = table.assign(passed=table["passed"] & kept)
     if case == "every person":
         changed["prompts"] = inputs.prompts.assign(gold_text="x")
-    return replace(inputs, **changed, _cache={})
+    return replace(inputs, **changed)
 
 
 @pytest.mark.parametrize("case", ["a method", "every output", "every person", "all authors but one"])

@@ -36,7 +36,7 @@ def voices() -> ScoreInputs:
     number = train["item"].str[-2:].astype(int)
     fresh = train[number < 8].assign(kind="validation", item=train["client"] + "-fresh-" + number.astype(str))
     embeddings = {"e": pd.concat([human, fresh], ignore_index=True)}
-    return replace(inputs, client_texts=with_posts(inputs), source_embeddings=embeddings, _cache={})
+    return replace(inputs, client_texts=with_posts(inputs), source_embeddings=embeddings)
 
 
 @cache
@@ -77,7 +77,7 @@ def test_permuted_authors_permute_the_scores() -> None:
 
     tables = {name: moved(getattr(inputs, name)) for name in ("generations", "prompts")}
     spaces = {name: {"e": moved(getattr(inputs, name)["e"])} for name in ("generation_embeddings", "source_embeddings")}
-    found = of(score(replace(inputs, **tables, **spaces, _cache={}), SETTINGS), "profile_accuracy", "lambdag")
+    found = of(score(replace(inputs, **tables, **spaces), SETTINGS), "profile_accuracy", "lambdag")
     assert found["0.0"] == pytest.approx(of(scored(), "profile_accuracy", "lambdag")["1.0"], abs=0.15)
     assert found["1.0"] < 0.15
 
@@ -87,7 +87,7 @@ def test_a_copy_of_what_was_trained_on_gains_nothing() -> None:
     posts = inputs.client_texts[inputs.client_texts["training_text"] != ""].groupby("client")["training_text"].first()
     copied = inputs.generations["method"] == "1.0"
     texts = inputs.generations["text"].where(~copied, inputs.generations["client"].map(posts))
-    found = score(replace(inputs, generations=inputs.generations.assign(text=texts), _cache={}), SETTINGS)
+    found = score(replace(inputs, generations=inputs.generations.assign(text=texts)), SETTINGS)
     for verifier in ("lambdag", "e"):
         assert of(found, "profile_accuracy", verifier, "failures_wrong")["1.0"] == 0.0
         assert pd.isna(of(found, "profile_auc", verifier)["1.0"])
@@ -104,7 +104,7 @@ def test_one_text_for_all_authors_is_at_chance() -> None:
 def test_failures_count_as_wrong() -> None:
     inputs = voices()
     failed = inputs.generations["method"].eq("1.0") & inputs.generations["prompt_id"].str.endswith(("p0", "p1", "p2"))
-    found = score(replace(inputs, generations=inputs.generations.assign(passed=~failed), _cache={}), SETTINGS)
+    found = score(replace(inputs, generations=inputs.generations.assign(passed=~failed)), SETTINGS)
     left, whole = (of(found, "profile_accuracy", "lambdag", variant)["1.0"] for variant in ("", "failures_wrong"))
     assert whole == pytest.approx(left / 2)
 
@@ -130,7 +130,7 @@ def test_whole_posts_keep_their_last_mark() -> None:
 
 
 def test_text_trained_on_fills_up_and_is_said() -> None:
-    inputs = replace(copied_voices(), _cache={})
+    inputs = replace(copied_voices())
     profiles = make_profiles(inputs, 400, 200, seed=1)
     assert set(profiles.words) == set(profiles.trained) == {200}
     assert of(score(inputs, SETTINGS), "profile_trained", "")["source"] == 1.0
@@ -139,7 +139,7 @@ def test_text_trained_on_fills_up_and_is_said() -> None:
 def test_posts_of_prompts_are_in_no_profile() -> None:
     inputs = voices()
     held = inputs.prompts.assign(document_id=[f"{client}-fresh-0" for client in inputs.prompts["client"]])
-    profiles = make_profiles(replace(inputs, prompts=held, _cache={}), 10_000, 200, seed=1)
+    profiles = make_profiles(replace(inputs, prompts=held), 10_000, 200, seed=1)
     assert not any(document.endswith("fresh-0") for own in profiles.documents for document in own)
     assert len(set(profiles.words)) == 1
 
@@ -147,7 +147,7 @@ def test_posts_of_prompts_are_in_no_profile() -> None:
 def test_another_language_has_a_note_and_no_value() -> None:
     inputs = voices()
     foreign = inputs.client_texts.assign(text="der Hund und die Katze laufen durch den Garten. " * 20)
-    rows = score(replace(inputs, client_texts=foreign, _cache={}), SETTINGS)
+    rows = score(replace(inputs, client_texts=foreign), SETTINGS)
     rows = rows[(rows["encoder"] == "lambdag") & (rows["metric"] != "profile_words")]
     assert rows["value"].isna().all()
     assert rows["note"].str.contains("English").any()
@@ -174,7 +174,7 @@ def test_equal_rows_differ_by_nothing() -> None:
 
     inputs = voices()
     vectors = {"e": copied(inputs.generation_embeddings["e"])}
-    twice = replace(inputs, generations=copied(inputs.generations), generation_embeddings=vectors, _cache={})
+    twice = replace(inputs, generations=copied(inputs.generations), generation_embeddings=vectors)
     found = score(twice, SETTINGS)
     for metric in ("profile_accuracy", "profile_auc", "profile_ratio"):
         keys = ("minus:z", "minus:z_p", "minus:z_low", "minus:z_high")
@@ -194,7 +194,7 @@ def test_failed_outputs_weigh_in_a_difference_as_those_that_were_read() -> None:
     first = made.groupby(["method", "client"]).cumcount() == 0
     few, none = made["client"].isin(CLIENTS[:3]) & ~first, made["client"].isin(CLIENTS[3:7])
     failed = made["method"].eq("0.5") & (few | none)
-    changed = replace(inputs, generations=made.assign(passed=made["passed"] & ~failed), _cache={})
+    changed = replace(inputs, generations=made.assign(passed=made["passed"] & ~failed))
     found = score(changed, SETTINGS.model_copy(update={"draws": 3000}))
     rows = found[(found["encoder"] == "lambdag") & (found["metric"] == "profile_author_accuracy")]
     accuracy = rows.pivot(index="variant", columns="method", values="value")
@@ -214,7 +214,7 @@ def test_a_difference_is_over_the_seeds_of_both_rows() -> None:
     made = inputs.generations
     first, late = made["seed"] == 1, made["prompt_id"].str.contains("p[345]")
     failed = (made["method"] == "0.0") & (first | late) | (made["method"] == "1.0") & ~first & ~late
-    found = score(replace(inputs, generations=made.assign(passed=~failed), _cache={}), SETTINGS)
+    found = score(replace(inputs, generations=made.assign(passed=~failed)), SETTINGS)
     rows = found[(found["encoder"] == "e") & (found["metric"] == "profile_auc")]
     areas = rows[(rows["variant"] == "") & (rows["seed"] == 2)].set_index("method")["value"]
     for right in ("0.5", "1.0"):

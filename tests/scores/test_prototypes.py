@@ -80,7 +80,7 @@ def test_controls_bound_the_method(three_authors, score_value) -> None:
 
 def test_nothing_survives(inputs_maker) -> None:
     inputs = inputs_maker(train={"a": [0], "b": [90]}, gold={"a": [0], "b": [9]}, generated={"a": [1], "b": [2]})
-    inputs = replace(inputs, generations=inputs.generations.assign(passed=False), _cache={})
+    inputs = replace(inputs, generations=inputs.generations.assign(passed=False))
     scores = prototypes.score(inputs, Prototypes())
     rows = scores[scores["method"] == "m"]
     # the same rows as any run; counted as wrong, both outputs are wrong

@@ -114,7 +114,7 @@ def test_family(three_authors) -> None:
     human = three_authors.source_embeddings["e"]
     held = human[human["kind"] == "train"].assign(item=lambda frame: frame["item"] + "h")
     human = pd.concat([human, held.assign(kind="validation"), held.assign(kind="test")])
-    inputs = replace(three_authors, source_embeddings={"e": human}, _cache={})
+    inputs = replace(three_authors, source_embeddings={"e": human})
     scores = source_space.score(inputs, SourceSpace(permutations=0)).set_index(["metric", "variant"])
     assert set(scores["method"]) == {"source"}
     assert scores.loc[("probe_accuracy", ""), "value"] == 1.0

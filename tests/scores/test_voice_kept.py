@@ -100,7 +100,7 @@ def test_a_base_model_is_a_second_floor() -> None:
     named = {"method": {"0.5": "base_only"}}
     spaces = {"e": inputs.generation_embeddings["e"].replace(named)}
     made = inputs.generations.replace(named)
-    scores = voice_kept.score(replace(inputs, generations=made, generation_embeddings=spaces, _cache={}), FEW)
+    scores = voice_kept.score(replace(inputs, generations=made, generation_embeddings=spaces), FEW)
     share = by_method(scores, "kept_author_margin", "over_base")
     assert (share["base_only"], share["gold"]) == (0.0, 1.0)
     plain = by_method(scores, "kept_author_margin")
@@ -148,7 +148,7 @@ def test_common_prompts_lie_between_the_ends_of_own_ones(copied) -> None:
     common = inputs.generations.assign(prompt_id=inputs.generations["prompt_id"].str[-2:])
     vectors = inputs.generation_embeddings["e"]
     vectors = vectors.assign(prompt_id=vectors["prompt_id"].str[-2:])
-    inputs = replace(inputs, common_generations=common, common_embeddings={"e": vectors}, _cache={})
+    inputs = replace(inputs, common_generations=common, common_embeddings={"e": vectors})
     scores = voice_kept.score(inputs, FEW)
     for measure, own in voice_kept.COMMON_PROMPTS.items():
         shares, wanted = by_method(scores, f"kept_{measure}"), by_method(copied, f"kept_{own}")
@@ -158,7 +158,7 @@ def test_common_prompts_lie_between_the_ends_of_own_ones(copied) -> None:
         assert notes.str.startswith("people wrote no continuations").any()
     assert not copied["metric"].str.startswith("kept_common").any()
     common.loc[(common["method"] == "0.5") & (common["client"] == common["client"].min()), "passed"] = False
-    fewer = voice_kept.score(replace(inputs, common_generations=common, _cache={}), FEW)
+    fewer = voice_kept.score(replace(inputs, common_generations=common), FEW)
     counted = fewer[(fewer["metric"] == "kept_common_accuracy") & (fewer["variant"] == "authors")].set_index("method")
     assert counted.loc[["0.5", "1.0", "gold"], "value"].tolist() == [9, 10, 0]
     assert counted.loc["0.5", "n"] == 0.9 * counted.loc["1.0", "n"] > 0

@@ -85,7 +85,7 @@ class ScoreInputs:
     scores: pd.DataFrame = field(default_factory=SCORES.empty)
     bertscore: BertScoreModel | None = None
     unseen: Sequence[str] = ()
-    _cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+    _cache: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)  # no copy takes it over
 
     def __post_init__(self) -> None:
         known = self.prompts[["seed", "client", "prompt_id"]]
