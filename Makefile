@@ -15,13 +15,15 @@ unexport PYTHONDONTWRITEBYTECODE
 install: $(INSTALLED)
 
 # torch first and without a hash: which build it is, CPU or CUDA, and what libraries come with it, is the machine's affair.
-# Everything else is pinned by version and hash, so pip resolves nothing.
+# Everything else is pinned by version and hash, so pip resolves nothing. pip would compile their files one after another, two
+# minutes of one core. A few are of a newer Python, which compiling says by its status.
 $(INSTALLED): requirements.lock envs/torch.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed" if sys.version_info < (3, 11) else 0)'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --requirement envs/torch.txt
-	$(BIN)/python -m pip install --quiet --no-deps --require-hashes --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --no-compile --requirement envs/torch.txt
+	$(BIN)/python -m pip install --quiet --no-compile --no-deps --require-hashes --requirement requirements.lock
 	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
+	$(BIN)/python -m compileall -qq -j 0 -x /tests/ $(VENV)/lib || true
 	touch $@
 
 # Pin what pyproject.toml asks for, keeping today's versions where they still fit; UPGRADE=--upgrade takes the newest. The
