@@ -24,9 +24,28 @@ def test_tokens_by_hand(plan) -> None:
     # Four clients of 1,000 words, three passes of 1.5 tokens a word; two own and two common prompts of 32 new tokens.
     assert found["training"] == 4 * 3 * 1000 * 1.5
     assert found["generation"] == 4 * (2 + 2) * 32
-    # Four models read two texts of four authors and a neutral one, each of 16 tokens after 16.
-    assert found["reading"] == 4 * (4 * 2 + 1) * (16 + 16)
+    # The base and four models read two texts of four authors and a neutral one, each of 16 tokens after 16.
+    assert found["reading"] == (1 + 4) * (4 * 2 + 1) * (16 + 16)
     assert found["pretraining"] == 20_000
+
+
+def test_what_is_written_and_read_is_counted_as_it_is_done(plan) -> None:
+    """Who withdrew writes and reads nothing, what clients share reads once, and a row may write more samples."""
+
+    def changed(config) -> None:
+        one_method(config)
+        experiment = config["experiments"]["micro"]
+        experiment["withdrawn"] = ["client_002"]
+        experiment["methods"] = {"base_only": {}, "fedavg": {}, "pooled": {}, "favor": {}}
+        experiment["methods"] |= {"warmer": {"method": "favor", "generation": {"temperature": 0.8, "samples": 3}}}
+        again = {"extends": "micro", "outputs_of": "micro", "methods": {"favor": {}, "ditto": {}}}
+        config["experiments"]["again"] = {**again, "tables": ["likelihood-attribution"], "figures": False}
+
+    found = estimate(plan(change=changed))["tokens"]["micro"]
+    # Three authors, two own and two common prompts: four rows and Ditto write one text, the last row three.
+    assert found["generation"] == 3 * (2 + 2) * (4 + 1 + 3) * 32
+    # The base, one model each of FedAvg and pooled, three each of both FAVoRs; in the other experiment base and Ditto.
+    assert found["reading"] == ((1 + 1 + 1 + 3 + 3) + (1 + 3)) * (3 * 2 + 1) * (16 + 16)
 
 
 def test_steps_that_are_fixed_count_whatever_the_text(plan) -> None:

@@ -88,7 +88,8 @@ class Account:
     that stay, by kind, and ``uploads`` that do. ``temporary``: those that go again and are on disk at once at most:
     uploads, every track amid a round; those of clients that take part again; those that ``keep_adapters`` does not
     keep. ``up``, ``down``: adapters sent, counted for each row as ``boundary.parquet`` does. What is uploaded or sent
-    is counted in adapters of full rank and 32 bits; one LoRA factor alone counts as half an adapter.
+    is counted in adapters of full rank and 32 bits; one LoRA factor alone counts as half an adapter. ``written``: texts
+    that are generated.
     """
 
     planner: Planner
@@ -100,6 +101,7 @@ class Account:
     temporary: float = 0.0
     up: float = 0.0
     down: float = 0.0
+    written: int = 0
 
     def __post_init__(self) -> None:
         training, plan_of = self.planner.training, self.planner.project.plan
@@ -109,7 +111,7 @@ class Account:
         initial: set[str] = set()
         for run in homes:
             plan = plan_of(run)
-            self._add_generation(plan.prompting is not None)
+            self._add_generation(run, plan.prompting is not None)
             self._add_traffic(run)
             if training.trainer(run) != run:
                 continue
@@ -129,11 +131,12 @@ class Account:
             self._add_personal(run)
         self.stored["shared adapters"] += len(initial)
 
-    def _add_generation(self, prompted: bool) -> None:
+    def _add_generation(self, run: Key, prompted: bool) -> None:
         parts = len(self.planner.training.generation_parts(self.experiment))
         if self.planner.evaluation.is_measured(self.experiment):
             several = {"generate_part": parts, "join_generations": 1}
             self.jobs.update({"generate_prompted": 1} if prompted else {"generate": 1} if parts == 1 else several)
+            self.written += self.planner.costs.written_texts(run, len(self.planner.training.clients(self.experiment)))
 
     def _add_track(self, track: Key) -> None:
         training = self.planner.training
@@ -222,16 +225,15 @@ class Account:
     def tokens(self) -> dict[str, float]:
         """Return how many tokens the experiment trains on, generates and reads for likelihoods."""
         planner, experiment = self.planner, self.planner.config.experiments[self.experiment]
-        key, generation = Key(experiment=self.experiment), experiment.generation
+        key, costs = Key(experiment=self.experiment), planner.costs
         total = experiment.allocation.total_words
         words = total / experiment.clients if total else WORDS_OF_A_CLIENT
-        runs = sum(self.jobs[rule] for rule in ("generate", "generate_prompted", "join_generations"))
-        written = experiment.clients * planner.costs.prompts_of(key) * generation.samples * generation.max_new_tokens
-        readings = set(planner.likelihood.readings(key)) if planner.evaluation.is_measured(self.experiment) else ()
+        read = planner.likelihood.own_runs(key) if planner.evaluation.is_measured(self.experiment) else []
+        models = sum(map(costs.readers, read)) + bool(read)  # and the base
         return {
             "training": self.passes * pass_tokens(experiment, words, 1),
-            "generation": runs * written,
-            "reading": planner.costs.read_tokens(key) * experiment.clients * len(readings),
+            "generation": self.written * experiment.generation.max_new_tokens,
+            "reading": models * costs.read_tokens(key),
         }
 
 

@@ -233,26 +233,37 @@ class Costs(TrainingComponent):
     def generation_work(self, key: Any, files: Any) -> tuple[float, float]:
         """Return the work of generating for a run's clients, or a part of them; memory holds a batch's adapters."""
         experiment, parts = self.project.experiment(key), self.training.generation_parts(key.experiment)
-        clients = len(parts[int(key.part)]) if hasattr(key, "part") else experiment.clients
+        clients = len(parts[int(key.part)]) if hasattr(key, "part") else experiment.remaining_clients
         tokens = {"reading": experiment.prompts.prefix_tokens, "generation": experiment.generation.max_new_tokens}
-        texts = clients * self.prompts_of(key) * experiment.row_generation(key.method).samples
+        texts = self.written_texts(key, clients)
         operations = sum(OPERATIONS[kind] * count for kind, count in tokens.items()) * texts
         adapters = 3 * self.adapter_mb(key) * min(clients, experiment.generation.rows_per_batch)
         return operations * self.parameters(experiment.base_model), adapters + self._beside_mb(key)
 
+    def written_texts(self, run: Key, clients: int) -> int:
+        return clients * self.prompts_of(run) * self.project.experiment(run).row_generation(run.method).samples
+
+    def readers(self, run: Key) -> int:
+        """Return how many models of a run read: what clients share does once, and the base has read before all runs."""
+        plan = self.project.plan(run)
+        if plan.inference == "base":
+            return 0
+        pooled = plan.personal is not None and plan.personal.start == "pooled"
+        return 1 if pooled or plan.inference in ("server", "given") else self.project.experiment(run).remaining_clients
+
     def read_tokens(self, key: Key) -> float:
-        """Return the tokens of the texts that every client's model reads."""
+        """Return the tokens of the texts that one model reads."""
         experiment = self.project.experiment(key)
         section = experiment.evaluation.likelihood
         if section is None:
             return 0
-        texts = experiment.clients * section.texts_per_client + section.neutral_texts
+        texts = experiment.remaining_clients * section.texts_per_client + section.neutral_texts
         return texts * (experiment.prompts.prefix_tokens + read_length(experiment))
 
     def _reading_work(self, key: Key, files: Any) -> tuple[float, float]:
-        clients = self.project.experiment(key).clients
+        models = self.readers(key)
         operations = OPERATIONS["reading"] * self.parameters(self.base_model(key)) * self.read_tokens(key)
-        return operations * clients, 3 * self.adapter_mb(key) * clients + self._beside_mb(key)
+        return operations * models, 3 * self.adapter_mb(key) * models + self._beside_mb(key)
 
     def _adapter_work(self, key: Key, files: Any) -> tuple[float, float]:
         return 0, 6 * self.adapter_mb(key) + self._beside_mb(key)

@@ -80,6 +80,12 @@ class LikelihoodAttribution(TrainingComponent):
             return []
         return [self.paths.likelihood.of(self.reader(run)) for run in self._runs(key)]
 
+    def own_runs(self, key: Key) -> list[Key]:
+        """Return the runs that are read for an experiment, without those that ``outputs_of`` reads."""
+        if self.project.experiment(key).evaluation.likelihood is None:
+            return []
+        return [run for run in self._runs(key) if self.reader(run) == run]
+
     def _runs(self, key: Key) -> list[Key]:
         return [run for run in self.training.runs(key.experiment) if self._reads(run.experiment, run.method)]
 
