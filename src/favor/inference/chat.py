@@ -26,10 +26,11 @@ class ChatTokens:
     """
 
     def __init__(self, base: BaseModel) -> None:
-        from transformers import AutoTokenizer
+        from transformers import PreTrainedTokenizerFast
 
         self.base = base
-        self._tokenizer = AutoTokenizer.from_pretrained(base.source, trust_remote_code=False)
+        # It reads tokenizer.json, as training does. AutoTokenizer splits by the architecture's own rules for some.
+        self._tokenizer = PreTrainedTokenizerFast.from_pretrained(base.source)
         if base.chat == "template" and self._tokenizer.chat_template is None:
             raise UserError(
                 f"model '{base.source}': no chat template among its files (tokenizer_config.json, chat_template.jinja)"

@@ -75,7 +75,7 @@ def load_tokenizer(source: str) -> TextTokenizer:
 
 
 def train_tokenizer(texts: Iterable[str], vocabulary_size: int, folder: str | Path) -> TextTokenizer:
-    """Train a byte-level BPE of at most ``vocabulary_size`` tokens and save it so that ``AutoTokenizer`` loads it.
+    """Train a byte-level BPE of at most ``vocabulary_size`` tokens and save it for ``PreTrainedTokenizerFast``.
 
     The padding and end-of-text tokens are distinct (ids 0 and 1). The same texts in the same order give the same
     bytes. Raises ``UserError`` where the vocabulary cannot hold the 256 bytes and two special tokens.

@@ -25,7 +25,7 @@ from favor.studies.prompting.requests import cut, distil_sheets, prompted_reques
 from favor.studies.prompting.templates import check_context, check_sheet_context, continuation_request
 from favor.tables.completion import printed_spec
 
-WORDS = ["You describe how an author writes. Continue this text as the author would.", "the fox jumps over the dog"]
+WORDS = ["You describe how an author writes. Continue this text as the author would.", "the fox jumps in 2004 and 2004"]
 # Shorter than a configuration allows.
 LENGTHS = settings.Prompting.model_construct(
     passages=1, passage_tokens=6, sheet_texts=2, sheet_text_tokens=5, sheet_tokens=4, persona_tokens=3
@@ -178,6 +178,14 @@ def test_a_template_without_a_systems_turn(longer, tmp_path, template, role, sai
     else:
         with pytest.raises(UserError, match=rf"its chat template cannot be used {said}; set base_models"):
             chat.encode("Be brief.", "Hello")
+
+
+def test_a_template_is_read_with_the_tokenizer_of_training(longer, tmp_path) -> None:
+    """``AutoTokenizer`` splits numbers and spaces of a model of Qwen2's kind otherwise than its tokenizer.json does."""
+    chat = with_template(longer, tmp_path / "chat", TEMPLATE)
+    said = "[system] Be brief. [user] the fox  jumps in 2004 >"
+    tokens = chat.encode("Be brief.", "the fox  jumps in 2004")
+    assert tokens == chat.base.tokenizer.encode(said)
 
 
 def test_a_template_that_is_insisted_on_must_be_there(longer, texts, prompts) -> None:
