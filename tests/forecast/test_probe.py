@@ -56,6 +56,13 @@ def test_steps_that_are_fixed_count_whatever_the_text(plan) -> None:
     # Three passes of five steps of 4 x 2 pieces of 64 tokens.
     assert estimate(plan(change=fixed))["tokens"]["micro"]["training"] == 4 * 3 * 5 * 4 * 2 * 64
 
+    def pooled(config) -> None:
+        fixed(config)
+        config["experiments"]["micro"]["methods"] = {"pooled": {"epochs": 3}}
+
+    # All texts together are one client's.
+    assert estimate(plan(change=pooled))["tokens"]["micro"]["training"] == 3 * 5 * 4 * 2 * 64
+
 
 def test_the_most_rows_that_fit_the_budget_are_timed(monkeypatch) -> None:
     clock, done = [0.0], []

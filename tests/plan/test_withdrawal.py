@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from favor.federation.schedule import answering, client_names
+from favor.federation.settings import Federation
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator
 from favor.plan import Planner
@@ -75,6 +76,11 @@ def test_answers_are_nested_never_none_and_of_their_share() -> None:
         assert set(less) <= set(answering(7, number, cohort, 0.8))
         assert len(answering(7, number, cohort, 1e-9)) == 1
     assert few / 4800 == pytest.approx(0.3, abs=0.03)  # and a little more: no round is empty
+    # Of two, one or both at .3 in 51 %, and one where neither would in 49 %: 1.09 per round.
+    both = sum(len(answering(7, n, cohort[:2], 0.3)) for n in range(400))
+    federation = Federation(rounds=400, clients_per_round=2, answers=0.3)
+    assert federation.participations(4) == pytest.approx(400 * 1.09 / 4)
+    assert both / 4 == pytest.approx(400 * 1.09 / 4, abs=3)  # 1.4 is its deviation
 
 
 @pytest.mark.parametrize("per_job", [1, 2])

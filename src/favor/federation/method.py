@@ -516,8 +516,7 @@ def complete(plan: Plan, experiment: Experiment) -> Plan:
     if personal is not None and personal.learning_rate == experiment.training.learning_rate:
         personal = dataclasses.replace(personal, learning_rate=None)
     if personal is not None and personal.epochs is None:
-        exposure = federation.rounds * federation.clients_per_round / experiment.clients * federation.answers
-        personal = dataclasses.replace(personal, epochs=exposure)
+        personal = dataclasses.replace(personal, epochs=federation.participations(experiment.clients))
     if experiment.budget == "matched":
         total = float(experiment.matched_epochs)
         if plan.inference == "endpoint" and shared is not None:

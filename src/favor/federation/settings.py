@@ -185,6 +185,11 @@ class Federation(JobSize, Engine, ServerRate, Cohorts):
     )
     attack: Attack | None = key(None, "Clients that attack the shared adapter (docs/privacy.md); null for none.")
 
+    def participations(self, clients: int) -> float:
+        """Return in how many rounds one of ``clients`` takes part on average; where nobody would answer, one does."""
+        answering = self.answers + (1 - self.answers) ** self.clients_per_round / self.clients_per_round
+        return self.rounds * self.clients_per_round / clients * answering
+
 
 class Scheduling(Cohorts, Clients):
     """Settings of the job that makes a schedule."""

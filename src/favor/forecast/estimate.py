@@ -187,8 +187,10 @@ class Account:
             for phase in training.phases(run)
         ]
         self.jobs["train_personal"] += len(training.personal_jobs(run))
+        # Pooled texts are read whole in a pass, but fixed steps are those of one client.
+        fixed = self.planner.config.experiments[run.experiment].training.steps_per_epoch is not None
         everyone = training.clients(run.experiment)
-        self.passes += _passes(stage, [everyone] if stage.start == "pooled" else phases)
+        self.passes += _passes(stage, [everyone] if stage.start == "pooled" and not fixed else phases)
         last = {client: number for number, phase in enumerate(phases) for client in phase}
         self._add_kept(run, "personal adapters", len(last))
         # Of participations that build on one another the last stays; the one before goes when its next is made.

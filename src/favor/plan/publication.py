@@ -239,7 +239,6 @@ class Publication(TrainingComponent):
         roles = {"style": experiment.style_encoder, **self.project.independent_encoder(name)}
         trained = {role: encoder for role, encoder in roles.items() if config.encoders[encoder].training is not None}
         assert experiment.clients is not None
-        federation = experiment.federation
         return NumberSource(
             tables={label: paths.table.of(Key(experiment=name, label=label), kind="parquet") for label in labels},
             gates=[paths.gates.of(self.training.source_run(run)) for run in gated],
@@ -247,7 +246,7 @@ class Publication(TrainingComponent):
             effects=[paths.coordinate_effects.of(experiment=name)] if drawn else [],
             judges=[paths.scores.of(experiment=name, family="judges")] if experiment.studies.judges else [],
             validation=self._scored(name, VALIDATION),
-            participations=federation.rounds * federation.clients_per_round / experiment.clients * federation.answers,
+            participations=experiment.federation.participations(experiment.clients),
             encoders={role: paths.encoder_manifest.of(encoder=encoder) for role, encoder in trained.items()},
             paper_dataset=config.corpora[experiment.corpus].paper_dataset or "",
             whole="main_federated_results" in experiment.tables,
