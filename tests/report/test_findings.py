@@ -243,10 +243,10 @@ def test_whose_adapters_know_their_authors() -> None:
     read = facts(methods=list(TOP1), likelihood=likelihoods(TOP1), seeds=2)
     said = adapters(read)
     assert said == (
-        "Given 32 unseen texts, FAVoR's adapter of the true author fits best in 28% [16%, 44%] of the readings (20 "
-        "authors, 2 seeds); chance is 5%. Above chance, and better than the base on their own authors: FAVoR. Open for "
-        "FedAvg. Own gain: 0.100 [0.050, 0.150] nats per token over the base; voice gain: 0.130 [0.130, 0.130], of "
-        "which 0.030 is others' loss; neutral gain: −0.020 [−0.030, −0.010]."
+        "Given 32 unseen texts, FAVoR's adapter of the true author fits best in 28% [16%, 44%] of an author's "
+        "readings on average (20 authors, 2 seeds); chance is 5%. Above chance, and better than the base on their own "
+        "authors: FAVoR. Open for FedAvg. Own gain: 0.100 [0.050, 0.150] nats per token over the base; voice gain: "
+        "0.130 [0.130, 0.130], of which 0.030 is others' loss; neutral gain: −0.020 [−0.030, −0.010]."
     )
     assert findings(read)[-1] == said
     assert adapters(replace(read, methods=["base_only"])) == ""

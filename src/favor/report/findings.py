@@ -215,8 +215,8 @@ def adapters(facts: Facts) -> str:
     texts = int(rows["n"].iloc[0]) // facts.seeds
     said = (
         f"Given {texts} unseen texts, {facts.name(first)}'s adapter of the true author fits best in "
-        f"{_percent(own['value'])} [{_percent(own['low'])}, {_percent(own['high'])}] of the readings "
-        f"({counted(facts, facts.authors_read)}); chance is {_percent(own['chance'])}."
+        f"{_percent(own['value'])} [{_percent(own['low'])}, {_percent(own['high'])}] of an author's readings "
+        f"on average ({counted(facts, facts.authors_read)}); chance is {_percent(own['chance'])}."
     )
     return " ".join(filter(None, (said, *_readings(facts, claims), gains(facts, first))))
 
