@@ -26,7 +26,7 @@ include: "workflow/functions/running.smk"
 container: planner.config.image
 
 
-# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script and its file: functions/running.smk.
+# What a rule leaves out (log, benchmark, resources, code, environment) follows from its script and its file (favor.running.jobs.filled_rules).
 include: "workflow/rules/corpora.smk"
 include: "workflow/rules/encoders.smk"
 include: "workflow/rules/federation.smk"

@@ -22,7 +22,6 @@ from favor.scores.settings import Efficiency, Scores, Scoring, Spaces, TrainedRu
 from favor.studies.settings import TaskScoring
 
 _COMMON = "prompts.common"
-BESIDE_FIGURES = ("quality", "copying")  # nothing draws them; they are kept beside the others
 
 
 @dataclass(eq=False)
@@ -45,7 +44,7 @@ class Evaluation(TrainingComponent):
         if section.training.validation is not None and labels:
             families.add(VALIDATION)
         if "all" in section.figures:
-            families.update(BESIDE_FIGURES)
+            families.add("quality")  # no figure draws it; it is kept beside the others
         return sorted(families)
 
     def figures(self, experiment: str) -> list[str]:
@@ -193,7 +192,7 @@ class Evaluation(TrainingComponent):
         evaluation = self.project.experiment(key).evaluation
         bertscore = evaluation.bertscore if key.family == "utility" else None
         unseen = self.unseen_encoders(key) if key.family == "voice_kept" else []
-        own = {"scores": evaluation.scores, "bertscore": bertscore, "unseen": unseen}
+        own = {"bertscore": bertscore, "unseen": unseen}
         settings = self._outputs_in_spaces(Scoring, key, family=key.family, **own)
         families = {key.family} & Scores.model_fields.keys()  # one that has settings, or none
         return plain(settings) | {"scores": pick(evaluation.scores, *families)}

@@ -39,7 +39,7 @@ class Draws(Section):
 
 
 class Resampled(Draws, InSpaces):
-    """One that measures in encoders' spaces."""
+    """A family in encoders' spaces with intervals over authors."""
 
 
 class ComparedStarts(Section):

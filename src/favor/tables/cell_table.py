@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from favor.foundation.schemas import Column, Table
-
-if TYPE_CHECKING:  # read while the workflow is parsed
-    import pandas as pd
 
 TABLE_CELLS = Table(
     "table_cells",
@@ -20,11 +19,11 @@ TABLE_CELLS = Table(
     Column("order", "int32", "reading order of the cell"),
     Column("value", "float64", "mean over seeds"),
     Column("deviation", "float64", "sample standard deviation over seeds; NaN with one seed"),
-    Column("n", "int64", "seeds behind the value"),
+    Column("n", "int64", "seeds behind the value; in tables of tests and examples the pairs or prompts"),
     Column("mark", "string", "below (the best, significantly), ns, best, second or empty"),
     Column("marking", "string", "evidence behind the marks of the column, or why nothing is marked"),
     Column("text", "string", "the cell as printed, without markup"),
-    Column("reason", "string", "why the cell is a dash; empty otherwise"),
+    Column("reason", "string", "note on the cell, or why it is a dash; may be empty"),
     Column("paper_value", "float64", "value the paper prints; NaN where it prints none"),
     Column("paper_deviation", "float64", "deviation the paper prints; NaN where it prints none"),
     Column("paper_text", "string", "what the paper prints where that is not a number; empty otherwise"),

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from string import ascii_lowercase
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from favor.paper.names import SEPARATOR, method_notes
 from favor.tables.significance_marks import BY_EVIDENCE, BY_MEANS, LEVEL
 from favor.tables.specs import TableSpec
-
-if TYPE_CHECKING:  # read while the workflow is parsed
-    import pandas as pd
 
 MARKS = {
     BY_MEANS: "Best of the ranked rows in bold, second-best underlined, by printed means; equal numbers share a mark.",

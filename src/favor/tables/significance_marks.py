@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from favor.statistics.paired import holm
 from favor.tables.cells import Cell, printed
 from favor.tables.specs import Column, Marks, Row
-
-if TYPE_CHECKING:  # read while the workflow is parsed
-    import pandas as pd
 
 LEVEL = 0.05  # a Holm-adjusted p from here on leaves two rows indistinguishable
 # The evidence behind the marks of a column, or why nothing is marked; a column of ``table_cells``.

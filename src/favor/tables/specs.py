@@ -114,7 +114,7 @@ class Column:
     encoder: str = ""  # role ("style", "independent", "semantic") or key
     method: str = ""
     variant: str = ""
-    direction: Direction = ""  # filled in from the metric (favor.tables.completion); only a ``derive`` column says it
+    direction: Direction = ""  # filled in from the metric (favor.tables.completion)
     decimals: int = 3
     deviation: Deviation = "none"
     interval: bool = False  # printed behind the value: from its variants "low" to "high", or "{variant}_low" and so on
