@@ -109,6 +109,7 @@ def test_no_difference_of_more_than_100_points_is_called_findable() -> None:
     said = "With 9 authors and 12 tests no difference would be found reliably (80 % power)."
     assert smallest({"error": 0.4}, 9, 12) == said
     assert "points or more" in smallest({"error": 0.04}, 9, 12)
+    assert "only differences of 1 point or more" in smallest({"error": 0.0001}, 9, 12)
     assert smallest({"error": 0.0}, 9, 12).startswith("All authors have the same difference")
 
 

@@ -140,8 +140,9 @@ def smallest(row: Any, authors: int, tests: int) -> str:
     least = detectable(authors, tests) * row["error"] * math.sqrt(authors)
     if least > 1:
         return f"With {authors} authors and {of} no difference would be found reliably (80 % power)."
-    points = _points(least).removeprefix("+")
-    return f"With {authors} authors only differences of {points} points or more would be found reliably (80 % power)."
+    points = max(1, round(100 * least))
+    least_said = f"{points} {'point' if points == 1 else 'points'} or more"
+    return f"With {authors} authors only differences of {least_said} would be found reliably (80 % power)."
 
 
 def _others(facts: Facts, tested: pd.DataFrame) -> str:
