@@ -29,8 +29,9 @@ def test_tokens_by_hand(plan) -> None:
     assert found["pretraining"] == 20_000
 
 
-def test_what_is_written_and_read_is_counted_as_it_is_done(plan) -> None:
+def test_what_is_written_and_read_is_counted_as_it_is_done(plan, tmp_path) -> None:
     """Who withdrew writes and reads nothing, what clients share reads once, and a row may write more samples."""
+    (tmp_path / "made.jsonl").touch()
 
     def changed(config) -> None:
         one_method(config)
@@ -38,11 +39,12 @@ def test_what_is_written_and_read_is_counted_as_it_is_done(plan) -> None:
         experiment["withdrawn"] = ["client_002"]
         experiment["methods"] = {"base_only": {}, "fedavg": {}, "pooled": {}, "favor": {}}
         experiment["methods"] |= {"warmer": {"method": "favor", "generation": {"temperature": 0.8, "samples": 3}}}
+        experiment["methods"]["elsewhere"] = {"outputs": str(tmp_path / "made.jsonl")}
         again = {"extends": "micro", "outputs_of": "micro", "methods": {"favor": {}, "ditto": {}}}
         config["experiments"]["again"] = {**again, "tables": ["likelihood-attribution"], "figures": False}
 
     found = estimate(plan(change=changed))["tokens"]["micro"]
-    # Three authors, two own and two common prompts: four rows and Ditto write one text, the last row three.
+    # Three authors, two own and two common prompts: four rows and Ditto write one text, one row three.
     assert found["generation"] == 3 * (2 + 2) * (4 + 1 + 3) * 32
     # The base, one model each of FedAvg and pooled, three each of both FAVoRs; in the other experiment base and Ditto.
     assert found["reading"] == ((1 + 1 + 1 + 3 + 3) + (1 + 3)) * (3 * 2 + 1) * (16 + 16)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from favor.federation.method import PersonalStage, SharedStage, needs_shared
+from favor.federation.method import PersonalStage, Plan, SharedStage, needs_shared
 from favor.federation.ranks import mean_share
 from favor.foundation.gguf import read_header
 from favor.lm.settings import LanguageModel
@@ -111,7 +111,7 @@ class Account:
         initial: set[str] = set()
         for run in homes:
             plan = plan_of(run)
-            self._add_generation(run, plan.prompting is not None)
+            self._add_generation(run, plan)
             self._add_traffic(run)
             if training.trainer(run) != run:
                 continue
@@ -131,11 +131,12 @@ class Account:
             self._add_personal(run)
         self.stored["shared adapters"] += len(initial)
 
-    def _add_generation(self, run: Key, prompted: bool) -> None:
+    def _add_generation(self, run: Key, plan: Plan) -> None:
         parts = len(self.planner.training.generation_parts(self.experiment))
-        if self.planner.evaluation.is_measured(self.experiment):
+        written = plan.inference != "outputs"  # those are made elsewhere
+        if self.planner.evaluation.is_measured(self.experiment) and written:
             several = {"generate_part": parts, "join_generations": 1}
-            self.jobs.update({"generate_prompted": 1} if prompted else {"generate": 1} if parts == 1 else several)
+            self.jobs.update({"generate_prompted": 1} if plan.prompting else {"generate": 1} if parts == 1 else several)
             self.written += self.planner.costs.written_texts(run, len(self.planner.training.clients(self.experiment)))
 
     def _add_track(self, track: Key) -> None:
