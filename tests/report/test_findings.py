@@ -90,6 +90,16 @@ def test_the_methods_own_encoder_is_called_so() -> None:
     assert said.startswith("The style encoder that methods are aligned to attributes 30% of FAVoR's texts")
 
 
+def test_a_rival_without_an_interval_is_not_compared() -> None:
+    table = evidence()
+    table.loc[(table[["left_method", "right_method"]] == "local_only").any(axis=1), ["low", "high", "p"]] = math.nan
+    said = rival(facts(table))
+    assert said == (
+        "FAVoR's strongest rival, Local-only, reaches 34%. The two have outputs of too few authors in "
+        "common to compare them."
+    )
+
+
 def test_an_open_difference_comes_with_the_smallest_that_would_have_been_found() -> None:
     said = rival(facts())
     # The strongest rival federates or not; a variant of FAVoR is none.

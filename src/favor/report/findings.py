@@ -105,6 +105,8 @@ def rival(facts: Facts) -> str:
     lead = f"{name}'s strongest rival, {other}, reaches {_percent(values[best])}"
     if facts.authors < least_authors(len(tested)):
         return f"{lead}. {smallest(row, facts.authors, len(tested))}"
+    if math.isnan(row["low"]):
+        return f"{lead}. The two have outputs of too few authors in common to compare them."
     delta, low, high = (_points(row[each]) for each in ("delta", "low", "high"))
     numbers = f"{delta} points [{low}, {high}], p {p_text(row['p_holm'])}"
     if len(row["by_seed"]) >= FEWEST_SEEDS:
