@@ -41,7 +41,7 @@ def papers_scores(spec, section) -> pd.DataFrame:
         for row in spec.rows:
             for column in panel.columns:
                 place = (panel.title, section, row.paper or row.label, column.paper or column.label)
-                value, _ = paper_cell(values, *place)
+                value, *_ = paper_cell(values, *place)
                 if not math.isnan(value) and (row.metric or column.metric) not in ("", SEEDS):
                     key = (column.method or row.method, column.encoder or row.encoder, row.metric or column.metric)
                     rows[*key, column.variant] = value

@@ -7,6 +7,7 @@ corpus, says so in the columns ``panel`` and ``section``; a cell of another pane
 from __future__ import annotations
 
 import csv
+import math
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -62,25 +63,18 @@ def paper_cells(rows: Iterable[Mapping[str, str]]) -> pd.DataFrame:
     return pd.DataFrame(cells, columns=list(PAPER_COLUMNS))
 
 
-def paper_cell(values: pd.DataFrame, panel: str, section: str, row: str, column: str) -> tuple[float, float]:
-    """Return (value, deviation) of one cell; NaN where the paper has none. Daggers in row names do not count."""
-    match = _match(values, panel, section, row, column)
-    if match.empty:
-        return float("nan"), float("nan")
-    return float(match["value"].iloc[0]), float(match["deviation"].iloc[0])
+def paper_cell(values: pd.DataFrame, panel: str, section: str, row: str, column: str) -> tuple[float, float, str]:
+    """Return (value, deviation, text) of one cell: NaN where the paper prints no number there, and what it prints then.
 
-
-def paper_text(values: pd.DataFrame, panel: str, section: str, row: str, column: str) -> str:
-    """Return what the paper prints in one cell, such as an interval; "" where it has no such cell or prints a dash."""
-    match = _match(values, panel, section, row, column)
-    text = "" if match.empty else str(match["text"].iloc[0])
-    return "" if text == "–" else text
-
-
-def _match(values: pd.DataFrame, panel: str, section: str, row: str, column: str) -> pd.DataFrame:
-    return values[
+    The text is "" of a number, a dash, and a cell that the paper does not have. Daggers in row names do not count.
+    """
+    match = values[
         (values["panel"] == panel)
         & (values["section"] == section)
         & (values["row"].map(unmarked) == unmarked(row))
         & (values["column"] == column)
     ]
+    if match.empty:
+        return float("nan"), float("nan"), ""
+    value, deviation, text = match.iloc[0][["value", "deviation", "text"]]
+    return value, deviation, "" if text == "–" or not math.isnan(value) else text

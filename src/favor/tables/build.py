@@ -10,7 +10,7 @@ from typing import Protocol
 import pandas as pd
 
 from favor.paper.names import CONTROLS, METHODS, SEPARATOR, encoder_name, method_name, short_method_name
-from favor.paper.values import paper_cell, paper_text
+from favor.paper.values import paper_cell
 from favor.scores.efficiency import METRICS as COUNTS
 from favor.scores.metric import ALL_SEEDS, SOURCE, label_of
 from favor.tables.cell_table import TABLE_CELLS, PrintedCell, rows_of_cells
@@ -43,14 +43,11 @@ class CellSource(Protocol):
 
     evidence: which of them differ.
     cell: unmarked.
-    scored: whether any column of a panel has a score of a row, be it a missing one with its note.
     """
 
     evidence: Evidence | None
 
     def cell(self, row: Row, column: Column) -> Cell: ...
-
-    def scored(self, row: Row, panel: Panel) -> bool: ...
 
 
 def build_table(
@@ -97,7 +94,11 @@ def cells_of(
     records: list[dict[str, object]] = []
     for panel in spec.panels:
         # A table of every metric has a panel per family, and no family scores every method.
-        shown = [(row, index) for row, index in filled if not spec.every_metric or index.scored(row, panel)]
+        shown = [
+            (row, index)
+            for row, index in filled
+            if not (spec.every_metric and isinstance(index, _Index)) or index.scored(row, panel)
+        ]
         # By the row and not by its label: two rows with one label keep their own numbers.
         lines = [(row, index, [index.cell(row, column) for column in panel.columns]) for row, index in shown]
         marking = _mark(spec, panel, lines, context)
@@ -207,6 +208,7 @@ class _Index:
         self.metrics = set(zip(scores["encoder"], scores["metric"], strict=True))
 
     def scored(self, row: Row, panel: Panel) -> bool:
+        """Whether any column of a panel has a score of a row, be it a missing one with its note."""
         return any(self._key(row, column) in self.summary for column in panel.columns)
 
     def cell(self, row: Row, column: Column) -> Cell:
@@ -349,8 +351,7 @@ def _paper_cell(
         return {"paper_value": NAN, "paper_deviation": NAN, "paper_text": ""}
     section = context.paper_dataset if spec.sectioned else ""
     place = (paper, panel.title, section, row.paper or row.label, column.paper or column.label)
-    value, deviation = paper_cell(*place)
-    text = paper_text(*place) if math.isnan(value) else ""
+    value, deviation, text = paper_cell(*place)
     return {"paper_value": value, "paper_deviation": deviation, "paper_text": text}
 
 
