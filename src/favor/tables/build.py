@@ -43,11 +43,14 @@ class CellSource(Protocol):
 
     evidence: which of them differ.
     cell: unmarked.
+    scored: whether any column of a panel has a score of a row, be it a missing one with its note.
     """
 
     evidence: Evidence | None
 
     def cell(self, row: Row, column: Column) -> Cell: ...
+
+    def scored(self, row: Row, panel: Panel) -> bool: ...
 
 
 def build_table(
@@ -94,11 +97,7 @@ def cells_of(
     records: list[dict[str, object]] = []
     for panel in spec.panels:
         # A table of every metric has a panel per family, and no family scores every method.
-        shown = [
-            (row, index)
-            for row, index in filled
-            if not (spec.every_metric and isinstance(index, _Index)) or index.scored(row, panel)
-        ]
+        shown = [(row, index) for row, index in filled if not spec.every_metric or index.scored(row, panel)]
         # By the row and not by its label: two rows with one label keep their own numbers.
         lines = [(row, index, [index.cell(row, column) for column in panel.columns]) for row, index in shown]
         marking = _mark(spec, panel, lines, context)
@@ -208,7 +207,6 @@ class _Index:
         self.metrics = set(zip(scores["encoder"], scores["metric"], strict=True))
 
     def scored(self, row: Row, panel: Panel) -> bool:
-        """Whether any column of a panel has a score of a row, be it a missing one with its note."""
         return any(self._key(row, column) in self.summary for column in panel.columns)
 
     def cell(self, row: Row, column: Column) -> Cell:

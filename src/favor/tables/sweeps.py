@@ -13,7 +13,7 @@ from favor.tables.completion import printed_spec
 from favor.tables.escape import minus
 from favor.tables.settings import TablePoint
 from favor.tables.significance_marks import Evidence
-from favor.tables.specs import POINT, Column, Context, Row, TableSpec
+from favor.tables.specs import POINT, Column, Context, Panel, Row, TableSpec
 
 
 def at_points(spec: TableSpec, points: Sequence[TablePoint]) -> TableSpec:
@@ -104,6 +104,9 @@ class _OverPoints:
 
     rows: Sequence[tuple[Row, CellSource]]
     evidence: Evidence | None = None  # no test spans experiments
+
+    def scored(self, _row: Row, panel: Panel) -> bool:
+        return any(source.scored(own, panel) for own, source in self.rows)
 
     def cell(self, row: Row, column: Column) -> Cell:
         """Return the cell over the points that have a value."""
