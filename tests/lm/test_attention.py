@@ -28,15 +28,18 @@ def test_one_token_by_hand_and_in_bfloat16_by_torch(shared, masked) -> None:
     torch.testing.assert_close(found.float(), expected.transpose(1, 2), rtol=1e-2, atol=1e-2)
 
 
+@pytest.mark.parametrize("block", [128, 5])
 @pytest.mark.parametrize("window", [None, 3])
-def test_pieces_in_bfloat16_and_their_gradients_are_those_in_float32(window) -> None:
+@pytest.mark.parametrize("heads", [(4, 2, 2), (1, 1, 1)])
+def test_pieces_in_bfloat16_and_their_gradients_are_those_in_float32(heads, window, block, monkeypatch) -> None:
+    monkeypatch.setattr(attention, "_BLOCK", block)
     packing = Packing((7, 2, 12), torch.device("cpu"))
-    states = [torch.randn(1, heads, 21, 8).bfloat16() for heads in (4, 2, 2)]
+    states = [torch.randn(1, each, 21, 8).bfloat16() for each in heads]
     results = []
     for dtype in (torch.bfloat16, torch.float32):
         leaves = [state.to(dtype, copy=True).requires_grad_() for state in states]
         attended = attention._piecewise(leaves, packing, 0.3, window)
-        assert ("_Plain" in str(attended.grad_fn.next_functions)) is (dtype == torch.bfloat16)
+        assert ("_Plain" in str(attended.grad_fn)) is (dtype == torch.bfloat16)
         (attended.float() * torch.arange(8)).sum().backward()
         results.append([attended.float(), *(leaf.grad.float() for leaf in leaves)])
     for found, expected in zip(*results, strict=True):

@@ -15,6 +15,7 @@ import torch
 from transformers.cache_utils import Cache, DynamicLayer
 
 from favor.foundation.arithmetic import fast_products
+from favor.lm.attention import multiplies_plainly
 from favor.lm.base import BaseModel
 
 # Logits [rows, vocabulary] and the number of the step -> tokens [rows].
@@ -207,7 +208,12 @@ class _GrowingLayer(DynamicLayer):
 
     def lazy_initialization(self, key_states: torch.Tensor, value_states: torch.Tensor) -> None:
         super().lazy_initialization(key_states, value_states)
-        self._all_keys = key_states.new_empty(*key_states.shape[:2], self.capacity, key_states.shape[-1])
+        rows, heads, _, size = key_states.shape
+        if multiplies_plainly(key_states):
+            # Position beside position, as a step's product with them reads: of rows as below oneDNN makes a copy.
+            self._all_keys = key_states.new_empty(rows, heads, size, self.capacity).transpose(2, 3)
+        else:
+            self._all_keys = key_states.new_empty(rows, heads, self.capacity, size)
         self._all_values = value_states.new_empty(*value_states.shape[:2], self.capacity, value_states.shape[-1])
 
     def update(
@@ -215,12 +221,13 @@ class _GrowingLayer(DynamicLayer):
     ) -> tuple[torch.Tensor, torch.Tensor]:
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
-        end = self.length + key_states.shape[2]
+        first, end = self.length == 0, self.length + key_states.shape[2]
         self._all_keys[:, :, self.length : end] = key_states
         self._all_values[:, :, self.length : end] = value_states
         self.length = end
         self.keys, self.values = self._all_keys[:, :, :end], self._all_values[:, :, :end]
-        return self.keys, self.values
+        # torch's function, which takes a prompt, reads rows.
+        return (key_states, value_states) if first and multiplies_plainly(key_states) else (self.keys, self.values)
 
 
 class _StaticLayer(DynamicLayer):

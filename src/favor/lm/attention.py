@@ -5,7 +5,7 @@ Pieces are packed end to end: one row of tokens without padding, in which every 
 forward pass as its argument ``packing``.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,9 +21,8 @@ _NAME = "favor_packed"
 # FlashAttention's kernels take these types, and heads of at most this size.
 _FLASH_TYPES = (torch.bfloat16, torch.float16)
 _FLASH_HEAD = 256
-# The longest piece in bfloat16 that a processor takes as two plain products, where torch's kernel is two to three times
-# slower. In float32 it is as fast.
-_PLAIN_LONGEST = 256
+# Queries that a processor takes at a time: their scores stay in its cache, and none behind the last of them is taken.
+_BLOCK = 128
 # What changes the scores beyond a scale and a window; the kernels used here have neither.
 _UNKNOWN = ("softcap", "s_aux", "position_bias")
 _States = tuple[torch.Tensor, torch.Tensor, torch.Tensor]  # of queries, keys and values
@@ -115,17 +114,16 @@ def _varlen(states: _States, packing: Packing, scaling: float | None, window: in
 
 
 def _piecewise(states: _States, packing: Packing, scaling: float | None, window: int | None) -> torch.Tensor:
-    query, key, _ = states
+    query, key, value = states
+    if multiplies_plainly(query):
+        attended: torch.Tensor = _Plain.apply(query, key, value, packing.lengths, scaling, window)
+        return attended
     pieces = []
     parts = (state.split(packing.lengths, dim=2) for state in states)
     for length, own_query, own_key, own_value in zip(packing.lengths, *parts, strict=True):
         mask = None
         if window is not None and window < length:
             mask = torch.ones(length, length, dtype=torch.bool, device=query.device).tril().triu(1 - window)
-        if _plain(query) and length <= _PLAIN_LONGEST:
-            seen = torch.ones(length, length, dtype=torch.bool).tril() if mask is None else mask
-            pieces.append(_Plain.apply(own_query, own_key, own_value, seen, scaling))
-            continue
         pieces.append(
             nn.functional.scaled_dot_product_attention(
                 own_query,
@@ -140,8 +138,8 @@ def _piecewise(states: _States, packing: Packing, scaling: float | None, window:
     return torch.cat(pieces, dim=1)
 
 
-def _plain(query: torch.Tensor) -> bool:
-    """Return whether attention to few positions is faster as two plain products: in bfloat16 on a processor."""
+def multiplies_plainly(query: torch.Tensor) -> bool:
+    """Return whether attention is faster as plain products: in bfloat16 on a processor two to three times."""
     return query.device.type == "cpu" and query.dtype == torch.bfloat16
 
 
@@ -164,7 +162,10 @@ def _two_products(
 
 
 class _Plain(torch.autograd.Function):
-    """:func:`_two_products`, computed again in the backward pass, because kept scores would take the most memory."""
+    """Causal attention of packed pieces as plain products, block after block of queries.
+
+    The backward pass computes the probabilities again, because kept ones would take the most memory.
+    """
 
     @staticmethod
     def forward(
@@ -172,20 +173,67 @@ class _Plain(torch.autograd.Function):
         query: torch.Tensor,
         key: torch.Tensor,
         value: torch.Tensor,
-        seen: torch.Tensor,
+        lengths: tuple[int, ...],
         scaling: float | None,
+        window: int | None,
     ) -> torch.Tensor:
-        ctx.save_for_backward(query, key, value, seen)
-        ctx.scaling = scaling
-        return _two_products(query, key, value, seen, scaling)
+        ctx.save_for_backward(query, key, value)
+        ctx.lengths, ctx.window = lengths, window
+        ctx.scaling = query.shape[-1] ** -0.5 if scaling is None else scaling
+        _, heads, tokens, _ = query.shape
+        attended = value.new_empty(1, tokens, heads, value.shape[-1])
+        for own, seen, unseen in _blocks(query, lengths, window):
+            probabilities = _probabilities(_grouped(query, own, key), key[0, :, seen], unseen, ctx.scaling)
+            found = (probabilities @ value[0, :, seen]).view(heads, len(unseen), -1)
+            attended[0, own] = found.transpose(0, 1)
+        return attended
 
     @staticmethod
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
-        *states, seen = ctx.saved_tensors
-        query, key, value = leaves = [state.detach().requires_grad_() for state in states]
-        with torch.enable_grad():
-            attended = _two_products(query, key, value, seen, ctx.scaling)
-        return (*torch.autograd.grad(attended, leaves, gradient), None, None)
+        query, key, value = ctx.saved_tensors
+        of_query, of_key, of_value = torch.empty_like(query), torch.zeros_like(key), torch.zeros_like(value)
+        gradient = gradient.transpose(1, 2)
+        for own, seen, unseen in _blocks(query, ctx.lengths, ctx.window):
+            queries, keys = _grouped(query, own, key), key[0, :, seen]
+            probabilities = _probabilities(queries, keys, unseen, ctx.scaling)
+            upstream = _grouped(gradient, own, key)
+            of_value[0, :, seen] += probabilities.transpose(1, 2) @ upstream
+            slope = upstream @ value[0, :, seen].transpose(1, 2)
+            slope = torch.ops.aten._softmax_backward_data(slope, probabilities, -1, slope.dtype)
+            of_query[0, :, own] = (slope @ keys).mul_(ctx.scaling).view(-1, len(unseen), query.shape[-1])
+            of_key[0, :, seen] += (slope.transpose(1, 2) @ queries).mul_(ctx.scaling)
+        return of_query, of_key, of_value, None, None, None
+
+
+def _blocks(
+    query: torch.Tensor, lengths: Sequence[int], window: int | None
+) -> Iterator[tuple[slice, slice, torch.Tensor]]:
+    """Yield (places of a block's queries, of the keys up to the last of them, what is added to their scores).
+
+    That is 0 where a query sees a key and -infinity elsewhere, [queries, keys].
+    """
+    before = (max(lengths) - 1) // _BLOCK * _BLOCK
+    unseen = query.new_full((_BLOCK, before + _BLOCK), -torch.inf).triu_(before + 1)
+    if window is not None:
+        unseen += torch.full_like(unseen, -torch.inf).tril_(before - window)
+    start = 0
+    for length in lengths:
+        for first in range(0, length, _BLOCK):
+            end = min(first + _BLOCK, length)
+            columns = slice(before - first, before - first + end)
+            yield slice(start + first, start + end), slice(start, start + end), unseen[: end - first, columns]
+        start += length
+
+
+def _grouped(heads: torch.Tensor, own: slice, shared: torch.Tensor) -> torch.Tensor:
+    """Return the ``own`` tokens of ``heads`` as [shared heads, heads per shared one * tokens, size]."""
+    return heads[0, :, own].reshape(shared.shape[1], -1, heads.shape[-1])
+
+
+def _probabilities(query: torch.Tensor, key: torch.Tensor, unseen: torch.Tensor, scaling: float) -> torch.Tensor:
+    shared, rows, _ = query.shape
+    scores = unseen.repeat(shared, rows // len(unseen), 1)
+    return scores.baddbmm_(query, key.transpose(1, 2), alpha=scaling).softmax(-1)
 
 
 _SHARED = "favor_shared_heads"
@@ -245,7 +293,7 @@ def _attend_one(
         from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
         return sdpa_attention_forward(module, query, key, value, attention_mask, scaling=scaling, **options)
-    if _plain(query):
+    if multiplies_plainly(query):
         return _two_products(query, key, value, attention_mask, scaling), None
     rows, heads, _, size = query.shape
     queries = query.reshape(rows, key.shape[1], heads // key.shape[1], size)

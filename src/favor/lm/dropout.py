@@ -21,20 +21,18 @@ _PURPOSE = "adapter dropout"
 _GAMMA, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 # 64-bit draws mixed at a time on a processor, so that they stay in its cache.
 _BLOCK = 1 << 14
+_STEPS = np.arange(_BLOCK, dtype=np.uint64) * np.uint64(_GAMMA)
+_DRAWS, _SHIFTED = np.empty_like(_STEPS), np.empty_like(_STEPS)
 
 
 def split_mix(counters: np.ndarray) -> np.ndarray:
-    """Mix ``counters`` (uint64, contiguous: seed + n * gamma) in place and return them: SplitMix64's outputs."""
-    flat = counters.reshape(-1)
-    shifted = np.empty(min(_BLOCK, len(flat)), dtype=np.uint64)
-    for start in range(0, len(flat), _BLOCK):
-        block = flat[start : start + _BLOCK]
-        moved = shifted[: len(block)]
-        for shift, factor in ((30, _FIRST), (27, _SECOND), (31, 1)):
-            np.right_shift(block, np.uint64(shift), out=moved)
-            np.bitwise_xor(block, moved, out=block)
-            if factor != 1:
-                np.multiply(block, np.uint64(factor), out=block)
+    """Mix ``counters`` (uint64: seed + n * gamma), at most ``_BLOCK`` of them, in place and return them."""
+    shifted = _SHIFTED[: len(counters)]
+    for shift, factor in ((30, _FIRST), (27, _SECOND), (31, 1)):
+        np.right_shift(counters, np.uint64(shift), out=shifted)
+        np.bitwise_xor(counters, shifted, out=counters)
+        if factor != 1:
+            np.multiply(counters, np.uint64(factor), out=counters)
     return counters
 
 
@@ -91,10 +89,11 @@ def draw_mask(
     """
     words = _words(inputs)
     first = derive_seed(stage_seed, _PURPOSE, counter, module) + (before * words + 1) * _GAMMA
-    draws = np.arange(tokens * words, dtype=np.uint64)
-    draws *= np.uint64(_GAMMA)
-    draws += np.uint64(first % (1 << 64))
-    kept = split_mix(draws).view(np.int16) >= _threshold(rate)
+    kept = np.empty((tokens * words, 4), dtype=bool)
+    for start in range(0, len(kept), _BLOCK):
+        block = kept[start : start + _BLOCK]
+        draws = np.add(_STEPS[: len(block)], np.uint64((first + start * _GAMMA) % (1 << 64)), out=_DRAWS[: len(block)])
+        np.greater_equal(split_mix(draws).view(np.int16).reshape(-1, 4), _threshold(rate), out=block)
     return torch.from_numpy(kept).view(tokens, 4 * words)[:, :inputs]
 
 

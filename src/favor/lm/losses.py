@@ -40,6 +40,10 @@ class TokenCrossEntropy(torch.autograd.Function):
         need_hidden, need_weight = ctx.needs_input_grad[:2]
         grad_hidden = torch.empty_like(hidden) if need_hidden else None
         grad_weight = torch.zeros_like(weight, dtype=torch.float32) if need_weight else None
+        # Logits that are not of float32 are widened in memory of their own, which the chunks share.
+        wide = None
+        if weight.dtype != torch.float32:
+            wide = hidden.new_empty(min(chunk, len(labels)), len(weight), dtype=torch.float32)
         with fast_products():
             for start in range(0, len(labels), chunk):
                 part = slice(start, start + chunk)
@@ -49,16 +53,16 @@ class TokenCrossEntropy(torch.autograd.Function):
                 # scaled the softmax. Every step over all words reads and writes them once.
                 largest = logits.amax(dim=-1, keepdim=True).float()
                 chosen = logits.gather(1, target).float()
-                place = logits if logits.dtype == torch.float32 else None
-                exponentials = torch.sub(logits, largest, out=place).exp_()
+                exponentials = logits if wide is None else wide[: len(logits)].copy_(logits)
+                exponentials.sub_(largest).exp_()
                 sums = exponentials.sum(dim=-1, keepdim=True)
                 losses[part] = (sums.log() + largest - chosen).squeeze(1)
                 if not (need_hidden or need_weight):
                     continue
                 # d loss / d logits = softmax - one-hot, times the token's weight.
-                slope = torch.empty_like(exponentials, dtype=weight.dtype) if place is None else place
                 exponentials.scatter_add_(1, target, -sums)
-                torch.mul(exponentials, token_weights[part, None] / sums, out=slope)
+                exponentials.mul_(token_weights[part, None] / sums)
+                slope = logits if wide is None else logits.copy_(exponentials)
                 if grad_hidden is not None:
                     grad_hidden[part] = slope @ weight
                 if grad_weight is not None:

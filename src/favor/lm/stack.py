@@ -265,7 +265,12 @@ _NO_TERMS: _Terms = (None, None, 1.0, None, None, None)
 def _masked(rows: torch.Tensor, mask: Mask | None) -> torch.Tensor:
     if mask is None:
         return rows
-    return mask.times(rows) if isinstance(mask, DrawnMask) else rows * mask
+    if isinstance(mask, DrawnMask):
+        return mask.times(rows)
+    if rows.dtype == torch.bfloat16 and mask.dtype == torch.uint8:
+        # As whole numbers, whose products with bytes take a third of the time.
+        return (rows.view(torch.int16) * mask).view(rows.dtype)
+    return rows * mask
 
 
 def _low_rank(source: torch.Tensor, terms: _Terms) -> tuple[torch.Tensor, torch.Tensor | None]:
@@ -359,13 +364,15 @@ class _AdaptedLinear(torch.autograd.Function):
         frozen = saved[-1]
         gradient_source = gradient_a = gradient_b = gradient_weight = None
         with fast_products():
-            if ctx.needs_input_grad[0]:
-                gradient_source = gradient @ frozen
             if ctx.adapted:
                 needed = (ctx.needs_input_grad[place] for place in (0, 3, 7))
-                through, gradient_a, gradient_b, gradient_weight = _adapter_gradients(ctx, saved, gradient, *needed)
-                if through is not None and gradient_source is not None:
-                    gradient_source += through.view(gradient_source.shape)
+                gradient_source, gradient_a, gradient_b, gradient_weight = _adapter_gradients(
+                    ctx, saved, gradient, *needed
+                )
+            if ctx.needs_input_grad[0]:
+                rows, through = gradient.reshape(-1, gradient.shape[-1]), gradient_source
+                gradient_source = rows @ frozen if through is None else torch.addmm(through, rows, frozen, out=through)
+                gradient_source = gradient_source.view(*gradient.shape[:-1], -1)
         return gradient_source, None, None, gradient_a, gradient_b, None, None, gradient_weight, None
 
 
