@@ -18,7 +18,14 @@ PACKAGE = ROOT / "src" / "favor"
 PAGE = (ROOT / "docs" / "dependencies.md").read_text().partition("## What is replaced in libraries")[2]
 # Attributes that the libraries offer to be set, and what is public in spite of its underscore.
 OFFERED = {
-    *("data", "grad", "fp32_precision", "adapted", "scaling"),  # torch; the last two are an autograd context's
+    *(
+        "data",
+        "grad",
+        "fp32_precision",
+        "adapted",
+        "scaling",
+        "window",
+    ),  # torch; the last three are an autograd context's
     *("decoder", "pre_tokenizer", "post_processor", "encode_special_tokens"),  # tokenizers
     *("num_hidden_layers", "layer_types", "generation_config"),  # transformers: fields of configurations
     *("max_seq_length", "idf_"),  # sentence-transformers, scikit-learn
