@@ -35,7 +35,7 @@ def seeds(repository, drawing) -> dict[int, pd.Series]:
 
 @pytest.fixture(scope="module")
 def pooled(drawing) -> pd.DataFrame:
-    return drawing["pooled"]().set_index(KEYS)
+    return drawing["pooled"]().set_index(KEYS).sort_index()
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def page(repository) -> str:
     return (repository / "docs" / "results.md").read_text(encoding="utf-8")
 
 
-def values_of(scores: pd.Series, point: str, row: str, gain: str) -> np.ndarray:
+def values_of(scores, point, row, gain) -> np.ndarray:
     """Own or voice gain of every author, from what every adapter gains on every author's texts."""
     found = scores.xs("likelihood_gain", level="metric")[point, row]
     matrix = found.set_axis(found.index.str.split("~", expand=True)).unstack().to_numpy()  # reader by writer
@@ -51,7 +51,7 @@ def values_of(scores: pd.Series, point: str, row: str, gain: str) -> np.ndarray:
     return own if gain == "own" else own - (matrix.sum(0) - own) / (AUTHORS - 1)
 
 
-def minus(number: float) -> str:
+def minus(number) -> str:
     return printed(number, 3).replace("-", "−")
 
 
