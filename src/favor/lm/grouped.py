@@ -57,10 +57,6 @@ def grouped_sum(
         one, other = base.view(clients, -1, base.shape[-1]), rows.view(clients, -1, rows.shape[-1])
         out = one if in_place else None
         return torch.baddbmm(one, other, factors, alpha=scaling, out=out).view(base.shape)
-    if in_place and not _groupable(rows, factors):
-        for part, factor, own in zip(rows.split(runs.lengths), factors, base.split(runs.lengths), strict=True):
-            torch.addmm(own, part, factor, alpha=scaling, out=own)
-        return base
     return torch.add(base, grouped_product(rows, factors, runs), alpha=scaling, out=out)
 
 
