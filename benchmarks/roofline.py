@@ -90,6 +90,12 @@ def real_tokens(shares: Sequence[Any]) -> int:
     return sum(len(s.plan.task.pieces[i]) for s in shares for g in s.groups for i in s.indices(g))
 
 
+def described(room: Room) -> str:
+    """Return how large a room's passes are, and which of their layers are computed twice."""
+    layers = "no layer" if room.recomputed is None else f"one layer in {room.recomputed}"
+    return f"passes of {room.tokens // room.widths.divisor:,} tokens with {layers} computed twice"
+
+
 def padding(stage: Sequence[Plan], together: int, device: torch.device) -> tuple[float, int]:
     """Return (padded / real tokens, passes) of one epoch of a stage with so many clients ``together`` in a job."""
     room = Room(device, SETTINGS, None, Widths())
@@ -304,10 +310,11 @@ def _print_estimates(base: BaseModel, lengths: Sequence[Sequence[int]], aligned:
         for liger in (False, True):
             rooms, trained = training_seconds(base, lengths, card, aligned, liger)
             generated = STEPS * decoding.seconds(card)
+            stages = "; ".join(f"{stage} stage in {described(room)}" for stage, room in rooms.items())
             print(
                 f"  {name}{', Liger' if liger else ''}: {(trained + generated + started) / 60:.1f} min = "
                 f"{trained / 60:.1f} of training + {generated / 60:.1f} of generation + {started / 60:.1f} of starts; "
-                f"{'; '.join(f'{stage} stage with {room}' for stage, room in rooms.items())}; estimated, not measured"
+                f"{stages}; estimated, not measured"
             )
 
 
