@@ -6,11 +6,12 @@ order. The full Blog Authorship Corpus (681,288 posts, 800 MB) needs 335 MB of m
 """
 
 import os
+import struct
 import sys
 import tempfile
 from array import array
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -47,6 +48,10 @@ MINIMUM_WORDS = 1  # shorter posts are dropped
 # Authors who share so many identical posts of at least so many words are one author, or none.
 SHARED_POSTS, SHARED_POST_WORDS = 5, 50
 BATCH_CHARACTERS = 2_000_000  # of posts whose words are counted at once
+# What memory keeps of a post: "offset" is its place in the temporary file, "prompt" and "text" their bytes there.
+_FIELDS = "author:i4 topic:i4 number:i8 words:i4 day:i4 offset:i8 prompt:i4 text:i4 digest:2u8"
+_POST = np.dtype([(name, form) for name, _, form in (field.partition(":") for field in _FIELDS.split())])
+_PACKING = struct.Struct("=iiqiiqii16s")
 
 
 def build_documents(
@@ -78,8 +83,7 @@ def build_documents(
             _excluded(settings.excluded_texts, reader, "EXCLUDED_TEXTS"),
             source.date_format,
         )
-        posts = reader.read(path, source)
-        for _ in index.fill(posts, settings, spill, path):
+        for _ in index.fill(reader.read(path, source), settings, spill, path):
             if progress is not None:
                 progress.update(1)
         if not sum(index.rows_of_author) + sum(index.dropped.values()):
@@ -97,12 +101,13 @@ def build_documents(
         for line in index.suspicions.lines(index.authors):
             print(f"{path}: {line}", file=sys.stderr)
         index.scripts.check(str(path), settings.words)
-        columns = _Columns(index)
-        counts = {**index.dropped, **columns.drop(settings)}
+        posts = np.frombuffer(index.posts, _POST)
+        kept, left = _drop(posts, index.rows_of_author, settings)
+        counts = {**index.dropped, **left}
         if not counts["kept"]:
             listed = ", ".join(f"{reason} {rows:,}" for reason, rows in counts.items() if rows)
             raise UserError(f"{path}: no post is left after cleaning ({listed}); check the text column")
-        _write(index, columns, spill, temporary)
+        _write(index, posts, kept, spill, temporary)
         if others_words is not None:
             counts = {**counts, **_drop_others_words(path, temporary, others_words)}
     write_parquet(pd.DataFrame({"reason": list(counts), "rows": list(counts.values())}), out_dropped, DROPPED)
@@ -160,10 +165,7 @@ class _Index:
         self.authors: dict[str, int] = {}
         self.topics: dict[str, int] = {}
         self.rows_of_author = array("q")
-        self.author, self.topic, self.number, self.words = array("i"), array("i"), array("q"), array("i")
-        self.day = array("i")
-        self.offset, self.prompt_bytes, self.text_bytes = array("q"), array("i"), array("i")
-        self.digest = bytearray()
+        self.posts = bytearray()  # of every post that is kept, the fields of _POST
         self._spilled = 0  # bytes
         self.dropped = {"empty": 0, "too_short": 0}
         self.scripts = ScriptCounts()
@@ -234,16 +236,10 @@ class _Index:
                 self.dropped["too_short"] += 1
                 continue
             prompt = _encode(post.prompt)
-            topic = storable(post.topic.strip()) or UNKNOWN_TOPIC
-            self.author.append(post.author)
-            self.topic.append(self.topics.setdefault(topic, len(self.topics)))
-            self.number.append(post.number)
-            self.words.append(count)
-            self.day.append(post.day)
-            self.offset.append(self._spilled)
-            self.prompt_bytes.append(len(prompt))
-            self.text_bytes.append(len(text))
-            self.digest += text_digest(text)
+            name = storable(post.topic.strip()) or UNKNOWN_TOPIC
+            topic = self.topics.setdefault(name, len(self.topics))
+            places = (self._spilled, len(prompt), len(text), text_digest(text))
+            self.posts += _PACKING.pack(post.author, topic, post.number, count, post.day, *places)
             self._spilled += spill.write(prompt + text)
 
     def _drop(self, reason: str, post: RawPost) -> None:
@@ -256,66 +252,56 @@ def _encode(text: str) -> bytes:
     return text.encode("utf-8", "replace")
 
 
-class _Columns:
-    """The index as arrays, and which rows are kept."""
-
-    def __init__(self, index: _Index) -> None:
-        self.author = np.array(index.author, dtype=np.int64)
-        self.number = np.array(index.number, dtype=np.int64)
-        self.words = np.array(index.words, dtype=np.int64)
-        self.digest = np.frombuffer(bytes(index.digest), dtype=np.uint64).reshape(-1, 2)
-        self.rows_of_author = np.array(index.rows_of_author, dtype=np.int64)
-        self.kept = np.ones(len(self.author), dtype=bool)
-
-    def drop(self, settings: Cleaning) -> dict[str, int]:
-        """Drop or merge shared authors, then drop duplicates; return the rows by reason, and those kept."""
-        shared = self._settle_shared_authors(settings)
-        same = self._drop_repeated(np.column_stack([self.digest, self.author.astype(np.uint64)]))
-        found = {"shared_author": shared, "duplicate_same_author": same}
-        found["duplicate_other_author"] = self._drop_repeated(self.digest)
-        return {**found, "kept": int(self.kept.sum())}
-
-    def _settle_shared_authors(self, settings: Cleaning) -> int:
-        long = self.words >= SHARED_POST_WORDS
-        for group in shared_author_groups(self.author[long], self.digest[long], SHARED_POSTS):
-            if settings.shared_authors == "drop":
-                self.kept &= ~np.isin(self.author, group)
-                continue
-            if settings.shared_authors == "keep_larger":
-                volumes = [int(self.words[self.author == author].sum()) for author in group]
-                group.pop(volumes.index(max(volumes)))  # the first in source order where two are equal
-                self.kept &= ~np.isin(self.author, group)
-                continue
-            earlier = self.rows_of_author[group[0]]
-            for author in group[1:]:  # numbered on from the rows of the accounts before it
-                rows = self.author == author
-                self.author[rows], self.number[rows] = group[0], self.number[rows] + earlier
-                earlier += self.rows_of_author[author]
-        return int((~self.kept).sum())
-
-    def _drop_repeated(self, keys: np.ndarray) -> int:
-        rows = np.flatnonzero(self.kept)
-        order = rows[np.lexsort((rows, *keys[rows].T))]  # equal keys side by side, in source order
-        repeated = order[1:][(keys[order[1:]] == keys[order[:-1]]).all(axis=1)]
-        self.kept[repeated] = False
-        return len(repeated)
+def _drop(posts: np.ndarray, rows_of_author: Sequence[int], settings: Cleaning) -> tuple[np.ndarray, dict[str, int]]:
+    """Drop shared authors, or merge them in ``posts``, then drop duplicates; return which posts stay, and counts."""
+    kept = np.ones(len(posts), dtype=bool)
+    _settle_shared_authors(posts, kept, rows_of_author, settings)
+    shared = int((~kept).sum())
+    same = _drop_repeated(np.column_stack([posts["digest"], posts["author"].astype(np.uint64)]), kept)
+    other = _drop_repeated(posts["digest"], kept)
+    counts = {"shared_author": shared, "duplicate_same_author": same, "duplicate_other_author": other}
+    return kept, {**counts, "kept": int(kept.sum())}
 
 
-def _write(index: _Index, columns: _Columns, spill: BinaryIO, path: Path) -> None:
+def _settle_shared_authors(
+    posts: np.ndarray, kept: np.ndarray, rows_of_author: Sequence[int], settings: Cleaning
+) -> None:
+    author, words = posts["author"], posts["words"]
+    long = words >= SHARED_POST_WORDS
+    for group in shared_author_groups(author[long], posts["digest"][long], SHARED_POSTS):
+        if settings.shared_authors == "merge":
+            earlier = rows_of_author[group[0]]
+            for other in group[1:]:  # numbered on from the rows of the accounts before it
+                rows = author == other
+                author[rows] = group[0]
+                posts["number"][rows] += earlier
+                earlier += rows_of_author[other]
+            continue
+        if settings.shared_authors == "keep_larger":
+            volumes = [int(words[author == each].sum()) for each in group]
+            group.pop(volumes.index(max(volumes)))  # the first in source order where two are equal
+        kept &= ~np.isin(author, group)
+
+
+def _drop_repeated(keys: np.ndarray, kept: np.ndarray) -> int:
+    rows = np.flatnonzero(kept)
+    order = rows[np.lexsort((rows, *keys[rows].T))]  # equal keys side by side, in source order
+    repeated = order[1:][(keys[order[1:]] == keys[order[:-1]]).all(axis=1)]
+    kept[repeated] = False
+    return len(repeated)
+
+
+def _write(index: _Index, posts: np.ndarray, kept: np.ndarray, spill: BinaryIO, path: Path) -> None:
     names, topics = list(index.authors), list(index.topics)
-    rank = np.empty(len(names), dtype=np.int64)
-    rank[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
-    rows = np.flatnonzero(columns.kept)
-    rows = rows[np.lexsort((columns.number[rows], rank[columns.author[rows]]))]
-    width = max(5, len(str(columns.number.max())))  # one width, so that ids sort as their numbers do
+    rank = np.argsort(sorted(range(len(names)), key=names.__getitem__))  # place of every author in name order
+    width = max(5, len(str(posts["number"].max())))  # one width, so that ids sort as their numbers do
+    posts = posts[kept]
     writer = DocumentWriter(path)
-    authors, numbers = columns.author[rows].tolist(), columns.number[rows].tolist()
-    for row, author, number in zip(rows.tolist(), authors, numbers, strict=True):
-        split = index.prompt_bytes[row]
-        content = os.pread(spill.fileno(), split + index.text_bytes[row], index.offset[row])
-        name, topic = names[author], topics[index.topic[row]]
-        document, text = f"{name}-{number:0{width}d}", content[split:]
-        writer.write((name, document, topic, content[:split], text, index.words[row], date_of(index.day[row])))
+    for post in posts[np.lexsort((posts["number"], rank[posts["author"]]))]:
+        author, topic, number, words, day, offset, prompt, text, _ = post.item()
+        content = os.pread(spill.fileno(), prompt + text, offset)
+        row = (topics[topic], content[:prompt], content[prompt:], words, date_of(day))
+        writer.write((names[author], f"{names[author]}-{number:0{width}d}", *row))
     writer.close()
 
 
