@@ -6,8 +6,7 @@ import pandas as pd
 import pytest
 from tests.corpora.made import write_documents
 
-from favor.corpora.held_out import held_out_texts
-from favor.corpora.transfer import transfer_texts
+from favor.corpora.held_out import held_out_texts, transfer_texts
 from favor.foundation.errors import UserError
 
 

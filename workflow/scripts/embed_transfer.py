@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from favor.corpora.held_out import transfer_texts
 from favor.corpora.schemas import ROSTER, SPLITS
-from favor.corpora.transfer import transfer_texts
 from favor.encoders.base import load_encoder
 from favor.encoders.schemas import SOURCE_EMBEDDINGS
 from favor.encoders.settings import TransferEncoding

@@ -1,5 +1,6 @@
 """Benchmarks' files: objects of one JSON list of gigabytes, one after the other, and what is in an object."""
 
+import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -7,7 +8,7 @@ from pathlib import Path
 from types import UnionType
 from typing import TextIO
 
-from favor.corpora.sources import encoding_error, open_text
+from favor.corpora.sources import open_text
 from favor.foundation.errors import UserError
 
 JsonObject = dict[str, object]
@@ -25,18 +26,15 @@ def json_objects(path: Path, encoding: str) -> Iterator[tuple[int, JsonObject]]:
     """
     number = 0
     with open_text(path, encoding, (".json",)) as (stream, name):
-        try:
-            text = stream.read(CHUNK)
-            start = _START.match(text)
-            if start is None:
-                raise UserError(f"{name}: not a JSON list of objects; give the file as it was published")
-            text = text[start.end() :].lstrip()
-            while not text.startswith("]"):
-                number += 1
-                found, text = _next(text, stream, f"{name}: object {number}")
-                yield number, found
-        except UnicodeError:
-            raise encoding_error(path, encoding, (".json",), name, f"after object {number}") from None
+        text = stream.read(CHUNK)
+        start = _START.match(text)
+        if start is None:
+            raise UserError(f"{name}: not a JSON list of objects; give the file as it was published")
+        text = text[start.end() :].lstrip()
+        while not text.startswith("]"):
+            number += 1
+            found, text = _next(text, stream, f"{name}: object {number}")
+            yield number, found
 
 
 def _next(text: str, stream: TextIO, where: str) -> tuple[JsonObject, str]:
@@ -81,3 +79,9 @@ def text_of(holder: Mapping[str, object], key: str, where: str, kinds: type | Un
         what = f"has no '{key}'" if value is ... else f"'{key}' is not text"
         raise UserError(f"{where}: {what}; give the file as it was published")
     return str(value)
+
+
+def text_key(text: str) -> int:
+    """Return a digest of a text by which copies are found, however it is spaced."""
+    plain = " ".join(text.split()).encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(plain, digest_size=8).digest(), "big")

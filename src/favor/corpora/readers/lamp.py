@@ -1,17 +1,17 @@
 """LaMP (Salemi et al. 2024): profiles of LaMP-1 and LaMP-3 to LaMP-7, of the user-based and the time-based version.
 
 A file ``train_questions.json``, ``dev_questions.json`` or ``test_questions.json``, or a folder with them. Each document
-of a profile is a post. Questions name no user: :class:`favor.corpora.profiles.Owners` says whose a profile is.
+of a profile is a post. Questions name no user: :class:`Owners` says whose a profile is.
 """
 
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from favor.corpora.json_lists import JsonObject, json_objects, profile_of, text_of
+from favor.corpora.json_lists import JsonObject, json_objects, profile_of, text_key, text_of
 from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, ReaderSettings
-from favor.corpora.profiles import Owners
 from favor.foundation.errors import UserError
 
 COLUMNS: dict[str, str] = {}  # the format has none to name
@@ -20,7 +20,44 @@ ID = str | int  # LaMP writes ids, and ratings that are asked for, either way
 QUESTIONS, OUTPUTS = "_questions.json", "_outputs.json"
 FILES = f"train{QUESTIONS}, dev{QUESTIONS} or test{QUESTIONS}"
 _MAIL_FILE = re.compile(r"[\w.-]+\.txt")  # stands in LaMP-6 where a mail of Avocado belongs
+WORDS = 8  # texts of so many words are not written twice by chance
+JOINED, APART = 0.5, 0.1  # share of the smaller profile from which two are one author's, and below which they are not
 _TWEET = {"id", "text", "date"}  # keys of LaMP-7, of which a question's gold output is its author's text too
+
+
+class Owners:
+    """Authors by what they wrote, as questions come in.
+
+    A question is an earlier author's where that author's texts and its profile share half of the smaller of the two.
+    Where they share less, but a tenth or more, or where two authors come into question, nobody can tell: ``None``.
+    ``several``: texts have several writers, as papers do. Then half of the texts may be a colleague's too, so that
+    questions are never joined, and one that shares half of its texts is nobody's.
+    """
+
+    def __init__(self, several: bool = False) -> None:
+        self.several = several
+        self._owners: dict[int, tuple[str, ...]] = {}  # by text
+        self._sizes: Counter[str] = Counter()
+
+    def author_of(self, question: str, texts: Sequence[str]) -> str | None:
+        """Return the author of a profile: an earlier one, ``question`` as a new one, or None where it is not known."""
+        keys = {text_key(text) for text in texts if len(text.split()) >= WORDS}
+        shared = Counter(owner for key in keys for owner in self._owners.get(key, ()))
+        share = {owner: number / min(len(keys), self._sizes[owner]) for owner, number in shared.items()}
+        near = [owner for owner, each in share.items() if each >= (JOINED if self.several else APART)]
+        if not near:
+            return question
+        return None if self.several or len(near) > 1 or share[near[0]] < JOINED else near[0]
+
+    def add(self, author: str, text: str) -> bool:
+        """Note that a text is ``author``'s, and return whether that is new."""
+        key = text_key(text)
+        owners = self._owners.get(key, ())
+        if author in owners:
+            return False
+        self._owners[key] = (*owners, author)
+        self._sizes[author] += len(text.split()) >= WORDS
+        return True
 
 
 def read(path: Path, settings: ReaderSettings) -> Iterator[RawPost]:

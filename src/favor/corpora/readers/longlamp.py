@@ -9,9 +9,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from favor.corpora.json_lists import json_objects, profile_of, text_of
+from favor.corpora.json_lists import json_objects, profile_of, text_key, text_of
 from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, ReaderSettings
-from favor.corpora.profiles import text_key
 from favor.corpora.tabular import JSONL_SUFFIXES, PARQUET_SUFFIXES, table_objects
 from favor.foundation.errors import UserError
 
