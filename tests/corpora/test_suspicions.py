@@ -106,7 +106,7 @@ def test_a_file_of_another_compression_is_named(tmp_path) -> None:
         ("Author,PROMPT,Text", " repeats the header"),
         (" author , prompt,text", " repeats the header"),
         ("\ufeffAuthor,prompt,text", " repeats the header"),
-        ("\ufeffbob,p,three four", ": the author begins with a byte-order mark"),
+        ("\ufeffbob,p,three four", " repeats the header or begins with a byte-order mark"),
     ],
 )
 def test_a_second_file_behind_the_first_is_refused_however_it_begins(tmp_path, line, problem) -> None:

@@ -322,7 +322,7 @@ def test_the_command_prints_lines_json_and_a_page(files, capsys, violations) -> 
         (["none", "--author", "mine"], "none: file not found; check the name"),
         (["bag.zip", "--author", "mine"], "bag.zip: not a table; unpack it, or name it .csv"),
         (["photo.png", "--author", "mine"], "photo.png: cannot be read; give a text"),
-        (["latin.txt", "--author", "mine"], "latin.txt holds bytes that are not utf-8"),
+        (["latin.txt", "--author", "mine"], "latin.txt: byte 3 is not utf-8"),
         (["draft.txt", "--author", "draft.txt"], "the author has"),
         (["draft.txt", "--author", "mine", "--contrast", "empty"], "empty: holds no text file"),
         (["empty", "--author", "mine"], "empty: holds no text file"),

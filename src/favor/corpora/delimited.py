@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple, TextIO
 
 from favor.corpora.posts import ReaderSettings
-from favor.corpora.sources import encoding_error, open_text
+from favor.corpora.sources import open_text
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable
 
@@ -39,9 +39,9 @@ def read_delimited(path: Path, settings: ReaderSettings) -> Iterator[Record]:
     do not fit the encoding.
     """
     csv.field_size_limit(settings.maximum_field_characters)
-    encoding, delimiter = settings.table_encoding, delimiter_of(path, settings)
+    delimiter = delimiter_of(path, settings)
     label = "row 0 (line 1)"
-    with open_text(path, encoding, SUFFIXES, has_key=settings.has_keys) as (stream, name):
+    with open_text(path, settings.table_encoding, SUFFIXES, settings.has_keys) as (stream, name):
         reader = csv.reader(_lines(stream, settings.maximum_field_characters), delimiter=delimiter, strict=True)
         width = row = line = 0
         try:
@@ -49,11 +49,6 @@ def read_delimited(path: Path, settings: ReaderSettings) -> Iterator[Record]:
                 if fields:
                     width = width or len(fields)
                     if len(fields) != width:
-                        if width == 1:
-                            raise UserError(
-                                f"{name}: its first line is not the names of columns: {label} has {len(fields)} "
-                                "fields, it has one; remove what comes before the names"
-                            )
                         raise _broken(name, label, f"has {len(fields)} fields, the header has {width}")
                     yield Record(label, fields, reader.line_num - line)
                     row += 1
@@ -61,9 +56,6 @@ def read_delimited(path: Path, settings: ReaderSettings) -> Iterator[Record]:
                 label = f"row {row} (line {line + 1})"
         except csv.Error as error:
             raise _broken(name, label, f"is broken off: {error}") from None
-        except UnicodeError:  # not only UnicodeDecodeError: UTF-16 without a byte-order mark
-            row_label = _undecodable_row(path, encoding, delimiter)
-            raise encoding_error(path, encoding, SUFFIXES, name, row_label, settings.has_keys) from None
         if not width:
             raise UserError(f"{name}: is empty; fetch the file again")
 
@@ -78,12 +70,9 @@ def delimiter_of(path: Path, settings: ReaderSettings) -> str:
         return settings.separator
     if ".tsv" in path.suffixes:
         return "\t"
-    with open_text(path, settings.table_encoding, SUFFIXES, has_key=settings.has_keys) as (stream, _):
-        try:
-            if named := _EXCEL.fullmatch(stream.readline(99)):
-                return named["sign"]
-        except UnicodeError:  # said where the rows are read
-            return ","
+    with open_text(path, settings.table_encoding, SUFFIXES, settings.has_keys) as (stream, _):
+        if named := _EXCEL.fullmatch(stream.readline(99)):
+            return named["sign"]
     return max(SEPARATORS, key=lambda sign: _columns(path, settings, sign))
 
 
@@ -102,7 +91,7 @@ def _columns(path: Path, settings: ReaderSettings, sign: str) -> tuple[bool, int
     """Return whether ``sign`` makes as many columns of the first rows as of the header, two or more, and how many."""
     header: list[str] = []
     alike = False
-    with open_text(path, settings.table_encoding, SUFFIXES, has_key=settings.has_keys) as (stream, _):
+    with open_text(path, settings.table_encoding, SUFFIXES, settings.has_keys) as (stream, _):
         lines = _lines(stream, settings.maximum_field_characters)
         try:
             for fields in islice(filter(None, csv.reader(lines, delimiter=sign, strict=True)), LOOKED_AT):
@@ -111,7 +100,7 @@ def _columns(path: Path, settings: ReaderSettings, sign: str) -> tuple[bool, int
                     break
             else:
                 alike = True
-        except (csv.Error, UnicodeError):  # said where the rows are read
+        except csv.Error:  # said where the rows are read
             pass
     columns = len(header) if all(field.strip() for field in header) else min(len(header), 1)
     return alike and columns > 1, columns
@@ -119,22 +108,6 @@ def _columns(path: Path, settings: ReaderSettings, sign: str) -> tuple[bool, int
 
 def _broken(name: str, label: str, what: str) -> UserError:
     return UserError(f"{name}: {label} {what}; close its quotes (double those inside a field) or remove the row")
-
-
-def _undecodable_row(path: Path, encoding: str, delimiter: str) -> str:
-    # The stream is decoded in blocks ahead of the row being parsed, so the row is looked up in a second, lenient pass.
-    row, line = 0, 1
-    with open_text(path, encoding, SUFFIXES, errors="surrogateescape") as (stream, _):
-        reader = csv.reader(stream, delimiter=delimiter)
-        try:
-            for fields in reader:
-                if any("\udc80" <= character <= "\udcff" for field in fields for character in field):
-                    break
-                row += bool(fields)
-                line = reader.line_num + 1
-        except (UnicodeError, csv.Error):  # an encoding without a lenient form, or the field too long
-            pass
-    return f"row {row} (line {line})"
 
 
 def column_positions(
@@ -149,23 +122,16 @@ def column_positions(
     for column in names:
         if column not in header:
             found = printable(", ".join(header[:LISTED_COLUMNS])) + (", ..." if len(header) > LISTED_COLUMNS else "")
-            remedy = (
-                "or name the file's own columns under the corpus key 'columns'" if has_keys else "rename the column"
-            )
+            keys = "or name the file's own columns under the corpus key 'columns'"
+            remedy = keys if has_keys else "rename the column"
             raise UserError(
-                f"{name}: column '{column}' is missing (found: {found or 'none'}); expected {expected}, "
-                f"{remedy}{_other_separator(header) if has_keys else ''}"
+                f"{name}: column '{column}' is missing (found: {found or 'none'}); expected {expected}, {remedy}"
             )
         if header.count(column) > 1:
             raise UserError(
                 f"{name}: {header.count(column)} columns are named '{column}'; rename all but the one to be read"
             )
     return [header.index(column) for column in names]
-
-
-def _other_separator(header: Sequence[str]) -> str:
-    found = [name for sign, name in SEPARATORS.items() if sign in "".join(header)]
-    return f". Its columns may be separated by {found[0]}: set the corpus key 'separator'" if found else ""
 
 
 def read_columns(
@@ -183,28 +149,21 @@ def read_columns(
     settings = settings.model_copy(update={"separator": delimiter})
     records = read_delimited(path, settings)
     header = next(records).fields
-    author_at = header.index(author) if author in header else 0
     names = [_as_name(field) for field in header]
     positions = column_positions(header, columns, str(path), expected, settings.has_keys)
-    swallowed = None
-    if author is not None:
-        (at,) = column_positions(header, [author], str(path), expected)
-        swallowed = _SwallowedRows(str(path), len(header), at, delimiter)
+    author_at = 0 if author is None else positions[columns.index(author)]
+    swallowed = None if author is None else _SwallowedRows(str(path), len(header), author_at, delimiter)
     for record in records:
         if swallowed is not None:
             swallowed.look(record)
         fields = record.fields
         who = fields[author_at]
         # A file put together from several may have the byte-order mark of each, and headers that differ in case.
-        if _as_name(who) == names[author_at] and [_as_name(field) for field in fields] == names:
+        repeated = _as_name(who) == names[author_at] and [_as_name(field) for field in fields] == names
+        if repeated or (author is not None and who.startswith(BYTE_ORDER_MARK)):
             raise UserError(
-                f"{path}: {record.label} repeats the header; remove it, and check whether files were put together "
-                "that share posts or authors"
-            )
-        if author is not None and who.startswith(BYTE_ORDER_MARK):
-            raise UserError(
-                f"{path}: {record.label}: the author begins with a byte-order mark, as where files were put together; "
-                "remove the mark"
+                f"{path}: {record.label} repeats the header or begins with a byte-order mark; remove it, and check "
+                "whether files were put together that share posts or authors"
             )
         yield record.label, tuple([fields[at] for at in positions])
     if swallowed is not None:

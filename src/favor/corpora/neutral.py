@@ -8,6 +8,7 @@ know by heart, shortened in places: Jane Austen, Sense and Sensibility (1811), c
 
 from pathlib import Path
 
+from favor.corpora.sources import decoded
 from favor.foundation.errors import UserError
 
 
@@ -17,10 +18,7 @@ def neutral_passages(path: Path | None) -> list[str]:
     An empty line of the file ends a passage. Raises ``UserError`` for a file without text, or not in UTF-8.
     """
     path = path or Path(__file__).with_name("neutral.txt")
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8") from None
+    text = decoded(path.read_bytes(), "utf-8", str(path), has_key=False)
     found = [" ".join(part.split()) for part in text.replace("\r\n", "\n").split("\n\n")]
     if not any(found):
         raise UserError(f"{path}: holds no sentence; write some, or set 'evaluation.likelihood.neutral' to null")

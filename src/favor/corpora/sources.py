@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO, BinaryIO, TextIO, cast
+from typing import BinaryIO, TextIO, cast
 
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable
@@ -21,15 +21,8 @@ OTHER_MAGIC = (b"BZh", b"\xfd7zX", b"\x28\xb5\x2f\xfd", b"7z\xbc\xaf", b"Rar!") 
 DAMAGED = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile, struct.error)
 DAMAGED_CONTENTS = (*DAMAGED, ValueError, KeyError, IndexError, OverflowError)
 
-# Text shrinks to a tenth, JSON of many like rows to a thirtieth. A file beyond both is made to fill memory.
-MOST_RATIO, FEW_BYTES = 200, 10_000_000
 START = 64  # bytes that tell UTF-16
 NO_ENCODING = "is unknown or not one of text; use a name such as utf-8, cp1252 or latin-1"
-
-
-def too_large(size: int, packed: int) -> bool:
-    """Whether ``packed`` bytes that unpack to ``size`` are made to fill memory."""
-    return size > max(FEW_BYTES, MOST_RATIO * packed)
 
 
 def open_zip(file: Path | BinaryIO, name: str) -> zipfile.ZipFile:
@@ -50,27 +43,6 @@ def open_zip(file: Path | BinaryIO, name: str) -> zipfile.ZipFile:
     return archive
 
 
-class _Bounded(io.RawIOBase):
-    """An unpacked stream that ends in ``UserError`` where it is longer than text of its packed size can be."""
-
-    def __init__(self, stream: IO[bytes], packed: int, name: str) -> None:
-        self._stream, self._packed, self._name, self._read = stream, packed, name, 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        found = self._stream.read(len(buffer))
-        self._read += len(found)
-        if too_large(self._read, self._packed):
-            raise UserError(
-                f"{self._name}: {self._packed:,} bytes unpack to over {self._read:,}, more than text does; "
-                "unpack it yourself if you trust it, and give the file"
-            )
-        buffer[: len(found)] = found
-        return len(found)
-
-
 @contextmanager
 def open_bytes(path: Path, suffixes: tuple[str, ...]) -> Iterator[tuple[BinaryIO, str]]:
     """Yield (uncompressed byte stream, name for messages) of ``path``.
@@ -80,18 +52,16 @@ def open_bytes(path: Path, suffixes: tuple[str, ...]) -> Iterator[tuple[BinaryIO
     """
     try:
         with ExitStack() as stack:
-            raw = stack.enter_context(_open(path))
+            raw = stack.enter_context(path.open("rb"))
             magic = raw.read(4)
             raw.seek(0)
             if not magic:
                 raise UserError(f"{path}: is empty; fetch the file again")
             if magic.startswith(GZIP_MAGIC):
-                unpacked = cast(BinaryIO, stack.enter_context(gzip.open(raw)))
-                yield _bounded(unpacked, path, str(path)), str(path)
+                yield cast(BinaryIO, stack.enter_context(gzip.open(raw))), str(path)
             elif magic.startswith(ZIP_MAGIC):
                 member, content = _only_member(raw, path, suffixes)
-                name = f"{path}:{printable(member)}"
-                yield _bounded(stack.enter_context(content), path, name), name
+                yield stack.enter_context(content), f"{path}:{printable(member)}"
             elif magic.startswith(OTHER_MAGIC):
                 raise UserError(
                     f"{path}: is compressed, and not as .gz or .zip; unpack it or compress it as one of them"
@@ -104,17 +74,6 @@ def open_bytes(path: Path, suffixes: tuple[str, ...]) -> Iterator[tuple[BinaryIO
         raise UserError(f"{path}: the archive is damaged or cut short ({error}); fetch it again") from None
     except (OSError, NotImplementedError, RuntimeError) as error:  # zipfile: unknown compression, encrypted member
         raise UserError(f"{path}: cannot be read ({error}); give one file, which you may read") from None
-
-
-def _bounded(stream: BinaryIO, path: Path, name: str) -> BinaryIO:
-    return cast(BinaryIO, io.BufferedReader(_Bounded(stream, path.stat().st_size, name), 1 << 16))
-
-
-def _open(path: Path) -> BinaryIO:
-    try:
-        return open(path, "rb")
-    except ValueError:
-        raise UserError(f"{str(path)!r}: not a file name (it holds a NUL or half a character); correct it") from None
 
 
 def _only_member(raw: BinaryIO, path: Path, suffixes: tuple[str, ...]) -> tuple[str, BinaryIO]:
@@ -136,16 +95,34 @@ def _only_member(raw: BinaryIO, path: Path, suffixes: tuple[str, ...]) -> tuple[
 
 @contextmanager
 def open_text(
-    path: Path, encoding: str, suffixes: tuple[str, ...], errors: str = "strict", has_key: bool = True
+    path: Path, encoding: str, suffixes: tuple[str, ...], has_key: bool = True
 ) -> Iterator[tuple[TextIO, str]]:
     """Yield (text stream with line ends kept, name for messages); a UTF-8 byte-order mark is skipped.
 
-    Raises what :func:`open_bytes` raises, and ``UserError`` where the encoding is unknown, or the file is UTF-16 and
-    the encoding another. ``has_key``: as in :func:`encoding_error`.
+    ``has_key``: whether the configuration has a key ``encoding`` for the file. Raises what :func:`open_bytes` raises,
+    and ``UserError`` where the encoding is unknown, the file is UTF-16 and the encoding another, or a byte that is read
+    is not in the encoding.
     """
     with open_bytes(path, suffixes) as (stream, name):
         refuse_utf_16(cast(io.BufferedReader, stream).peek(START), encoding, name, has_key)
-        yield io.TextIOWrapper(stream, encoding=_codec(encoding), errors=errors, newline=""), name
+        try:
+            yield io.TextIOWrapper(stream, encoding=_codec(encoding), newline=""), name
+        except UnicodeError:  # not only UnicodeDecodeError: UTF-16 without a byte-order mark
+            raise _undecodable(name, undecodable_offset(path, encoding, suffixes), encoding, has_key) from None
+
+
+def decoded(content: bytes, encoding: str, name: str, has_key: bool) -> str:
+    """Return a file's text without a byte-order mark. Raises ``UserError`` as :func:`open_text`."""
+    refuse_utf_16(content, encoding, name, has_key)
+    try:
+        return content.decode(_codec(encoding))
+    except UnicodeError as error:
+        raise _undecodable(name, getattr(error, "start", 0), encoding, has_key) from None
+
+
+def _undecodable(name: str, offset: int, encoding: str, has_key: bool) -> UserError:
+    key = "set the corpus key 'encoding' to the file's own (such as cp1252), or " if has_key else ""
+    return UserError(f"{name}: byte {offset:,} is not {encoding}; {key}save the file as UTF-8")
 
 
 def _codec(encoding: str) -> str:
@@ -202,18 +179,6 @@ def undecodable_offset(path: Path, encoding: str, suffixes: tuple[str, ...]) -> 
             if not chunk:
                 return -1
             position += len(chunk)
-
-
-def encoding_error(
-    path: Path, encoding: str, suffixes: tuple[str, ...], name: str, row: str, has_key: bool = True
-) -> UserError:
-    """Return the error that names where ``path`` stops being ``encoding`` and what to do about it.
-
-    has_key: whether the configuration has a key ``encoding`` for the file.
-    """
-    offset = undecodable_offset(path, encoding, suffixes)
-    key = "set the corpus key 'encoding' to the file's own (such as cp1252), or " if has_key else ""
-    return UserError(f"{name}: {row}: byte {offset:,} is not {encoding}; {key}save the file as UTF-8")
 
 
 def text_encoding(name: str) -> str | None:

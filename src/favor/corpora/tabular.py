@@ -6,16 +6,15 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import Any, NamedTuple
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from favor.corpora.dates import EPOCH_UNITS
 from favor.corpora.delimited import column_positions, read_columns, read_delimited
 from favor.corpora.posts import ReaderSettings
-from favor.corpora.sources import encoding_error, open_text, too_large
+from favor.corpora.sources import open_text
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable
 
@@ -27,7 +26,6 @@ AUTHOR_COLUMNS = (  # other names for the column of authors, in lower case
 JSONL_SUFFIXES = (".jsonl", ".ndjson")
 PARQUET_SUFFIXES = (".parquet", ".pq")
 _A_TIME = 1e8  # a whole number above it, in a column of floating point, is seconds since 1970
-BATCH_BYTES = 16_000_000  # of rows that are Python's at once
 # What pyarrow raises on a damaged file; UnicodeDecodeError, a ValueError, on a name that is not UTF-8.
 DAMAGED_PARQUET = (pa.ArrowException, OSError, ValueError, OverflowError)
 
@@ -68,15 +66,14 @@ def table_objects(path: Path, settings: ReaderSettings) -> Iterator[tuple[str, M
     suffix = _suffix(path)
     if suffix in PARQUET_SUFFIXES:
         file = _parquet(path)
-        rows = (row for batch in _parquet_batches(file, path, file.schema_arrow.names) for row in batch)
-        yield from ((f"row {number}", row) for number, row in enumerate(rows, start=1))
+        yield from _parquet_rows(file, path, file.schema_arrow.names)
     elif suffix in JSONL_SUFFIXES:
         yield from _json_lines(path, settings)
     else:
         records = read_delimited(path, settings)
         header = next(records).fields
-        rows = (dict(zip(header, record.fields, strict=True)) for record in records)
-        yield from ((f"row {number}", row) for number, row in enumerate(rows, start=1))
+        for record in records:
+            yield record.label, dict(zip(header, record.fields, strict=True))
 
 
 def _flat(row: Mapping[str, object]) -> Mapping[str, object]:
@@ -128,16 +125,27 @@ def read_rows(
     names = settings.column_names(columns)
     needed = {*required, *settings.columns}
     suffix = _suffix(path)
-    if suffix in JSONL_SUFFIXES:
-        yield from _jsonl_rows(path, settings, names, needed, expected)
-        return
-    found = set(table_columns(path, settings))
-    names = {role: name for role, name in names.items() if role in needed or name in found}
-    if suffix in PARQUET_SUFFIXES:
-        yield from _parquet_rows(path, settings, names, expected)
-    else:
-        for label, values in read_columns(path, settings, list(names.values()), names.get("author"), expected):
-            yield Row(label, dict(zip(names, values, strict=True)))
+    objects: Iterator[tuple[str, Mapping[str, object]]] = _json_lines(path, settings)
+    if suffix not in JSONL_SUFFIXES:
+        found = set(table_columns(path, settings))
+        names = {role: name for role, name in names.items() if role in needed or name in found}
+        if suffix not in PARQUET_SUFFIXES:
+            for label, values in read_columns(path, settings, list(names.values()), names.get("author"), expected):
+                yield Row(label, dict(zip(names, values, strict=True)))
+            return
+        file = _parquet(path)
+        header = _parquet_columns(file.schema_arrow)
+        positions = column_positions(header, list(names.values()), str(path), expected, settings.has_keys)
+        names = {role: header[at] for role, at in zip(names, positions, strict=True)}  # with the spaces around them
+        objects, needed = _parquet_rows(file, path, list(names.values())), set()  # of an object that is null, parts are
+    for label, nested in objects:
+        texts, row = {}, {**nested, **_flat(nested)}
+        for role, column in names.items():
+            if role in needed and column not in row:
+                raise UserError(f"{path}: {label}: key '{column}' is missing; expected {expected}")
+            value = row.get(column)
+            texts[role] = value if type(value) is str else _text(value, role, column, f"{path}: {label}", settings)
+        yield Row(label, texts)
 
 
 def _suffix(path: Path) -> str:
@@ -151,41 +159,25 @@ def _suffix(path: Path) -> str:
 
 
 def _json_lines(path: Path, settings: ReaderSettings) -> Iterator[tuple[str, dict[str, object]]]:
-    empty = True
-    label = "line 1"
-    encoding = settings.table_encoding
-    with open_text(path, encoding, JSONL_SUFFIXES, has_key=settings.has_keys) as (stream, name):
-        try:
-            for number, line in enumerate(_lines(stream, settings.maximum_field_characters), start=1):
-                label = f"line {number}"
-                if len(line) > settings.maximum_field_characters:
-                    raise UserError(
-                        f"{name}: {label} is longer than {settings.maximum_field_characters:,} characters; "
-                        "give one object per line, one post in each"
-                    )
-                if not line.strip():
-                    continue
-                if empty and line.lstrip().startswith("["):
-                    raise UserError(f"{name}: is a JSON array; write it as JSON Lines, one object per line")
-                empty = False
+    empty, longest = True, settings.maximum_field_characters
+    with open_text(path, settings.table_encoding, JSONL_SUFFIXES, settings.has_keys) as (stream, name):
+        for number, line in enumerate(iter(lambda: stream.readline(longest + 1), ""), start=1):
+            label = f"line {number}"
+            if len(line) > longest:
+                raise UserError(f"{name}: {label} is longer than {longest:,} characters; give one object per line")
+            if not line.strip():
+                continue
+            empty = False
+            try:
                 row = json.loads(line, object_pairs_hook=_object)
-                if not isinstance(row, dict):
-                    raise UserError(f"{name}: {label} is not a JSON object; give one object per line")
-                yield label, row
-        except UnicodeError:
-            raise encoding_error(path, encoding, JSONL_SUFFIXES, name, f"after {label}", settings.has_keys) from None
-        except RecursionError:
-            raise UserError(f"{name}: {label} is nested too deeply; fix or remove the line") from None
-        except ValueError as error:  # broken JSON, a key given twice, an integer of thousands of digits
-            raise UserError(f"{name}: {label} is not complete JSON ({error}); fix or remove the line") from None
-        if empty:
-            raise UserError(f"{name}: is empty; fetch the file again")
-
-
-def _lines(stream: TextIO, longest: int) -> Iterator[str]:
-    """Yield the lines of a stream; one of more than ``longest`` characters is cut after one more."""
-    while line := stream.readline(longest + 1):
-        yield line
+            # Broken JSON, a key given twice, an integer of thousands of digits, brackets in brackets without end.
+            except (ValueError, RecursionError) as error:
+                raise UserError(f"{name}: {label} is not complete JSON ({error}); fix or remove the line") from None
+            if not isinstance(row, dict):
+                raise UserError(f"{name}: {label} is not a JSON object; give one object per line")
+            yield label, row
+    if empty:
+        raise UserError(f"{name}: is empty; fetch the file again")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, object]:
@@ -194,19 +186,6 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, object]:
         repeated = next(key for at, (key, _) in enumerate(pairs) if key in dict(pairs[:at]))
         raise ValueError(f"key {repeated!r} is given twice")
     return found
-
-
-def _jsonl_rows(
-    path: Path, settings: ReaderSettings, names: Mapping[str, str], needed: set[str], expected: str
-) -> Iterator[Row]:
-    for label, nested in _json_lines(path, settings):
-        values, row = {}, {**nested, **_flat(nested)}
-        for role, column in names.items():
-            if role in needed and column not in row:
-                raise UserError(f"{path}: {label}: key '{column}' is missing; expected {expected}")
-            value = row.get(column)
-            values[role] = value if type(value) is str else _text(value, role, column, f"{path}: {label}", settings)
-        yield Row(label, values)
 
 
 def _parquet(path: Path) -> pq.ParquetFile:
@@ -218,51 +197,20 @@ def _parquet(path: Path) -> pq.ParquetFile:
         raise UserError(f"{path}: not a complete Parquet file ({_line(error)}); fetch it again") from None
 
 
-def _parquet_rows(path: Path, settings: ReaderSettings, names: Mapping[str, str], expected: str) -> Iterator[Row]:
-    file = _parquet(path)
-    header = _parquet_columns(file.schema_arrow)
-    positions = column_positions(header, list(names.values()), str(path), expected, settings.has_keys)
-    columns = {role: header[at] for role, at in zip(names, positions, strict=True)}  # with the spaces around them
+def _parquet_rows(file: pq.ParquetFile, path: Path, columns: list[str]) -> Iterator[tuple[str, Mapping[str, object]]]:
     number = 0
-    for rows in _parquet_batches(file, path, list(columns.values())):
-        for nested in rows:
-            number += 1
-            values, row = {}, _flat(nested)
-            for role, column in columns.items():
-                value = row.get(column)  # of an object that is null, its parts are
-                where = f"{path}: row {number}"
-                values[role] = value if type(value) is str else _text(value, role, column, where, settings)
-            yield Row(f"row {number}", values)
-
-
-def _parquet_batches(file: pq.ParquetFile, path: Path, columns: list[str]) -> Iterator[list[dict[str, object]]]:
-    number, packed, unpacked = 0, path.stat().st_size, 0
     try:
         for batch in file.iter_batches(batch_size=256, columns=columns):
-            size = max(1, BATCH_BYTES // max(batch.nbytes // len(batch), _longest(batch), 1))
-            for part in (batch.slice(start, size) for start in range(0, len(batch), size)):
-                try:
-                    rows = part.to_pylist()
-                except (ValueError, OverflowError):  # a string that is not UTF-8, a date after the year 9999
-                    _refuse_value(part, path, number)
-                    raise
-                number += len(rows)
-                unpacked += sum(len(each) for row in rows for each in _flat(row).values() if type(each) is str)
-                if too_large(unpacked, packed):
-                    raise UserError(
-                        f"{path}: {packed:,} bytes hold over {unpacked:,} of text in {number:,} rows, more than text "
-                        "does; a dictionary repeats them"
-                    )
-                yield rows
+            try:
+                rows = batch.to_pylist()
+            except (ValueError, OverflowError):  # a string that is not UTF-8, a date after the year 9999
+                _refuse_value(batch, path, number)
+                raise
+            for row in rows:
+                number += 1
+                yield f"row {number}", row
     except DAMAGED_PARQUET as error:
         raise UserError(f"{path}: damaged after row {number} ({_line(error)}); fetch it again") from None
-
-
-def _longest(batch: pa.RecordBatch) -> int:
-    """Return the bytes of the longest values of dictionaries, which any row may hold."""
-    found = (each.dictionary for each in batch.columns if isinstance(each, pa.DictionaryArray) and len(each.dictionary))
-    texts = (each for each in found if pa.types.is_string(each.type) or pa.types.is_large_string(each.type))
-    return sum(pc.max(pc.binary_length(each)).as_py() or 0 for each in texts)
 
 
 def _refuse_value(batch: pa.RecordBatch, path: Path, before: int) -> None:

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from favor.corpora.posts import RawPost, ReaderSettings
-from favor.corpora.sources import DAMAGED_CONTENTS, known_encoding, open_zip, too_large
+from favor.corpora.sources import known_encoding
+from favor.exports.files import Files
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable
 
@@ -46,18 +47,13 @@ def read(path: Path, settings: ReaderSettings) -> Iterator[RawPost]:
     encoding = known_encoding(settings.encoding or ENCODING)
     cut: list[str] = []
     loose: list[str] = []
-    for name, content in _files(path):
+    for name, content in _blogs(path):
         parts = FILE_NAME.fullmatch(PurePosixPath(name).name)
         name = printable(name)
         if parts is None:
             raise UserError(f"{path}: '{name}' is not named id.gender.age.topic.sign.xml; rename or remove it")
-        try:
-            text, whole = content.decode("utf-8-sig"), True
-        except UnicodeDecodeError:  # bytes that are not UTF-8 are kept, and read when their post is known
-            text, whole = content.decode("utf-8-sig", "surrogateescape"), False
-        text = text.replace("\0", "")
-        if not text.strip():
-            raise UserError(f"{path}: '{name}' is empty; fetch it again or remove it")
+        # Bytes that are not UTF-8 are kept, and read when their post is known.
+        text = content.decode("utf-8-sig", "surrogateescape").replace("\0", "")
         if not re.search(r"<(?:Blog|post)\b", text, re.IGNORECASE):
             raise UserError(f"{path}: '{name}' holds neither <Blog> nor <post>; fetch it again or remove it")
         if not re.search("</Blog>", text, re.IGNORECASE):
@@ -71,9 +67,9 @@ def read(path: Path, settings: ReaderSettings) -> Iterator[RawPost]:
                 date = entry["date"].strip()
             else:
                 number += 1
-                post, label = entry["post"], f"{name}, post {number}"
-                read_post: str | None = post if whole else _decoded(post, encoding)
-                yield RawPost(parts["author"], parts["topic"], "", read_post or "", date, label, read_post is None)
+                post = _decoded(entry["post"], encoding)
+                label = f"{name}, post {number}"
+                yield RawPost(parts["author"], parts["topic"], "", post or "", date, label, post is None)
                 date = ""
         if _is_loose(text[end:]):
             loose.append(f"{name}, behind post {number}")
@@ -98,7 +94,7 @@ def _is_loose(between: str) -> bool:
 
 def suspicions(path: Path) -> Iterator[str]:
     """Yield a line on the files that end before ``</Blog>``, if any do."""
-    cut = sum(not re.search(b"</Blog>", content.replace(b"\0", b""), re.IGNORECASE) for _, content in _files(path))
+    cut = sum(not re.search(b"</Blog>", content.replace(b"\0", b""), re.IGNORECASE) for _, content in _blogs(path))
     if cut:
         yield f"{cut:,} files end before </Blog>, so posts may be missing; the log of build_documents names the first"
 
@@ -136,40 +132,10 @@ def _plausible(text: str) -> bool:
     return garbled <= MOST_GARBLED * characters and signs <= max(FEW_LATIN_SIGNS, MOST_LATIN_SIGNS * characters)
 
 
-def _files(path: Path) -> Iterator[tuple[str, bytes]]:
-    if path.is_dir():
-        names = sorted(file.relative_to(path).as_posix() for file in path.rglob("*") if _wanted(file.name))
-        for name in names:
-            try:
-                content = (path / name).read_bytes()
-            except IsADirectoryError:
-                raise UserError(
-                    f"{path / name}: is a folder and is named like a blog file; rename it without .xml"
-                ) from None
-            except OSError as error:
-                raise UserError(f"{path / name}: cannot be read ({error.strerror}); fix its permissions") from None
-            yield name, content
-    else:
-        try:
-            with open_zip(path, str(path)) as archive:
-                names = []
-                for member in sorted(archive.infolist(), key=lambda member: member.filename):
-                    name = member.filename
-                    if _wanted(PurePosixPath(name).name) and not name.startswith("__MACOSX/"):
-                        names.append(name)
-                        if too_large(member.file_size, member.compress_size):
-                            raise UserError(
-                                f"{path}: '{printable(name)}': {member.compress_size:,} bytes unpack to "
-                                f"{member.file_size:,}, more than text does; unpack it yourself if you trust it"
-                            )
-                        yield name, archive.read(member)
-        except FileNotFoundError:
-            raise UserError(f"{path}: not found; check the corpus key 'path'") from None
-        except (*DAMAGED_CONTENTS, RuntimeError, OSError) as error:
-            raise UserError(f"{str(path)!r}: neither a folder nor a complete zip ({error}); fetch it again") from None
+def _blogs(path: Path) -> Iterator[tuple[str, bytes]]:
+    files = Files(path)
+    names = files.find(r"(?:.*/)?[^./][^/]*\.xml")
     if not names:
         raise UserError(f"{path}: holds no .xml file; give the folder or zip of the corpus' blog files")
-
-
-def _wanted(name: str) -> bool:
-    return name.lower().endswith(".xml") and not name.startswith(".")
+    for name in names:
+        yield name, files.read(name)

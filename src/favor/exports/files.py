@@ -5,34 +5,33 @@ import re
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import IO, Any
 
-from favor.corpora.sources import DAMAGED_CONTENTS, ZIP_MAGIC, known_encoding, open_zip, too_large
+from favor.corpora.sources import DAMAGED_CONTENTS, ZIP_MAGIC, decoded, open_zip
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable
 
-MOST_BYTES = 2_000_000_000
+# Text shrinks to a tenth, JSON of many like rows to a thirtieth. A zip beyond the ratio is made to fill memory.
+MOST_BYTES, MOST_RATIO, FEW_BYTES = 2_000_000_000, 200, 10_000_000
 HEAD = 4096
 
 
 class Files:
     """What an export holds, by names relative to it, in name order. ``zipped``: whether it is a zip.
 
-    Raises ``UserError`` where there is nothing, or where a zip is broken or has names that lead out of it.
+    Raises ``UserError`` where there is nothing, or a zip is broken.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._archive: zipfile.ZipFile | None = None
-        self._unpacked = (0, 0)  # bytes that were read of a zip, and what they take in it
+        self._unpacked = self._packed = 0  # bytes that were read of a zip, and what they take in it
         try:
             if path.is_dir():
                 names = [file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file()]
-            elif not path.exists():
-                raise UserError(f"{printable(str(path))}: file not found; check the name")
             elif not path.is_file():
-                raise UserError(f"{printable(str(path))}: neither a file nor a folder; save it as a file")
+                raise UserError(f"{printable(str(path))}: file not found; check the name, and save a pipe as a file")
             else:
                 with path.open("rb") as file:
                     zipped = file.read(4) == ZIP_MAGIC
@@ -48,17 +47,9 @@ class Files:
     def _members(self) -> list[str]:
         try:
             self._archive = open_zip(self.path, printable(str(self.path)))
-            names = [member.orig_filename for member in self._archive.infolist() if not member.is_dir()]
+            return [member.filename for member in self._archive.infolist() if not member.is_dir()]
         except (*DAMAGED_CONTENTS, NotImplementedError) as error:
             raise UserError(f"{self.path}: the zip is damaged or cut short ({error}); export it again") from None
-        for name in names:
-            parts = PurePosixPath(name.replace("\\", "/"))
-            if parts.is_absolute() or ".." in parts.parts or re.match("[A-Za-z]:", name) or "\0" in name:
-                raise UserError(
-                    f"{self.path}: holds {printable(name)!r}, a name that leads out of the zip, which no service "
-                    "writes; export it again"
-                )
-        return names
 
     def find(self, pattern: str) -> list[str]:
         """Return the names that match ``pattern`` in full, with or without one folder that is around everything."""
@@ -69,14 +60,14 @@ class Files:
         """Return the content of a file. Raises ``UserError`` where it cannot be read or is made to fill memory."""
         if self._archive is not None:
             member = self._archive.getinfo(name)
-            sizes = (member.file_size, member.compress_size)
-            self._unpacked = (self._unpacked[0] + sizes[0], self._unpacked[1] + sizes[1])
-            for size, packed in (sizes, self._unpacked):  # of the file, and of all until now
-                if too_large(size, packed) or sizes[0] > MOST_BYTES:
-                    raise UserError(
-                        f"{self._place(name)}: {packed:,} bytes unpack to {size:,}, more than text does; unpack the "
-                        "zip yourself if you trust it, and give the folder"
-                    )
+            self._unpacked += member.file_size
+            self._packed += member.compress_size
+            most = max(FEW_BYTES, MOST_RATIO * self._packed)
+            if self._unpacked > most or member.file_size > MOST_BYTES:
+                raise UserError(
+                    f"{self._place(name)}: {self._packed:,} bytes unpack to {self._unpacked:,}, more than text does; "
+                    "unpack the zip yourself if you trust it, and give the folder"
+                )
         with self._open(name) as file:
             return file.read()
 
@@ -101,14 +92,7 @@ class Files:
 
     def text(self, name: str, encoding: str = "utf-8") -> str:
         """Return a file's text. Raises ``UserError`` where it is in another encoding."""
-        encoding = known_encoding(encoding)
-        try:
-            return self.read(name).decode("utf-8-sig" if encoding == "utf-8" else encoding)
-        except UnicodeDecodeError as error:
-            where = f"byte {error.start:,} is not {encoding}"
-        except UnicodeError:
-            where = f"it is not {encoding}"
-        raise UserError(f"{self._place(name)}: {where}; export it again, or save it as UTF-8") from None
+        return decoded(self.read(name), encoding, self._place(name), has_key=False)
 
     def json(self, name: str, after: str = "") -> Any:
         """Return the value of a JSON file, or of what follows the first ``after`` in it."""
@@ -121,13 +105,6 @@ class Files:
     def broken(self, name: str, what: str) -> UserError:
         """Return the error that says what is wrong with a file."""
         return UserError(f"{self._place(name)}: {what}; export it again")
-
-    @property
-    def too_deep(self) -> str:
-        """What to do about the first mbox or zip within a folder of this folder, "" where there is none."""
-        packed = (name for name in self.names if "/" in name and name.lower().endswith((".mbox", ".zip")))
-        found = "" if self.zipped else next(packed, "")
-        return found and f"; {printable(found)} lies too deep: put it into the folder itself"
 
     def _place(self, name: str) -> str:
         alone = self._archive is None and not self.path.is_dir()

@@ -10,7 +10,6 @@ from favor.foundation.names import printable
 from favor.foundation.registry import EXPORTS
 
 _SHOWN, _LOOKED_AT = 5, 100  # names of files in a message, and files that are looked at
-_PACKED = (".gz", ".tgz", ".tar", ".bz2", ".xz", ".7z", ".rar")
 
 
 def open_export(path: Path) -> tuple[str, Export, Files]:
@@ -28,11 +27,7 @@ def open_export(path: Path) -> tuple[str, Export, Files]:
             raise UserError(f"{printable(str(path))}: {printable(name)} is {what}")
     found = ", ".join(printable(name) for name in files.names[:_SHOWN]) or "nothing"
     more = f" and {len(files.names) - _SHOWN:,} more files" if len(files.names) > _SHOWN else ""
-    packed = files.zipped or files.path.suffix.lower() in _PACKED
-    unpack = "Unpack it, or give" if packed else "Give"
-    if inner := [name for name in files.names if name.lower().endswith((".zip", ".mbox")) and files.path.is_dir()]:
-        unpack = f"Give {printable(inner[0])} by itself, or"
     raise UserError(
-        f"{printable(str(path))}: not an export that is read; it holds {found}{more}. {unpack} one of: "
-        + "; ".join(each.title for each in formats.values())
+        f"{printable(str(path))}: not an export that is read; it holds {found}{more}. Unpack what is packed, and give "
+        f"one of: {'; '.join(each.title for each in formats.values())}"
     )

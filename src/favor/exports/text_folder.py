@@ -19,7 +19,7 @@ import yaml
 
 from favor.corpora.dates import date_of, day_of
 from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, ReaderSettings
-from favor.corpora.sources import known_encoding, refuse_utf_16
+from favor.corpora.sources import decoded, known_encoding
 from favor.exports.conversations import several_people
 from favor.exports.files import Files
 from favor.exports.items import Counts, Cut, Export, Item, moment_of, tidy
@@ -218,14 +218,10 @@ def _read(folder: Path, place: Path, settings: ReaderSettings) -> tuple[str, boo
     encoding = known_encoding(settings.table_encoding)
     try:
         content = (folder / place).read_bytes()
-        refuse_utf_16(content, encoding, f"{folder}: {label}", settings.has_keys)
-        is_utf8 = encoding == "utf-8" or _is_utf8(content)
-        text = content.decode("utf-8-sig" if is_utf8 else encoding)
     except OSError as error:
         raise UserError(f"{folder / place}: cannot be read ({error.strerror}); check the file") from None
-    except UnicodeError:
-        remedy = "; save it so, or set the corpus key 'encoding'" if settings.has_keys else "; save it so"
-        raise UserError(f"{folder}: {label} holds bytes that are not {encoding}{remedy}") from None
+    is_utf8 = encoding == "utf-8" or _is_utf8(content)
+    text = decoded(content, "utf-8" if is_utf8 else encoding, f"{folder}: {label}", settings.has_keys)
     if "\0" in text or len(text) > most:
         what = "holds a NUL" if "\0" in text else f"is longer than {most:,} characters"
         raise UserError(f"{folder}: {label} {what}, so it is not one post's text; remove it")

@@ -15,7 +15,6 @@ from favor.corpora.dates import names_days
 from favor.corpora.delimited import SUFFIXES, delimiter_of
 from favor.corpora.documents import stream_documents
 from favor.corpora.posts import ReaderSettings, open_reader
-from favor.corpora.readers import blog_xml
 from favor.corpora.settings import Cleaning, Splitting
 from favor.corpora.sources import (
     DAMAGED_CONTENTS,
@@ -28,8 +27,7 @@ from favor.corpora.sources import (
 )
 from favor.corpora.splits import split_documents
 from favor.corpora.tabular import JSONL_SUFFIXES, PARQUET_SUFFIXES, table_rows
-from favor.exports import text_folder, whatsapp
-from favor.exports.files import Files
+from favor.exports import blog_xml, text_folder, whatsapp
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable
 from favor.foundation.registry import EXPORTS
@@ -189,7 +187,6 @@ def _folder_reader(path: Path) -> str:
         )
     raise UserError(
         f"{path}: holds no folder of text files per author ({', '.join(text_folder.SUFFIXES)}), no export and no table"
-        + Files(path).too_deep
     )
 
 
