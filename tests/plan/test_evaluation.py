@@ -1,7 +1,6 @@
 """What is scored, compared and printed."""
 
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,7 +9,7 @@ from favor.config.availability import announce
 from favor.foundation.errors import UserError
 from favor.plan import Planner
 from favor.plan.job_settings import to_params
-from favor.plan.keys import Key, run_key
+from favor.plan.keys import Key
 
 PLANNED = "tests/data/planned.yaml"
 
@@ -61,9 +60,9 @@ def test_a_sweep_measures_its_points(plan) -> None:
 
 def test_a_table_that_an_experiment_lacks_is_refused(plan) -> None:
     tables = plan(PLANNED).tables
-    assert tables.scores(Key(experiment="demo", label="main_federated_results"))
+    assert tables.make_table_inputs(Key(experiment="demo", label="main_federated_results"))["scores"]
     with pytest.raises(UserError, match=r"experiment 'demo' has no table 'qwen-generic-quality'; name it under"):
-        tables.scores(Key(experiment="demo", label="qwen-generic-quality"))
+        tables.make_table_inputs(Key(experiment="demo", label="qwen-generic-quality"))
 
 
 def test_comparisons_are_those_that_the_experiment_has(plan) -> None:
@@ -83,12 +82,10 @@ def test_an_absent_encoder_is_named_once_and_planned_nowhere(plan, capsys) -> No
     planner = plan(PLANNED, with_absent_encoder)
     announce(planner.project.absent.values(), ())
     assert capsys.readouterr().err.count("warning: left out: STAR (/no/star) is not on this machine.") == 1
-    key = run_key("demo", "2026", "favor")
-    read = planner.evaluation.outputs_in(planner.project.encoders_of)
-    embeddings = read["embeddings"](key)
-    files = [*embeddings, *read["sources"](key), *read["golds"](key), *planner.targets.everything()]
+    read = planner.evaluation.compare_all_inputs(Key(experiment="demo"))
+    files = [*read["embeddings"], *read["sources"], *read["golds"], *planner.targets.everything()]
     assert not [path for path in files if "star" in path]
-    assert "results/demo/embeddings/stylometry.parquet" in embeddings
+    assert "results/demo/embeddings/stylometry.parquet" in read["embeddings"]
     # Tables may be published, so they show no folder.
     assert planner.tables.context("demo").absences["star"] == "STAR is not on this machine"
 
@@ -126,9 +123,9 @@ def test_what_is_named_in_the_wrong_place_is_refused(plan, change, message) -> N
 
 
 def test_the_agreement_of_measures_reads_what_else_was_scored(plan) -> None:
-    key = SimpleNamespace(experiment="demo", family="measure_agreement")
-    found = [file.rpartition("/")[2] for file in plan(PLANNED).evaluation.family_scores(key)]
+    key = Key(experiment="demo", family="measure_agreement")
+    found = [file.rpartition("/")[2] for file in plan(PLANNED).evaluation.score_inputs(key)["scores"]]
     assert found == ["likelihood.parquet", "profiles.parquet"]
     without = plan(PLANNED, lambda config: config["experiments"]["demo"]["evaluation"].update(likelihood=None))
-    assert len(without.evaluation.family_scores(key)) == 1
-    assert not plan(PLANNED).evaluation.family_scores(SimpleNamespace(experiment="demo", family="verification"))
+    assert len(without.evaluation.score_inputs(key)["scores"]) == 1
+    assert not plan(PLANNED).evaluation.score_inputs(Key(experiment="demo", family="verification"))["scores"]

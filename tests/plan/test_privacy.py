@@ -33,26 +33,30 @@ def test_an_audit_keeps_copies_and_leaves_what_other_experiments_keep(plan) -> N
     # A file that is temporary in one plan and kept in the next would be made again, with all the training behind it.
     planner = plan(change=audited())
     assert not planner.config.keep_uploads
-    inputs = planner.privacy.inputs(RUN)
+    inputs = planner.privacy.measure_privacy_inputs(RUN)
     assert all("/audited/" in path for path in [*inputs["uploads"], *inputs["canary_uploads"]])
     planner = plan(change=lambda config: (audited()(config), config.update(keep_uploads=True)))
-    assert all("/uploads/" in path for path in planner.privacy.inputs(RUN)["uploads"])
+    assert all("/uploads/" in path for path in planner.privacy.measure_privacy_inputs(RUN)["uploads"])
 
 
 def test_an_audit_reads_every_round_and_personal_adapters(plan) -> None:
     planner = plan(change=audited({"methods": ["favor"]}))
-    inputs, track = planner.privacy.inputs(RUN), planner.project.plan(RUN).shared.track
+    inputs, track = planner.privacy.measure_privacy_inputs(RUN), planner.project.plan(RUN).shared.track
     rounds = [f"{place}/adapter.safetensors" for place in ("common/round0", "round1", "round2")]
     assert [path.split("/server/")[1] for path in inputs["server"]] == rounds
     uploads = [f"{track}/audited/round{number}/batch0.safetensors" for number in range(2)]
     assert [path.split("/shared/")[1] for path in inputs["uploads"]] == uploads
     assert any("/favor/clients/" in path for path in inputs["personal"])
-    assert planner.privacy.inputs(run_key("micro", "1", "fedavg"))["personal"] == []
+    assert planner.privacy.measure_privacy_inputs(run_key("micro", "1", "fedavg"))["personal"] == []
 
 
 def test_secrets_are_planted_on_a_track_of_their_own(plan) -> None:
     bare, planner = plan(), plan(change=audited())
-    training, inputs, track = planner.training, planner.privacy.inputs(RUN), planner.project.plan(RUN).shared.track
+    training, inputs, track = (
+        planner.training,
+        planner.privacy.measure_privacy_inputs(RUN),
+        planner.project.plan(RUN).shared.track,
+    )
     paths = [*inputs["canary_server"][1:], *inputs["canary_uploads"]]
     assert all(f"/shared/{track}-canary/" in path for path in paths)
     job, planted = first_jobs(track), first_jobs(f"{track}-canary")
@@ -70,7 +74,7 @@ def test_secrets_are_planted_on_a_track_of_their_own(plan) -> None:
 
 def test_no_secrets_no_further_track(plan) -> None:
     planner = plan(change=audited({"canaries": None}))
-    inputs = planner.privacy.inputs(RUN)
+    inputs = planner.privacy.measure_privacy_inputs(RUN)
     assert inputs["canary_server"] == inputs["canary_uploads"] == []
     assert planner.privacy.measure_privacy_settings(RUN).planted is None
     planted = first_jobs(f"{planner.project.plan(RUN).shared.track}-canary")
@@ -122,7 +126,7 @@ def left(withdrawn=("client_002",), leaving="left", **changes) -> Callable[[dict
 
 def test_those_who_left_are_asked_about_with_the_adapter_that_was_made_without_them(plan) -> None:
     privacy = plan(change=left()).privacy
-    assert privacy.remade(RUN) == [privacy.inputs(RUN)["server"][-1].replace("/micro/", "/left/")]
+    assert privacy.remade(RUN) == [privacy.measure_privacy_inputs(RUN)["server"][-1].replace("/micro/", "/left/")]
     settings = privacy.measure_privacy_settings(RUN)
     assert settings.left == ["client_002"]
     assert "client_002" in settings.clients
@@ -140,8 +144,8 @@ def test_scores_read_every_audited_row_and_seed(plan) -> None:
     settings = planner.privacy.score_privacy_settings(Key(experiment="micro"))
     assert (settings.methods, settings.personal) == (["fedavg", "favor"], ["favor"])
     # Secrets are planted for the first seed alone.
-    assert planner.privacy.inputs(RUN)["canary_uploads"]
-    assert planner.privacy.inputs(run_key("micro", "2", "favor"))["canary_uploads"] == []
+    assert planner.privacy.measure_privacy_inputs(RUN)["canary_uploads"]
+    assert planner.privacy.measure_privacy_inputs(run_key("micro", "2", "favor"))["canary_uploads"] == []
 
 
 @pytest.mark.parametrize(

@@ -163,10 +163,11 @@ def test_the_cold_start(plan) -> None:
     assert found["generate"] == 3 * (2 * 7 + 3 * 2)
     # Rows are ranked within a point by its experiment's own evidence; across points nothing is tested.
     own = [f"results/{name}/evidence.parquet" for name in planner.sweeps.members("cold_start")]
-    assert planner.sweeps.evidence(Key(sweep="cold_start", label="cold-start-full")) == own
-    nested = Key(sweep="cold_start_nested", label="cold-start-nested-k")
-    assert planner.sweeps.evidence(nested) == []
-    assert len(planner.sweeps.comparisons(nested)) == 5
+    full = planner.sweeps.make_sweep_table_inputs(Key(sweep="cold_start", label="cold-start-full"))
+    assert full["evidence"] == own
+    nested = planner.sweeps.make_sweep_table_inputs(Key(sweep="cold_start_nested", label="cold-start-nested-k"))
+    assert nested["evidence"] == []
+    assert len(nested["comparisons"]) == 5
 
 
 @pytest.mark.parametrize("row", ["fedex_lora", "scaffold"])

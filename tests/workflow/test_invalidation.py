@@ -183,11 +183,11 @@ def test_an_edit_trains_what_it_changes_and_nothing_beside_it(project, file, old
 @pytest.mark.parametrize(
     ("file", "old", "new", "rule"),
     [
-        # A rule that reverses a list: embeddings under the names of other encoders.
+        # Inputs that are named in the reverse order: embeddings under the names of other encoders.
         (
-            "workflow/rules/scores.smk",
-            "evaluation.outputs_in(project.encoders_of)",
-            "evaluation.outputs_in(lambda w: project.encoders_of(w)[::-1])",
+            "src/favor/plan/evaluation.py",
+            "return self.measures_in(key, encoders) | {",
+            "return self.measures_in(key, encoders[::-1]) | {",
             "score",
         ),
         # Rules that swap two inputs, and two outputs.

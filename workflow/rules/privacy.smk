@@ -14,7 +14,7 @@ rule keep_upload:
 
 rule measure_privacy:
     input:
-        unpack(privacy.inputs),
+        unpack(privacy.measure_privacy_inputs),
         texts=project.texts,
         documents=lambda w: paths.documents.of(w, corpus=project.corpus(w)),
         splits=lambda w: paths.splits.of(w, corpus=project.corpus(w)),

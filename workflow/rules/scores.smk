@@ -3,13 +3,7 @@
 
 rule score:
     input:
-        **evaluation.outputs_in(project.encoders_of),
-        utility=paths.utility,
-        common_generations=evaluation.family_common_generations,
-        common_embeddings=evaluation.family_common_embeddings,
-        texts=project.texts,
-        assistant=evaluation.assistant_scores,
-        scores=evaluation.family_scores,
+        unpack(evaluation.score_inputs),
     output:
         scores=report(
             paths.scores,

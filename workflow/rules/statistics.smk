@@ -3,9 +3,7 @@
 
 rule compare_methods:
     input:
-        **evaluation.outputs_in(evaluation.compared_encoders),
-        utility=paths.utility,
-        assistant=evaluation.assistant_scores,
+        unpack(evaluation.compare_methods_inputs),
     output:
         comparisons=paths.comparisons,
     threads: threads.scoring
@@ -15,9 +13,7 @@ rule compare_methods:
 
 rule compare_all:
     input:
-        **evaluation.outputs_in(project.encoders_of),
-        utility=paths.utility,
-        assistant=evaluation.assistant_scores,
+        unpack(evaluation.compare_all_inputs),
     output:
         evidence=paths.evidence,
     threads: threads.scoring
@@ -27,8 +23,7 @@ rule compare_all:
 
 rule measure_allocation:
     input:
-        packs=evaluation.energy_bundles,
-        behind=evaluation.energy_behind,
+        unpack(evaluation.measure_allocation_inputs),
     output:
         energy=paths.adapter_energy,
     threads: threads.scoring
@@ -49,7 +44,7 @@ rule measure_coordinates:
 
 rule measure_participation:
     input:
-        **evaluation.outputs_in(project.style_encoder),
+        unpack(evaluation.measure_participation_inputs),
     output:
         participation=paths.participation,
     threads: threads.scoring

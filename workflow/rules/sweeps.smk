@@ -3,7 +3,7 @@
 
 rule collect_sweep:
     input:
-        scores=sweeps.scores,
+        unpack(sweeps.collect_sweep_inputs),
     output:
         scores=paths.sweep_scores,
     script:
@@ -12,12 +12,7 @@ rule collect_sweep:
 
 rule make_sweep_table:
     input:
-        scores=paths.sweep_scores,
-        comparisons=sweeps.comparisons,
-        evidence=sweeps.evidence,
-        retrieval=sweeps.retrieval,
-        prompts=sweeps.prompts,
-        paper=tables.paper_values,
+        unpack(sweeps.make_sweep_table_inputs),
     output:
         cells=paths.sweep_table.partial(kind="parquet"),
         tex=paths.sweep_table.partial(kind="tex"),

@@ -5,12 +5,7 @@ from favor.plan.figures import OVERVIEWS
 
 rule make_table:
     input:
-        scores=or_stop(tables.scores),
-        comparisons=tables.comparisons,
-        evidence=tables.evidence,
-        retrieval=tables.retrieval,
-        paper=tables.paper_values,
-        prompts=project.prompts,
+        unpack(or_stop(tables.make_table_inputs)),
     output:
         cells=paths.table.partial(kind="parquet"),
         tex=paths.table.partial(kind="tex"),
@@ -41,7 +36,7 @@ rule make_excerpts:
 
 rule make_gallery:
     input:
-        **evaluation.outputs_in(project.style_encoder),
+        unpack(evaluation.make_gallery_inputs),
     output:
         gallery=paths.gallery,
         sample=paths.gallery_sample,
@@ -51,7 +46,7 @@ rule make_gallery:
 
 rule draw_figure:
     input:
-        unpack(figures.inputs),
+        unpack(figures.draw_figure_inputs),
     output:
         svg=report(
             paths.figure.partial(kind="svg"),
@@ -87,21 +82,7 @@ rule write_numbers:
 
 rule report:
     input:
-        tables=publication.report_tables,
-        figures=publication.report_figures,
-        overview=paths.overview.of(figure="favor_overview", kind="svg"),
-        numbers=paths.numbers,
-        evidence=publication.evidence,
-        samples=lambda w: paths.gallery_sample.each(experiment=evaluation.galleries()),
-        dropped=lambda w: paths.dropped.each(w, corpus=publication.corpora(w)),
-        scripts=lambda w: paths.scripts.each(w, corpus=publication.corpora(w)),
-        author_measures=lambda w: paths.author_measures.each(w, corpus=publication.corpora(w)),
-        roster=lambda w: paths.roster.each(w, corpus=publication.corpora(w)),
-        splits=lambda w: paths.splits.each(w, corpus=publication.corpora(w)),
-        overlap=lambda w: paths.overlap.each(w, corpus=publication.corpora(w)),
-        near_duplicates=publication.near_duplicates,
-        allocation=publication.allocations,
-        prompts=publication.prompts,
+        publication.report_inputs,
     output:
         **{
             kind: report(

@@ -38,8 +38,7 @@ rule embed_drafts:
 
 rule score_tasks:
     input:
-        **evaluation.outputs_in(project.encoders_of),
-        drafts=lambda w: paths.draft_embeddings.each(w, encoder=project.encoders_of(w)),
+        unpack(evaluation.score_tasks_inputs),
     output:
         scores=paths.scores.partial(family="tasks"),
     script:

@@ -6,7 +6,6 @@ configuration states (``cluster.gpu_teraflops``). :mod:`favor.forecast.probe` me
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from favor.federation.ranks import mean_share
 from favor.foundation.gguf import read_header
 from favor.lm.settings import LanguageModel
 from favor.plan import Planner
-from favor.plan.costs import OPERATIONS, pass_tokens
+from favor.plan.costs import NF4_BYTES, OPERATIONS, pass_tokens
 from favor.plan.job_settings import not_none
 from favor.plan.keys import Key, run_key
 
@@ -80,7 +79,6 @@ def device_of(wanted: str) -> str:
     return "cuda" if wanted != "cpu" and torch.cuda.is_available() else "cpu"
 
 
-@dataclass
 class Account:
     """What an experiment trains, keeps and sends, all seeds; what ``outputs_of`` takes from elsewhere counts there.
 
@@ -92,30 +90,25 @@ class Account:
     that are generated.
     """
 
-    planner: Planner
-    experiment: str
-    jobs: Counter[str] = field(default_factory=Counter)
-    passes: float = 0.0
-    stored: Counter[str] = field(default_factory=Counter)
-    uploads: float = 0.0
-    temporary: float = 0.0
-    up: float = 0.0
-    down: float = 0.0
-    written: int = 0
-
-    def __post_init__(self) -> None:
-        training, plan_of = self.planner.training, self.planner.project.plan
-        homes = [run for run in training.runs(self.experiment) if training.source_run(run) == run]
-        tracks: set[Key] = set()
+    def __init__(self, planner: Planner, experiment: str) -> None:
+        self.planner, self.training, self.experiment = planner, planner.training, experiment
+        self.section = planner.config.experiments[experiment]
+        self.jobs: Counter[str] = Counter()
+        self.stored: Counter[str] = Counter()
+        self.passes = self.uploads = self.temporary = self.up = self.down = 0.0
+        self.written = 0
+        training = self.training
+        tracks = {training.track(run, planted=True) for run in training.planted_runs(experiment)}
         personal: dict[tuple[str, str], Key] = {}
         initial: set[str] = set()
-        for run in homes:
-            plan = plan_of(run)
+        for run in training.runs(experiment):
+            if training.source_run(run) != run:
+                continue
+            plan, owner = planner.project.plan(run), training.owner(experiment, run.method)
             self._add_generation(run, plan)
-            self._add_traffic(run)
+            self._add_traffic(run, plan)
             if training.trainer(run) != run:
                 continue
-            owner = training.owner(self.experiment, run.method)
             if plan.shared is not None:
                 tracks.add(training.track(run))
                 initial.add(training.server_adapter(run, 0))
@@ -123,8 +116,6 @@ class Account:
                 initial.add(training.initial_adapter(run, owner))
             if plan.personal is not None:
                 personal.setdefault((run.seed, owner), run)
-        for run in training.planted_runs(self.experiment):
-            tracks.add(training.track(run, planted=True))
         for track in sorted(tracks, key=lambda track: (track.seed, track.track)):
             self._add_track(track)
         for run in personal.values():
@@ -132,15 +123,15 @@ class Account:
         self.stored["shared adapters"] += len(initial)
 
     def _add_generation(self, run: Key, plan: Plan) -> None:
-        parts = len(self.planner.training.generation_parts(self.experiment))
-        written = plan.inference != "outputs"  # those are made elsewhere
-        if self.planner.evaluation.is_measured(self.experiment) and written:
-            several = {"generate_part": parts, "join_generations": 1}
-            self.jobs.update({"generate_prompted": 1} if plan.prompting else {"generate": 1} if parts == 1 else several)
-            self.written += self.planner.costs.written_texts(run, len(self.planner.training.clients(self.experiment)))
+        parts = len(self.training.generation_parts(self.experiment))
+        if plan.inference == "outputs" or not self.planner.evaluation.is_measured(self.experiment):
+            return  # they are made elsewhere, or not at all
+        several = {"generate_part": parts, "join_generations": 1}
+        self.jobs.update({"generate_prompted": 1} if plan.prompting else {"generate": 1} if parts == 1 else several)
+        self.written += self.planner.costs.written_texts(run, self.section.remaining_clients)
 
     def _add_track(self, track: Key) -> None:
-        training = self.planner.training
+        training = self.training
         stage, schedule = training.stage(track), training.cohorts(track)
         jobs = len(training.shared_jobs(track))
         self.jobs["train_shared"] += jobs
@@ -159,8 +150,8 @@ class Account:
             self.uploads += sum(sent)
             self.jobs["keep_upload"] += jobs
         # A sum and a combination have 64 bits.
-        federation = self.planner.config.experiments[track.experiment].federation
-        total = 2 * _sent_share(stage) if stage.aggregation == "sum_only" or federation.robust is not None else 0.0
+        summed = stage.aggregation == "sum_only" or self.section.federation.robust is not None
+        total = 2 * _sent_share(stage) if summed else 0.0
         for number, step in enumerate(rounds):
             again = [client for job in training.jobs(step) for client in training.falsified(job)]
             sent[number] += _uploaded(stage, track, again) + total
@@ -172,7 +163,7 @@ class Account:
 
     def _is_audited(self, track: Key) -> bool:
         """Return whether the privacy audit of any experiment reads the uploads of a track."""
-        training = self.planner.training
+        training = self.training
         for name, section in self.planner.config.experiments.items():
             for row in training.audited_rows(name) if section.studies.privacy is not None else ():
                 home = training.trainer(run_key(name, track.seed, row))
@@ -181,15 +172,14 @@ class Account:
         return False
 
     def _add_personal(self, run: Key) -> None:
-        training, plan = self.planner.training, self.planner.project.plan(run)
-        stage = not_none(plan.personal)
+        training, stage = self.training, not_none(self.planner.project.plan(run).personal)
         phases = [
             [client for job in training.jobs(phase) for client in training.job_clients(job)]
             for phase in training.phases(run)
         ]
         self.jobs["train_personal"] += len(training.personal_jobs(run))
         # Pooled texts are read whole in a pass, but fixed steps are those of one client.
-        fixed = self.planner.config.experiments[run.experiment].training.steps_per_epoch is not None
+        fixed = self.section.training.steps_per_epoch is not None
         everyone = training.clients(run.experiment)
         self.passes += _passes(stage, [everyone] if stage.start == "pooled" and not fixed else phases)
         last = {client: number for number, phase in enumerate(phases) for client in phase}
@@ -209,8 +199,8 @@ class Account:
         else:
             self.temporary += adapters
 
-    def _add_traffic(self, run: Key) -> None:
-        training, plan = self.planner.training, self.planner.project.plan(run)
+    def _add_traffic(self, run: Key, plan: Plan) -> None:
+        training = self.training
         recipients, share = self.planner.records.final_recipients(run, plan), 1.0
         if plan.shared is not None:
             schedule, stage = training.cohorts(run), plan.shared
@@ -222,12 +212,12 @@ class Account:
             share += training.beside(run, len(schedule)) if stage.state is None else 0
             share *= mean_share(ranks, int(run.seed), recipients)
         if plan.personal is not None and plan.personal.start == "pooled":
-            self.down += len(training.clients(run.experiment))
+            self.down += self.section.remaining_clients
         self.down += share * len(recipients)
 
     def tokens(self) -> dict[str, float]:
         """Return how many tokens the experiment trains on, generates and reads for likelihoods."""
-        planner, experiment = self.planner, self.planner.config.experiments[self.experiment]
+        planner, experiment = self.planner, self.section
         key, costs = Key(experiment=self.experiment), planner.costs
         total = experiment.allocation.total_words
         words = total / experiment.clients if total else WORDS_OF_A_CLIENT
@@ -284,7 +274,9 @@ def estimate(planner: Planner, only: str | None = None) -> dict[str, Any]:
     for name, counted in tokens.items():
         pretrain = models[name].pretrain
         counted["pretraining"] = 0 if pretrain is None else pretrain.tokens
-        stored["base models"] += int(costs.kept_mb(name) * 1e6)
+        # Copies in the results: in float32 where a model is made here, and under NF4.
+        size = 4 * models[name].made_here + NF4_BYTES * (models[name].quantisation == "nf4")
+        stored["base models"] += int(costs.parameters(name) * size)
     operations = sum(
         OPERATIONS[kind] * count * costs.parameters(name)
         for name, counted in tokens.items()

@@ -38,7 +38,8 @@ SEQUENTIAL = 30  # cost of a generated token per cost of a token that is read
 # Per parameter and token. Training runs the forward pass twice, to keep no values of layers, and has fixed weights.
 OPERATIONS = {"training": 6, "pretraining": 6, "reading": 2, "generation": 2 * SEQUENTIAL}
 
-Work = Callable[[Any, Any], tuple[float, float]]  # of wildcards and input: operations, MB beyond what every job takes
+# Of wildcards and input: operations per parameter, and MB of adapters beside what the server sends with them.
+Work = Callable[[Any, Any], tuple[float, float]]
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,8 @@ class Costs(TrainingComponent):
     @cached_property
     def loads(self) -> dict[str, Load]:
         """What the jobs of each stage load. Jobs of a stage that is not named here read tables alone."""
-        base, adapters, streamed = Load(model=self.base_model), Load(self._adapter_work), Load(streamed=True)
+        base, streamed = Load(model=self.base_model), Load(streamed=True)
+        adapters = Load(lambda key, files: (0, 6 * self.adapter_mb(key)))
         stylometry = [name for name, encoder in self.config.encoders.items() if encoder.kind == "stylometry"]
         encoder = Load(gpus=lambda key: self._gpu("cpu" if key.encoder in stylometry else "auto"))
         classifier = Load(gpus=lambda key: self._gpu("auto"))
@@ -123,15 +125,10 @@ class Costs(TrainingComponent):
             "judge": Load(model=self._judge_model),
         }
 
-    # GPUs
-
-    def _gpu(self, device: str) -> int:
-        return int(self.config.cluster.gpu and device != "cpu")
-
-    def _model_gpu(self, name: str | None) -> int:
-        return 0 if name is None else self._gpu(self.config.base_models[name].device)
-
     # Base models and their sizes
+
+    def _gpu(self, device: str | None) -> int:
+        return int(self.config.cluster.gpu and device not in (None, "cpu"))
 
     def base_model(self, key: Key) -> str:
         return self.project.experiment(key).base_model
@@ -146,12 +143,11 @@ class Costs(TrainingComponent):
 
     def parameters(self, name: str) -> int:
         """Return a base model's number of parameters: configured, counted from its shape, or assumed."""
-        model, header = self.config.base_models[name], self._header(name)
+        model, header, shape = self.config.base_models[name], self._header(name), self.config.base_models[name].pretrain
         if model.parameters is not None:
             return model.parameters
         if header is not None:
             return header.parameters
-        shape = model.pretrain
         if shape is None:
             return PRETRAINED_PARAMETERS
         width = shape.hidden_size
@@ -173,12 +169,6 @@ class Costs(TrainingComponent):
         """Return the host MB of a base model's weights: while they load to a GPU, or throughout on a processor."""
         plain = 2 if gpu else 4
         size = NF4_BYTES if self.config.base_models[name].quantisation == "nf4" else plain
-        return self.parameters(name) * size / 1e6
-
-    def kept_mb(self, name: str) -> float:
-        """Return the MB of a base model's copies in the results: in float32 where it is made here, and under NF4."""
-        model = self.config.base_models[name]
-        size = 4 * model.made_here + NF4_BYTES * (model.quantisation == "nf4")
         return self.parameters(name) * size / 1e6
 
     def adapter_mb(self, key: Key) -> float:
@@ -218,13 +208,13 @@ class Costs(TrainingComponent):
 
     def _stage_work(self, key: Key, files: Any) -> tuple[float, float]:
         """Return the work of a stage's job, by the words of its clients in its input ``texts``."""
-        experiment, name, clients = self.project.experiment(key), self.base_model(key), self.training.job_clients(key)
+        experiment, clients = self.project.experiment(key), self.training.job_clients(key)
         stage = self.training.trained_stage(key)
         steps = not_none(stage.epochs) * max(1, stage.inner_steps if isinstance(stage, SharedStage) else 0)
         words = words_of(files.texts, clients, bool(experiment.allocation.enforce))
         operations = OPERATIONS["training"] * steps * pass_tokens(experiment, words, len(clients))
-        memory = self._values_mb(key, len(clients), self._model_gpu(name)) + self._beside_mb(key)
-        return operations * self.parameters(name), memory
+        gpu = self._gpu(self.config.base_models[experiment.base_model].device)
+        return operations, self._values_mb(key, len(clients), gpu)
 
     def prompts_of(self, key: Key) -> int:
         prompts = self.project.experiment(key).prompts
@@ -235,10 +225,8 @@ class Costs(TrainingComponent):
         experiment, parts = self.project.experiment(key), self.training.generation_parts(key.experiment)
         clients = len(parts[int(key.part)]) if hasattr(key, "part") else experiment.remaining_clients
         tokens = {"reading": experiment.prompts.prefix_tokens, "generation": experiment.generation.max_new_tokens}
-        texts = self.written_texts(key, clients)
-        operations = sum(OPERATIONS[kind] * count for kind, count in tokens.items()) * texts
-        adapters = 3 * self.adapter_mb(key) * min(clients, experiment.generation.rows_per_batch)
-        return operations * self.parameters(experiment.base_model), adapters + self._beside_mb(key)
+        operations = sum(OPERATIONS[kind] * count for kind, count in tokens.items()) * self.written_texts(key, clients)
+        return operations, 3 * self.adapter_mb(key) * min(clients, experiment.generation.rows_per_batch)
 
     def written_texts(self, run: Key, clients: int) -> int:
         return clients * self.prompts_of(run) * self.project.experiment(run).row_generation(run.method).samples
@@ -262,11 +250,7 @@ class Costs(TrainingComponent):
 
     def _reading_work(self, key: Key, files: Any) -> tuple[float, float]:
         models = self.readers(key)
-        operations = OPERATIONS["reading"] * self.parameters(self.base_model(key)) * self.read_tokens(key)
-        return operations * models, 3 * self.adapter_mb(key) * models + self._beside_mb(key)
-
-    def _adapter_work(self, key: Key, files: Any) -> tuple[float, float]:
-        return 0, 6 * self.adapter_mb(key) + self._beside_mb(key)
+        return OPERATIONS["reading"] * models * self.read_tokens(key), 3 * self.adapter_mb(key) * models
 
     # Resources of a rule
 
@@ -278,7 +262,8 @@ class Costs(TrainingComponent):
         plain_mb, plain_minutes = PLAIN if light else COUNTED if load.work else UNCOUNTED
 
         def gpu(wildcards: Any) -> int:
-            return load.gpus(wildcards) if load.gpus else self._model_gpu(load.model(wildcards))
+            name = load.model(wildcards)
+            return load.gpus(wildcards) if load.gpus else self._gpu(name and self.config.base_models[name].device)
 
         def capped(value: float, attempt: int, limit: int | None) -> int:
             wanted: int = max(1, int(value)) * 2 ** (attempt - 1)
@@ -289,7 +274,7 @@ class Costs(TrainingComponent):
                 return capped(own.memory_mb, attempt, cluster.maximum_memory_mb)
             name, gpus = load.model(wildcards), gpu(wildcards)
             size = plain_mb + (STREAMED_MB_PER_MB if load.streamed else READ_MB_PER_MB) * tables_mb(input)
-            size += load.work(wildcards, input)[1] if load.work else 0
+            size += load.work(wildcards, input)[1] + self._beside_mb(wildcards) if load.work else 0
             # On a processor weights of another type are converted while they load.
             size += self.weights_mb(name, gpus) * (1 if gpus else 2) if name else 0
             return capped(size, attempt, cluster.maximum_memory_mb)
@@ -297,7 +282,8 @@ class Costs(TrainingComponent):
         def runtime(wildcards: Any, input: Any, threads: int, attempt: int) -> int:
             if own.minutes is not None:
                 return capped(own.minutes, attempt, cluster.maximum_minutes)
-            operations = load.work(wildcards, input)[0] if load.work else 0
+            work = load.work(wildcards, input)[0] if load.work else 0
+            operations = work * self.parameters(self.base_model(wildcards)) if work else 0
             speed = cluster.gpu_teraflops if gpu(wildcards) else threads * cluster.cpu_teraflops
             minutes = plain_minutes + SAFETY * operations / (speed * 1e12) / 60
             return capped(minutes, attempt, cluster.maximum_minutes)

@@ -1,7 +1,7 @@
 """What is measured, scored and compared: the metric families of an experiment, paired tests, and what they read."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.registry import FIGURES, METRIC_FAMILIES
 from favor.plan.job_settings import Settings, job_settings, not_none, pick, plain
 from favor.plan.keys import Key, run_key
-from favor.plan.project import alternatives
+from favor.plan.project import Inputs, alternatives
 from favor.plan.readings import FAMILY as VALIDATION
 from favor.plan.tables import RETRIEVAL, Tables
 from favor.plan.training import TrainingComponent
@@ -37,8 +37,7 @@ class Evaluation(TrainingComponent):
         section = self.experiments[experiment]
         labels = [*section.tables, *(label for sweep in self.tables.sweeps_of(experiment) for label in sweep.tables)]
         families = {family for label in labels for family in self.tables.sources(experiment, label)}
-        for figure in self.figures(experiment):
-            families.update(declared_figure(figure).scores, self.read_optionally(experiment, figure))
+        families.update(*(self.figure_families(experiment, figure) for figure in self.figures(experiment)))
         if any(self.tables.specs[label].prints_style for label in labels):
             families.add(RETRIEVAL)
         if section.training.validation is not None and labels:
@@ -64,8 +63,10 @@ class Evaluation(TrainingComponent):
             if computed.issuperset(asks.scores) and absent.isdisjoint(asks.inputs)
         ]
 
-    def read_optionally(self, experiment: str, figure: str) -> list[str]:
-        return sorted(set(declared_figure(figure).optional) & set(self.tables.computable(experiment)))
+    def figure_families(self, experiment: str, figure: str) -> list[str]:
+        """Return the families that a figure draws, and those of its optional ones that can be computed."""
+        asks = declared_figure(figure)
+        return [*asks.scores, *sorted(set(asks.optional) & set(self.tables.computable(experiment)))]
 
     def sampling(self, experiment: str) -> dict[str, list[float]]:
         section = self.experiments[experiment]
@@ -115,22 +116,6 @@ class Evaluation(TrainingComponent):
         runs = map(self.training.source_run, self.training.runs(key.experiment))
         return [self.paths.common_generations.of(run) for run in runs]
 
-    def _reads_common(self, key: Key) -> bool:
-        declared = [METRIC_FAMILIES.constant(key.family, name) for name in ("NEEDS", "USES")]
-        return _COMMON in declared and self.project.experiment(key).prompts.common is not None
-
-    def family_common_generations(self, key: Key) -> list[str]:
-        return self.common_generations(key) if self._reads_common(key) else []
-
-    def family_common_embeddings(self, key: Key) -> list[str]:
-        spaces = self.project.encoders_of(key) if self._reads_common(key) else []
-        return self.paths.common_embeddings.each(key, encoder=spaces)
-
-    def family_scores(self, key: Key) -> list[str]:
-        named = METRIC_FAMILIES.constant(key.family, "READS").split()
-        computed = self.tables.computable(key.experiment) if named else []
-        return [self.paths.scores.of(key, family=family) for family in named if family in computed]
-
     # Prompts for somebody else to answer
 
     def asking(self) -> list[str]:
@@ -152,22 +137,22 @@ class Evaluation(TrainingComponent):
 
     # Embeddings: of the clients' human texts, of their continuations of the prompts, and of every output
 
-    def outputs_in(self, encoders: Callable[[Key], str | list[str]]) -> dict[str, Callable[[Key], str | list[str]]]:
-        """Return the inputs, by name, of a job that measures outputs in the space of one encoder, or of several."""
-
-        def of(file: Callable[[Key, str], str]) -> Callable[[Key], str | list[str]]:
-            def files(key: Key) -> str | list[str]:
-                chosen = encoders(key)
-                return file(key, chosen) if isinstance(chosen, str) else [file(key, encoder) for encoder in chosen]
-
-            return files
-
+    def outputs_in(self, key: Key, encoders: Sequence[str]) -> Inputs:
+        """Return the inputs, by name, of a job that measures outputs in the spaces of encoders."""
         return {
-            "generations": self.generations,
-            "prompts": self.project.prompts,
-            "sources": of(self.project.sources),
-            "golds": of(lambda key, encoder: self.paths.gold_embeddings.of(key, encoder=encoder)),
-            "embeddings": of(lambda key, encoder: self.paths.generation_embeddings.of(key, encoder=encoder)),
+            "generations": self.generations(key),
+            "prompts": self.project.prompts(key),
+            "sources": [self.project.sources(key, encoder) for encoder in encoders],
+            "golds": self.paths.gold_embeddings.each(key, encoder=encoders),
+            "embeddings": self.paths.generation_embeddings.each(key, encoder=encoders),
+        }
+
+    def measures_in(self, key: Key, encoders: Sequence[str]) -> Inputs:
+        """Return the inputs of a job that reads what is measured once per text, too."""
+        assistant = self.project.experiment(key).evaluation.assistant
+        return self.outputs_in(key, encoders) | {
+            "utility": self.paths.utility.of(key),
+            "assistant": [] if assistant is None else self.paths.assistant_scores.of(key),
         }
 
     def style_sources(self, key: Key) -> str:
@@ -182,11 +167,21 @@ class Evaluation(TrainingComponent):
         kinds += [paths.assistant_prototypes, paths.assistant_calibration]
         return [kind.of(assistant=name) for kind in kinds]
 
-    def assistant_scores(self, key: Key) -> str | list[str]:
-        classifier = self.project.experiment(key).evaluation.assistant
-        return [] if classifier is None else self.paths.assistant_scores.of(key)
-
     # Scores
+
+    def score_inputs(self, key: Key) -> Inputs:
+        """Return what the job of a family reads: common prompts' outputs and others' scores if the family says so."""
+        encoders = self.project.encoders_of(key)
+        declared = [METRIC_FAMILIES.constant(key.family, name) for name in ("NEEDS", "USES")]
+        common = self.common_generations(key) if _COMMON in declared else []
+        named = METRIC_FAMILIES.constant(key.family, "READS").split()
+        computed = self.tables.computable(key.experiment) if named else []
+        return self.measures_in(key, encoders) | {
+            "common_generations": common,
+            "common_embeddings": self.paths.common_embeddings.each(key, encoder=encoders if common else []),
+            "texts": self.project.texts(key),
+            "scores": self.paths.scores.each(key, family=[family for family in named if family in computed]),
+        }
 
     def score_settings(self, key: Key) -> dict[str, Any]:
         evaluation = self.project.experiment(key).evaluation
@@ -196,6 +191,10 @@ class Evaluation(TrainingComponent):
         settings = self._outputs_in_spaces(Scoring, key, family=key.family, **own)
         families = {key.family} & Scores.model_fields.keys()  # one that has settings, or none
         return plain(settings) | {"scores": pick(evaluation.scores, *families)}
+
+    def score_tasks_inputs(self, key: Key) -> Inputs:
+        encoders = self.project.encoders_of(key)
+        return self.outputs_in(key, encoders) | {"drafts": self.paths.draft_embeddings.each(key, encoder=encoders)}
 
     def score_tasks_settings(self, key: Key) -> TaskScoring:
         return self._outputs_in_spaces(TaskScoring, key)
@@ -270,30 +269,39 @@ class Evaluation(TrainingComponent):
     def compared_encoders(self, key: Key) -> list[str]:
         return sorted({encoder for encoders in self._compared(key)["metrics"].values() for encoder in encoders})
 
+    def compare_methods_inputs(self, key: Key) -> Inputs:
+        return self.measures_in(key, self.compared_encoders(key))
+
     def compare_methods_settings(self, key: Key) -> Compared:
         experiment, encoders = self.project.experiment(key), self.compared_encoders(key)
         return job_settings(Compared, experiment, experiment.evaluation, encoders=encoders, **self._compared(key))
+
+    def compare_all_inputs(self, key: Key) -> Inputs:
+        return self.measures_in(key, self.project.encoders_of(key))
 
     def compare_all_settings(self, key: Key) -> ComparedRows:
         return self._outputs_in_spaces(ComparedRows, key, unseen=self.unseen_encoders(key))
 
     # Diagnostics
 
-    def _energy_runs(self, key: Key) -> list[Key]:
-        """Return the run whose private residuals are measured: FAVoR's, or the first with a residual stage.
+    def measure_allocation_inputs(self, key: Key) -> Inputs:
+        """Return the adapters whose private residuals are measured: FAVoR's, or those of the first residual stage.
 
         Those of the first seed, as in the paper.
         """
         plans = self.project.plans(key.experiment).items()
         rows = [row for row, plan in plans if plan.personal is not None and plan.personal.residual]
         seed, chosen = self.project.experiment(key).seeds[0], sorted(rows, key=lambda row: row != "favor")[:1]
-        return [self.training.trainer(run_key(key.experiment, seed, row)) for row in chosen]
+        runs = [run_key(key.experiment, seed, row) for row in chosen]
+        return {
+            "packs": [file for run in runs for file in self.training.bundles(run)],
+            "behind": [file for run in runs for file in self.training.behind(run)],
+        }
 
-    def energy_bundles(self, key: Key) -> list[str]:
-        return [file for run in self._energy_runs(key) for file in self.training.bundles(run)]
+    def measure_participation_inputs(self, key: Key) -> Inputs:
+        return self.outputs_in(key, [self.project.style_encoder(key)])
 
-    def energy_behind(self, key: Key) -> list[str]:
-        return [file for run in self._energy_runs(key) for file in self.training.behind(run)]
+    make_gallery_inputs = measure_participation_inputs
 
     def measure_participation_settings(self, key: Key) -> Participation:
         experiment, name = self.project.experiment(key), key.experiment

@@ -46,7 +46,7 @@ class Figures(TrainingComponent):
             "tuned": [],
         }
 
-    def inputs(self, key: Key) -> dict[str, list[str]]:
+    def draw_figure_inputs(self, key: Key) -> dict[str, list[str]]:
         """Return the files that a figure reads, by the names in its declaration.
 
         Raises ``UserError`` for an unknown name, naming the nearest one.
@@ -56,7 +56,7 @@ class Figures(TrainingComponent):
         for name in asks.inputs:
             if name not in sources:
                 raise UserError(f"figure '{key.figure}' asks for '{name}'; {nearest(name, sources)}")
-        families = (*asks.scores, *self.evaluation.read_optionally(key.experiment, key.figure))
+        families = self.evaluation.figure_families(key.experiment, key.figure)
         scores = {"scores": self.paths.scores.each(key, family=families)} if families else {}
         return {name: sources[name] for name in asks.inputs} | scores
 

@@ -69,7 +69,7 @@ class PrivacyAudit(TrainingComponent):
 
     # What is read of a run
 
-    def inputs(self, key: Key) -> dict[str, list[str]]:
+    def measure_privacy_inputs(self, key: Key) -> dict[str, list[str]]:
         """Return the job's inputs by name: of a run, and of the track with planted secrets.
 
         ``server``: the shared adapters, A_0 first. ``uploads``: by round, with what clients ``kept`` if uploads change

@@ -22,6 +22,8 @@ from favor.plan.paths import Paths
 from favor.running.invalidation.job_inputs import FOLDER, given_input
 from favor.studies.settings import HumanAudit
 
+Inputs = dict[str, str | list[str]]  # of a job, by name
+
 
 @dataclass(frozen=True)
 class Row:

@@ -135,30 +135,29 @@ class Publication(TrainingComponent):
     def report(self) -> list[str]:
         return list(self.report_files().values())
 
-    def report_tables(self, key: object = None) -> list[str]:
-        kinds = ("parquet", *(("tex",) if self.latex else ()))
-        return [*self.tables.files(*kinds), *self.sweeps.table_files(*kinds)]
-
-    def report_figures(self, key: object = None) -> list[str]:
-        kinds = ("svg", *(("pdf",) if self.latex else ()))
-        return [file for kind in kinds for file in (*self.figures.files(kind), *self.sweeps.figures(kind))]
-
-    def corpora(self, key: object = None) -> list[str]:
-        return unique(self.experiments[name].corpus for name in self.evaluation.shown())
-
-    def near_duplicates(self, key: object = None) -> list[str]:
-        return [file for corpus in self.corpora() for file in self.project.near_duplicates(corpus)]
-
-    def allocations(self, key: object = None) -> list[str]:
-        return [self.project.allocation(Key(experiment=name)) for name in self.evaluation.shown()]
-
     def galleries(self) -> list[str]:
         return self.paths.gallery.each(experiment=self.evaluation.galleries())
 
-    def prompts(self, key: object = None) -> list[str]:
-        return [file for name in self.evaluation.shown() for file in self.project.prompts(Key(experiment=name))]
+    def report_inputs(self, key: object) -> list[str]:
+        paths, shown = self.paths, self.evaluation.shown()
+        printed, drawn = (("parquet", "tex"), ("svg", "pdf")) if self.latex else (("parquet",), ("svg",))
+        corpora = unique(self.experiments[name].corpus for name in shown)
+        described = (paths.dropped, paths.scripts, paths.author_measures, paths.roster, paths.splits, paths.overlap)
+        return [
+            *self.tables.files(*printed),
+            *self.sweeps.table_files(*printed),
+            *(file for kind in drawn for file in (*self.figures.files(kind), *self.sweeps.figures(kind))),
+            paths.overview.of(figure="favor_overview", kind="svg"),
+            paths.numbers.of(),
+            *self.evidence(),
+            *paths.gallery_sample.each(experiment=self.evaluation.galleries()),
+            *(file for kind in described for file in kind.each(corpus=corpora)),
+            *(file for corpus in corpora for file in self.project.near_duplicates(corpus)),
+            *(self.project.allocation(Key(experiment=name)) for name in shown),
+            *(file for name in shown for file in self.project.prompts(Key(experiment=name))),
+        ]
 
-    def evidence(self, key: object = None) -> list[str]:
+    def evidence(self) -> list[str]:
         """Return the inputs of the report's first screens: comparisons of all rows, voices kept, cautions."""
         shown, families = self.evaluation.shown(), ("voice_kept", "likelihood", VALIDATION, "efficiency", RETRIEVAL)
         read = [file for family in families for name in shown for file in self._scored(name, family)]

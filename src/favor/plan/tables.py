@@ -16,7 +16,7 @@ from favor.paper.values import paper_file
 from favor.plan.job_settings import job_settings
 from favor.plan.keys import Key
 from favor.plan.privacy import guarantee
-from favor.plan.project import PlannerComponent, unique
+from favor.plan.project import Inputs, PlannerComponent, unique
 from favor.plan.readings import FAMILY as VALIDATION
 from favor.plan.readings import unread
 from favor.plan.records import Records, recipe
@@ -184,15 +184,22 @@ class Tables(PlannerComponent):
         section = self.experiments[experiment]
         return [family for family, key in self._needs.items() if not key or attrgetter(key)(section)]
 
-    def scores(self, key: Key) -> list[str]:
-        """Return the scores that a table prints. Raises ``UserError`` for a table that the experiment does not have."""
+    def make_table_inputs(self, key: Key) -> Inputs:
+        """Return what a table is made of. Raises ``UserError`` for a table that the experiment does not have."""
         present = self.project.experiment(key).tables
         if key.label not in present:
             raise UserError(
                 f"experiment '{key.experiment}' has no table '{key.label}'; name it under "
                 f"'experiments.{key.experiment}.tables', which has {', '.join(present) or 'none'}"
             )
-        return self.paths.scores.each(key, family=self.sources(key.experiment, key.label))
+        return {
+            "scores": self.paths.scores.each(key, family=self.sources(key.experiment, key.label)),
+            "comparisons": self.comparisons(key),
+            "evidence": self.evidence(key),
+            "retrieval": self.retrieval(key),
+            "paper": self.paper_values(key),
+            "prompts": self.project.prompts(key),
+        }
 
     def comparisons(self, key: Key) -> list[str]:
         return [self.paths.comparisons.of(key)] if self.specs[key.label].comparisons else []
@@ -274,9 +281,9 @@ class Sweeps(PlannerComponent):
                 found[row] = names[-1]
         return found
 
-    def scores(self, key: Key) -> list[str]:
+    def collect_sweep_inputs(self, key: Key) -> Inputs:
         experiments = [point.experiment for point in self.config.sweeps[key.sweep].points]
-        return self.paths.scores.each(experiment=experiments, family=self.families(key.sweep))
+        return {"scores": self.paths.scores.each(experiment=experiments, family=self.families(key.sweep))}
 
     def collect_sweep_settings(self, key: Key) -> SweepScores:
         sweep = self.config.sweeps[key.sweep]
@@ -288,16 +295,20 @@ class Sweeps(PlannerComponent):
     def comparisons(self, key: Key) -> list[str]:
         return self._of_members(key, self.tables.comparisons)
 
-    def evidence(self, key: Key) -> list[str]:
-        """Return the comparisons of all rows, where marks of the table rest on them."""
-        within = self.tables.specs[key.label].ranked_within == "point"
-        return self._of_members(key, self.tables.evidence) if within else []
-
     def retrieval(self, key: Key) -> list[str]:
         return self._of_members(key, self.tables.retrieval)
 
-    def prompts(self, key: Key) -> list[str]:
-        return self._of_members(key, self.project.prompts)
+    def make_sweep_table_inputs(self, key: Key) -> Inputs:
+        """Return what a table over points is made of: comparisons of all rows where its marks rest on them."""
+        marked = self.tables.specs[key.label].ranked_within == "point"
+        return {
+            "scores": self.paths.sweep_scores.of(key),
+            "comparisons": self.comparisons(key),
+            "evidence": self._of_members(key, self.tables.evidence) if marked else [],
+            "retrieval": self.retrieval(key),
+            "prompts": self._of_members(key, self.project.prompts),
+            "paper": self.tables.paper_values(key),
+        }
 
     def make_sweep_table_settings(self, key: Key) -> SweepPrinting:
         contexts = {name: self.tables.context(name) for name in self.members(key.sweep)}
