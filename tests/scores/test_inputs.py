@@ -101,7 +101,10 @@ def test_families_that_read_the_clients_texts_ask_for_them(three_authors, family
 def test_declarations_are_checked() -> None:
     with pytest.raises(ValueError, match="is not below"):
         Metric("x", "X", 1.0, 0.0, "higher", "r")
-    with pytest.raises(ValueError, match="carry a note"):
+    with pytest.raises(ValueError, match="needs a note"):
         scores_frame([Score(1, "m", "", "x", "", float("nan"), 0)])
-    with pytest.raises(ValueError, match="carry a note"):
-        scores_frame([Score(1, "m", "", "x", "", 1.0, 1, "why")])
+    score = Score(1, "m", "", "x", "", 1.0, 1, "why")
+    ends = score.ends((0.5, float("nan")), "no end"), replace(score, variant="v").ends((float("nan"), 2.0))
+    found = scores_frame([score, *ends[0], *ends[1]])
+    assert found["variant"].tolist() == ["", "low", "high", "v_low", "v_high"]
+    assert found["note"].tolist() == ["", "", "no end", "why", ""]

@@ -49,7 +49,7 @@ def score(inputs: ScoreInputs, settings: AssistantScore) -> pd.DataFrame:
         for variant in ("", *(name for name in settings.variants if name == "substring")):
             matches = sum(phrase_matches(text, bool(variant)) for text in texts)
             value = 1000 * matches / words if words else float("nan")
-            note = "" if words else "no output passed the filter"
+            note = "no output passed the filter"
             scores.append(Score(run.seed, run.method, "", "assistant_phrase_rate", variant, value, len(texts), note))
     return scores_frame(scores)
 
@@ -64,4 +64,4 @@ def _mean_score(inputs: ScoreInputs, run: Run, items: pd.DataFrame) -> tuple[flo
     wanted = items.assign(prompt_id=items["text_item"]) if control else items
     keys = ["prompt_id", "sample"]
     found = wanted[keys].merge(table, on=keys, validate="many_to_one")["assistant_score"]
-    return float(found.mean()), len(found), "" if len(found) else "no output passed the filter"
+    return float(found.mean()), len(found), "no output passed the filter"

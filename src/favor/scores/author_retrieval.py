@@ -141,7 +141,8 @@ def retrieval_scores(encoder: str, train: Sources, test: Sources, draws: int, se
     counts = _counts(authors.max(initial=-1) + 1, draws, seed)
     resampled = mean_draws(right, authors, counts) if several else None
     yield from _rows(encoder, "neighbour_accuracy", "", resampled, len(set(authors)), len(right), note)
-    yield _row(encoder, "neighbour_chance", "", float(chance.mean()) if several else np.nan, len(right), note)
+    value = float(chance.mean()) if several else np.nan
+    yield Score(0, SOURCE, encoder, "neighbour_chance", "", value, len(right), note)
 
 
 def _centroid_scores(encoder: str, variant: str, found: Search, draws: int, seed: int, note: str) -> Iterator[Score]:
@@ -159,7 +160,7 @@ def _centroid_scores(encoder: str, variant: str, found: Search, draws: int, seed
     area = pair_auc_draws(found.cosines[text, author], own[text], rival, counts) if several else None
     yield from _rows(encoder, "retrieval_auc", variant, area, compared(near), n, note, counts)
     chance = float((1.0 / found.candidates.sum(axis=1)).mean()) if several else np.nan
-    yield _row(encoder, "retrieval_chance", variant, chance, n, note)
+    yield Score(0, SOURCE, encoder, "retrieval_chance", variant, chance, n, note)
 
 
 def _counts(authors: int, draws: int, seed: int) -> np.ndarray:
@@ -176,14 +177,11 @@ def _rows(
     note: str,
     counts: np.ndarray | None = None,
 ) -> Iterator[Score]:
-    known = draws is not None and bool(np.isfinite(draws[0]) and np.isfinite(draws[1:]).any())
-    ends = (float(draws[0]), *interval(draws, authors, RATE, counts)) if known and draws is not None else (np.nan,) * 3
-    for name, value in zip(("", "low", "high"), ends, strict=True):
-        yield _row(encoder, metric, "_".join(filter(None, (variant, name))), value, n, note)
-
-
-def _row(encoder: str, metric: str, variant: str, value: float, n: int, note: str) -> Score:
-    return Score(0, SOURCE, encoder, metric, variant, value, n, note if math.isnan(value) else "")
+    value, *ends = (np.nan,) * 3
+    if draws is not None and np.isfinite(draws[0]) and np.isfinite(draws[1:]).any():
+        value, *ends = float(draws[0]), *interval(draws, authors, RATE, counts)
+    score = Score(0, SOURCE, encoder, metric, variant, value, n, note)
+    yield from (score, *score.ends(ends))
 
 
 def unproven(scores: pd.DataFrame) -> dict[str, str]:

@@ -5,7 +5,6 @@ in two ways: through the adapter, and through the prototypes. Prototypes of text
 the same for every number of shots) leave the first alone.
 """
 
-import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -89,4 +88,4 @@ def _score_run(inputs: ScoreInputs, encoder: str, run: Run, fixed: np.ndarray, s
         }
         note = "a margin needs two authors"
     for name, value in values.items():
-        yield Score(run.seed, run.method, encoder, name, "", value, n, note if math.isnan(value) else "")
+        yield Score(run.seed, run.method, encoder, name, "", value, n, note)

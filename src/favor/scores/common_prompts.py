@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -164,9 +163,8 @@ def score(inputs: ScoreInputs, settings: CommonPrompts) -> pd.DataFrame:
             scores += _shares(inputs, run, encoder, limits.setdefault((run.method, encoder), []))
     for (method, encoder), seeds in limits.items():
         low, high = np.mean([ends for *ends, _ in seeds], axis=0)
-        for name, value in (("low", low), ("high", high)):
-            note, n = _IN_SOME_SEED if math.isnan(value) else "", sum(n for *_, n in seeds)
-            scores.append(Score(ALL_SEEDS, method, encoder, "author_share", name, float(value), n, note))
+        n = sum(n for *_, n in seeds)
+        scores += Score(ALL_SEEDS, method, encoder, "author_share", "", np.nan, n, _IN_SOME_SEED).ends((low, high))
     return scores_frame([*scores, *_intervals(inputs, draws, counts)])
 
 
@@ -177,15 +175,13 @@ def _intervals(inputs: ScoreInputs, draws: Draws, counts: np.ndarray) -> Iterato
         # One text for all authors has similarity 1 and AUC 0 by construction, which are no shares of trials.
         of_outputs = metric == "common_accuracy"  # the others are of pairs
         ends = interval(drawn, authors[method], RATE if of_outputs else None, None if of_outputs else counts)
-        for name, value in zip(("low", "high"), np.clip(ends, *_LEAST_AND_MOST[metric]), strict=True):
-            few = "needs outputs of two authors, and some under every seed" if of_outputs else _IN_SOME_SEED
-            note = few if math.isnan(value) else ""
-            n = sum(size for _, size in seeds)
-            yield Score(ALL_SEEDS, method, encoder, metric, f"{variant}_{name}".lstrip("_"), float(value), n, note)
+        few = "needs outputs of two authors, and some under every seed" if of_outputs else _IN_SOME_SEED
+        pooled = Score(ALL_SEEDS, method, encoder, metric, variant, np.nan, sum(size for _, size in seeds), few)
+        yield from pooled.ends(np.clip(ends, *_LEAST_AND_MOST[metric]))
 
 
 def _row(run: Run, encoder: str, metric: str, variant: str, value: float, n: int, note: str = _TOO_FEW) -> Score:
-    return Score(run.seed, run.method, encoder, metric, variant, value, n, note if math.isnan(value) else "")
+    return Score(run.seed, run.method, encoder, metric, variant, value, n, note)
 
 
 def _own_overlap(inputs: ScoreInputs, run: Run, compared_words: int) -> Iterator[Score]:

@@ -1,6 +1,5 @@
 """Copying family: what outputs share with their author's training texts, and with those of other clients."""
 
-import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -81,7 +80,7 @@ def _score_run(inputs: ScoreInputs, known: KnownTexts, run: Run, counts: np.ndar
             note = "no output passed the filter" if not len(whole) else f"no output has {length} words"
             means = mean_draws(np.asarray(found_values, dtype=float), author, counts)
             drawn.setdefault((run.method, metric, variant), []).append((means, author))
-            yield Score(run.seed, run.method, "", metric, variant, value, n, "" if n else note)
+            yield Score(run.seed, run.method, "", metric, variant, value, n, note)
 
 
 def _intervals(drawn: Drawn, counts: np.ndarray) -> Iterator[Score]:
@@ -91,7 +90,6 @@ def _intervals(drawn: Drawn, counts: np.ndarray) -> Iterator[Score]:
         bounds = RATE if metric == "copy5" else None
         authors = np.concatenate([author for _, author in seeds])
         ends = interval(np.stack([means for means, _ in seeds]), len(np.unique(authors)), bounds, counts)
-        for name, value in zip(("low", "high"), np.clip(ends, *least_and_most[metric]), strict=True):
-            note = "needs outputs of two authors, and some under every seed" if math.isnan(value) else ""
-            n = len(authors)
-            yield Score(ALL_SEEDS, method, "", metric, f"{variant}_{name}".lstrip("_"), float(value), n, note)
+        note = "needs outputs of two authors, and some under every seed"
+        pooled = Score(ALL_SEEDS, method, "", metric, variant, np.nan, len(authors), note)
+        yield from pooled.ends(np.clip(ends, *least_and_most[metric]))

@@ -91,10 +91,8 @@ def _score_run(
         found = {**values, "of_human": values[""] / values["human"] if values["human"] else float("nan")}
         if metric == "vendi_growth":  # a slope has no share
             del found["of_human"]
+        note = _NOTE if n < 2 else f"{label_of(metric)} of human text is 0"
         for variant, value in found.items():
-            note = ""
-            if math.isnan(value):
-                note = _NOTE if n < 2 else f"{label_of(metric)} of human text is 0"
             yield Score(run.seed, run.method, encoder, metric, variant, value, n, note)
 
     if n < 2:
@@ -134,8 +132,7 @@ def _score_run(
         else:
             slopes = dict.fromkeys(curves, float("nan"))
         for variant, value in slopes.items():
-            note = "needs two authors" if math.isnan(value) else ""
-            yield Score(run.seed, run.method, encoder, "vendi_growth", variant, value, n, note)
+            yield Score(run.seed, run.method, encoder, "vendi_growth", variant, value, n, "needs two authors")
 
 
 def _of_texts(texts: Sequence[Sequence[str]]) -> dict[str, float]:

@@ -139,7 +139,6 @@ def _value(slope: np.ndarray, authors: int, counts: np.ndarray) -> tuple[float, 
 def _with_interval(
     method: str, encoder: str, metric: str, variant: str, found: tuple[float, float, float], n: int
 ) -> Iterator[Score]:
-    reason = _ALIKE if np.isnan(found[0]) else _FEW
-    for end, value in zip(("", "low", "high"), found, strict=True):
-        note = "" if np.isfinite(value) else reason
-        yield Score(ALL_SEEDS, method, encoder, metric, f"{variant}_{end}".strip("_"), value, n, note)
+    value, *ends = found
+    score = Score(ALL_SEEDS, method, encoder, metric, variant, value, n, _ALIKE if np.isnan(value) else _FEW)
+    yield from (score, *score.ends(ends))

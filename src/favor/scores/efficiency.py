@@ -60,7 +60,7 @@ def efficiency_scores(
         }
         for metric in METRICS:
             value, n, note = values[metric.name]
-            scores.append(Score(seed, method, "", metric.name, "", value, n, note if math.isnan(value) else ""))
+            scores.append(Score(seed, method, "", metric.name, "", value, n, note))
     return scores_frame(scores)
 
 

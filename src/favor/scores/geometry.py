@@ -1,6 +1,5 @@
 """Geometry family: how well apart the outputs of different authors lie, and how far that is from human text."""
 
-import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -63,6 +62,6 @@ def _score_run(inputs: ScoreInputs, encoder: str, run: Run) -> Iterator[Score]:
         human = inputs.gold_vectors(encoder, run)[first]
         values["silhouette_gap"] = values["silhouette"] - silhouette(human, authors)
         values["centroid_gap"] = values["centroid_distance"] - centroid_distance(human, authors)
+    note = "needs two authors, one with two outputs that passed the filter"
     for metric, value in values.items():
-        note = "needs two authors, one with two outputs that passed the filter" if math.isnan(value) else ""
         yield Score(run.seed, run.method, encoder, metric, "", value, len(authors), note)

@@ -370,7 +370,7 @@ def _means(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 
 def _score(method: str, metric: str, variant: str, value: float, n: int, why: str) -> Score:
-    return Score(ALL_SEEDS, method, "", metric, variant, value, n, "" if np.isfinite(value) else why)
+    return Score(ALL_SEEDS, method, "", metric, variant, value, n, why)
 
 
 def _with_interval(
@@ -379,9 +379,8 @@ def _with_interval(
     """Yield a value and its ends. ``fixed``: why it is one by construction, and has no interval."""
     known = bool(np.isfinite(drawn[:, 0]).all() and np.isfinite(drawn[:, 1:]).all(axis=0).any())
     ends = interval(drawn, authors, _BOUNDS.get(metric)) if known and not fixed else (np.nan, np.nan)
-    for end, value in zip(("", "_low", "_high"), (float(drawn[:, 0].mean()), *ends), strict=True):
-        reason = (fixed or "one author: there is no interval over authors") if known and end else why
-        yield _score(method, metric, f"{variant}{end}".strip("_"), value, n, reason)
+    score = _score(method, metric, variant, float(drawn[:, 0].mean()), n, why)
+    yield from (score, *score.ends(ends, (fixed or "one author: there is no interval over authors") if known else why))
 
 
 def _comparisons(authors: Mapping[str, Mapping[str, np.ndarray]], counts: np.ndarray, seed: int) -> Iterator[Score]:

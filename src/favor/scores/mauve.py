@@ -1,6 +1,5 @@
 """MAUVE family: how far the distribution of a run's outputs is from that of the human continuations."""
 
-import math
 from collections.abc import Iterator
 from functools import partial
 
@@ -68,4 +67,4 @@ def _score_run(inputs: ScoreInputs, encoder: str, run: Run, seeds: list[int]) ->
         figures = {"mauve": float(np.mean(values)), "mauve_deviation": deviation, "mauve_buckets": float(buckets)}
         note = "one k-means seed has no deviation"
     for metric, value in figures.items():
-        yield Score(run.seed, run.method, encoder, metric, "", value, len(outputs), note if math.isnan(value) else "")
+        yield Score(run.seed, run.method, encoder, metric, "", value, len(outputs), note)

@@ -173,7 +173,7 @@ def _human(scores: pd.DataFrame, beside: _Means) -> Iterator[Score]:
         for shown, control in (("human_own", "gold"), ("human_shuffled", "shuffled")):
             found = scores[same & (scores["method"] == control)].dropna(subset="value")
             value = float(found["value"].mean()) if len(found) else np.nan
-            note = "" if len(found) else "too few human continuations" if metric else _NO_ADAPTER
+            note = "too few human continuations" if metric else _NO_ADAPTER
             yield Score(ALL_SEEDS, SOURCE, encoder, shown, name, value, int(found["n"].sum()), note)
         for shown in ("detectable_difference", "detectable_share"):
             yield Score(ALL_SEEDS, SOURCE, encoder, shown, name, np.nan, 0, _NOT_SPLIT)
@@ -199,7 +199,7 @@ def _power(
         for metric, value in found.items():
             alike = metric == "detectable_share" and span <= 0
             note = "own text does not score above others' text" if alike else "too few human continuations"
-            yield Score(ALL_SEEDS, SOURCE, encoder, metric, name, value, len(own), note if math.isnan(value) else "")
+            yield Score(ALL_SEEDS, SOURCE, encoder, metric, name, value, len(own), note)
 
 
 def _interval(
@@ -207,7 +207,6 @@ def _interval(
 ) -> Iterator[Score]:
     encoder, _, name = measure.partition(".")
     known = bool(np.isfinite(draws[0]) and np.isfinite(draws[1:]).any())
-    ends = interval(draws, n, CORRELATION, counts)
-    for end, value in zip(("", "_low", "_high"), (float(draws[0]), *ends), strict=True):
-        shown = value if known else float("nan")
-        yield Score(ALL_SEEDS, SOURCE, encoder, metric, f"{name}{suffix}{end}", shown, n, "" if known else note)
+    value, *ends = (draws[0], *interval(draws, n, CORRELATION, counts)) if known else (np.nan,) * 3
+    score = Score(ALL_SEEDS, SOURCE, encoder, metric, f"{name}{suffix}", float(value), n, note)
+    yield from (score, *score.ends(ends))

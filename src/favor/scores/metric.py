@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from favor.foundation.declarations import declared_words
@@ -53,7 +53,7 @@ class Metric:
 
 @dataclass(frozen=True)
 class Score:
-    """One row of the scores table. ``n`` counts the texts or pairs; ``note`` says why ``value`` is NaN."""
+    """One row of the scores table. ``n`` counts the texts or pairs; ``note`` says why ``value`` is NaN, where it is."""
 
     seed: int
     method: str
@@ -64,17 +64,28 @@ class Score:
     n: int
     note: str = ""
 
+    def ends(self, limits: Iterable[float], note: str = "") -> Iterator[Score]:
+        """Yield the ends of the 95 % interval: rows of the variants "low" and "high", behind this one's own variant.
+
+        ``note``: why there is none, where that is not why the value itself is missing.
+        """
+        for name, limit in zip(("low", "high"), limits, strict=True):
+            variant = f"{self.variant}_{name}".lstrip("_")
+            yield replace(self, variant=variant, value=float(limit), note=note or self.note)
+
 
 def scores_frame(scores: Iterable[Score]) -> pd.DataFrame:
-    """Return the scores table. A NaN without a note, or a note beside a value, is a defect and raises."""
+    """Return the scores table, where only missing values have notes. A NaN without a note is a defect and raises."""
     import pandas as pd
 
     from favor.scores.schemas import SCORES
 
     rows = [asdict(score) for score in scores]
     for row in rows:
-        if math.isnan(row["value"]) != bool(row["note"]):
-            raise ValueError(f"score {row}: exactly the missing values carry a note")
+        if not math.isnan(row["value"]):
+            row["note"] = ""
+        elif not row["note"]:
+            raise ValueError(f"score {row}: a missing value needs a note")
     return pd.DataFrame(rows, columns=list(SCORES.names)).astype({"seed": "int32", "value": "float64", "n": "int64"})
 
 

@@ -89,9 +89,9 @@ def _method_scores(
         counts = observed_and_resampled(max(1, len(known)), settings.bootstrap.seed, settings.bootstrap.draws)
         drawn = mean_draws(known, np.arange(len(known)), counts)
         why = UNAIMED if metric in _AIMED and not settings.targets else UNREAD
-        yield Score(ALL_SEEDS, method, "", metric, "", float(drawn[0]), len(known), "" if len(known) else why)
+        score = Score(ALL_SEEDS, method, "", metric, "", float(drawn[0]), len(known), why)
+        yield score
         if metric == "poisoning_target_gain":
             continue  # of one author, so that there is nothing to take an interval over
         bounds, paired = RATE if metric == "poisoning_taken" else None, counts if metric in _PAIRED else None
-        for end, value in zip(("low", "high"), interval(drawn, len(known), bounds, paired), strict=True):
-            yield Score(ALL_SEEDS, method, "", metric, end, value, len(known), "" if np.isfinite(value) else why)
+        yield from score.ends(interval(drawn, len(known), bounds, paired))

@@ -157,10 +157,9 @@ def score(inputs: ScoreInputs, settings: ProfileVerification) -> pd.DataFrame:
         bounds = None if metric == "profile_ratio" else RATE
         present = int(np.any(list(behind[method, verifier, variant].values()), axis=0).sum())
         ends = interval(stacked, present, bounds) if known else (np.nan, np.nan)
-        for name, value in zip(("low", "high"), ends, strict=True):
-            note = "needs outputs of two authors" if known and present < 2 else "" if known else "no value in some seed"
-            n = sum(size for _, size in seeds.values())
-            scores.append(Score(ALL_SEEDS, method, verifier, metric, f"{variant}_{name}".lstrip("_"), value, n, note))
+        note = "needs outputs of two authors" if known else "no value in some seed"
+        n = sum(size for _, size in seeds.values())
+        scores += Score(ALL_SEEDS, method, verifier, metric, variant, np.nan, n, note).ends(ends)
     return scores_frame([*scores, *_comparisons(drawn, behind, counts, settings.seed), *_by_author(outputs)])
 
 
@@ -177,7 +176,7 @@ def _by_author(outputs: Mapping[tuple[str, str], list[pd.DataFrame]]) -> Iterato
         found = pd.concat(frames).astype({"accuracy": float}).groupby("client")
         for name in ("accuracy", "ratio"):
             for client, value, size in found[name].agg(["mean", "count"]).itertuples(name=None):
-                note = "no output of the author was read" if math.isnan(value) else ""
+                note = "no output of the author was read"
                 yield Score(ALL_SEEDS, method, verifier, f"profile_author_{name}", client, value, int(size), note)
 
 
@@ -203,7 +202,7 @@ def _comparisons(drawn: _Drawn, behind: _Behind, counts: np.ndarray, seed: int) 
             shown = f"{COMMON}_minus:{right}" if common else f"minus:{right}"
             numbers = {"": result.delta, "_low": result.low, "_high": result.high, "_p": result.p}
             for end, value in numbers.items():
-                note = "needs two authors with outputs in both rows" if math.isnan(value) else ""
+                note = "needs two authors with outputs in both rows"
                 yield Score(ALL_SEEDS, left, verifier, metric, f"{shown}{end}", value, authors, note)
 
 
@@ -302,5 +301,4 @@ def _rows(fit: Fit, draws: Mapping[tuple[str, str], tuple[np.ndarray, int]]) -> 
         found["profile_macro_f1", wrong] = score, len(everyone)
     for metric, variant in (*((name, common) for name in _MEASURES), *((name, wrong) for name in _MEASURES[:2])):
         value, n = found.get((metric, variant), (float("nan"), 0))
-        note = fit.why_none or _FEW if math.isnan(value) else ""
-        yield Score(fit.run.seed, fit.run.method, fit.verifier, metric, variant, value, n, note)
+        yield Score(fit.run.seed, fit.run.method, fit.verifier, metric, variant, value, n, fit.why_none or _FEW)

@@ -1,6 +1,5 @@
 """Prototype family: which author's source prototype is an output nearest to, and how near."""
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import get_args
 
@@ -98,7 +97,7 @@ def _score_run(
     def rates(variant: str, true: np.ndarray, predicted: np.ndarray) -> Iterator[Score]:
         values, note = (float("nan"),) * 2, "no author has two outputs that passed the filter"
         if len(true):
-            values, note = (float(correct(true, predicted).mean()), macro_f1(true, predicted, sorted(set(true)))), ""
+            values = float(correct(true, predicted).mean()), macro_f1(true, predicted, sorted(set(true)))
         for name, value in zip(("author_accuracy", "author_macro_f1"), values, strict=True):
             yield row(name, variant, value, len(true), note)
 
@@ -121,7 +120,7 @@ def _score_run(
     yield from rates("", true, predicted)
     yield row("top1_cosine", "", float(similarity.max(axis=1).mean()), n)
     yield row("target_similarity", "", float(target.mean()), n)
-    yield row("author_margin", "", margin, n, "a margin needs two authors" if math.isnan(margin) else "")
+    yield row("author_margin", "", margin, n, "a margin needs two authors")
     if "whole_roster" in variants:
         yield row("author_macro_f1", "whole_roster", macro_f1(true, predicted, clients), n)
     if "failures_wrong" in variants:

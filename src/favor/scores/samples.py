@@ -50,7 +50,7 @@ def score(inputs: ScoreInputs, settings: Samples) -> pd.DataFrame:
         )
         for metric, found in zip(METRICS, values, strict=True):
             value = float(np.mean(found)) if found else float("nan")
-            note = "" if found else "no prompt has two samples that passed the filter (generation.samples)"
+            note = "no prompt has two samples that passed the filter (generation.samples)"
             scores.append(Score(run.seed, run.method, "", metric.name, "", value, len(found), note))
     return scores_frame(scores)
 

@@ -94,7 +94,7 @@ def score(inputs: ScoreInputs, settings: SourceSpace) -> pd.DataFrame:
 
 def _score_encoder(inputs: ScoreInputs, encoder: str, settings: SourceSpace) -> Iterator[Score]:
     def row(metric: str, value: float, n: int, note: str = "", variant: str = "") -> Score:
-        return Score(0, SOURCE, encoder, metric, variant, value, n, note if math.isnan(value) else "")
+        return Score(0, SOURCE, encoder, metric, variant, value, n, note)
 
     train, validation, test = (inputs.sources(encoder, kind) for kind in ("train", "validation", "test"))
     yield row("dimension", float(train.vectors.shape[1]), len(train.frame))

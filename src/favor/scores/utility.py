@@ -60,7 +60,7 @@ def score(inputs: ScoreInputs, settings: Utility) -> pd.DataFrame:
             for metric in METRICS:
                 value = 1.0 if run.method == "gold" else float(rows[metric.name].mean())
                 n = len(outputs) if run.method == "gold" else len(rows)
-                note = "no output passed the filter" if math.isnan(value) else ""
+                note = "no output passed the filter"
                 scores.append(Score(run.seed, run.method, "", metric.name, variant, value, n, note))
                 if not variant and run.method != "gold":
                     means = mean_draws(rows[metric.name].to_numpy(), inputs.places(rows["client"]), counts)
@@ -68,10 +68,8 @@ def score(inputs: ScoreInputs, settings: Utility) -> pd.DataFrame:
     authors = authors_of(inputs.runs)
     for (method, name), seeds in drawn.items():
         ends = np.clip(interval(np.stack([means for means, _ in seeds]), authors[method]), -1, 1)
-        for end, value in zip(("low", "high"), ends, strict=True):
-            few = "needs two authors with outputs that passed the filter, and some under every seed"
-            note = few if math.isnan(value) else ""
-            scores.append(Score(ALL_SEEDS, method, "", name, end, float(value), sum(n for _, n in seeds), note))
+        few = "needs two authors with outputs that passed the filter, and some under every seed"
+        scores += Score(ALL_SEEDS, method, "", name, "", np.nan, sum(n for _, n in seeds), few).ends(ends)
     if "rescaled" in settings.variants:
         scores += _rescaled(scores, inputs.bertscore)
     return scores_frame(scores)
@@ -85,6 +83,6 @@ def _rescaled(scores: list[Score], bertscore: BertScoreModel | None) -> list[Sco
     for row in scores:
         if row.metric == "bertscore_f1" and not row.variant:
             value = float("nan") if baseline is None else (row.value - baseline) / (1 - baseline)
-            note = row.note or (missing if math.isnan(value) else "")
+            note = row.note if math.isnan(row.value) else missing
             rows.append(replace(row, variant="rescaled", value=value, note=note))
     return rows

@@ -104,14 +104,13 @@ def _method_scores(
     clients = sorted(set.intersection(*(set(run) for run in runs)))
     if not clients:
         note = without or "no author has a validation text that was read under every seed"
-        for variant in ("", "low", "high"):
-            yield Score(ALL_SEEDS, method, "", LOSS, variant, np.nan, 0, note)
+        score = Score(ALL_SEEDS, method, "", LOSS, "", np.nan, 0, note)
+        yield from (score, *score.ends((np.nan, np.nan)))
         return
     values = np.array([np.mean([run[client] for run in runs]) for client in clients])
     number = len(clients)
     low, high = interval(mean_draws(values, np.arange(number), observed_and_resampled(number, seed, draws)), number)
-    for variant, value in (("", float(values.mean())), ("low", float(np.maximum(low, 0.0))), ("high", high)):
-        note = "" if np.isfinite(value) else "one author: there is no interval over authors"
-        yield Score(ALL_SEEDS, method, "", LOSS, variant, value, number, note)
+    score = Score(ALL_SEEDS, method, "", LOSS, "", float(values.mean()), number)
+    yield from (score, *score.ends((np.maximum(low, 0.0), high), "one author: there is no interval over authors"))
     for client, value in zip(clients, values, strict=True):
         yield Score(ALL_SEEDS, method, "", AUTHOR_LOSS, client, float(value), len(runs))

@@ -1,6 +1,5 @@
 """Verification family: do cosines tell same-author pairs from different-author pairs? AUC and EER."""
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -216,7 +215,9 @@ def _score_run(inputs: ScoreInputs, encoder: str, run: Run, variants: Sequence[s
         if not interpolated:
             values = {f"{view}_auc": found.auc, f"{view}_eer": found.eer}
         for metric, value in values.items():
-            yield Score(run.seed, run.method, encoder, metric, variant, value, found.pairs, _note(found))
+            missing = "different-author" if found.positives else "same-author"
+            note = f"no {missing} pairs" if found.pairs else "no pairs"
+            yield Score(run.seed, run.method, encoder, metric, variant, value, found.pairs, note)
 
     vectors = inputs.vectors(encoder, run)
     gold = inputs.sources(encoder, "gold", run.seed)
@@ -238,14 +239,6 @@ def _score_run(inputs: ScoreInputs, encoder: str, run: Run, variants: Sequence[s
         others = separation(source_blocks(vectors, run, gold, same_topic=False))
         yield from rows("generated_source", "all_different", others)
     if "topic_balanced" in variants:
-        value = topic_balanced_auc(vectors, run, gold)
-        note = "no topic has pairs of both classes" if math.isnan(value) else ""
+        value, note = topic_balanced_auc(vectors, run, gold), "no topic has pairs of both classes"
         metric = "generated_source_auc"
         yield Score(run.seed, run.method, encoder, metric, "topic_balanced", value, default.pairs, note)
-
-
-def _note(found: Separation) -> str:
-    if found.positives and found.negatives:
-        return ""
-    missing = "different-author" if found.positives else "same-author"
-    return f"no {missing} pairs" if found.pairs else "no pairs"

@@ -246,7 +246,7 @@ def _losses(inputs: ScoreInputs, encoder: str, counts: np.ndarray) -> Iterator[S
         yield Score(ALL_SEEDS, SOURCE, encoder, "distance_from_mean", client, float(distance), texts[client])
     for method in losses.columns.drop(["client", "distance", "words"]):
         for client, lost in zip(losses["client"], losses[method].astype(float), strict=True):
-            note = "no output of this author passed the filter, or no human continuation" if math.isnan(lost) else ""
+            note = "no output of this author passed the filter, or no human continuation"
             yield Score(ALL_SEEDS, method, encoder, "margin_lost", client, lost, outputs[method, client], note)
         for metric, cause in (("loss_with_distance", "distance"), ("loss_with_volume", "words")):
             found = np.column_stack([unequal[method], losses[cause]])
@@ -255,11 +255,9 @@ def _losses(inputs: ScoreInputs, encoder: str, counts: np.ndarray) -> Iterator[S
             draws = correlate(*drawn) if known.all() else np.full(len(places), np.nan)
             if known.all() and np.abs(found[:, 0]).max() <= _EVEN and np.ptp(found[:, 1]) > 0:
                 draws = np.zeros(len(places))  # no author loses more than another
-            value = float(draws[0])
-            ends = interval(draws, len(inputs.clients), CORRELATION, counts)
-            note = "" if np.isfinite(value) else f"an author has no output or no {cause}, or all are alike"
-            for variant, number in zip(("", "low", "high"), (value, *ends), strict=True):
-                yield Score(ALL_SEEDS, method, encoder, metric, variant, number, int(known.sum()), note)
+            note = f"an author has no output or no {cause}, or all are alike"
+            score = Score(ALL_SEEDS, method, encoder, metric, "", float(draws[0]), int(known.sum()), note)
+            yield from (score, *score.ends(interval(draws, len(inputs.clients), CORRELATION, counts)))
 
 
 def _without_pairs(inputs: ScoreInputs) -> str:
@@ -310,12 +308,10 @@ def _rows(
 def _distinct(
     method: str, encoder: str, draws: np.ndarray, authors: int, counts: np.ndarray, n: int
 ) -> Iterator[Score]:
-    value = float(draws[:, 0].mean())
-    note = "" if np.isfinite(value) else "needs two authors and an author with outputs of two prompts"
-    ends = interval(draws, authors, RATE, counts)
-    for name, number in zip(("", "low", "high"), (value, *ends), strict=True):
-        why = note or ("" if np.isfinite(number) else "no draw of authors has a value")
-        yield Score(ALL_SEEDS, method, encoder, "distinct_auc", name, number, n, why)
+    note = "needs two authors and an author with outputs of two prompts"
+    score = Score(ALL_SEEDS, method, encoder, "distinct_auc", "", float(draws[:, 0].mean()), n, note)
+    without = "no draw of authors has a value" if np.isfinite(score.value) else note
+    yield from (score, *score.ends(interval(draws, authors, RATE, counts), without))
 
 
 def _values(variant: str, share: KeptShare) -> dict[str, float]:

@@ -95,7 +95,7 @@ def _limits(votes: pd.DataFrame, seed: int) -> Iterator[Value]:
         ends["fleiss_kappa"] = interval(kappa_draws(counts, author, resampled), len(names), CORRELATION)
     for metric, limits in ends.items():
         for end, value in zip(("low", "high"), limits, strict=True):
-            yield metric, end, value, len(names), "no interval over authors" if math.isnan(value) else ""
+            yield metric, end, value, len(names), "no interval over authors"
 
 
 def _values(votes: pd.DataFrame, annotators: int) -> Iterator[Value]:
@@ -114,7 +114,6 @@ def _values(votes: pd.DataFrame, annotators: int) -> Iterator[Value]:
         for metric in ("unanimous_items", "pairwise_agreement", "fleiss_kappa"):
             yield metric, "", float("nan"), len(items), ALONE
         return
-    kappa = fleiss_kappa(counts)
     yield "unanimous_items", "", float((counts.max(axis=1) == present).sum()), len(items), ""
     yield "pairwise_agreement", "", pairwise_agreement(counts), len(items), ""
-    yield "fleiss_kappa", "", kappa, len(items), "every vote is for the same profile" if math.isnan(kappa) else ""
+    yield "fleiss_kappa", "", fleiss_kappa(counts), len(items), "every vote is for the same profile"

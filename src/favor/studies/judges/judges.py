@@ -5,7 +5,6 @@ from resamples of authors and p from their signs; authors keep all their seeds
 (paper, Reference-Free Quality and Voice-Match Judges).
 """
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -98,9 +97,8 @@ def _ratings(quality: pd.DataFrame, methods: Sequence[str]) -> list[Score]:
 
 
 def _mean(run: int, method: str, metric: str, variant: str, values: pd.Series, why: str) -> Score:
-    if values.empty:
-        return Score(int(run), method, "", metric, variant, np.nan, 0, why)
-    return Score(int(run), method, "", metric, variant, float(values.mean()), len(values))
+    value = float(values.mean()) if len(values) else np.nan
+    return Score(int(run), method, "", metric, variant, value, len(values), why)
 
 
 def _differences(outputs: pd.DataFrame, methods: Sequence[str], reference: str, seed: int, draws: int) -> list[Score]:
@@ -165,5 +163,4 @@ def _voices(voices: pd.DataFrame, favoured: str, seed: int, draws: int) -> list[
 
 
 def _all_seeds(method: str, metric: str, variant: str, value: float, n: int) -> Score:
-    note = "needs judgements of two authors" if math.isnan(value) else ""
-    return Score(ALL_SEEDS, method, "", metric, variant, value, n, note)
+    return Score(ALL_SEEDS, method, "", metric, variant, value, n, "needs judgements of two authors")

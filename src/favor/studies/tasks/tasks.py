@@ -92,8 +92,6 @@ def _scores(
             draws = np.stack([own[name] for own in seeds])
             bounds = (-1.0, 1.0) if content else None
             ends = [float(draws[:, 0].mean()), *interval(draws, authors, bounds, counts)]
-        for variant, value in zip(("", "low", "high"), ends, strict=True):
-            note = "" if np.isfinite(value) else "under some seed no output passed the filter"
-            if whole and note:
-                note = "needs outputs of two authors"
-            yield Score(ALL_SEEDS, method, encoder, name, variant, value, texts, note)
+        note = "needs outputs of two authors" if whole else "under some seed no output passed the filter"
+        score = Score(ALL_SEEDS, method, encoder, name, "", ends[0], texts, note)
+        yield from (score, *score.ends(ends[1:]))

@@ -83,10 +83,9 @@ def _mean(results: list[_Result]) -> _Result:
 
 
 def _rows(encoder: str, metric: str, result: _Result) -> Iterator[Score]:
-    low, high = interval(result.draws, result.authors, RATE)
-    for variant, value in (("", float(result.draws[0])), ("low", low), ("high", high)):
-        note = "needs held-out texts of two authors" if np.isnan(value) else ""
-        yield Score(0, SOURCE, encoder, metric, variant, value, result.n, note)
+    note = "needs held-out texts of two authors"
+    score = Score(0, SOURCE, encoder, metric, "", float(result.draws[0]), result.n, note)
+    yield from (score, *score.ends(interval(result.draws, result.authors, RATE)))
 
 
 def _transfer(table: pd.DataFrame, seed: int, draws: int) -> dict[str, _Result]:
