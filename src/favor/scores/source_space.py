@@ -4,7 +4,7 @@ It looks at human texts only, so its rows belong to no run: their method is "sou
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,9 @@ from favor.scores.inputs import ScoreInputs, Sources, read_encoders
 from favor.scores.metric import SOURCE, Metric, Score, scores_frame
 from favor.scores.prototypes import macro_f1
 from favor.scores.settings import SourceSpace
-from favor.scores.verification import Cells, Pairs, joined, rows_at_once
+from favor.scores.verification import Cells, Pairs, rows_at_once
 from favor.statistics.effect_sizes import effect_sizes, permuted_author_effect
-from favor.statistics.roc import Block, separation
+from favor.statistics.roc import separation
 
 _REFERENCE = "paper, Source-Space Controls"
 METRICS = (
@@ -35,31 +35,22 @@ METRICS = (
 )
 
 
-def human_cells(sources: Sources) -> Iterator[Cells]:
+def human_pairs(sources: Sources) -> Pairs:
     """All unordered pairs of human texts: same author, or another author of the same, known topic."""
     author, topic = (pd.factorize(sources.frame[key])[0] for key in ("client", "topic"))
     known = (sources.frame["topic"] != UNKNOWN_TOPIC).to_numpy()
-    for rows in rows_at_once(len(author), len(author)):
-        later = slice(rows.start, None)
-        shared = (topic[rows, None] == topic[None, later]) & known[rows, None]
-        first, second = np.nonzero(np.triu(shared | (author[rows, None] == author[None, later]), k=1))
-        first, second = first + rows.start, second + rows.start
-        pairs = rows_at_once(len(first), sources.vectors.shape[1])
-        cosines = [np.einsum("nd,nd->n", sources.vectors[first[part]], sources.vectors[second[part]]) for part in pairs]
-        yield np.concatenate(cosines), first, second
 
+    def cells() -> Iterator[Cells]:
+        for rows in rows_at_once(len(author), len(author)):
+            later = slice(rows.start, None)
+            shared = (topic[rows, None] == topic[None, later]) & known[rows, None]
+            first, second = np.nonzero(np.triu(shared | (author[rows, None] == author[None, later]), k=1))
+            first, second = first + rows.start, second + rows.start
+            parts = rows_at_once(len(first), sources.vectors.shape[1])
+            sides = ((sources.vectors[first[part]], sources.vectors[second[part]]) for part in parts)
+            yield np.concatenate([np.einsum("nd,nd->n", *side) for side in sides]), first, second
 
-def human_pairs(sources: Sources) -> Pairs:
-    """The pairs of :func:`human_cells`, all at once."""
-    scores, first, second = joined(human_cells(sources))
-    author, topic = (sources.frame[key].to_numpy(dtype=object) for key in ("client", "topic"))
-    return Pairs(scores, author[first], author[second], topic[first])
-
-
-def human_blocks(sources: Sources) -> Callable[[], Iterator[Block]]:
-    """What gives the pairs of :func:`human_cells` as scores and classes, as often as it is called."""
-    author = sources.frame["client"].to_numpy(dtype=object)
-    return lambda: ((scores, author[first] == author[second]) for scores, first, second in human_cells(sources))
+    return Pairs(cells, sources.frame["client"], sources.frame["client"])
 
 
 def probe(
@@ -105,7 +96,7 @@ def _score_encoder(inputs: ScoreInputs, encoder: str, settings: SourceSpace) -> 
     note = "no validation or test texts were embedded"
     yield row("probe_accuracy", accuracy, len(test.frame), note)
     yield row("probe_macro_f1", f1, len(test.frame), note)
-    found = separation(human_blocks(test))
+    found = separation(human_pairs(test).blocks)
     missing = "needs same-author and same-topic pairs of test texts"
     yield row("source_auc", found.auc, found.pairs, missing)
     yield row("source_eer", found.eer, found.pairs, missing)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -25,22 +26,44 @@ METRICS = (
 SAMPLED_NEGATIVES, SAMPLING_SEED = 5000, 42
 FEWEST_WITH_RIVALS = 4  # authors from whom on sign flips over all authors hold their level
 CELLS = 1 << 22  # cosines that are computed at once
-# Some of a run's pairs: cosines, the place of each left text among its survivors, and that of each right text.
+# Some pairs: cosines, the place of each left text among all left ones, and that of each right text.
 Cells = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """Scored pairs of texts.
+    """Pairs of texts by their cosines; a pair is positive where both texts have one author.
 
-    ``left`` and ``right`` are the authors the two texts are attributed to, ``topic`` the topic of the left text; a pair
-    is positive where both authors agree.
+    ``cells`` gives them in parts, the same ones at every call. ``left_authors`` and ``right_authors``: of all texts.
     """
 
-    scores: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
-    topic: np.ndarray
+    cells: Callable[[], Iterator[Cells]]
+    left_authors: pd.Series
+    right_authors: pd.Series
+
+    def blocks(self) -> Iterator[Block]:
+        """Return the parts as scores and classes."""
+        left, right = _codes(self.left_authors, self.right_authors)
+        return ((scores, left[first] == right[second]) for scores, first, second in self.cells())
+
+    @cached_property
+    def _joined(self) -> list[np.ndarray]:
+        return [np.concatenate(parts) for parts in zip(*self.cells(), strict=True)]
+
+    @property
+    def scores(self) -> np.ndarray:
+        """The cosines of all pairs [n]."""
+        return self._joined[0]
+
+    @property
+    def left(self) -> np.ndarray:
+        """The author of each left text [n]."""
+        return self.left_authors.to_numpy(dtype=object)[self._joined[1]]
+
+    @property
+    def right(self) -> np.ndarray:
+        """The author of each right text [n]."""
+        return self.right_authors.to_numpy(dtype=object)[self._joined[2]]
 
     @property
     def positive(self) -> np.ndarray:
@@ -51,26 +74,30 @@ class Pairs:
         return len(self.scores)
 
 
-def generated_cells(vectors: np.ndarray, run: Run, same_topic: bool = False) -> Iterator[Cells]:
+def generated_pairs(vectors: np.ndarray, run: Run, same_topic: bool = False) -> Pairs:
     """All unordered pairs of a run's surviving outputs on different prompts; ``vectors`` [n, d] are their unit rows.
 
     ``same_topic``: all positives, and the negatives whose authors share a known topic.
     """
     author, topic, prompt = (pd.factorize(run.survivors[key])[0] for key in ("client", "topic", "prompt_id"))
     known = (run.survivors["topic"] != UNKNOWN_TOPIC).to_numpy()
-    for rows in rows_at_once(len(author), len(author)):
-        later = slice(rows.start, None)
-        keep = np.triu(prompt[rows, None] != prompt[None, later], k=1)
-        if same_topic:
-            shared = (topic[rows, None] == topic[None, later]) & known[rows, None]
-            keep &= shared | (author[rows, None] == author[None, later])
-        first, second = np.nonzero(keep)
-        yield (vectors[rows] @ vectors[later].T)[first, second], first + rows.start, second + rows.start
+
+    def cells() -> Iterator[Cells]:
+        for rows in rows_at_once(len(author), len(author)):
+            later = slice(rows.start, None)
+            keep = np.triu(prompt[rows, None] != prompt[None, later], k=1)
+            if same_topic:
+                shared = (topic[rows, None] == topic[None, later]) & known[rows, None]
+                keep &= shared | (author[rows, None] == author[None, later])
+            first, second = np.nonzero(keep)
+            yield (vectors[rows] @ vectors[later].T)[first, second], first + rows.start, second + rows.start
+
+    return Pairs(cells, run.survivors["client"], run.survivors["client"])
 
 
-def source_cells(
+def source_pairs(
     vectors: np.ndarray, run: Run, sources: Sources, same_topic: bool = True, topic: str | None = None
-) -> Iterator[Cells]:
+) -> Pairs:
     """Pairs of every surviving output with every human text: the author's own, and other authors'.
 
     An output is never paired with the gold continuation of its own prompt, nor with the human text that it is (in the
@@ -83,16 +110,20 @@ def source_cells(
     prompt, itself, item = _codes(survivors["prompt_id"], survivors["text_item"], human["item"])
     topics = survivors["topic"].to_numpy(dtype=object)
     chosen = np.flatnonzero(topics == topic) if topic is not None else np.arange(len(survivors))
-    for part in rows_at_once(len(chosen), len(human)):
-        rows = chosen[part]
-        keep = author[rows, None] == owner[None, :]
-        if same_topic:
-            keep |= (subject[rows, None] == theme[None, :]) & (topics[rows] != UNKNOWN_TOPIC)[:, None]
-        else:
-            keep[:] = True
-        keep &= (prompt[rows, None] != item[None, :]) & (itself[rows, None] != item[None, :])
-        left, right = np.nonzero(keep)
-        yield (vectors[rows] @ sources.vectors.T)[left, right], rows[left], right
+
+    def cells() -> Iterator[Cells]:
+        for part in rows_at_once(len(chosen), len(human)):
+            rows = chosen[part]
+            keep = author[rows, None] == owner[None, :]
+            if same_topic:
+                keep |= (subject[rows, None] == theme[None, :]) & (topics[rows] != UNKNOWN_TOPIC)[:, None]
+            else:
+                keep[:] = True
+            keep &= (prompt[rows, None] != item[None, :]) & (itself[rows, None] != item[None, :])
+            left, right = np.nonzero(keep)
+            yield (vectors[rows] @ sources.vectors.T)[left, right], rows[left], right
+
+    return Pairs(cells, survivors["client"], human["client"])
 
 
 def rivals(inputs: ScoreInputs, run: Run) -> np.ndarray:
@@ -131,45 +162,6 @@ def _codes(*columns: pd.Series) -> list[np.ndarray]:
     return np.split(codes, np.cumsum([len(column) for column in columns])[:-1])
 
 
-def generated_pairs(vectors: np.ndarray, run: Run, same_topic: bool = False) -> Pairs:
-    """The pairs of :func:`generated_cells`, all at once."""
-    scores, first, second = joined(generated_cells(vectors, run, same_topic))
-    author, topic = (run.survivors[key].to_numpy(dtype=object) for key in ("client", "topic"))
-    return Pairs(scores, author[first], author[second], topic[first])
-
-
-def source_pairs(vectors: np.ndarray, run: Run, sources: Sources, same_topic: bool = True) -> Pairs:
-    """The pairs of :func:`source_cells`, all at once."""
-    scores, left, right = joined(source_cells(vectors, run, sources, same_topic))
-    author, topic = (run.survivors[key].to_numpy(dtype=object) for key in ("client", "topic"))
-    return Pairs(scores, author[left], sources.frame["client"].to_numpy(dtype=object)[right], topic[left])
-
-
-def joined(cells: Iterator[Cells]) -> Cells:
-    """Put cells together."""
-    scores, left, right = (np.concatenate(parts) for parts in zip(*cells, strict=True))
-    return scores, left, right
-
-
-def generated_blocks(vectors: np.ndarray, run: Run, same_topic: bool = False) -> Callable[[], Iterator[Block]]:
-    """What gives the pairs of :func:`generated_cells` as scores and classes, as often as it is called."""
-    (author,) = _codes(run.survivors["client"])
-    return lambda: (
-        (scores, author[first] == author[second]) for scores, first, second in generated_cells(vectors, run, same_topic)
-    )
-
-
-def source_blocks(
-    vectors: np.ndarray, run: Run, sources: Sources, same_topic: bool = True, topic: str | None = None
-) -> Callable[[], Iterator[Block]]:
-    """What gives the pairs of :func:`source_cells` as scores and classes, as often as it is called."""
-    author, owner = _codes(run.survivors["client"], sources.frame["client"])
-    return lambda: (
-        (scores, author[left] == owner[right])
-        for scores, left, right in source_cells(vectors, run, sources, same_topic, topic)
-    )
-
-
 def sampled_negatives(blocks: Callable[[], Iterator[Block]], negatives: int) -> Block:
     """All positives and at most 5,000 of the ``negatives``, drawn without replacement by NumPy's generator."""
     drawn = np.arange(negatives)
@@ -190,7 +182,7 @@ def sampled_negatives(blocks: Callable[[], Iterator[Block]], negatives: int) -> 
 def topic_balanced_auc(vectors: np.ndarray, run: Run, sources: Sources) -> float:
     """Unweighted mean over topics of the AUC within each topic that has pairs of both classes; NaN with none."""
     topics = np.unique(run.survivors["topic"].to_numpy(dtype=str))
-    values = [separation(source_blocks(vectors, run, sources, topic=topic)).auc for topic in topics]
+    values = [separation(source_pairs(vectors, run, sources, topic=topic).blocks).auc for topic in topics]
     return float(np.nanmean(values)) if np.isfinite(values).any() else float("nan")
 
 
@@ -221,22 +213,22 @@ def _score_run(inputs: ScoreInputs, encoder: str, run: Run, variants: Sequence[s
 
     vectors = inputs.vectors(encoder, run)
     gold = inputs.sources(encoder, "gold", run.seed)
-    blocks = generated_blocks(vectors, run)
-    generated, default = separation(blocks), separation(source_blocks(vectors, run, gold))
+    blocks = generated_pairs(vectors, run).blocks
+    generated, default = separation(blocks), separation(source_pairs(vectors, run, gold).blocks)
     for view, found in (("generated", generated), ("generated_source", default)):
         yield from rows(view, "", found)
         if "interpolated" in variants:
             yield from rows(view, "interpolated", found, interpolated=True)
     if "same_topic" in variants:
-        yield from rows("generated", "same_topic", separation(generated_blocks(vectors, run, same_topic=True)))
+        yield from rows("generated", "same_topic", separation(generated_pairs(vectors, run, same_topic=True).blocks))
     if "sampled5000" in variants:
         drawn = sampled_negatives(blocks, generated.negatives)
         yield from rows("generated", "sampled5000", separation(lambda: [drawn]))
     if "train_texts" in variants:
         train = inputs.sources(encoder, "train")
-        yield from rows("generated_source", "train_texts", separation(source_blocks(vectors, run, train)))
+        yield from rows("generated_source", "train_texts", separation(source_pairs(vectors, run, train).blocks))
     if "all_different" in variants:
-        others = separation(source_blocks(vectors, run, gold, same_topic=False))
+        others = separation(source_pairs(vectors, run, gold, same_topic=False).blocks)
         yield from rows("generated_source", "all_different", others)
     if "topic_balanced" in variants:
         value, note = topic_balanced_auc(vectors, run, gold), "no topic has pairs of both classes"
