@@ -8,8 +8,9 @@ import pytest
 from tests.scores.conftest import direction
 
 from favor.foundation.errors import UserError
-from favor.scores.cold_start import figures, score
+from favor.scores.cold_start import score
 from favor.scores.inputs import ScoreInputs
+from favor.scores.prototypes import figures
 from favor.scores.settings import InSpaces
 
 

@@ -97,8 +97,8 @@ def test_the_margin_of_an_output_by_hand(inputs_maker) -> None:
 
 
 def test_the_margin_is_ranked_and_is_in_no_reference(scores, monkeypatch) -> None:
-    own = measure_agreement.margins
-    monkeypatch.setattr(measure_agreement, "margins", lambda similarity, place: -own(similarity, place))
+    own = prototypes.margins
+    monkeypatch.setattr(prototypes, "margins", lambda similarity, place: -own(similarity, place))
     turned = measure_agreement.score(two_spaces(0.02), MeasureAgreement(draws=200))
     for found, agreement in ((scores, 1.0), (turned, -1.0)):
         assert cell(found, "agreement_over_methods", "e", "author_margin") == pytest.approx(agreement)

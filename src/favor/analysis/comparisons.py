@@ -63,18 +63,17 @@ def output_figures(inputs: ScoreInputs, run: Run, encoder: str) -> pd.DataFrame:
     vectors = inputs.vectors(encoder, run)
     prototype = prototypes.prototypes(inputs.sources(encoder, "train"), inputs.clients)
     survivors = run.survivors[OUTPUT_KEYS].reset_index(drop=True)
-    similarity = vectors @ prototype.T
-    own = inputs.places(survivors["client"])
-    predicted = prototypes.predict(vectors, prototype, inputs.clients)
+    authors = survivors["client"].to_numpy()
+    found = prototypes.figures(vectors, authors, prototype, inputs.clients)
     figures = survivors.assign(
-        author_accuracy=prototypes.correct(survivors["client"].to_numpy(), predicted).astype(float),
-        top1_cosine=similarity.max(axis=1),
-        target_similarity=similarity[np.arange(len(own)), own],
-        author_margin=prototypes.margins(similarity, own),
+        author_accuracy=found["correct"].astype(float),
+        top1_cosine=found["top1"],
+        target_similarity=found["target"],
+        author_margin=found["margin"],
     )
     if cold_start.has_references(inputs, encoder):
         fixed = prototypes.prototypes(inputs.sources(encoder, "reference"), inputs.clients)
-        found = cold_start.figures(vectors, survivors["client"].to_numpy(), fixed, inputs.clients)
+        found = prototypes.figures(vectors, authors, fixed, inputs.clients)
         figures = figures.assign(fixed_accuracy=found["correct"].astype(float), fixed_margin=found["margin"])
     if inputs.utility is None:
         raise UserError("paired comparisons need the utility table; make it first")

@@ -6,7 +6,7 @@ import pandas as pd
 
 from favor.analysis.schemas import PARTICIPATION
 from favor.scores.inputs import ScoreInputs
-from favor.scores.prototypes import correct, predictions
+from favor.scores.prototypes import predictions
 
 NEVER = -1
 
@@ -25,7 +25,7 @@ def by_last_round(
             continue
         rounds = last[run.method][run.seed]
         outputs = predictions(inputs, encoder, run)
-        right = correct(outputs["client"].to_numpy(), outputs["predicted"].to_numpy())
+        right = outputs["client"].to_numpy() == outputs["predicted"].to_numpy()
         for client in inputs.clients:
             own = right[(outputs["client"] == client).to_numpy()]
             rows.append((run.seed, run.method, client, rounds.get(client, NEVER), len(own), int(own.sum())))

@@ -169,7 +169,7 @@ def _accuracy(inputs: ScoreInputs) -> Values:
     parts = []
     for run in (run for run in inputs.runs if run.method not in CONTROLS and len(run.survivors)):
         predicted = prototypes.predict(inputs.vectors(STYLE, run), prototype, inputs.clients)
-        right = prototypes.correct(run.survivors["client"].to_numpy(), predicted)
+        right = run.survivors["client"].to_numpy() == predicted
         parts.append(_outputs(run, np.ones(len(right), dtype=bool), right.astype(np.float64)))
     return {("author_accuracy", STYLE): pd.concat(parts, ignore_index=True)} if parts else {}
 

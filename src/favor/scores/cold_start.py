@@ -5,7 +5,7 @@ in two ways: through the adapter, and through the prototypes. Prototypes of text
 the same for every number of shots) leave the first alone.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ import pandas as pd
 from favor.foundation.errors import UserError
 from favor.scores.inputs import Run, ScoreInputs, read_encoders
 from favor.scores.metric import Metric, Score, scores_frame
-from favor.scores.prototypes import correct, macro_f1, margins, predict, prototypes
+from favor.scores.prototypes import figures, macro_f1, prototypes
 from favor.scores.settings import InSpaces
 
 _FIXED = "paper, Cold-Start New-Author Details; prototypes of fixed texts"
@@ -31,26 +31,6 @@ METRICS = (
 def has_references(inputs: ScoreInputs, encoder: str) -> bool:
     """Whether texts were set aside for fixed prototypes."""
     return len(inputs.sources(encoder, "reference").frame) > 0
-
-
-def figures(vectors: np.ndarray, true: np.ndarray, prototype: np.ndarray, clients: Sequence[str]) -> pd.DataFrame:
-    """Return per output: its nearest author, whether that is its own, similarity to its own prototype, and the margin.
-
-    ``vectors`` [n, d] and ``prototype`` [clients, d] are unit rows, ``true`` [n] the authors, ``clients`` sorted.
-    Columns predicted, correct, target, margin: target similarity minus the mean similarity to the other authors'
-    prototypes (NaN with one author).
-    """
-    similarity = vectors @ prototype.T
-    own = np.searchsorted(list(clients), true.astype(str))
-    predicted = predict(vectors, prototype, clients)
-    return pd.DataFrame(
-        {
-            "predicted": predicted,
-            "correct": correct(true, predicted),
-            "target": similarity[np.arange(len(true)), own],
-            "margin": margins(similarity, own),
-        }
-    )
 
 
 def score(inputs: ScoreInputs, settings: InSpaces) -> pd.DataFrame:

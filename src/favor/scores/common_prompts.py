@@ -12,7 +12,7 @@ from scipy.sparse import csr_matrix
 from favor.scores.copying import word_list
 from favor.scores.inputs import Run, ScoreInputs, authors_of, read_encoders
 from favor.scores.metric import ALL_SEEDS, CONTROLS, Metric, Score, scores_frame
-from favor.scores.prototypes import correct, predict, prototypes
+from favor.scores.prototypes import predict, prototypes
 from favor.scores.settings import CommonPrompts
 from favor.statistics.bootstrap import (
     RATE,
@@ -230,7 +230,7 @@ def _score_run(
         for metric in ("common_similarity", "common_auc"):
             yield _compared(run, encoder, metric, variant, crossed, similarity, counts, draws)
     true = survivors["client"].to_numpy(dtype=object)
-    right = correct(true, predict(vectors, prototype, inputs.clients))
+    right = true == predict(vectors, prototype, inputs.clients)
     accuracy = float(right.mean()) if len(right) else float("nan")
     drawn = mean_draws(right.astype(np.float64), inputs.places(true), counts)
     draws.setdefault((run.method, encoder, "common_accuracy", ""), []).append((drawn, len(right)))

@@ -15,7 +15,7 @@ import pandas as pd
 from favor.foundation.seeds import numpy_generator
 from favor.scores.inputs import Run, ScoreInputs, read_encoders
 from favor.scores.metric import ALL_SEEDS, CONTROLS, SOURCE, Metric, Score, scores_frame
-from favor.scores.prototypes import correct, margins, predict, prototypes
+from favor.scores.prototypes import figures, prototypes
 from favor.scores.settings import MeasureAgreement
 from favor.statistics.between_authors import post_means
 from favor.statistics.bootstrap import CORRELATION, interval, observed_and_resampled
@@ -67,12 +67,12 @@ def output_measures(inputs: ScoreInputs, encoder: str, run: Run) -> dict[str, np
         if len(own) and len(other):
             beaten = np.searchsorted(other, own, "left") + np.searchsorted(other, own, "right")
             own_auc[place] = beaten.mean() / 2 / len(other)
-    similarity, own_place = vectors @ prototype.T, inputs.places(authors)
+    found = figures(vectors, authors, prototype, inputs.clients)
     return {
-        "author_accuracy": correct(authors, predict(vectors, prototype, inputs.clients)).astype(np.float64),
+        "author_accuracy": found["correct"].to_numpy(dtype=np.float64),
         "output_auc": own_auc,
-        "target_similarity": similarity[np.arange(len(authors)), own_place],
-        MARGIN: margins(similarity, own_place),
+        "target_similarity": found["target"].to_numpy(),
+        MARGIN: found["margin"].to_numpy(),
     }
 
 

@@ -16,7 +16,7 @@ import pandas as pd
 from favor.scores.author_profiles import Excerpts, Profiles, make_profiles
 from favor.scores.inputs import Run, ScoreInputs, read_encoders
 from favor.scores.metric import ALL_SEEDS, CONTROLS, SOURCE, Metric, Score, scores_frame
-from favor.scores.prototypes import NOBODY, correct, macro_f1
+from favor.scores.prototypes import NOBODY, macro_f1
 from favor.scores.settings import ProfileVerification
 from favor.scores.verifiers import LAMBDAG, SMALLEST_SHARE, LambdaG, centroids
 from favor.statistics.bootstrap import RATE, auc_draws, interval, mean_draws, mean_over_seeds, observed_and_resampled
@@ -86,7 +86,7 @@ class Fit:
     @property
     def right(self) -> np.ndarray:
         """Whether each output that is read fits its author best; the first author in roster order on a tie."""
-        return correct(self.own, self.scores.argmax(axis=1))
+        return self.own == self.scores.argmax(axis=1)
 
     @property
     def right_of_all(self) -> np.ndarray:

@@ -46,11 +46,6 @@ def predict(vectors: np.ndarray, prototype: np.ndarray, clients: Sequence[str]) 
     return np.asarray(clients, dtype=object)[(vectors @ prototype.T).argmax(axis=1)]
 
 
-def correct(true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-    """Boolean [n]: outputs attributed to their authors. Its mean is the accuracy, for a score and in every resample."""
-    return true == predicted
-
-
 def margins(similarity: np.ndarray, own: np.ndarray) -> np.ndarray:
     """Return similarity to the own author minus the mean similarity to the others, [n]; NaN with one author.
 
@@ -60,6 +55,26 @@ def margins(similarity: np.ndarray, own: np.ndarray) -> np.ndarray:
     target = similarity[np.arange(len(own)), own]
     others = similarity.shape[1] - 1
     return target - (similarity.sum(axis=1) - target) / others if others else np.full(len(own), np.nan)
+
+
+def figures(vectors: np.ndarray, true: np.ndarray, prototype: np.ndarray, clients: Sequence[str]) -> pd.DataFrame:
+    """Return per output: its nearest author, whether that is its own, its similarities, and the margin.
+
+    ``vectors`` [n, d] and ``prototype`` [clients, d] are unit rows, ``true`` [n] the authors, ``clients`` sorted.
+    Columns predicted, correct, top1 (similarity to the nearest prototype), target (to its author's), and margin
+    (:func:`margins`).
+    """
+    similarity, own = vectors @ prototype.T, np.searchsorted(list(clients), true.astype(str))
+    predicted = predict(vectors, prototype, clients)
+    return pd.DataFrame(
+        {
+            "predicted": predicted,
+            "correct": true == predicted,
+            "top1": similarity.max(axis=1),
+            "target": similarity[np.arange(len(true)), own],
+            "margin": margins(similarity, own),
+        }
+    )
 
 
 def predictions(inputs: ScoreInputs, encoder: str, run: Run) -> pd.DataFrame:
@@ -97,7 +112,7 @@ def _score_run(
     def rates(variant: str, true: np.ndarray, predicted: np.ndarray) -> Iterator[Score]:
         values, note = (float("nan"),) * 2, "no author has two outputs that passed the filter"
         if len(true):
-            values = float(correct(true, predicted).mean()), macro_f1(true, predicted, sorted(set(true)))
+            values = float((true == predicted).mean()), macro_f1(true, predicted, sorted(set(true)))
         for name, value in zip(("author_accuracy", "author_macro_f1"), values, strict=True):
             yield row(name, variant, value, len(true), note)
 
@@ -113,14 +128,12 @@ def _score_run(
             elif variant in variants:
                 yield row(name, variant, float("nan"), 0, "no output passed the filter")
         return
-    true, predicted = survivors["client"].to_numpy(dtype=object), predict(vectors, default, clients)
-    similarity = vectors @ default.T
-    own_place = np.searchsorted(clients, true.astype(str))
-    target, margin = similarity[np.arange(n), own_place], float(margins(similarity, own_place).mean())
+    true = survivors["client"].to_numpy(dtype=object)
+    found = figures(vectors, true, default, clients)
+    predicted = found["predicted"].to_numpy()
     yield from rates("", true, predicted)
-    yield row("top1_cosine", "", float(similarity.max(axis=1).mean()), n)
-    yield row("target_similarity", "", float(target.mean()), n)
-    yield row("author_margin", "", margin, n, "a margin needs two authors")
+    for name, column in (("top1_cosine", "top1"), ("target_similarity", "target"), ("author_margin", "margin")):
+        yield row(name, "", float(found[column].to_numpy().mean()), n, "a margin needs two authors")
     if "whole_roster" in variants:
         yield row("author_macro_f1", "whole_roster", macro_f1(true, predicted, clients), n)
     if "failures_wrong" in variants:

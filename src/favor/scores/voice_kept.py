@@ -16,7 +16,7 @@ from favor.foundation.vectors import unit_rows
 from favor.foundation.words import document_words
 from favor.scores.inputs import Run, ScoreInputs, authors_of, read_encoders
 from favor.scores.metric import ALL_SEEDS, CONTROLS, SOURCE, UNSEEN, Metric, Score, scores_frame
-from favor.scores.prototypes import correct, margins, predict, prototypes
+from favor.scores.prototypes import figures, margins, prototypes
 from favor.scores.settings import Resampled
 from favor.scores.verification import generated_pairs, rivals, source_pairs
 from favor.statistics.between_authors import author_means
@@ -100,8 +100,7 @@ def score(inputs: ScoreInputs, settings: Resampled) -> pd.DataFrame:
             for measure, draws in measure_draws(inputs, encoder, run, counts).items():
                 values.setdefault(run.method, {}).setdefault(measure, []).append(draws)
         for run in inputs.common_runs:
-            vectors, authors = inputs.common_vectors(encoder, run), run.survivors["client"].to_numpy(dtype=object)
-            found = prototype_draws(inputs, encoder, vectors, authors, counts)
+            found = prototype_draws(inputs, encoder, inputs.common_vectors(encoder, run), run, counts)
             for common, measure in COMMON_PROMPTS.items():
                 values[run.method].setdefault(common, []).append(found[measure])
         spaces[encoder] = {
@@ -135,43 +134,33 @@ def measure_draws(inputs: ScoreInputs, encoder: str, run: Run, counts: np.ndarra
     ``counts`` [draws, clients] says how often each client was drawn. A draw of ones gives the value that the families
     ``prototypes`` and ``verification`` print.
     """
-    vectors, authors = inputs.vectors(encoder, run), run.survivors["client"].to_numpy(dtype=object)
-    found = prototype_draws(inputs, encoder, vectors, authors, counts)
-    found[FAILURES_WRONG] = _failures_wrong(inputs, encoder, run, counts)
+    vectors = inputs.vectors(encoder, run)
     generated = generated_pairs(vectors, run)
     source = source_pairs(vectors, run, inputs.sources(encoder, "gold", run.seed))
     left, other = inputs.places(generated.left), inputs.places(generated.right)
     return {
-        **found,
+        **prototype_draws(inputs, encoder, vectors, run, counts),
         "generated_source_auc": auc_draws(source.scores, source.positive, inputs.places(source.left), counts),
         "generated_auc": pair_auc_draws(generated.scores, left, other, counts),
     }
 
 
-def _failures_wrong(inputs: ScoreInputs, encoder: str, run: Run, counts: np.ndarray) -> np.ndarray:
-    """Return the author accuracy over all outputs in every draw; those that failed the filter are wrong."""
-    prototype = prototypes(inputs.sources(encoder, "train"), inputs.clients)
-    right = np.zeros(len(run.items))
-    survivors = run.survivors["client"].to_numpy(dtype=object)
-    guesses = predict(inputs.vectors(encoder, run), prototype, inputs.clients)
-    right[run.items["passed"].to_numpy()] = correct(survivors, guesses)
-    return mean_draws(right, inputs.places(run.items["client"]), counts)
-
-
 def prototype_draws(
-    inputs: ScoreInputs, encoder: str, vectors: np.ndarray, authors: np.ndarray, counts: np.ndarray
+    inputs: ScoreInputs, encoder: str, vectors: np.ndarray, run: Run, counts: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """Return author accuracy, target similarity and margin of unit rows [n, d] in every draw: arrays [draws].
+    """Return what prototypes say of ``run`` in every draw: arrays [draws], NaN where there are no outputs.
 
-    NaN where there are no rows.
+    That is author accuracy, target similarity and margin of the surviving outputs, whose unit rows are ``vectors``
+    [n, d], and the accuracy over all outputs, where those that failed the filter are wrong.
     """
-    index, prototype = inputs.places(authors), prototypes(inputs.sources(encoder, "train"), inputs.clients)
-    right, similarity = correct(authors, predict(vectors, prototype, inputs.clients)), vectors @ prototype.T
-    return {
-        "author_accuracy": mean_draws(right.astype(np.float64), index, counts),
-        "target_similarity": mean_draws(similarity[np.arange(len(index)), index], index, counts),
-        "author_margin": mean_draws(margins(similarity, index), index, counts),
-    }
+    authors = run.survivors["client"].to_numpy(dtype=object)
+    found = figures(vectors, authors, prototypes(inputs.sources(encoder, "train"), inputs.clients), inputs.clients)
+    columns = {"author_accuracy": "correct", "target_similarity": "target", "author_margin": "margin"}
+    values = {measure: found[column].to_numpy(dtype=np.float64) for measure, column in columns.items()}
+    right = np.zeros(len(run.items))
+    right[run.items["passed"].to_numpy()] = values["author_accuracy"]
+    drawn = {measure: mean_draws(own, inputs.places(authors), counts) for measure, own in values.items()}
+    return {**drawn, FAILURES_WRONG: mean_draws(right, inputs.places(run.items["client"]), counts)}
 
 
 def author_losses(inputs: ScoreInputs, encoder: str) -> pd.DataFrame:

@@ -22,7 +22,7 @@ from favor.report.comparison.shared import PASS_RATE, REFERENCE, Record, check_o
 from favor.report.content import digest
 from favor.scores import utility
 from favor.scores.inputs import OUTPUT_KEYS, Run, ScoreInputs
-from favor.scores.prototypes import correct, margins, predict, prototypes
+from favor.scores.prototypes import figures, prototypes
 from favor.scores.voice_kept import FAILURES_WRONG
 
 RECORD, OUTPUTS = "group.json", "outputs.parquet"  # of a shared folder
@@ -234,18 +234,15 @@ def _values(inputs: ScoreInputs, run: Run) -> Iterator[Keyed]:
     passed, kept = run.items["passed"].to_numpy(dtype=bool), run.survivors
     yield "", PASS_RATE, run.items, passed.astype(np.float64)
     clients = kept["client"].to_numpy(dtype=object)
-    own = np.searchsorted(inputs.clients, clients.astype(str))
     for encoder in inputs.encoders:
         prototype = prototypes(inputs.sources(encoder, "train"), inputs.clients)
         all_right = np.zeros(len(run.items))
         if len(kept):
-            vectors = inputs.vectors(encoder, run)
-            similarity = vectors @ prototype.T
-            right = correct(clients, predict(vectors, prototype, inputs.clients)).astype(np.float64)
-            all_right[passed] = right
-            yield encoder, "author_accuracy", kept, right
-            yield encoder, "target_similarity", kept, similarity[np.arange(len(own)), own]
-            yield encoder, "author_margin", kept, margins(similarity, own)
+            found = figures(inputs.vectors(encoder, run), clients, prototype, inputs.clients)
+            all_right[passed] = found["correct"]
+            yield encoder, "author_accuracy", kept, found["correct"].to_numpy(dtype=np.float64)
+            yield encoder, "target_similarity", kept, found["target"].to_numpy()
+            yield encoder, "author_margin", kept, found["margin"].to_numpy()
         yield encoder, FAILURES_WRONG, run.items, all_right
     if inputs.utility is not None and run.method != REFERENCE:
         table = inputs.utility[(inputs.utility["seed"] == run.seed) & (inputs.utility["method"] == run.method)]
