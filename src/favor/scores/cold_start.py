@@ -52,20 +52,15 @@ def score(inputs: ScoreInputs, settings: InSpaces) -> pd.DataFrame:
 
 
 def _score_run(inputs: ScoreInputs, encoder: str, run: Run, fixed: np.ndarray, shots: np.ndarray) -> Iterator[Score]:
-    true = run.survivors["client"].to_numpy(dtype=object)
-    n = len(true)
-    values = dict.fromkeys((metric.name for metric in METRICS), float("nan"))
-    note = "no output passed the filter"
-    if n:
-        vectors = inputs.vectors(encoder, run)
-        found, near = (figures(vectors, true, prototype, inputs.clients) for prototype in (fixed, shots))
-        values = {
-            "fixed_accuracy": float(found["correct"].mean()),
-            "fixed_macro_f1": macro_f1(true, found["predicted"].to_numpy(), sorted(set(true))),
-            "fixed_target_similarity": float(found["target"].mean()),
-            "fixed_margin": float(found["margin"].mean()),
-            "shot_margin": float(near["margin"].mean()),
-        }
-        note = "a margin needs two authors"
+    true, vectors = run.survivors["client"].to_numpy(dtype=object), inputs.vectors(encoder, run)
+    found, near = (figures(vectors, true, prototype, inputs.clients) for prototype in (fixed, shots))
+    values = {
+        "fixed_accuracy": float(found["correct"].mean()),
+        "fixed_macro_f1": macro_f1(true, found["predicted"].to_numpy(), sorted(set(true))),
+        "fixed_target_similarity": float(found["target"].mean()),
+        "fixed_margin": float(found["margin"].mean()),
+        "shot_margin": float(near["margin"].mean()),
+    }
+    note = "a margin needs two authors" if len(true) else "no output passed the filter"
     for name, value in values.items():
-        yield Score(run.seed, run.method, encoder, name, "", value, n, note)
+        yield Score(run.seed, run.method, encoder, name, "", value, len(true), note)

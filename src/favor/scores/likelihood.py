@@ -254,46 +254,37 @@ def _method_scores(
         return [*missing, *_neutral(method, runs, clients, counts)], {}
     shared = all(one.shared for one in plain)
     in_bits = [reading(run, clients, size="characters") for run in runs]
-    variants: dict[str, tuple[list[Reading], bool, str]] = {
-        "": (plain, False, ""),
-        "same_topic": (plain, True, "no two authors share a topic"),
-        "function_words": (
-            [reading(run, clients, value="function_", size="function_tokens") for run in runs],
-            False,
-            _function_note(runs),
-        ),
-        "bits_per_character": ([replace(one, summed=one.summed / np.log(2)) for one in in_bits], False, ""),
+    whole = tuple(metric.name for metric in _SCORED[:6])
+    masked = [reading(run, clients, value="function_", size="function_tokens") for run in runs]
+    in_bits = [replace(one, summed=one.summed / np.log(2)) for one in in_bits]
+    variants: dict[str, tuple[list[Reading], bool, Sequence[str], str]] = {
+        "": (plain, False, whole, ""),
+        "same_topic": (plain, True, whole[1:5], "no two authors share a topic"),
+        "function_words": (masked, False, whole, _function_note(runs)),
+        "bits_per_character": (in_bits, False, _GAINS, ""),
     }
     scores: list[Score] = []
     of_authors: dict[str, np.ndarray] = {}
-    for variant, (found, same_topic, note) in variants.items():
+    for variant, (found, same_topic, metrics, note) in variants.items():
         each = [by_author(one, same_topic) for one in found]
-        behind = {name: _texts(found, [one[name] for one in each]) for name in each[0]}
         values = {name: np.stack([one[name] for one in each]) for name in each[0]}
-        if variant == "function_words" and note:
-            values = {name: np.full_like(own, np.nan) for name, own in values.items()}
         why = note or "no author has both texts and a model of its own, with others to compare it with"
-        for metric in _SCORED[:5]:
-            if variant == "bits_per_character" and metric.name not in _GAINS:
-                continue
-            if variant == "same_topic" and metric.name == "likelihood_own_gain":
-                continue
-            drawn, present = _drawn(values[metric.name], counts), _present(values[metric.name])
-            n = behind[metric.name]
-            fixed = SHARED if shared and metric.name not in _GAINS[:2] else ""
-            scores += _with_interval(method, metric.name, variant, drawn, present, n, why, fixed)
-            if f"{metric.name}:chance" in values:
-                chance = float(_means(mean_of_known(values[f"{metric.name}:chance"]), counts[:1])[0])
-                name = f"{variant}_chance".strip("_")
-                scores.append(_score(method, metric.name, name, chance, n, why))
-        if variant in ("", "function_words"):
-            drawn = np.full((1, len(counts)), np.nan)
-            if not (variant and note):
+        for metric in metrics:
+            own = values["likelihood_own_gain" if metric == "likelihood_auc" else metric]
+            chance = values.get(f"{metric}:chance")
+            if variant == "function_words" and note:
+                drawn = np.full((1, len(counts)), np.nan)
+                chance = None if chance is None else np.full_like(chance, np.nan)
+            elif metric == "likelihood_auc":
                 areas = np.stack([auc_of(one, counts) for one in found])
                 drawn = around(mean_of_known(areas), areas)
-            present, fixed = _present(values["likelihood_own_gain"]), SHARED if shared else ""
-            n = behind["likelihood_own_gain"]
-            scores += _with_interval(method, "likelihood_auc", variant, drawn, present, n, why, fixed)
+            else:
+                drawn = _drawn(own, counts)
+            n, fixed = _texts(found, own), SHARED if shared and metric not in _GAINS[:2] else ""
+            scores += _with_interval(method, metric, variant, drawn, _present(own), n, why, fixed)
+            if chance is not None:
+                name = f"{variant}_chance".strip("_")
+                scores.append(_score(method, metric, name, float(_means(mean_of_known(chance), counts[:1])[0]), n, why))
         if variant == "":
             of_authors = {name: own for name, own in values.items() if ":" not in name}
             texts = np.bincount(np.concatenate([one.writers for one in found]), minlength=len(clients)).tolist()
@@ -306,8 +297,8 @@ def _method_scores(
     return scores, of_authors
 
 
-def _texts(found: Sequence[Reading], values: Sequence[np.ndarray]) -> int:
-    """Return how many texts are behind ``values`` [clients] of each run: those of the authors who have one."""
+def _texts(found: Sequence[Reading], values: np.ndarray) -> int:
+    """Return how many texts are behind ``values`` [runs, clients]: those of the authors who have one."""
     return sum(int(np.isfinite(own)[one.writers].sum()) for one, own in zip(found, values, strict=True))
 
 

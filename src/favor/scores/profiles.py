@@ -51,9 +51,9 @@ _MEASURES = ("profile_accuracy", "profile_macro_f1", "profile_auc", "profile_rat
 # Compared between every two rows. Accuracy counts every output, so that both rows are asked about the same prompts.
 TESTED = (("profile_accuracy", FAILURES_WRONG), ("profile_auc", ""), ("profile_ratio", ""))
 _FOLDS = 10  # of authors, to calibrate
-# (method, verifier, metric, variant) -> seed -> its values in every draw of authors, the outputs or pairs behind them
-_Drawn = dict[tuple[str, str, str, str], dict[int, tuple[np.ndarray, int]]]
-_Behind = dict[tuple[str, str, str], dict[int, np.ndarray]]  # (method, verifier, variant) -> seed -> outputs by author
+# Values in every draw of authors [draws], how many outputs or pairs are behind them, and the outputs of each [authors].
+_Draws = tuple[np.ndarray, int, np.ndarray]
+_Drawn = dict[tuple[str, str, str, str], dict[int, _Draws]]  # (method, verifier, metric, variant) -> seed
 _FAILED, _COPIED = "no output passed the filter", "every output is copied"
 _NOBODY = "people wrote no continuations of the common prompts"
 _FEW = "needs human continuations of two authors that are not copied"
@@ -135,16 +135,11 @@ def score(inputs: ScoreInputs, settings: ProfileVerification) -> pd.DataFrame:
         Score(ALL_SEEDS, SOURCE, "", "profile_trained", "", float(profiles.trained.sum() / words.sum()), authors),
     ]
     drawn: _Drawn = {}
-    behind: _Behind = {}
     outputs: dict[tuple[str, str], list[pd.DataFrame]] = {}
     for fit in fits(inputs, profiles, settings):
-        own = {(metric, variant): (draws, n) for metric, variant, draws, n in fit_draws(fit, counts)}
+        own = dict(_draws(fit, counts))
         for key, values in own.items():
             drawn.setdefault((fit.run.method, fit.verifier, *key), {})[fit.run.seed] = values
-        written = np.searchsorted(fit.clients, fit.run.items["client"].astype(str))
-        for variant, writers in ((COMMON * fit.common, fit.own), (fit.failures_wrong, written)):
-            of_seeds = behind.setdefault((fit.run.method, fit.verifier, variant), {})
-            of_seeds[fit.run.seed] = np.bincount(writers, minlength=authors)
         if not fit.common and not fit.reason:
             outputs.setdefault((fit.run.method, fit.verifier), []).append(_of_outputs(fit))
         scores += _rows(fit, own)
@@ -152,15 +147,15 @@ def score(inputs: ScoreInputs, settings: ProfileVerification) -> pd.DataFrame:
             silent = Score(fit.run.seed, fit.run.method, fit.verifier, "", COMMON, float("nan"), 0, _NOBODY)
             scores += [replace(silent, metric=metric) for metric in _MEASURES]
     for (method, verifier, metric, variant), seeds in drawn.items():
-        stacked = np.stack([draws for draws, _ in seeds.values()])
+        stacked = np.stack([draws for draws, _, _ in seeds.values()])
         known = np.isfinite(stacked[:, 0]).all() and np.isfinite(stacked[:, 1:]).all(axis=0).any()
         bounds = None if metric == "profile_ratio" else RATE
-        present = int(np.any(list(behind[method, verifier, variant].values()), axis=0).sum())
+        present = int(np.any([outputs for *_, outputs in seeds.values()], axis=0).sum())
         ends = interval(stacked, present, bounds) if known else (np.nan, np.nan)
         note = "needs outputs of two authors" if known else "no value in some seed"
-        n = sum(size for _, size in seeds.values())
+        n = sum(size for _, size, _ in seeds.values())
         scores += Score(ALL_SEEDS, method, verifier, metric, variant, np.nan, n, note).ends(ends)
-    return scores_frame([*scores, *_comparisons(drawn, behind, counts, settings.seed), *_by_author(outputs)])
+    return scores_frame([*scores, *_comparisons(drawn, counts, settings.seed), *_by_author(outputs)])
 
 
 def _of_outputs(fit: Fit) -> pd.DataFrame:
@@ -180,20 +175,19 @@ def _by_author(outputs: Mapping[tuple[str, str], list[pd.DataFrame]]) -> Iterato
                 yield Score(ALL_SEEDS, method, verifier, f"profile_author_{name}", client, value, int(size), note)
 
 
-def _comparisons(drawn: _Drawn, behind: _Behind, counts: np.ndarray, seed: int) -> Iterator[Score]:
+def _comparisons(drawn: _Drawn, counts: np.ndarray, seed: int) -> Iterator[Score]:
     """Yield the difference of every two rows, over the seeds in which both have a value."""
     methods = sorted({key[0] for key in drawn} - set(CONTROLS))
     for verifier, (metric, variant), common in product(sorted({key[1] for key in drawn}), TESTED, (False, True)):
         name = f"{COMMON}_{variant}".strip("_") if common else variant
         for left, right in combinations(methods, 2):
             sides = [drawn.get((method, verifier, metric, name), {}) for method in (left, right)]
-            known = [{one for one, (draws, _) in side.items() if np.isfinite(draws[0])} for side in sides]
+            known = [{one for one, (draws, *_) in side.items() if np.isfinite(draws[0])} for side in sides]
             seeds = sorted(known[0] & known[1])
             if not seeds:
                 continue
             first, second = (np.stack([side[one][0] for one in seeds]) for side in sides)
-            written = [behind[method, verifier, name] for method in (left, right)]
-            outputs = [np.sum([own[one] for one in seeds], axis=0) for own in written]
+            outputs = [np.sum([side[one][2] for one in seeds], axis=0) for side in sides]
             both = (outputs[0] > 0) & (outputs[1] > 0)
             authors, weights = int(both.sum()), np.where(both, outputs[0] + outputs[1], 0)
             shares = linear_shares(mean_over_seeds(first - second), counts, outputs[0] + outputs[1])
@@ -261,31 +255,30 @@ def _calibrated(inputs: ScoreInputs, found: Sequence[Fit]) -> Iterator[Fit]:
         yield replace(fit, ratios=ratios)
 
 
-def fit_draws(fit: Fit, counts: np.ndarray) -> Iterator[tuple[str, str, np.ndarray, int]]:
-    """Yield (metric, variant, values [draws], outputs or pairs) of what has an interval; the first is the value.
-
-    ``counts`` [draws, authors] says how often each author was drawn; its first row is of ones.
-    """
+def _draws(fit: Fit, counts: np.ndarray) -> Iterator[tuple[tuple[str, str], _Draws]]:
+    """Yield (metric, variant) and the draws of what has an interval; the first value is that of the data."""
     common = COMMON if fit.common else ""
     clients = fit.run.items["client"].astype(str).to_numpy()
     if len(clients) and not fit.reason:
         author = np.searchsorted(fit.clients, clients)
         values = mean_draws(fit.right_of_all.astype(np.float64), author, counts)
-        yield "profile_accuracy", fit.failures_wrong, values, len(clients)
+        outputs = np.bincount(author, minlength=len(fit.clients))
+        yield ("profile_accuracy", fit.failures_wrong), (values, len(clients), outputs)
     if not len(fit.own):
         return
-    yield "profile_accuracy", common, mean_draws(fit.right.astype(np.float64), fit.own, counts), len(fit.own)
+    n, outputs = len(fit.own), np.bincount(fit.own, minlength=len(fit.clients))
+    yield ("profile_accuracy", common), (mean_draws(fit.right.astype(np.float64), fit.own, counts), n, outputs)
     cluster = np.repeat(fit.own, fit.scores.shape[1])
     areas = auc_draws(fit.scores.ravel(), fit.positive.ravel(), cluster, counts)
-    yield "profile_auc", common, areas, fit.scores.size
-    yield "profile_ratio", common, mean_draws(fit.own_ratios, fit.own, counts), len(fit.own)
+    yield ("profile_auc", common), (areas, fit.scores.size, outputs)
+    yield ("profile_ratio", common), (mean_draws(fit.own_ratios, fit.own, counts), n, outputs)
 
 
-def _rows(fit: Fit, draws: Mapping[tuple[str, str], tuple[np.ndarray, int]]) -> Iterator[Score]:
-    """Yield the scores of one run by one verifier; ``draws``: those of :func:`fit_draws`, by metric and variant."""
+def _rows(fit: Fit, draws: Mapping[tuple[str, str], _Draws]) -> Iterator[Score]:
+    """Yield the scores of one run by one verifier; ``draws``: by metric and variant."""
     common = COMMON if fit.common else ""
     wrong = fit.failures_wrong
-    found = {key: (float(values[0]), n) for key, (values, n) in draws.items()}
+    found = {key: (float(values[0]), n) for key, (values, n, _) in draws.items()}
     if len(fit.own):
         names = np.array(fit.clients, dtype=object)
         guesses, own = names[fit.scores.argmax(axis=1)], names[fit.own]

@@ -1,7 +1,6 @@
 """Prototype family: which author's source prototype is an output nearest to, and how near."""
 
 from collections.abc import Iterator, Sequence
-from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -10,7 +9,7 @@ from sklearn.metrics import f1_score
 from favor.foundation.vectors import unit_rows
 from favor.scores.inputs import Run, ScoreInputs, Sources, read_encoders
 from favor.scores.metric import Metric, Score, scores_frame
-from favor.scores.settings import Prototypes, PrototypeVariant
+from favor.scores.settings import Prototypes
 
 _REFERENCE = "paper, Experimental Protocol and Metric Definitions"
 METRICS = (
@@ -25,12 +24,6 @@ METRICS = (
         "similarity to the intended author minus the mean similarity to the others; 0 for a voice that is nobody's",
         per_output="real"),
 )  # fmt: skip
-VARIANT_METRICS = tuple(
-    (metric, variant)
-    for variant in get_args(PrototypeVariant)
-    for metric in ("author_accuracy", "author_macro_f1")
-    if (metric, variant) != ("author_accuracy", "whole_roster")
-)
 NOBODY = ""  # the prediction for an output that failed the filter
 
 
@@ -106,49 +99,38 @@ def score(inputs: ScoreInputs, settings: Prototypes) -> pd.DataFrame:
 def _score_run(
     inputs: ScoreInputs, encoder: str, run: Run, default: np.ndarray, first: np.ndarray, variants: Sequence[str]
 ) -> Iterator[Score]:
-    def row(metric: str, variant: str, value: float, n: int, note: str = "") -> Score:
-        return Score(run.seed, run.method, encoder, metric, variant, value, n, note)
-
-    def rates(variant: str, true: np.ndarray, predicted: np.ndarray) -> Iterator[Score]:
-        values, note = (float("nan"),) * 2, "no author has two outputs that passed the filter"
-        if len(true):
-            values = float((true == predicted).mean()), macro_f1(true, predicted, sorted(set(true)))
-        for name, value in zip(("author_accuracy", "author_macro_f1"), values, strict=True):
-            yield row(name, variant, value, len(true), note)
-
-    survivors, clients = run.survivors, inputs.clients
-    n = len(survivors)
-    vectors = inputs.vectors(encoder, run)
-    if n == 0:
-        for metric in METRICS:
-            yield row(metric.name, "", float("nan"), 0, "no output passed the filter")
-        for name, variant in VARIANT_METRICS:
-            if variant == "failures_wrong" and variant in variants and len(run.items):
-                yield row(name, variant, 0.0, len(run.items))  # every output is a wrong one
-            elif variant in variants:
-                yield row(name, variant, float("nan"), 0, "no output passed the filter")
-        return
-    true = survivors["client"].to_numpy(dtype=object)
+    true, clients = run.survivors["client"].to_numpy(dtype=object), inputs.clients
+    n, vectors, nothing = len(true), inputs.vectors(encoder, run), "no output passed the filter"
     found = figures(vectors, true, default, clients)
     predicted = found["predicted"].to_numpy()
-    yield from rates("", true, predicted)
+
+    def row(metric: str, variant: str, value: float, number: int, note: str) -> Score:
+        return Score(run.seed, run.method, encoder, metric, variant, value, number, note if n else nothing)
+
     for name, column in (("top1_cosine", "top1"), ("target_similarity", "target"), ("author_margin", "margin")):
-        yield row(name, "", float(found[column].to_numpy().mean()), n, "a margin needs two authors")
+        yield row(name, "", float(found[column].mean()), n, "a margin needs two authors")
     if "whole_roster" in variants:
-        yield row("author_macro_f1", "whole_roster", macro_f1(true, predicted, clients), n)
+        yield row("author_macro_f1", "whole_roster", macro_f1(true, predicted, clients), n, nothing)
+    attributed = {"": (true, predicted)}
     if "failures_wrong" in variants:
-        everyone = run.items["client"].to_numpy(dtype=object)
-        guesses = np.full(len(everyone), NOBODY, dtype=object)
+        guesses = np.full(len(run.items), NOBODY, dtype=object)
         guesses[run.items["passed"].to_numpy()] = predicted
-        yield from rates("failures_wrong", everyone, guesses)
+        attributed["failures_wrong"] = run.items["client"].to_numpy(dtype=object), guesses
     if "first50x1500" in variants:
-        yield from rates("first50x1500", true, predict(vectors, first, clients))
+        attributed["first50x1500"] = true, predict(vectors, first, clients)
     if "leave_one_out" in variants:
-        yield from rates("leave_one_out", *leave_one_out(vectors, true, survivors["prompt_id"].to_numpy(dtype=object)))
+        attributed["leave_one_out"] = leave_one_out(vectors, true, run.survivors["prompt_id"].to_numpy(dtype=object))
+    for variant, (authors, given) in attributed.items():
+        accuracy = float((authors == given).mean()) if len(authors) else float("nan")
+        note = "no author has two outputs that passed the filter"
+        yield row("author_accuracy", variant, accuracy, len(authors), note)
+        yield row("author_macro_f1", variant, macro_f1(authors, given, sorted(set(authors))), len(authors), note)
 
 
 def leave_one_out(vectors: np.ndarray, true: np.ndarray, prompts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(true, predicted) authors against prototypes of the run's outputs, without those on the scored one's prompt."""
+    if not len(true):
+        return true, true
     authors = np.array(sorted(set(true)), dtype=object)
     member = (true[:, None] == authors[None, :]).astype(np.float64)
     sums = member.T @ vectors
@@ -164,6 +146,8 @@ def leave_one_out(vectors: np.ndarray, true: np.ndarray, prompts: np.ndarray) ->
 
 
 def macro_f1(true: Sequence[str] | np.ndarray, predicted: np.ndarray, labels: Sequence[str]) -> float:
-    """Unweighted mean of the F1 of every label; a label that is neither true nor predicted counts 0."""
+    """Unweighted mean of the F1 of every label; one that is neither true nor predicted counts 0. NaN of no outputs."""
+    if not len(true):
+        return float("nan")
     names = [list(map(str, side)) for side in (true, predicted)]
     return float(f1_score(*names, labels=list(labels), average="macro", zero_division=0))

@@ -8,13 +8,14 @@ ceiling are means over seeds, so every row has the seed ``ALL_SEEDS``. One boots
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from favor.foundation.vectors import unit_rows
 from favor.foundation.words import document_words
-from favor.scores.inputs import Run, ScoreInputs, authors_of, read_encoders
+from favor.scores.inputs import Run, ScoreInputs, read_encoders
 from favor.scores.metric import ALL_SEEDS, CONTROLS, SOURCE, UNSEEN, Metric, Score, scores_frame
 from favor.scores.prototypes import figures, margins, prototypes
 from favor.scores.settings import Resampled
@@ -31,7 +32,7 @@ from favor.statistics.bootstrap import (
     observed_and_resampled,
     pair_auc_draws,
 )
-from favor.statistics.kept_share import KeptShare, kept_share
+from favor.statistics.kept_share import kept_share
 from favor.statistics.rank_agreement import correlate, drawn_authors, ranks
 
 _SHARE = "(score − nothing) / (own continuations − nothing) of"
@@ -84,15 +85,6 @@ def score(inputs: ScoreInputs, settings: Resampled) -> pd.DataFrame:
     """
     counts = observed_and_resampled(len(inputs.clients), settings.seed, settings.draws)
     scores: list[Score] = []
-    survivors, outputs, answers = Counter[str](), Counter[str](), Counter[str]()
-    clusters, everyone = authors_of(inputs.runs), authors_of(inputs.runs, failed=True)
-    shared, near = authors_of(inputs.common_runs), dict[str, np.ndarray]()
-    for run in inputs.runs:
-        survivors[run.method] += len(run.survivors)
-        outputs[run.method] += len(run.items)
-        near[run.method] = near.get(run.method, False) | rivals(inputs, run)
-    for run in inputs.common_runs:
-        answers[run.method] += len(run.survivors)
     spaces: dict[str, dict[str, dict[str, np.ndarray]]] = {}  # encoder -> method -> measure -> draws by seed
     for encoder in read_encoders(inputs, settings.encoders):
         values: dict[str, dict[str, list[np.ndarray]]] = {}  # method -> measure -> draws by seed
@@ -113,19 +105,29 @@ def score(inputs: ScoreInputs, settings: Resampled) -> pd.DataFrame:
             method: {measure: np.mean([space[method][measure] for space in unseen], axis=0) for measure in own}
             for method, own in unseen[0].items()
         }
+    behind = {method: _behind(inputs, method) for method in dict.fromkeys(run.method for run in inputs.runs)}
     for encoder, means in spaces.items():
         without = _without_pairs(inputs) if np.isnan(means["gold"]["generated_source_auc"][:, 0]).any() else ""
-        for method, n in survivors.items():
-            counted = dict.fromkeys(OWN_PROMPTS, n) | {FAILURES_WRONG: outputs[method]}
-            counted |= dict.fromkeys(COMMON_PROMPTS, answers[method])
-            # Of a method's intervals the clusters are the authors who have an output.
-            present = dict.fromkeys(OWN_PROMPTS, clusters[method]) | {FAILURES_WRONG: everyone[method]}
-            present["generated_source_auc"] = compared(near[method])
-            present |= dict.fromkeys(COMMON_PROMPTS, shared.get(method, 0))
-            whole = len(inputs.clients), compared(near["gold"])
-            scores += _rows(method, encoder, means, *whole, counted, present, without)
-            scores += _distinct(method, encoder, means[method]["generated_auc"], clusters[method], counts, n)
+        for method, own in behind.items():
+            scores += _rows(method, encoder, means, len(inputs.clients), behind, without)
+            scores += _distinct(method, encoder, means[method]["generated_auc"], *own["author_accuracy"], counts)
     return scores_frame(scores)
+
+
+def _behind(inputs: ScoreInputs, method: str) -> dict[str, tuple[int, int]]:
+    """Return by measure how many outputs of a row are behind it, and of how many authors: an interval's clusters."""
+    own, common = ([run for run in runs if run.method == method] for runs in (inputs.runs, inputs.common_runs))
+
+    def counted(outputs: list[pd.DataFrame]) -> tuple[int, int]:
+        return sum(map(len, outputs)), len({client for each in outputs for client in each["client"]})
+
+    kept = counted([run.survivors for run in own])
+    return {
+        **dict.fromkeys(OWN_PROMPTS, kept),
+        FAILURES_WRONG: counted([run.items for run in own]),
+        "generated_source_auc": (kept[0], compared(np.any([rivals(inputs, run) for run in own], axis=0))),
+        **dict.fromkeys(COMMON_PROMPTS, counted([run.survivors for run in common])),
+    }
 
 
 def measure_draws(inputs: ScoreInputs, encoder: str, run: Run, counts: np.ndarray) -> dict[str, np.ndarray]:
@@ -263,57 +265,44 @@ def _rows(
     encoder: str,
     means: Mapping[str, Mapping[str, np.ndarray]],
     authors: int,
-    near: int,
-    counted: Mapping[str, int],
-    present: Mapping[str, int],
+    behind: Mapping[str, Mapping[str, tuple[int, int]]],
     without: str,
 ) -> Iterator[Score]:
-    measures = (
-        (*OWN_PROMPTS, *COMMON_PROMPTS) if any("common_accuracy" in own for own in means.values()) else OWN_PROMPTS
-    )
+    shared = COMMON_PROMPTS if any("common_accuracy" in own for own in means.values()) else ()
     nothing = {"author_accuracy": 1.0 / authors, FAILURES_WRONG: 1.0 / authors}
     nothing |= {"generated_source_auc": 0.5, "author_margin": 0.0}
-    for measure in measures:
+    for measure in (*OWN_PROMPTS, *shared):
+        n, present = behind[method][measure]
         if measure == "common_accuracy":
-            passed = float(present[measure])
-            yield Score(ALL_SEEDS, method, encoder, f"kept_{measure}", "authors", passed, counted[measure])
+            yield Score(ALL_SEEDS, method, encoder, f"kept_{measure}", "authors", float(present), n)
         end = COMMON_PROMPTS.get(measure, measure)
         ceiling, missing = means["gold"][end], np.full_like(means["gold"][end], np.nan)
         own, bounds = means[method].get(measure, missing), BOUNDS[end]
-        of_ceiling = near if end == "generated_source_auc" else authors
+        of_ceiling = behind["gold"][end][1] if end == "generated_source_auc" else authors
         floors: dict[str, tuple[str, np.ndarray | float]] = {"": ("nothing", nothing[end])}
         if BASE in means:
             floors["over_base"] = "the base model", means[BASE].get(measure, missing)
         for variant, (named, floor) in floors.items():
             apart = f"own continuations and {named}"
-            share = kept_share(own, floor, ceiling, present[measure], bounds, apart, of_ceiling)
-            for name, value in _values(variant, share).items():
-                note = _note(share, value, measure in COMMON_PROMPTS and method in CONTROLS)
-                if note and measure == "generated_source_auc" and not np.isfinite(share.ceiling):
-                    note += without
-                yield Score(ALL_SEEDS, method, encoder, f"kept_{measure}", name, value, counted[measure], note)
+            share = kept_share(own, floor, ceiling, present, bounds, apart, of_ceiling)
+            note = share.reason or "no draw of authors has a value"
+            if measure in COMMON_PROMPTS and method in CONTROLS:
+                note = "people wrote no continuations of the common prompts"
+            if measure == "generated_source_auc" and not np.isfinite(share.ceiling):
+                note += without
+            score = Score(ALL_SEEDS, method, encoder, f"kept_{measure}", variant, share.share, n, note)
+            yield from (score, *score.ends((share.low, share.high)))
+            if not variant:
+                seen = replace(score, variant="score", value=share.score)
+                yield from (seen, *seen.ends((share.score_low, share.score_high)))
+                yield replace(score, variant="floor", value=share.floor)
+                yield replace(score, variant="ceiling", value=share.ceiling)
 
 
 def _distinct(
-    method: str, encoder: str, draws: np.ndarray, authors: int, counts: np.ndarray, n: int
+    method: str, encoder: str, draws: np.ndarray, n: int, authors: int, counts: np.ndarray
 ) -> Iterator[Score]:
     note = "needs two authors and an author with outputs of two prompts"
     score = Score(ALL_SEEDS, method, encoder, "distinct_auc", "", float(draws[:, 0].mean()), n, note)
     without = "no draw of authors has a value" if np.isfinite(score.value) else note
     yield from (score, *score.ends(interval(draws, authors, RATE, counts), without))
-
-
-def _values(variant: str, share: KeptShare) -> dict[str, float]:
-    values = {variant: share.share, f"{variant}_low".strip("_"): share.low, f"{variant}_high".strip("_"): share.high}
-    if variant:
-        return values
-    ends = {"score_low": share.score_low, "score_high": share.score_high}
-    return {**values, "score": share.score, **ends, "floor": share.floor, "ceiling": share.ceiling}
-
-
-def _note(share: KeptShare, value: float, unwritten: bool) -> str:
-    if not math.isnan(value):
-        return ""
-    if unwritten:
-        return "people wrote no continuations of the common prompts"
-    return share.reason or "no draw of authors has a value"
