@@ -25,7 +25,7 @@ from favor.lm.base import add_frozen, load_base
 from favor.lm.lora import export_peft, from_arrays
 from favor.lm.tasks import ClientTask
 from favor.lm.training import train
-from favor.voice.start import read_start
+from favor.voice.training import read_start
 
 A, B = "m.lora_A.weight", "m.lora_B.weight"
 NAMES = [f"client_{n:03d}" for n in range(1, 8)]

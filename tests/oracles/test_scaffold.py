@@ -24,7 +24,7 @@ from favor.lm import cohort as cohort_module
 from favor.lm.settings import Lora, Optimisation
 from favor.lm.tasks import ClientTask
 from favor.lm.training import train
-from favor.voice.start import read_start
+from favor.voice.training import read_start
 
 
 def number(state, prefix="") -> float:

@@ -18,8 +18,7 @@ from favor.federation.schemas import GENERATIONS
 from favor.lm.settings import OutputFilter
 from favor.paper.names import released_methods
 from favor.publish.release_export import NO_SURVIVOR, SUMMARY, write_release
-from favor.publish.release_layout import MINIMUM_RATIO, MINIMUM_WORDS, check, non_iid_level
-from favor.publish.settings import ReleasedRun
+from favor.publish.settings import MINIMUM_RATIO, MINIMUM_WORDS, ReleasedRun, check, non_iid_level
 from favor.scores.inputs import ScoreInputs
 from favor.scores.schemas import SCORES, UTILITY
 

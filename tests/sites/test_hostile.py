@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,16 +15,13 @@ from tests.sites.conftest import CLIENTS, forged, refused
 
 from favor.foundation.errors import UserError
 from favor.foundation.files import PARTIAL
-from favor.foundation.received import received_tensors
 from favor.foundation.tensors import read_safetensors, write_safetensors
 from favor.sites import manifest as manifests
 from favor.sites import server, uploads
 from favor.sites import site as site_module
 from favor.sites.keys import known_sites, revoke
 from favor.sites.manifest import write_signed
-from favor.sites.noise import secret_normal
-from favor.sites.server import ServerFolder
-from favor.sites.signing import digest, file_digest, public_key, replacement, secret_key, signature
+from favor.sites.signing import file_digest, public_key, replacement, secret_key, secret_normal, signature
 
 
 def handed_out(made, change=lambda content: None, tensors=lambda shared: shared, **values) -> Path:
@@ -51,14 +46,12 @@ def test_a_site_takes_nothing_from_a_manifest_that_it_did_not_agree_to(trained, 
     absent = next(client for client in CLIENTS if client not in cohort)
     for line, values in (
         ("round: 7 there, and the schedule agreed on ends with 1", {"round": 7}),
-        ("key 'signed.round': Input should be a valid integer", {"round": 7.9}),
         ("key 'signed.round': Input should be a valid integer", {"round": "../../x"}),
         ("key 'signed.round': Input should be greater than or equal to 0", {"round": -1}),
         ("cohort: ", {"cohort": [absent, *cohort[1:]]}),
-        ("key 'signed.members': Input should be a valid integer", {"members": "x"}),
-        ("names clients that the federation does not have", {"members": 9}),
+        ("has more members than the federation has clients", {"members": 9}),
         ("key 'signed.taken': Input should be an object", {"taken": [cohort[0]]}),
-        (f"taken: {cohort[0]} in round 9", {"taken": {cohort[0]: 9}}),
+        (f"round 9 of {cohort[0]} was taken, and none was trained here", {"taken": {cohort[0]: 9}}),
         ("declares", {"declares": {}}),
         ("its time ended at 2020-01-01T00:00:00Z", {"ends": "2020-01-01T00:00:00Z"}),
     ):
@@ -73,11 +66,10 @@ def test_a_site_takes_nothing_from_a_manifest_that_it_did_not_agree_to(trained, 
         assert line in said
         (folder / "kept").rename(folder / "key")
     without = handed_out(made, lambda content: content["digests"].pop("adapter"))
-    assert "names no digest of its adapter" in refused(favor, "site", "train", site, without)
+    assert "cut, or not the file that manifest.json is of" in refused(favor, "site", "train", site, without)
     for line, tensors in (
         ("is not declared by the plan", lambda shared: {**shared, "more": np.ones((3, 3), np.float32)}),
         ("is missing", lambda _: {}),
-        ("float64", lambda shared: {name: value.astype("float64") for name, value in shared.items()}),
         ("int8", lambda shared: {name: value.astype("int8") for name, value in shared.items()}),
         ("is declared", lambda shared: {name: np.zeros((9, 9), np.float32) for name in shared}),
         ("has NaN or infinite", lambda shared: {name: value * np.float32(np.nan) for name, value in shared.items()}),
@@ -95,24 +87,23 @@ def test_no_file_of_a_share_stops_a_round_or_makes_it_nan(trained, favor) -> Non
     # What is good is taken, whatever lies before or behind it.
     for name, put, line in (
         ("c", lambda path: path.write_bytes(b"junk"), "c.safetensors: not a complete safetensors file"),
+        ("c", lambda path: path.write_bytes(b"PK\x03\x04"), "c.safetensors: a zip archive; unpack it"),
         ("a", lambda path: os.mkfifo(path) or (share / "aa.safetensors").mkdir(), "a.safetensors: not a regular file"),
         ("a", lambda path: path.symlink_to(second), "a.safetensors: cannot be read as a regular file"),
         ("a", lambda path: path.touch() or os.truncate(path, 10**9), "more than the"),
     ):
         share.mkdir()
         shutil.copyfile(first, share / "b.safetensors")
+        for other in ("._b.safetensors", "b.zip"):  # of a program that copies; they are not read
+            (share / other).touch()
         put(share / f"{name}.safetensors")
         assert line in refused(favor, "server", "close", made.server, share)
         assert taken.read_bytes() == first.read_bytes()
         taken.unlink()
         shutil.rmtree(share)
-    # Numbers of words that were not said before, and numbers that overflow.
-    about = f"words of {cohort[1]}"
-    for words in ("9" * 400, "0", "٣", str(10**12), "-1"):
-        lying = forged(made.site(cohort[1]), second, about={about: words})
-        line = refused(favor, "server", "close", made.server, lying)
-        assert f"{about}: " in line
-        assert "take what the federation agreed on" in line
+    # A number of words that was not said before, and numbers that overflow.
+    lying = forged(made.site(cohort[1]), second, about={f"words of {cohort[1]}": "9" * 400})
+    assert f"words of {cohort[1]}: " in refused(favor, "server", "close", made.server, lying)
     huge = [
         forged(made.site(client), upload, lambda state: [value.fill(3.4e38) for value in state.values()])
         for client, upload in zip(cohort, (first, second), strict=True)
@@ -131,6 +122,8 @@ def test_no_file_of_a_share_stops_a_round_or_makes_it_nan(trained, favor) -> Non
     assert not (made.server / "state" / "1.safetensors").exists()
     # Stray copies, as sync clients make, are no rounds and no uploads.
     shutil.copyfile(first, made.server / "uploads/0" / f"{cohort[0]} (copy).safetensors")
+    (made.server / "traffic").mkdir()
+    (made.server / "traffic" / "0 (copy).parquet").touch()
     assert "round 0 is closed; 1 to come" in favor("server", "close", made.server, first, second)
     # A close that was killed after its last write says that it is done, and exits with 0.
     again = favor("server", "close", made.server, first, second)
@@ -147,31 +140,27 @@ def test_no_file_of_a_share_stops_a_round_or_makes_it_nan(trained, favor) -> Non
 
 
 def test_a_file_that_is_swapped_while_it_is_read_changes_nothing(trained, favor, monkeypatch) -> None:
-    """What is taken is what was checked, of an upload and of the coordinator's adapter."""
+    """What is taken, and what the log has, is what was checked: of an upload and of the coordinator's adapter."""
     made, cohort, (first, _) = trained
     content, other = first.read_bytes(), forged(made.site(cohort[0]), first, about={"round": "1"}).read_bytes()
-    sent = handed_out(made)
-    adapter = (sent / "adapter.safetensors").read_bytes()
+    sent, site = handed_out(made), made.site(cohort[0])
+    adapter = file_digest(sent / "adapter.safetensors")
+    for module, path, after in ((uploads, first, other), (site_module, sent / "adapter.safetensors", b"junk")):
 
-    def swapping(read, name, after) -> Callable[..., bytes]:
-        def swapped(path, *more, **options) -> bytes:
-            found = read(path, *more, **options)
-            if Path(path).name == name:
-                Path(path).write_bytes(after)
+        def swapped(name, *more, read=module.received_bytes, path=path, after=after) -> bytes:
+            found = read(name, *more)
+            if name == path:
+                path.write_bytes(after)
             return found
 
-        return swapped
-
-    with monkeypatch.context() as patch:
-        patch.setattr(uploads, "received_bytes", swapping(uploads.received_bytes, first.name, other))
-        assert f"round 0 waits for {cohort[1]}" in refused(favor, "server", "close", made.server, first)
+        monkeypatch.setattr(module, "received_bytes", swapped)
+    assert f"round 0 waits for {cohort[1]}" in refused(favor, "server", "close", made.server, first)
     assert first.read_bytes() == other
     assert (made.server / "uploads/0" / f"{cohort[0]}.safetensors").read_bytes() == content
-    first.write_bytes(content)
-    with monkeypatch.context() as patch:
-        patch.setattr(manifests, "received_bytes", swapping(manifests.received_bytes, "adapter.safetensors", b"junk"))
-        favor("site", "train", made.site(cohort[0]), sent)
-    assert (sent / "adapter.safetensors").read_bytes() == b"junk" != adapter
+    favor("site", "train", site, sent)
+    assert (sent / "adapter.safetensors").read_bytes() == b"junk"
+    logged = [json.loads(line)["files"] for line in (site / "log.jsonl").read_text().splitlines()]
+    assert adapter in [files.get("adapter.safetensors") for files in logged]
 
 
 def test_what_a_killed_command_was_writing_is_removed(trained, favor) -> None:
@@ -249,9 +238,8 @@ def test_a_key_belongs_to_one_site_and_can_be_revoked(sites) -> None:
     assert "again.json: the key of client_001 was revoked" in refusal(known_sites, sites / "sites")
     stated(sites, "again", "third")
     assert set(known_sites(sites / "sites")) == {"client_001", "client_002"}
-    for client in ([1], {"a": 1}, "../x", 7):
-        stated(sites, "again", "third", client)
-        assert "again.json: key 'signed.client': " in refusal(known_sites, sites / "sites")
+    stated(sites, "again", "third", "../x")
+    assert "again.json: key 'signed.client': " in refusal(known_sites, sites / "sites")
 
 
 def test_a_site_and_its_coordinator_change_a_key(trained, favor) -> None:
@@ -272,44 +260,6 @@ def test_noise_of_a_secret_is_normal_and_of_its_secret_alone() -> None:
     drawn = secret_normal(bytes(32), ["a", 1], (200, 500))
     assert np.array_equal(drawn, secret_normal(bytes(32), ["a", 1], (200, 500)))
     assert kstest(drawn.ravel(), "norm").pvalue > 0.01
-    assert np.isfinite(drawn).all()
     for secret, about in ((b"\x01" + bytes(31), ["a", 1]), (bytes(32), ["a", 2])):
         other = secret_normal(secret, about, (200, 500))
         assert abs(np.corrcoef(drawn.ravel(), other.ravel())[0, 1]) < 0.02
-
-
-def test_rounds_are_counted_by_their_numbers(tmp_path) -> None:
-    folder = ServerFolder(tmp_path)
-    assert folder.closed == 0
-    (tmp_path / "traffic").mkdir()
-    for name in ("0.parquet", "0 (copy).parquet", "x.parquet", "2.parquet"):
-        (tmp_path / "traffic" / name).touch()
-    assert folder.closed == 1
-
-
-def test_the_log_has_the_digest_of_what_was_read(tmp_path, monkeypatch) -> None:
-    site = object.__new__(site_module.Site)
-    site.path, site.name, site.coordinator, site.agreed, site.digests, site.received = tmp_path, "ann", "", {}, {}, {}
-    (tmp_path / "manifest.json").write_bytes(b"read")
-
-    def swapped(folder, *others) -> SimpleNamespace:
-        (folder / "manifest.json").write_bytes(b"another")
-        return SimpleNamespace(taken={})
-
-    monkeypatch.setattr(site_module, "read_manifest", swapped)
-    with site.receiving(tmp_path):
-        site.read(tmp_path, "round")
-    (line,) = map(json.loads, (tmp_path / "log.jsonl").read_text().splitlines())
-    assert (line["what"], line["files"]) == ("received", {"manifest.json": digest(b"read")})
-
-
-def test_a_folder_of_uploads_is_read_but_for_hidden_files(tmp_path) -> None:
-    for name in ("b.safetensors", "a (1).safetensors", "._b.safetensors", "b.zip", "c.safetensors.part"):
-        (tmp_path / name).touch()
-    found, others = server._files([tmp_path, tmp_path / "up.zip"])
-    assert [path.name for path in found] == ["a (1).safetensors", "b.safetensors", "up.zip"]
-    assert [path.name for path in others] == ["b.zip", "c.safetensors.part"]
-
-
-def test_a_zip_is_no_upload() -> None:
-    assert "up.zip: a zip archive; unpack it" in refusal(received_tensors, b"PK\x03\x04", "up.zip")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import resource
 import shutil
 import signal
 import subprocess
@@ -27,8 +26,7 @@ from favor.federation.server import step
 from favor.federation.uploads import cohort_sum, mean_of_sum, read_uploads, rounded
 from favor.foundation.parquet import read_parquet
 from favor.foundation.tensors import read_safetensors, write_safetensors
-from favor.sites.noise import secret_normal
-from favor.sites.signing import file_digest, secret
+from favor.sites.signing import file_digest, secret, secret_normal
 
 pytestmark = pytest.mark.slow(60)
 
@@ -89,10 +87,9 @@ def test_a_late_upload_is_refused_and_leaves_nothing(trained, favor) -> None:
     delta = read_pack(uploads[answered])[0][answered]["delta"]
     for name in delta:
         assert np.array_equal(after[name], (before[name].astype("float64") + delta[name]).astype("float32"))
-    assert "late: its round is closed" in refused(favor, "server", "close", made.server, uploads[late])
+    assert "round 1 is not open" in refused(favor, "server", "close", made.server, uploads[late])
     opened = made.open()
-    line = refused(favor, "server", "close", made.server, uploads[late])
-    assert f"{late}: late: round 0 is closed, and round 1 is open" in line
+    assert "round: 1 here, 0 there" in refused(favor, "server", "close", made.server, uploads[late])
     # What it trained too late is carried over no more than if it had never trained.
     fresh = made.folder / "fresh"
     shutil.copytree(made.site(late), fresh, ignore=shutil.ignore_patterns("rounds", "uploads"))
@@ -137,7 +134,7 @@ def test_a_site_trains_what_it_agreed_to_and_nothing_else(trained, favor) -> Non
         said = refused(favor, "site", "train", made.site(cohort[0]), wrong)
         assert "adapter.safetensors: cut, or not the file that manifest.json is of; ask the coordinator" in said
     export = ("site", "export", made.site(cohort[0]), made.opened, made.folder / "out")
-    assert "kind: final is wanted here, round there" in refused(favor, *export)
+    assert "kind: final here, round there" in refused(favor, *export)
 
 
 def test_a_signed_file_in_the_place_of_another_is_refused(trained, favor) -> None:
@@ -178,42 +175,29 @@ def test_another_base_or_configuration_is_refused_when_a_site_begins(federation,
 
 
 def test_what_needs_a_federation_in_one_place_is_refused(simulation, tmp_path, favor) -> None:
+    section = {"federation": {}, "rows": {"fedsa_lora": {}, "local_only": {}}}
+    attack = {"federation": {"attack": {"kind": "flip", "share": 0.25}}, "rows": {"fedsa_lora": {}}}
     for change, method, line in (
-        ({"aggregation": "sum_only"}, "fedsa_lora", "'sum_only' stands for cryptography"),
-        ({"answers": 0.5}, "fedsa_lora", "real sites answer or do not"),
-        ({"ranks": [1, 2]}, "fedsa_lora", "all sites of a round are sent one adapter file; set null"),
-        ({"attack": {"kind": "flip", "share": 0.25}}, "fedsa_lora", "attacks are simulated, not made by real sites"),
+        ({"federation": {"aggregation": "sum_only"}}, "fedsa_lora", "'sum_only' stands for cryptography"),
+        ({"federation": {"answers": 0.5}}, "fedsa_lora", "real sites answer or do not"),
+        ({"federation": {"ranks": [1, 2]}}, "fedsa_lora", "all sites of a round are sent one adapter file; set null"),
+        (attack, "fedsa_lora", "attacks are simulated, not made by real sites"),
         ({"task": "rewrite"}, "fedsa_lora", "sites train on texts to continue"),
         ({}, "local_only", "its clients send nothing to a server"),
-        ({}, "fedex_lora", "its server sends more than an adapter"),
+        ({"rows": {"fedex_lora": {}}}, "fedex_lora", "its server sends more than an adapter"),
         ({}, "none", "has no row 'none'"),
     ):
         config = yaml.safe_load(yaml.safe_dump(simulation.config))
-        section = config["experiments"]["micro"]
+        experiment, changed = config["experiments"]["micro"], section | change
         if "task" in change:
-            section |= change
-            section["evaluation"]["likelihood"] = section["prompts"]["common"] = None
-        else:
-            section["federation"] |= change
-        rows = {"fedsa_lora": {}} if "attack" in change else {"fedsa_lora": {}, "local_only": {}}
-        rows |= {"fedex_lora": {}} if method == "fedex_lora" else {}
-        config["experiments"]["micro"]["methods"] = rows
+            experiment["task"] = change["task"]
+            experiment["evaluation"]["likelihood"] = experiment["prompts"]["common"] = None
+        experiment["federation"] |= changed["federation"]
+        experiment["methods"] = changed["rows"]
         (tmp_path / "config.yaml").write_text(yaml.safe_dump(config))
         opened = ("server", "open", tmp_path / "server", tmp_path / "config.yaml", "--method", method)
         assert line in refused(favor, *opened)
         assert not (tmp_path / "server").exists()
-
-
-def test_a_full_disk_leaves_no_empty_key(tmp_path) -> None:
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (10, before[1]))
-    try:
-        with pytest.raises(OSError, match="File too large"):
-            secret(tmp_path / "key")
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    assert len(secret(tmp_path / "key")) == 32
-    assert (tmp_path / "key").stat().st_mode & 0o777 == 0o600
 
 
 def test_noise_comes_from_a_secret_of_the_coordinator(federation) -> None:

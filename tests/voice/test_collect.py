@@ -12,8 +12,7 @@ from tests.voice.conftest import command, refusal
 from favor.corpora.schemas import DOCUMENTS
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet
-from favor.voice.collect import collect
-from favor.voice.masking import mask_texts
+from favor.voice.collect import collect, mask_texts
 from favor.voice.texts import read_author
 
 MAIL = DATA / "mail.mbox"

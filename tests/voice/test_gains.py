@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from favor.voice.gains import gain_lines, gains
+from favor.voice.memorised import gain_lines, gains
 from favor.voice.position import told_apart
 
 

@@ -19,9 +19,9 @@ from favor.studies.tasks import drafting
 from favor.studies.tasks.drafting import piece, refused
 from favor.studies.tasks.requests import REQUESTS
 from favor.voice import writing
-from favor.voice.drafts import answering_cut, make_drafts
 from favor.voice.folder import VoiceFolder
 from favor.voice.schemas import VOICE_CONTINUATIONS, VOICE_DRAFTS
+from favor.voice.training import answering_cut, make_drafts
 
 INSTRUCT = REQUESTS["instruct"]
 

@@ -19,13 +19,13 @@ from favor.statistics.kept_share import KeptShare
 from favor.studies.tasks import drafting
 from favor.studies.tasks.drafting import passages_of, refused
 from favor.studies.tasks.requests import REQUESTS
-from favor.voice.drafts import answering_cut
 from favor.voice.folder import VoiceFolder
 from favor.voice.report import gained
 from favor.voice.rewriting import content_kept, voice_gained
 from favor.voice.schemas import VOICE_DRAFTS
 from favor.voice.score import Placement, TextScore, VoiceScore
 from favor.voice.texts import WORDS
+from favor.voice.training import answering_cut
 
 pytestmark = pytest.mark.slow(26)
 

@@ -12,8 +12,7 @@ from tests.voice.conftest import command
 
 from favor.statistics.kept_share import KeptShare
 from favor.voice import commands, web_app
-from favor.voice.gains import Gains
-from favor.voice.memorised import Audit, Copying
+from favor.voice.memorised import Audit, Copying, Gains
 from favor.voice.position import Measured
 from favor.voice.report import VoiceReport, advice
 from favor.voice.score import VoiceScore

@@ -24,7 +24,8 @@ from favor.voice.contrast import Contrast
 from favor.voice.folder import VoiceFolder
 from favor.voice.habits import HABITS, stretches
 from favor.voice.loopback import LARGEST, make_server
-from favor.voice.web_app import Desk, Remembered
+from favor.voice.verifiers import Remembered
+from favor.voice.web_app import Desk
 
 pytestmark = pytest.mark.slow(30)
 

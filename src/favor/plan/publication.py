@@ -19,8 +19,7 @@ from favor.plan.readings import FAMILY as VALIDATION
 from favor.plan.records import Records
 from favor.plan.tables import RETRIEVAL, TABLE_KINDS, Sweeps, Tables
 from favor.plan.training import TrainingComponent
-from favor.publish.release_layout import FAMILIES, check
-from favor.publish.settings import Bundle, PanExport, ReleasedRun
+from favor.publish.settings import FAMILIES, Bundle, PanExport, ReleasedRun, check
 from favor.report.settings import PrintedExperiment
 from favor.running.jobs.environment import latex_available
 

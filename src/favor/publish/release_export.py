@@ -10,8 +10,14 @@ import yaml
 from favor.foundation.errors import UserError
 from favor.foundation.files import write_json, write_text
 from favor.publish.pan_export import write_jsonl
-from favor.publish.release_layout import MAXIMUM_NEW_TOKENS, MINIMUM_RATIO, MINIMUM_WORDS, check, non_iid_level
-from favor.publish.settings import ReleasedRun
+from favor.publish.settings import (
+    MAXIMUM_NEW_TOKENS,
+    MINIMUM_RATIO,
+    MINIMUM_WORDS,
+    ReleasedRun,
+    check,
+    non_iid_level,
+)
 from favor.scores.inputs import OUTPUT_KEYS, ScoreInputs
 from favor.scores.prototypes import predictions
 
@@ -44,7 +50,7 @@ def write_release(run: ReleasedRun, inputs: ScoreInputs, scores: pd.DataFrame, f
     """Write the files of a run into ``folder``, and return what is missing in them, each with its reason.
 
     ``inputs`` holds this run and its utility table, ``scores`` the rows of the families in
-    ``favor.publish.release_layout.FAMILIES``. generations.jsonl quotes what the model wrote, of outputs that pass the
+    ``favor.publish.settings.FAMILIES``. generations.jsonl quotes what the model wrote, of outputs that pass the
     filter; prompts and human continuations stay out.
     """
     check(run)

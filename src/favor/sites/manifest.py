@@ -15,7 +15,7 @@ from favor.federation.method import SharedStage
 from favor.federation.state_rule import STATE
 from favor.foundation.errors import UserError
 from favor.foundation.files import write_json
-from favor.foundation.received import Received, received_bytes, received_json, received_tensors
+from favor.foundation.received import Received, received_json, received_tensors
 from favor.sites.agreement import Agreement, Digests, differences
 from favor.sites.records import FORMAT, Manifest, Signature, Signed
 from favor.sites.signing import canonical, digest, is_signed, public_key, signature
@@ -65,30 +65,20 @@ def read_manifest(
 ) -> Manifest:
     """Return the manifest of a folder that the coordinator sent (:func:`favor.sites.server.hand_out`).
 
-    Whatever the agreement says too is compared with it. Raises ``UserError`` in one line that says what differs from
-    what the site agreed to, and where the manifest's time is over.
+    Whatever the agreement says too is compared with it; what is said of other clients is theirs to check. Raises
+    ``UserError`` in one line that says what differs, and where the manifest's time is over.
     """
     path = folder / MANIFEST
     manifest = read_signed(path, Manifest, key, content)
-    if manifest.kind != kind:
-        raise UserError(f"{folder}: kind: {kind} is wanted here, {manifest.kind} there; give the other folder")
-    check_equal(path, agreed, manifest.agreement)
-    if "adapter" not in manifest.digests:
-        raise UserError(f"{path}: names no digest of its adapter; ask the coordinator for it")
+    check_equal(path, {**agreed, "kind": kind}, {**manifest.agreement, "kind": manifest.kind})
     check_equal(path, digests, {name: of for name, of in manifest.digests.items() if name != "adapter"})
     number, cohorts = manifest.round, agreed["cohorts"]
-    if kind == "round" and number >= len(cohorts):
+    if number not in (range(len(cohorts)) if kind == "round" else [len(cohorts)]):
         raise UserError(f"{path}: round: {number} there, and the schedule agreed on ends with {len(cohorts) - 1}")
     if kind == "round":
         check_equal(path, {"cohort": cohorts[number]}, {"cohort": list(manifest.cohort)})
-    else:
-        check_equal(path, {"round": len(cohorts)}, {"round": number})
-    strange = {*manifest.cohort, *manifest.taken} - {*agreed["clients"]}
-    if strange or manifest.members > len(agreed["clients"]):
-        raise UserError(f"{path}: names clients that the federation does not have; ask the coordinator for it")
-    for client, earlier in manifest.taken.items():
-        if earlier >= number or client not in cohorts[earlier]:
-            raise UserError(f"{path}: taken: {client} in round {earlier}, which the schedule does not have before it")
+    if manifest.members > len(agreed["clients"]):
+        raise UserError(f"{path}: has more members than the federation has clients; ask the coordinator for it")
     if now() > manifest.ends:
         raise UserError(f"{path}: its time ended at {manifest.ends}; ask the coordinator to open it again")
     return manifest
@@ -107,14 +97,17 @@ def sent_tensors(stage: SharedStage, first: State, number: int) -> dict[str, tup
     return shapes | {STATE + name: tuple(value.shape) for name, value in first.items() if stage.sends(STATE + name)}
 
 
-def read_adapter(folder: Path, manifest: Manifest, first: State, stage: SharedStage) -> dict[str, np.ndarray]:
-    """Return the shared adapter beside its manifest; what does not cross has the values of ``first``, the site's A_0.
+def read_adapter(
+    folder: Path, content: bytes | None, manifest: Manifest, first: State, stage: SharedStage
+) -> dict[str, np.ndarray]:
+    """Return the shared adapter from the ``content`` of the file beside its manifest, None where there is none.
 
-    Its tensors are those of the site's own plan, in float32 and finite, and so are those that an upload shall have.
-    Raises ``UserError`` where it is missing or another one.
+    What does not cross has the values of ``first``, the site's A_0. Its tensors are those of the site's own plan, in
+    float32 and finite, and so are those that an upload shall have. Raises ``UserError`` where it is missing or another
+    one.
     """
     path = folder / ADAPTER
-    if not path.exists():
+    if content is None:
         raise UserError(f"{folder}: holds no {ADAPTER}, which you need; ask the coordinator for it")
     final = manifest.kind == "final"
     wanted = sent_tensors(stage, first, 0 if final else manifest.round)
@@ -123,8 +116,7 @@ def read_adapter(folder: Path, manifest: Manifest, first: State, stage: SharedSt
         declared = declared_shapes(stage, {name: own[name] for name in wanted if name in own})
         given = {name: list(shape) for name, shape in manifest.declares.items()}
         check_equal(folder / MANIFEST, {"declares": declared}, {"declares": given})
-    content = received_bytes(path, HEADER + 8 * sum(value.nbytes for value in own.values()))
-    if digest(content) != manifest.digests["adapter"]:
+    if digest(content) != manifest.digests.get("adapter"):
         raise UserError(f"{path}: cut, or not the file that {MANIFEST} is of; ask the coordinator for both again")
     tensors, _ = received_tensors(content, path)
     check_tensors(path, {name: ("float32", shape) for name, shape in wanted.items()}, tensors)

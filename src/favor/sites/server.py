@@ -5,7 +5,6 @@ Of the sites it has what they sent: no text, target or private tensor of anybody
 
 import argparse
 import json
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -32,15 +31,14 @@ from favor.foundation.files import atomic_path, read_json, write_json
 from favor.foundation.lazy import LazyMapping
 from favor.foundation.parquet import write_parquet
 from favor.foundation.registry import ROBUST_RULES
-from favor.foundation.tensors import read_safetensors, safetensors_header, write_safetensors
+from favor.foundation.tensors import read_safetensors, write_safetensors
 from favor.plan import Planner
 from favor.sites.agreement import Agreement, Digests, agreement, check_version, chosen_run, owned_digests, stages
 from favor.sites.keys import KnownSite, known_sites, revoke
 from favor.sites.log import note, received_digest
 from favor.sites.manifest import ADAPTER, INVITATION, MANIFEST, TIME, now, read_signed, write_signed
-from favor.sites.noise import secret_normal
 from favor.sites.records import Manifest
-from favor.sites.signing import digest, file_digest, public_key, secret, secret_key
+from favor.sites.signing import digest, file_digest, public_key, secret, secret_key, secret_normal
 from favor.sites.uploads import check_upload
 
 
@@ -203,25 +201,19 @@ def close(arguments: argparse.Namespace) -> None:
     refused, and where one is missing: the round then stays open, and what was taken is kept.
     """
     folder = ServerFolder(arguments.server)
-    number, agreed = folder.closed, folder.agreed
-    if gone := [path for path in arguments.uploads if not os.path.lexists(path)]:
-        raise UserError(f"{gone[0]}: no such upload; correct its name")
-    given, others = _files(arguments.uploads)
+    number, given = folder.closed, _files(arguments.uploads)
     before = {upload for upload in given if _taken_before(folder, upload)}
     if not (folder.round(number) / MANIFEST).is_file():
         if given and before == {*given}:
             print(_closed(folder, number - 1, " already"))
             return
-        for upload in filter(Path.is_file, given):
-            if safetensors_header(upload).get("round") in [str(earlier) for earlier in range(number)]:
-                raise UserError(f"{upload}: late: its round is closed, {number} of {len(agreed['cohorts'])} are")
         raise UserError(f"{folder.path}: round {number} is not open; favor server open {folder.path} opens it")
     manifest = read_signed(folder.round(number) / MANIFEST, Manifest, public_key(folder.key()))
     for upload in sorted(before):
         print(f"left out: {upload}, which was taken in an earlier round")
     _take(folder, manifest, [upload for upload in given if upload not in before])
     for name, upload in folder.uploads(number).items():  # also what was taken before, or put there by hand
-        if (client := _check(folder, upload, manifest, list)[0]) != name:
+        if (client := _check(folder, upload, manifest)[0]) != name:
             raise UserError(f"{upload}: is the upload of {client}; remove it, and add that of {name}")
     absent = [client for client in manifest.cohort if client not in folder.uploads(number)]
     if unknown := sorted({*arguments.without} - {*absent}):
@@ -229,26 +221,17 @@ def close(arguments: argparse.Namespace) -> None:
     if missing := [client for client in absent if client not in arguments.without]:
         raise UserError(
             f"round {number} waits for {', '.join(missing)}; add its upload, or close the round --without {missing[0]}"
-            + (f" (not read, because it does not end in .safetensors: {others[0]})" if others else "")
         )
     if len(absent) == len(manifest.cohort):
         raise UserError(f"round {number} has no upload at all; a round needs one")
-    _aggregate(folder, number, agreed)
+    _aggregate(folder, number)
     note(folder.path, "closed", ", ".join(folder.uploads(number)), round=number)
     print(_closed(folder, number))
 
 
-def _files(uploads: Sequence[Path]) -> tuple[list[Path], list[Path]]:
-    """Return the files to read, of folders those that are named as uploads, and what else lies there.
-
-    Hidden files are neither: file systems and programs that copy leave them.
-    """
-    files: list[Path] = []
-    others: list[Path] = []
-    for path in uploads:
-        for each in sorted(path.glob("[!.]*")) if path.is_dir() else [path]:
-            (files if each == path or each.suffix == ".safetensors" else others).append(each)
-    return files, others
+def _files(uploads: Sequence[Path]) -> list[Path]:
+    """Return the files to read, of folders those that are named as uploads: programs that copy leave hidden ones."""
+    return [each for path in uploads for each in (sorted(path.glob("[!.]*.safetensors")) if path.is_dir() else [path])]
 
 
 def _closed(folder: ServerFolder, number: int, already: str = "") -> str:
@@ -266,12 +249,10 @@ def _taken_before(folder: ServerFolder, upload: Path) -> bool:
     )
 
 
-def _check(
-    folder: ServerFolder, upload: Path, manifest: Manifest, which: Callable[[Sequence[str]], Sequence[str]]
-) -> tuple[str, bytes]:
-    """Check an upload against the keys that ``which`` chooses of those that a site has had."""
+def _check(folder: ServerFolder, upload: Path, manifest: Manifest, since: int = 0) -> tuple[str, bytes]:
+    """Check an upload against the keys that a site has had, ``since`` one of them."""
     sites = folder.sites()
-    keys = {client: which(site.keys) for client, site in sites.items()}
+    keys = {client: site.keys[since:] for client, site in sites.items()}
     return check_upload(upload, manifest, keys, {client: site.words for client, site in sites.items()})
 
 
@@ -280,7 +261,7 @@ def _take(folder: ServerFolder, manifest: Manifest, given: Sequence[Path]) -> No
     refusals = []
     for upload in given:
         try:
-            client, content = _check(folder, upload, manifest, lambda keys: keys[-1:])
+            client, content = _check(folder, upload, manifest, since=-1)
         except UserError as error:
             refusals.append(error)
             note(folder.path, "refused", "", [(upload.name, received_digest(upload))], reason=str(error))
@@ -295,9 +276,10 @@ def _take(folder: ServerFolder, manifest: Manifest, given: Sequence[Path]) -> No
         raise refusals[0]
 
 
-def _aggregate(folder: ServerFolder, number: int, agreed: Agreement) -> None:
+def _aggregate(folder: ServerFolder, number: int) -> None:
     """Do what the jobs ``combine_uploads`` and ``aggregate`` of the workflow do. The record of traffic comes last."""
-    stage, rate = stages(agreed)[0], float(agreed["server"]["learning_rate"])
+    agreed, stage = folder.agreed, stages(folder.agreed)[0]
+    rate = float(agreed["server"]["learning_rate"])
     shared, _ = read_safetensors(folder.state(number))
     memory = read_safetensors(folder.memory(number))[0] if folder.memory(number).is_file() else {}
     header = {"seed": str(agreed["seed"]), "round": str(number + 1)}
@@ -307,7 +289,7 @@ def _aggregate(folder: ServerFolder, number: int, agreed: Agreement) -> None:
     uploads = read_uploads(map(str, files.values()), stage, number)
     if stage.server.kind == "members":
         header["members"] = str(len(uploads.deltas))
-    means = _means(folder, uploads, number, agreed)
+    means = _means(folder, uploads, number)
     next_state = folder.state(number + 1)
     try:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -325,12 +307,12 @@ def _aggregate(folder: ServerFolder, number: int, agreed: Agreement) -> None:
     write_parquet(round_traffic(*crossed, stage.weighting == "words", stage.sends), folder.traffic(number), TRAFFIC)
 
 
-def _means(folder: ServerFolder, uploads: Uploads, number: int, agreed: Agreement) -> State | None:
+def _means(folder: ServerFolder, uploads: Uploads, number: int) -> State | None:
     """Return what takes the place of the weighted mean: a robust rule's, or that under privacy; None for neither.
 
     The noise comes from a secret of the coordinator, never from the seed, which every site knows.
     """
-    stage, robust = stages(agreed)[0], agreed["server"]["robust"]
+    stage, robust = stages(folder.agreed)[0], folder.agreed["server"]["robust"]
     if robust is not None:
         settings = Robust.model_validate_json(json.dumps(robust))
         rule = ROBUST_RULES.load(settings.rule)

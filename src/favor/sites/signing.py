@@ -1,10 +1,15 @@
-"""Signatures (Ed25519, RFC 8032) and digests (SHA-256) of what crosses between the coordinator and the sites."""
+"""Signatures (Ed25519, RFC 8032) and digests (SHA-256) of what crosses between the coordinator and the sites.
+
+Normal draws from a secret, too: a simulation draws the noise of its privacy by NumPy's generator, which is made to be
+repeated and not to be secret.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
+import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +18,7 @@ import numpy as np
 
 from favor.foundation.errors import UserError
 from favor.foundation.extras import require
+from favor.foundation.files import PARTIAL
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -64,18 +70,32 @@ def secret_key(path: Path, lost: str = "") -> Ed25519PrivateKey:
 
 def secret(path: Path) -> bytes:
     """Return the 32 random bytes of ``path``, which are drawn where it is missing. Nobody else can read the file."""
-    try:  # of two commands at once one alone draws
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+    if not path.exists():
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=PARTIAL, dir=path.parent)
+        with os.fdopen(handle, "wb") as file:
             file.write(os.urandom(32))
-    except FileExistsError:
-        pass
-    except OSError:  # a full disk leaves no empty file
-        path.unlink(missing_ok=True)
-        raise
+        Path(name).replace(path)
     found = path.read_bytes()
     if len(found) != 32:
         raise UserError(f"{path}: not a whole key; put back your copy, or begin again in another folder")
     return found
+
+
+def secret_normal(secret: bytes, about: list[object], shape: tuple[int, ...]) -> np.ndarray:
+    """Return standard normal draws in float64: the same for the same ``secret`` and ``about``, JSON values.
+
+    A draw is the normal quantile of (n + 1/2) / 2^52, n of 52 random bits of ChaCha20 (RFC 8439) under HKDF (RFC 5869).
+    """
+    from cryptography.hazmat.primitives.ciphers import Cipher
+    from cryptography.hazmat.primitives.ciphers.algorithms import ChaCha20
+    from cryptography.hazmat.primitives.hashes import SHA256
+    from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+    from scipy.special import ndtri
+
+    key = HKDF(algorithm=SHA256(), length=32, salt=None, info=canonical(about)).derive(secret)
+    stream = Cipher(ChaCha20(key, bytes(16)), mode=None).encryptor()
+    bits = np.frombuffer(stream.update(bytes(8 * int(np.prod(shape)))), dtype="<u8") >> 12
+    return np.asarray(ndtri((bits + 0.5) * 2.0**-52)).reshape(shape)
 
 
 def replacement(client: str, key: str) -> bytes:

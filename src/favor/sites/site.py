@@ -6,17 +6,26 @@ holds of earlier rounds and of the round's files, so a site that was killed make
 
 import argparse
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import os
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import threadpoolctl
 import torch
 
+from favor.corpora.allocation import ClientTexts, materialise
+from favor.corpora.building import build_documents
+from favor.corpora.documents import author_totals
+from favor.corpora.posts import ReaderSettings, open_reader
 from favor.corpora.schemas import ALLOCATION, CLIENT_TEXTS
+from favor.corpora.settings import DocumentBuilding, Splitting, TextAllocation
+from favor.corpora.splits import split_documents
+from favor.encoders.base import load_encoder
 from favor.encoders.schemas import SOURCE_EMBEDDINGS
 from favor.federation.client_archive import State, read_pack, write_pack
 from favor.federation.gates import ClientGate
@@ -38,7 +47,7 @@ from favor.federation.stages import (
 from favor.federation.uploads import rounded
 from favor.foundation.errors import UserError
 from favor.foundation.files import read_json, write_json
-from favor.foundation.names import printable
+from favor.foundation.names import nearest, printable
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.foundation.received import received_bytes
 from favor.foundation.tensors import read_safetensors, safetensors_header, write_safetensors
@@ -47,11 +56,13 @@ from favor.lm.lora import export_peft, from_arrays
 from favor.lm.settings import LoadedModel, Lora
 from favor.lm.tasks import ClientResult
 from favor.plan import Planner
-from favor.plan.keys import run_key
-from favor.sites.agreement import agreement, check_version, model_digests, owned_digests, stages
-from favor.sites.log import note, received_digest
+from favor.plan.job_settings import job_settings
+from favor.plan.keys import Key, run_key
+from favor.sites.agreement import Agreement, agreement, check_version, model_digests, owned_digests, stages
+from favor.sites.log import note
 from favor.sites.manifest import (
     ADAPTER,
+    HEADER,
     MANIFEST,
     check_equal,
     manifest_digest,
@@ -62,7 +73,6 @@ from favor.sites.manifest import (
 )
 from favor.sites.records import Invitation, Manifest, SiteStatement
 from favor.sites.signing import digest, file_digest, public_key, replacement, secret_key, signature
-from favor.sites.texts import own_embeddings, own_texts
 from favor.sites.uploads import write_upload
 
 UNSEEN = (
@@ -83,11 +93,11 @@ class Site:
         self.path, self.name, self.coordinator = path, str(record["client"]), str(record["coordinator"])
         self.agreed: dict[str, Any] = record["agreement"]
         self.shared, self.personal = stages(self.agreed)
+        self.how = Inference.of(self.agreed["generates"])
         self.seed, self.rounds = int(self.agreed["seed"]), len(self.agreed["cohorts"])
         self.model = LoadedModel.model_validate(record["model"])
         self.lora = Lora.model_validate_json(json.dumps(self.agreed["shared"]["lora"]))
         self.texts = read_parquet(path / "texts.parquet", CLIENT_TEXTS)
-        self.received: dict[str, str] = {}  # file that came from the coordinator -> digest of what was read of it
         self.first: State = read_safetensors(path / "initial.safetensors")[0]
         # Of the base it has now, which may be another than the one it agreed with.
         self.digests: dict[str, str] = {**record["digests"], **model_digests(self.model.source)}
@@ -120,38 +130,37 @@ class Site:
     def _pack(self, number: int, kind: str) -> Path:
         return self.path / "rounds" / str(number) / f"{kind}.safetensors"
 
-    def read(self, folder: Path, kind: str) -> tuple[Manifest, int]:
-        """Return (manifest, the last of the site's rounds that the coordinator took, or -1)."""
-        content = received_bytes(folder / MANIFEST)
-        self.received = {MANIFEST: digest(content)}
-        manifest = read_manifest(folder, kind, self.coordinator, self.agreed, self.digests, content)
-        last = manifest.taken.get(self.name, -1)
-        if last >= 0 and last not in self.trained:
-            raise UserError(f"{folder}: says that round {last} of {self.name} was taken, and none was trained here")
-        return manifest, last
+    def receive(self, folder: Path, kind: str) -> tuple[Manifest, int, dict[str, np.ndarray]]:
+        """Return what the coordinator sent: (manifest, last round of the site that it took or -1, shared adapter).
 
-    def adapter(self, folder: Path, manifest: Manifest) -> dict[str, np.ndarray]:
-        """Return the shared adapter of a folder that the coordinator sent."""
-        found = read_adapter(folder, manifest, self.first, self.shared)
-        self.received[ADAPTER] = manifest.digests["adapter"]
-        return found
-
-    @contextmanager
-    def receiving(self, folder: Path) -> Iterator[None]:
-        """Write into the log what came from the coordinator, and why it was refused, if it was.
-
-        What is used is read once, and its digest is of what was read; of what is refused it is of what lies there.
+        The adapter is empty where the site ends without it. Files are read once; the log gets their digests, and why
+        they were refused, if they were.
         """
+        contents: dict[str, bytes] = {}
         what, more = "received", {}
         try:
-            yield
+            contents[MANIFEST] = received_bytes(folder / MANIFEST)
+            if os.path.lexists(folder / ADAPTER):
+                most = HEADER + 8 * sum(np.asarray(value).nbytes for value in self.first.values())
+                contents[ADAPTER] = received_bytes(folder / ADAPTER, most)
+            about = (self.coordinator, self.agreed, self.digests, contents[MANIFEST])
+            manifest = read_manifest(folder, kind, *about)
+            last = manifest.taken.get(self.name, -1)
+            if last >= 0 and last not in self.trained:
+                raise UserError(f"{folder}: says that round {last} of {self.name} was taken, and none was trained here")
+            if last < 0 and kind == "final" and self.how.never_sampled == "dropped":
+                row = self.agreed["row"]
+                raise UserError(f"{row}: {self.name} took no part in a round, and so it generates nothing")
+            adapter: dict[str, np.ndarray] = {}
+            if kind == "round" or last < 0 or self.name in self.agreed["recipients"]:
+                adapter = read_adapter(folder, contents.get(ADAPTER), manifest, self.first, self.shared)
         except UserError as error:
             what, more = "refused", {"reason": str(error)}
             raise
         finally:
-            paths = [folder / MANIFEST, folder / ADAPTER]
-            there = {each.name: received_digest(each) for each in paths if each.is_file() and not each.is_symlink()}
-            note(self.path, what, "coordinator", {**there, **self.received}.items(), **more)
+            files = {name: digest(content) for name, content in contents.items()}
+            note(self.path, what, "coordinator", files.items(), **more)
+        return manifest, last, adapter
 
     def about(self, stage: SharedStage | PersonalStage) -> tuple[dict[str, np.ndarray], dict[str, int]]:
         """Return the site's style target, where a stage aligns with it, and its participations, where one is spread."""
@@ -186,6 +195,51 @@ class Site:
             about = (self.name, stage.mixture, self.settings("personal"), self.seed)
             parts["gate"] = ClientGate(self.base, self.lora, from_arrays(anchor), self.texts, *about).kept()
         return parts
+
+
+def own_texts(
+    planner: Planner, agreed: Agreement, client: str, author: str | None, words: int | None, folder: Path
+) -> ClientTexts:
+    """Return the texts of ``client``: cleaned, split and, up to ``words`` word units, trained on.
+
+    ``author``: who it is in the raw corpus of the configuration, where that holds others too; ``folder``: where
+    intermediate files may lie. Raises ``UserError`` for an author who is not there, and as the workflow's jobs do.
+    """
+    key = Key(corpus=planner.config.experiments[agreed["experiment"]].corpus)
+    building = job_settings(DocumentBuilding, planner.project.corpus_section(key))
+    read = ReaderSettings.of(building)
+    splitting = Splitting.model_validate_json(json.dumps(agreed["splitting"]))
+    texts = TextAllocation.model_validate_json(json.dumps(agreed["texts"]))
+    with tempfile.TemporaryDirectory(dir=folder) as place:
+        documents, dropped = Path(place) / "documents.parquet", Path(place) / "dropped.parquet"
+        source = Path(planner.project.raw_corpus(key))
+        others_words = building.filters.others_words
+        build_documents(
+            source, open_reader(building.reader), building, documents, dropped, None, read, None, others_words
+        )
+        authors = author_totals(documents)["author"].tolist()
+        if author is None and len(authors) > 1:
+            raise UserError(f"{source}: holds texts of {len(authors)} authors; name the one of this site by --author")
+        if author is not None and author not in authors:
+            raise UserError(f"{source}: nobody there is named '{author}'; {nearest(author, authors)}")
+        own = author or authors[0]
+        splits = split_documents(documents, splitting).splits
+        if own not in set(splits["author"]):
+            raise UserError(
+                f"{source}: {own} has too few documents to be split; the corpus needs 'minimum_posts' of them"
+            )
+        budget = texts.allocation.model_copy(update={"total_words": words, "shape": "long_tail"})
+        roster = pd.DataFrame({"author": [own], "client": [client]})
+        return materialise(documents, splits, roster, budget, texts.words)
+
+
+def own_embeddings(planner: Planner, agreed: Agreement, texts: pd.DataFrame) -> pd.DataFrame:
+    """Return the table ``source_embeddings`` of a site's texts, by the style encoder of the experiment."""
+    name = planner.config.experiments[agreed["experiment"]].style_encoder
+    loaded = planner.project.loaded_encoder(Key(encoder=name))
+    vectors = load_encoder(loaded.spec, loaded.path).encode(texts["text"].tolist())
+    named = texts.rename(columns={"document_id": "item", "split": "kind"})
+    return named[["client", "item", "kind", "topic"]].assign(embedding=list(vectors))
 
 
 def init(arguments: argparse.Namespace, planner_of: Callable[[argparse.Namespace], Planner]) -> None:
@@ -252,9 +306,8 @@ def train(arguments: argparse.Namespace) -> None:
     lost = "put back your copy, or make another with 'favor site key', which the coordinator must take for yours first"
     key = secret_key(site.path / "key", lost)
     stage, personal, name = site.shared, site.personal, site.name
-    with site.receiving(arguments.round):
-        manifest, last = site.read(arguments.round, "round")
-        shared, number = site.adapter(arguments.round, manifest), manifest.round
+    manifest, last, shared = site.receive(arguments.round, "round")
+    number = manifest.round
     sent = site.upload(number)
     if number not in site.trained:
         if name not in site.agreed["cohorts"][number]:
@@ -288,15 +341,9 @@ def export(arguments: argparse.Namespace) -> None:
     Raises ``UserError`` where the final shared adapter is needed and not there.
     """
     site, out = Site(arguments.site), arguments.out
-    how, stage, final = Inference.of(site.agreed["generates"]), site.personal, None
+    how, stage = site.how, site.personal
     # The final manifest says which of the site's uploads were taken: one that came late counts as never trained.
-    with site.receiving(arguments.final):
-        manifest, number = site.read(arguments.final, "final")
-    if number < 0 and how.never_sampled == "dropped":
-        raise UserError(f"{site.agreed['row']}: {site.name} took no part in a round, and so it generates nothing")
-    if number < 0 or site.name in site.agreed["recipients"]:
-        with site.receiving(arguments.final):
-            final = site.adapter(arguments.final, manifest)
+    manifest, number, final = site.receive(arguments.final, "final")
     fine_tuned = stage is not None and stage.start == "final"
     parts: Mapping[str, State] = site.kept(number, "endpoints")
     if how.inference == "personal" and stage is not None and (parts or fine_tuned):
@@ -304,12 +351,12 @@ def export(arguments: argparse.Namespace) -> None:
             parts = site.kept(number, "personal")
         else:
             start = final if fine_tuned else parts["endpoint"]
-            assert start is not None
+            assert start
             parts = site.run_personal(stage, 0 if fine_tuned else number, start, None, {})
     if parts and how.inference != "server":
-        adapter = client_adapter(parts, how, final, manifest.members)
+        adapter = client_adapter(parts, how, final or None, manifest.members)
     else:
-        assert final is not None
+        assert final
         adapter = ClientAdapter(from_arrays(final))
     base = site.model.source
     if adapter.token_gate is not None and adapter.companion is not None:  # no plain adapter computes the same

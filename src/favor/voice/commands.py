@@ -91,14 +91,7 @@ def _export(command: argparse.ArgumentParser) -> None:
 def _page(command: argparse.ArgumentParser) -> None:
     command.add_argument("--author", type=Path, help="an author's texts to score against (those of the voice)")
     add_judge(command)
-    command.add_argument("--port", type=_port, default=0, help="port on this machine (any that is free)")
-
-
-def _port(value: str) -> int:
-    number = count(value)
-    if number > 65535:
-        raise argparse.ArgumentTypeError(f"{number} is not a port; give one up to 65535")
-    return number
+    command.add_argument("--port", type=count, default=0, help="port on this machine (any that is free)")
 
 
 def _temperature(value: str) -> float:

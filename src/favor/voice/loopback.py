@@ -90,8 +90,8 @@ def make_server(
 
     try:
         server = ThreadingHTTPServer((HOST, port), Handler)
-    except OSError as error:
-        raise UserError(f"--port: {port} cannot be used ({error.strerror}); give another, or none") from None
+    except (OSError, OverflowError) as error:  # above 65535
+        raise UserError(f"--port: {port} cannot be used ({error}); give another, or none") from None
     return server, f"http://{HOST}:{server.server_port}/?token={token}"
 
 

@@ -1,9 +1,10 @@
-"""What a personal adapter has memorised: spans of training texts in what it writes, and texts told by their loss."""
+"""What an adapter knows of its writer: spans of texts in what it writes, texts told by their loss, and gains."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 from favor.corpora.copies import SHARED_WORDS, shares_a_run, word_runs
@@ -11,7 +12,7 @@ from favor.corpora.prompts import cut_post
 from favor.corpora.schemas import CLIENT_TEXTS
 from favor.corpora.settings import PromptCut
 from favor.foundation.parquet import read_parquet
-from favor.foundation.seeds import numpy_generator
+from favor.foundation.seeds import derive_seed, numpy_generator
 from favor.foundation.tokenizer import open_tokenizer
 from favor.inference.generation import GenerationRequest, generate
 from favor.inference.likelihood import Question, answer
@@ -19,12 +20,13 @@ from favor.lm.tasks import Piece
 from favor.lm.tokenizer import language_model_tokens
 from favor.running.jobs.progress import Progress
 from favor.scores.copying import word_list
+from favor.statistics.bootstrap import mean_draws, observed_and_resampled
 from favor.statistics.copied_spans import KnownTexts
 from favor.studies.privacy.losses import first_pieces, trained_texts
 from favor.studies.settings import TextCutting
 from favor.voice.folder import BASE, OWN, PREFIX_TOKENS, SHARED, VoiceFolder, VoiceModels
 from favor.voice.own_texts import WRITER
-from favor.voice.position import Measured, told_apart
+from favor.voice.position import DRAWS, Measured, measured, told_apart
 from favor.voice.schemas import VOICE_CONTINUATIONS, VOICE_LOSSES
 
 PROMPTS = 12  # continued of the held-out texts, and as many of those trained on
@@ -33,6 +35,7 @@ LEAST_TOKENS = 16  # that a text has behind its prompt
 TEXTS = 60  # read at most of those trained on, of those that validate, and of those held out
 READ_TOKENS = 256  # of a text at most
 TRAINED, VALIDATION, HELD_OUT = "trained", "validation", "held_out"
+CONTRAST, NEUTRAL = "contrast", "neutral"
 
 
 @dataclass(frozen=True)
@@ -197,3 +200,62 @@ def audit_lines(found: Audit) -> Iterator[str]:
     )
     if found.above_chance:
         yield "warning: above chance: who has the adapter can tell which texts it was trained on; keep it to yourself"
+
+
+@dataclass(frozen=True)
+class Gains:
+    """Gains of one adapter, in nats per token: the fall of the mean loss of texts from the base to the adapter.
+
+    ``own``: of the writer's held-out texts. ``others``: of the contrast authors' texts, the mean over authors.
+    ``voice``: own minus others. ``neutral``: of neutral sentences; below 0 they are forgotten. ``attribution``: how
+    often a held-out text gains more than one of another author (AUC; chance .50).
+    """
+
+    own: Measured
+    others: Measured
+    voice: Measured
+    neutral: Measured
+    attribution: Measured
+
+
+def gains(losses: pd.DataFrame, model: str, seed: int) -> Gains:
+    """Return the gains of ``model``; ``losses``: the table ``voice_losses`` with texts of all kinds.
+
+    Texts weigh by their tokens within a writer. Held-out texts and contrast authors are drawn independently.
+    """
+    wide = losses.pivot(index=["kind", "writer", "text", "tokens"], columns="model", values="loss").reset_index()
+    wide["gain"] = wide[BASE] - wide[model]
+    held, contrast, neutral = (wide[wide["kind"] == kind] for kind in (HELD_OUT, CONTRAST, NEUTRAL))
+    by_author = [own for _, own in contrast.groupby("writer")]
+    own = _weighted(held, seed, HELD_OUT)
+    means = np.array([np.average(texts["gain"], weights=texts["tokens"]) for texts in by_author])
+    counts = observed_and_resampled(len(means), derive_seed(seed, "voice gains", CONTRAST), DRAWS)
+    others = mean_draws(means, np.arange(len(means)), counts)
+    return Gains(
+        measured(own, len(held)),
+        measured(others, len(means)),
+        measured(own - others, min(len(held), len(means))),
+        measured(_weighted(neutral, seed, NEUTRAL), len(neutral)),
+        told_apart(held["gain"].to_numpy(), [texts["gain"].to_numpy() for texts in by_author], seed),
+    )
+
+
+def gain_lines(found: Gains) -> list[str]:
+    """Return the gains of the writer's adapter in sentences. What forgetting gives too is no sign of a voice alone."""
+    forgets = ", which forgetting other texts gives too: it is no sign of your voice here."
+    return [
+        f"Your held-out texts are likelier under your adapter than under the base model by {found.own.text(3)} nats "
+        f"per token; those of other authors by {found.others.text(3)}; neutral sentences by {found.neutral.text(3)}.",
+        f"The gain tells a text of yours from one of another author with AUC {found.attribution.text()} (chance .50)"
+        + ("." if found.own.low > 0 else forgets),
+    ]
+
+
+def _weighted(texts: pd.DataFrame, seed: int, name: str) -> np.ndarray:
+    """Return the gain of all tokens together in every draw of texts; NaN without a text."""
+    if not len(texts):
+        return np.full(1 + DRAWS, np.nan)
+    counts = observed_and_resampled(len(texts), derive_seed(seed, "voice gains", name), DRAWS)
+    tokens = texts["tokens"].to_numpy(dtype=np.float64)
+    found: np.ndarray = (counts @ (texts["gain"].to_numpy() * tokens)) / (counts @ tokens)
+    return found

@@ -22,16 +22,20 @@ from favor.tables.html import page
 from favor.voice import command
 from favor.voice.contrast import Contrast, contrast_of
 from favor.voice.folder import BASE, OWN, SHARED, VoiceFolder, VoiceModels, VoiceRecord, open_models
-from favor.voice.gains import CONTRAST, NEUTRAL, Gains, gain_lines, gains
 from favor.voice.language import check_language
 from favor.voice.memorised import (
+    CONTRAST,
     HELD_OUT,
+    NEUTRAL,
     Audit,
     Copying,
+    Gains,
     audit,
     audit_lines,
     copying,
     copying_lines,
+    gain_lines,
+    gains,
     pieces_of,
     read_losses,
 )

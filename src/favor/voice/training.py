@@ -5,32 +5,38 @@ import hashlib
 import math
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from pydantic import ValidationError
 
 from favor.corpora.schemas import CLIENT_TEXTS
 from favor.federation.local import Cut, continued, run_stage, training_log
 from favor.federation.method import PersonalStage, plan_values
 from favor.federation.methods import cold_start, local_only
 from favor.federation.schemas import TRAINING_LOG
-from favor.federation.settings import PersonalTraining
+from favor.federation.settings import PersonalTraining, StagePieces
 from favor.federation.stages import as_arrays, personal_clients
 from favor.foundation.errors import UserError
-from favor.foundation.files import is_local
+from favor.foundation.files import is_local, read_json
 from favor.foundation.gguf import is_gguf, read_header
 from favor.foundation.parquet import read_parquet, write_parquet
+from favor.foundation.tensors import read_safetensors
+from favor.inference.chat import ChatTokens
 from favor.lm.base import BaseModel, context_length, open_base
 from favor.lm.checks import check_folder
 from favor.lm.gguf import dequantise
-from favor.lm.lora import LoraState, export_peft, initial_state
-from favor.lm.peft_import import CONFIGURATION, check_shapes
+from favor.lm.lora import LoraState, export_peft, from_arrays, initial_state
+from favor.lm.peft_import import CONFIGURATION, check_shapes, import_peft
 from favor.lm.settings import LoadedModel, Lora, Training, Validation
-from favor.studies.tasks.drafting import check_base
+from favor.lm.tasks import Piece
+from favor.running.jobs.progress import Progress
+from favor.studies.tasks.drafting import check_base, drafted, long_passages, piece
+from favor.studies.tasks.requests import Request, refusals
 from favor.voice.contrast import embedded_contrast
-from favor.voice.drafts import answering_cut, draft_lines, make_drafts
 from favor.voice.folder import OWN, PREFIX_TOKENS, SHARED, VoiceFolder, VoiceModels, VoiceRecord, open_models
 from favor.voice.language import Language
 from favor.voice.memorised import continuations, memorised_lines, own_pieces, read_losses
@@ -38,12 +44,15 @@ from favor.voice.own_texts import WRITER, own_texts
 from favor.voice.rewriting import answers
 from favor.voice.schemas import VOICE_CONTINUATIONS, VOICE_DRAFTS, VOICE_LOSSES
 from favor.voice.score import SEED
-from favor.voice.start import read_start
 
 LONGEST = 1024  # tokens of a piece, where the base's context holds them
 # A writer's own text is a few hundred pieces: smaller steps than a federation's clients take.
 MICRO_BATCH, ACCUMULATION = 4, 2
 VALIDATION_TEXTS, PATIENCE = 64, 2
+CHUNK = 64  # passages that are drafted before they are saved
+FEWEST = 20  # drafts to train on
+WEIGHTS = "adapter.safetensors"  # of a server, in a results folder
+SETTINGS = "settings.json"  # of an experiment there
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -217,3 +226,108 @@ def validation_lines(log: pd.DataFrame) -> Iterator[str]:
         yield "warning: training did not lower the validation loss; give more text, or text of one kind"
     elif after:
         yield f"kept: the adapter of pass {after.index(best) + 1}"
+
+
+def read_start(path: Path) -> tuple[LoraState, Lora]:
+    """Return the adapter in a folder, and its settings.
+
+    ``path``: in PEFT's format, or the folder ``server/roundN`` of a shared track of a finished run, whose settings are
+    in its experiment's ``settings.json``. Raises ``UserError`` for any other folder, and names the shared adapters of
+    the last rounds where ``path`` is a results folder or an experiment's.
+    """
+    if (path / CONFIGURATION).is_file():
+        states, lora = import_peft([path])
+        return states[path.name], lora
+    if not (path / WEIGHTS).is_file():
+        raise UserError(f"{path}: holds no {CONFIGURATION} and no {WEIGHTS}; {_others(path)}")
+    state, _ = read_safetensors(path / WEIGHTS)
+    if not all(".lora_" in name and "/" not in name for name in state):
+        raise UserError(f"{path}: its method's adapter does not work alone; give another method's")
+    for parent in path.resolve().parents:
+        if (parent / SETTINGS).is_file():
+            try:
+                lora = Lora.model_validate(read_json(parent / SETTINGS)["experiment"]["lora"], strict=False)
+            except (KeyError, TypeError, ValidationError):
+                continue
+            return from_arrays(state), lora
+    raise UserError(
+        f"{path}: no folder around it has the {SETTINGS} of its experiment, which holds rank and alpha; finish the "
+        "run, or give an adapter in PEFT's format"
+    )
+
+
+def _others(path: Path) -> str:
+    last: dict[Path, Path] = {}
+    for found in path.glob("**/shared/*/server/round*/" + WEIGHTS):
+        rounds = found.parent.parent
+        last[rounds] = max(last.get(rounds, found.parent), found.parent, key=_round)
+    if not last:
+        return "give the folder of an adapter"
+    names = sorted(map(str, last.values()))
+    return f"give one of its shared adapters: {', '.join(names[:4])}{f' and {len(names) - 4} more' * (len(names) > 4)}"
+
+
+def _round(folder: Path) -> int:
+    number = folder.name.removeprefix("round")
+    return int(number) if number.isdecimal() else -1
+
+
+def make_drafts(
+    folder: VoiceFolder, base: BaseModel, texts: pd.DataFrame, request: Request, longest: int
+) -> pd.DataFrame:
+    """Return the table ``voice_drafts`` of all passages of ``texts``, as far as it is not there yet.
+
+    What ``request`` has the base make is greedy. ``texts``: the table ``client_texts``. ``longest``: tokens of a
+    training piece.
+    """
+    rows = [
+        (document, number, passage)
+        for document, text in zip(texts["document_id"], texts["text"], strict=True)
+        for number, passage in long_passages(text, request)
+    ]
+    done = read_parquet(folder.drafts, VOICE_DRAFTS) if folder.drafts.is_file() else VOICE_DRAFTS.empty()
+    progress = Progress(f"{request.given}s", len(rows), "passages")
+    progress.skip(len(done))
+    while len(done) < len(rows):
+        part = rows[len(done) :][:CHUNK]
+        made = drafted(base, request, [passage for *_, passage in part], longest)
+        found = [(*row, *draft) for row, draft in zip(part, made, strict=True)]
+        done = pd.concat([done, pd.DataFrame(found, columns=done.columns).astype(done.dtypes)], ignore_index=True)
+        write_parquet(done, folder.drafts, VOICE_DRAFTS)
+        progress.update(len(part))
+    progress.close()
+    return done
+
+
+def draft_lines(drafts: pd.DataFrame, splits: pd.Series, request: Request) -> Iterator[str]:
+    """Yield how many drafts there are and how many were refused, by reason; ``splits``: by document.
+
+    Raises ``UserError`` where too few are left to train on.
+    """
+    good = drafts[drafts["refused"] == ""]
+    kept = Counter(good["document_id"].map(splits))
+    reasons = refusals(drafts["refused"])
+    yield f"{request.given}s: {len(good)} of {len(drafts)} passages" + (f"; refused: {reasons}" if reasons else "")
+    if kept["train"] < FEWEST or not kept["validation"] or not kept["test"]:
+        raise UserError(
+            f"the base model made {kept['train']} {request.given}s to train on, {kept['validation']} to validate and "
+            f"{kept['test']} to test, and {FEWEST}, 1 and 1 are needed (refused: {reasons or 'none'}); take a larger "
+            "base (--base), or give more text"
+        )
+
+
+def answering_cut(drafts: pd.DataFrame, request: Request) -> Cut:
+    """Return what cuts a writer's documents into pieces: the request with what is given, the passage, and the end.
+
+    The request is context alone.
+    """
+    good = drafts[drafts["refused"] == ""]
+
+    def cut(base: BaseModel, texts: pd.DataFrame, column: str, _settings: StagePieces) -> list[Piece]:
+        chat, pieces = ChatTokens(base), []
+        for row in good[good["document_id"].isin(texts.loc[texts[column] != "", "document_id"])].itertuples():
+            tokens, start = piece(chat, request, str(row.draft), str(row.text))
+            pieces.append(Piece(np.asarray(tokens, dtype=np.int32), start, str(row.document_id)))
+        return pieces
+
+    return cut

@@ -10,6 +10,7 @@ from favor.encoders.base import TextEncoder
 from favor.encoders.kinds.stylometry import fit_stylometry
 from favor.encoders.settings import Stylometry
 from favor.foundation.vectors import unit_rows
+from favor.running.jobs.progress import Progress
 from favor.scores.author_profiles import Excerpt, Profiles
 from favor.scores.prototypes import margins
 from favor.scores.verifiers import SMALLEST_SHARE, LambdaG
@@ -19,6 +20,22 @@ ORDER, REFERENCES = 10, 10  # of LambdaG, as in the workflow's author profiles
 AUTHOR = 0  # place of the author whose voice is measured
 
 
+class Remembered(TextEncoder):
+    """An encoder that reads each text once."""
+
+    def __init__(self, encoder: TextEncoder) -> None:
+        self._encoder, self.dimension = encoder, encoder.dimension
+        self._known: dict[str, np.ndarray] = {}
+
+    def encode(self, texts: Sequence[str], progress: Progress | None = None) -> np.ndarray:
+        """See :class:`favor.encoders.base.TextEncoder`."""
+        new = sorted(set(texts) - self._known.keys())
+        if new:
+            self._known |= dict(zip(new, self._encoder.encode(new, progress), strict=True))
+            self.unread = self._encoder.unread
+        return np.stack([self._known[text] for text in texts])
+
+
 class ByEncoder:
     """Cosine to the author's prototype minus the mean cosine to the others', as the workflow's ``author_margin``.
 
@@ -26,8 +43,7 @@ class ByEncoder:
     """
 
     def __init__(self, encoder: TextEncoder, profiles: Sequence[Sequence[str]]) -> None:
-        self._encoder = encoder
-        self._known: dict[str, np.ndarray] = {}
+        self._encoder = Remembered(encoder)
         self._prototypes = unit_rows(np.stack([self._vectors(own).mean(axis=0) for own in profiles]))
 
     def similarity(self, passages: Sequence[str]) -> np.ndarray:
@@ -36,11 +52,7 @@ class ByEncoder:
         return found
 
     def _vectors(self, texts: Sequence[str]) -> np.ndarray:
-        """Return the unit vector of every text [n, d]; each text is encoded once."""
-        new = sorted(set(texts) - self._known.keys())
-        if new:
-            self._known |= dict(zip(new, unit_rows(self._encoder.encode(new).astype(np.float64)), strict=True))
-        return np.stack([self._known[text] for text in texts])
+        return unit_rows(self._encoder.encode(texts).astype(np.float64))
 
     def margins(self, passages: Sequence[str], writer: int = AUTHOR) -> np.ndarray:
         """A contrast author's own prototype is left out of the others, so that the floor is that of a stranger."""

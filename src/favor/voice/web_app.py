@@ -9,7 +9,6 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-import numpy as np
 from markupsafe import Markup
 
 from favor.corpora.schemas import CLIENT_TEXTS
@@ -17,7 +16,6 @@ from favor.encoders.base import TextEncoder
 from favor.foundation.errors import UserError
 from favor.foundation.html import content_policy, render
 from favor.foundation.parquet import read_parquet
-from favor.running.jobs.progress import Progress
 from favor.studies.tasks.requests import Request
 from favor.tables.html import page
 from favor.voice.command import style_encoder
@@ -29,13 +27,13 @@ from favor.voice.loopback import serve
 from favor.voice.rewriting import rewritten
 from favor.voice.score import score_voice
 from favor.voice.texts import read_author
+from favor.voice.verifiers import Remembered
 from favor.voice.words import WORDING, summary
 from favor.voice.writing import written
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _SCRIPT, _STYLE = ((_TEMPLATES / f"web_app.{kind}").read_text(encoding="utf-8") for kind in ("js", "css"))
 _SERVER = "connect-src 'self'; "
-LONGEST_TEXT = 200_000  # characters that are scored at once
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -54,22 +52,6 @@ def run(arguments: argparse.Namespace) -> None:
     check_language(own, contrast.authors)
     desk = Desk(name, own, contrast, Remembered(style_encoder(arguments.encoder)), voice)
     serve(desk.page(), desk.policy, {"score": desk.score, "write": desk.write}, arguments.port)
-
-
-class Remembered(TextEncoder):
-    """An encoder that reads each text once: after the first draft, only drafts."""
-
-    def __init__(self, encoder: TextEncoder) -> None:
-        self._encoder, self.dimension = encoder, encoder.dimension
-        self._known: dict[str, np.ndarray] = {}
-
-    def encode(self, texts: Sequence[str], progress: Progress | None = None) -> np.ndarray:
-        """See :class:`favor.encoders.base.TextEncoder`."""
-        new = sorted(set(texts) - self._known.keys())
-        if new:
-            self._known |= dict(zip(new, self._encoder.encode(new, progress), strict=True))
-            self.unread = self._encoder.unread
-        return np.stack([self._known[text] for text in texts])
 
 
 @dataclass
@@ -118,8 +100,6 @@ class Desk:
     def score(self, asked: Mapping[str, Any]) -> Markup:
         """Return where the text ``asked["text"]`` lies, its habits, and the text with the habits marked."""
         text = str(asked.get("text", ""))
-        if len(text) > LONGEST_TEXT:
-            raise UserError(f"the text has {len(text):,} characters; give {LONGEST_TEXT:,} at most")
         with self._working:
             print("favor: scoring a text", file=sys.stderr, flush=True)
             found = score_voice({"The text": text}, self.own, self.contrast.authors, self.encoder)
