@@ -48,7 +48,6 @@ def test_drawn_words_depend_on_the_seed_alone(trained, capsys) -> None:
         (["write", " "], "nothing to go on from"),
         (["write", "a", "--tokens", 400], "the base model reads 160; give less, or lower --tokens"),
         (["write", "a", "--voice", "none"], "none: holds no voice"),
-        (["report", "--voice", "none"], "none: holds no voice"),
         (["report", "--contrast", "none.csv"], "none.csv: file not found"),
         (["report", "--page", ".", "--contrast", "none.csv"], "--page .: is a folder; name a file in it"),
     ],

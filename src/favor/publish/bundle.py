@@ -176,7 +176,6 @@ def _public(content: bytes) -> bytes:
 
 
 def _aggregates(content: bytes) -> bytes:
-    """Return the content of a file; of a table of scores without the rows of single clients."""
     table = published_table(content)
     if table not in (SCORES, SWEEP_SCORES):
         return content

@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -59,8 +59,7 @@ _PLACES = (
 )
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(NamedTuple):
     """What was found where: a path inside the bundle, and a kind of thing that must not be published."""
 
     file: str
@@ -100,7 +99,7 @@ def scan(files: Mapping[str, bytes], private: Private) -> list[Finding]:
     for whose, text in private.texts:
         for name in set().union(*(owners.get(hash(run), ()) for run in _runs(text))):
             found.add(Finding(name, f"{SHINGLE} consecutive words of {whose}"))
-    return sorted(found, key=lambda finding: (finding.file, finding.what))
+    return sorted(found)
 
 
 def unsearchable(authors: Sequence[str]) -> int:

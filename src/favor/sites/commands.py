@@ -19,9 +19,10 @@ def add_actions(command: str, parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar=f"{{{','.join(found)}}}")
     for name, (function, options, about) in found.items():
         action = actions.add_parser(name, help=about, description=about)
-        private = ", which nobody else reads" if name == "init" else ""
-        action.add_argument(command, type=Path, help=f"folder of the {_WHOSE[command]}{private}")
-        options(action)
+        whose = "coordinator" if command == "server" else "site, which nobody else reads"
+        action.add_argument(command, type=Path, help=f"folder of the {whose}")
+        if options is not None:
+            options(action)
         action.set_defaults(function=function)
 
 
@@ -91,16 +92,11 @@ def _revoke(action: argparse.ArgumentParser) -> None:
     action.add_argument("client", help="client whose key it is, such as client_001")
 
 
-def _nothing(action: argparse.ArgumentParser) -> None:
-    """Add no option."""
-
-
-_WHOSE = {"site": "site", "server": "coordinator"}
 _ACTIONS = {
     "site": {
         "init": ("site.init", _init, "check that this site can take part, and cut its texts"),
         "train": ("site.train", _train, "train a round, and write the one file that is sent"),
-        "key": ("site.new_key", _nothing, "replace the site's key by a new one, which the old one signs"),
+        "key": ("site.new_key", None, "replace the site's key by a new one, which the old one signs"),
         "export": ("site.export", _site_export, "write what the site generates with, in PEFT's format"),
         "score": (
             "scoring.score",

@@ -33,7 +33,7 @@ from favor.foundation.parquet import write_parquet
 from favor.foundation.registry import ROBUST_RULES
 from favor.foundation.tensors import read_safetensors, write_safetensors
 from favor.plan import Planner
-from favor.sites.agreement import Agreement, Digests, agreement, check_version, chosen_run, owned_digests, stages
+from favor.sites.agreement import Agreement, agreement, check_version, chosen_run, owned_digests, stages
 from favor.sites.keys import KnownSite, known_sites, revoke
 from favor.sites.log import note, received_digest
 from favor.sites.manifest import ADAPTER, INVITATION, MANIFEST, TIME, now, read_signed, write_signed
@@ -49,25 +49,16 @@ class ServerFolder:
     path: Path
 
     @cached_property
-    def _record(self) -> dict[str, Any]:
+    def agreed(self) -> Agreement:
+        """What the federation agreed on."""
         record = self.path / "server.json"
         if not record.is_file():
             raise UserError(
                 f"{self.path}: no federation was opened here; favor server open {self.path} CONFIG begins one"
             )
-        found = dict(read_json(record))
-        check_version(found["agreement"])
+        found = dict(read_json(record)["agreement"])
+        check_version(found)
         return found
-
-    @property
-    def agreed(self) -> Agreement:
-        """What the federation agreed on."""
-        return dict(self._record["agreement"])
-
-    @property
-    def digests(self) -> Digests:
-        """The digests of what all parties have in common."""
-        return dict(self._record["digests"])
 
     @property
     def closed(self) -> int:
@@ -134,7 +125,7 @@ def hand_out(folder: ServerFolder, kind: str, number: int, cohort: Sequence[str]
         "members": int(header.get("members", 0)),
         "taken": {client: earlier for earlier in range(number) for client in folder.uploads(earlier)},
         "agreement": agreed,
-        "digests": {**folder.digests, "adapter": file_digest(place / ADAPTER)},
+        "digests": {**read_json(folder.path / "server.json")["digests"], "adapter": file_digest(place / ADAPTER)},
         "declares": declared_shapes(stage, sent),
         "ends": _ends(folder, kind, number, place / MANIFEST, days),
     }
@@ -153,7 +144,6 @@ def _ends(folder: ServerFolder, kind: str, number: int, path: Path, days: int) -
 
 
 def _check_state(state: State, path: Path) -> None:
-    """Refuse a shared adapter that is not finite, before it is written or handed out."""
     for name in sorted(state):
         if not np.isfinite(state[name]).all():
             raise UserError(
@@ -257,7 +247,6 @@ def _check(folder: ServerFolder, upload: Path, manifest: Manifest, since: int = 
 
 
 def _take(folder: ServerFolder, manifest: Manifest, given: Sequence[Path]) -> None:
-    """Take the uploads that may be; then raises ``UserError`` for the first of the others."""
     refusals = []
     for upload in given:
         try:

@@ -130,7 +130,6 @@ def base_licence(base: str) -> str:
 
 
 def _measures(folder: VoiceFolder, record: VoiceRecord) -> list[str]:
-    """Return the findings of the report where it is of this voice, else what training found."""
     if folder.summary.is_file():
         found = read_json(folder.summary)
         if found["digest"] == record.digest:

@@ -26,8 +26,8 @@ PREFIX_TOKENS = 16  # context alone at the start of a text, and the length of a 
 class VoiceRecord(Section):
     """What a voice is trained from, which decides whether a started training goes on.
 
-    ``base``: folder, GGUF file or Hugging Face id as it was given; ``base_digest``: of its bytes, None of an id and of
-    voices that were trained before it was recorded. ``start``: where the shared adapter was found.
+    ``base``: folder, GGUF file or Hugging Face id as it was given; ``base_digest``: of its bytes, None of an id.
+    ``start``: where the shared adapter was found.
     ``digest``: of texts and shared adapter.
     """
 

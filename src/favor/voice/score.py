@@ -311,7 +311,6 @@ def _halves(texts: Sequence[str], seed: int, author: str) -> tuple[list[str], li
 
 
 def _as_texts(texts: Sequence[str]) -> list[str]:
-    """Return texts, or the pieces of fewer than ``FEWEST_TEXTS``."""
     return list(texts) if len(texts) >= FEWEST_TEXTS else [piece for text in texts for piece in _pieces(text)]
 
 

@@ -67,14 +67,11 @@ def run(arguments: argparse.Namespace) -> None:
     found = own_texts(arguments.texts, arguments.author, dict(arguments.columns))
     start = None if arguments.start is None else read_start(arguments.start)
     record = _record(arguments, folder, found.texts, start)
-    if folder.record.is_file():
-        before = folder.read_record()
-        known = {} if before.base_digest is not None else {"base_digest": record.base_digest}  # an earlier version's
-        if before.model_copy(update=known) != record:
-            raise UserError(
-                f"{folder.path}: holds a voice that was trained from other texts or settings; give another folder with "
-                "--voice, or delete it"
-            )
+    if folder.record.is_file() and folder.read_record() != record:
+        raise UserError(
+            f"{folder.path}: holds a voice that was trained from other texts or settings; give another folder with "
+            "--voice, or delete it"
+        )
     counts = found.texts.groupby("split")["words"].agg(["size", "sum"])
     for name, what in (("train", "trained on"), ("validation", "validation"), ("test", "held out")):
         texts, words = counts.loc[name]
@@ -103,7 +100,6 @@ def _say(line: str) -> None:
 def _record(
     arguments: argparse.Namespace, folder: VoiceFolder, texts: pd.DataFrame, start: tuple[LoraState, Lora] | None
 ) -> VoiceRecord:
-    """Return what the voice is trained from; a GGUF base is dequantised on the way, once."""
     source = arguments.base
     if is_gguf(source):
         context, source = read_header(source).context, str(folder.base)

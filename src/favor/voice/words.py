@@ -9,8 +9,7 @@ from favor.statistics.kept_share import KeptShare
 from favor.tables.cells import WIDEST
 from favor.tables.escape import minus
 from favor.tables.html import page
-from favor.voice.habits import HabitRate
-from favor.voice.score import TextScore, VoiceScore
+from favor.voice.score import VoiceScore
 
 SHOWN_TEXTS = 20  # on the screen
 _AXIS = (-0.5, 1.5)  # shares beyond are drawn at its ends
@@ -45,28 +44,11 @@ def share_text(share: KeptShare) -> str:
     return minus(f"{share.share:.2f} [{share.low:.2f}, {share.high:.2f}]")
 
 
-def habit_text(habit: HabitRate) -> str:
-    """Return a habit of the texts beside the author's and the others', with the unit."""
-    return (
-        f"{habit.name} {habit.unit}: {number(habit.texts)}; the author {number(habit.own_low)} to "
-        f"{number(habit.own_high)}; others {number(habit.others_low)} to {number(habit.others_high)}"
-    )
-
-
 def number(value: float) -> str:
     """Return a rate with two digits that mean something."""
     if not math.isfinite(value):
         return "–"
     return f"{value:.2f}" if abs(value) < 1 else f"{value:.1f}"
-
-
-def text_line(text: TextScore) -> str:
-    """Return a text with its places."""
-    places = "; ".join(
-        f"{VERIFIERS[name]} {minus(format(place.share, '.2f'))}, above {100 * place.among_own:.0f} % of own passages"
-        for name, place in text.placements.items()
-    )
-    return f"{text.name} ({text.words} words): {places}"
 
 
 def lines(score: VoiceScore, contrast: str) -> Iterator[str]:
@@ -86,12 +68,20 @@ def lines(score: VoiceScore, contrast: str) -> Iterator[str]:
     tested = any(math.isfinite(habit.p) for habit in score.habits)
     none = "No habit differs beyond chance." if tested else "There is too little text to say whether a habit differs."
     yield "Habits that differ (p < .05 after Holm):" if differing else none
-    yield from (f"  {habit_text(habit)}" for habit in differing)
-    texts, own, others = score.phrases
-    yield f"Phrases of assistants per 1,000 words: {texts:.1f}; the author {own:.1f}; others {others:.1f}"
+    for habit in differing:
+        limits = f"{number(habit.own_low)} to {number(habit.own_high)}"
+        others = f"{number(habit.others_low)} to {number(habit.others_high)}"
+        yield f"  {habit.name} {habit.unit}: {number(habit.texts)}; the author {limits}; others {others}"
+    rates = "{:.1f}; the author {:.1f}; others {:.1f}".format(*score.phrases)
+    yield f"Phrases of assistants per 1,000 words: {rates}"
     yield ""
     shown = [text for text in score.texts if not text.unscored]
-    yield from (text_line(text) for text in shown[:SHOWN_TEXTS])
+    for text in shown[:SHOWN_TEXTS]:
+        places = (
+            f"{VERIFIERS[name]} {minus(format(each.share, '.2f'))}, above {100 * each.among_own:.0f} % of own passages"
+            for name, each in text.placements.items()
+        )
+        yield f"{text.name} ({text.words} words): {'; '.join(places)}"
     if len(shown) > SHOWN_TEXTS:
         yield f"and {len(shown) - SHOWN_TEXTS} more texts, which --page and --json have"
     left_out = [f"{text.name} ({text.unscored})" for text in score.texts if text.unscored]
