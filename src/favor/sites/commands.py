@@ -21,8 +21,7 @@ def add_actions(command: str, parser: argparse.ArgumentParser) -> None:
         action = actions.add_parser(name, help=about, description=about)
         whose = "coordinator" if command == "server" else "site, which nobody else reads"
         action.add_argument(command, type=Path, help=f"folder of the {whose}")
-        if options is not None:
-            options(action)
+        options(action)
         action.set_defaults(function=function)
 
 
@@ -92,11 +91,11 @@ def _revoke(action: argparse.ArgumentParser) -> None:
     action.add_argument("client", help="client whose key it is, such as client_001")
 
 
-_ACTIONS = {
+_ACTIONS: dict[str, dict[str, tuple[str, Callable[[argparse.ArgumentParser], None], str]]] = {
     "site": {
         "init": ("site.init", _init, "check that this site can take part, and cut its texts"),
         "train": ("site.train", _train, "train a round, and write the one file that is sent"),
-        "key": ("site.new_key", None, "replace the site's key by a new one, which the old one signs"),
+        "key": ("site.new_key", lambda _: None, "replace the site's key by a new one, which the old one signs"),
         "export": ("site.export", _site_export, "write what the site generates with, in PEFT's format"),
         "score": (
             "scoring.score",
