@@ -1,7 +1,10 @@
 """The publication bundle: the same bytes twice, nothing private in it, and nothing where something is found."""
 
+import ast
 import datetime
 import hashlib
+import subprocess
+import sys
 import tarfile
 
 import numpy as np
@@ -75,3 +78,10 @@ def test_the_projects_own_files_pass(repository, tmp_path) -> None:
 def test_the_texts_that_a_report_quotes_are_taken_out() -> None:
     page = f"<!DOCTYPE html>\n<p>0.403</p>\n<!--texts-->\n<dl>{OWN}</dl>\n<!--/texts-->\n<p>0.5</p>"
     assert _public(page.encode()) == b"<!DOCTYPE html>\n<p>0.403</p>\n<p>0.5</p>"
+
+
+def test_a_release_asks_for_its_packages_before_it_imports_them(repository) -> None:
+    script = ast.parse((repository / "workflow" / "scripts" / "release.py").read_text())
+    imports = [ast.unparse(line) for line in script.body if isinstance(line, ast.Import | ast.ImportFrom)]
+    absent = "import sys; sys.modules.update(mlcroissant=None, rocrate=None)"
+    subprocess.run([sys.executable, "-c", "; ".join([absent, *imports])], check=True)

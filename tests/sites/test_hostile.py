@@ -94,13 +94,16 @@ def test_no_file_of_a_share_stops_a_round_or_makes_it_nan(trained, favor) -> Non
     ):
         share.mkdir()
         shutil.copyfile(first, share / "b.safetensors")
-        for other in ("._b.safetensors", "b.zip"):  # of a program that copies; they are not read
-            (share / other).touch()
+        (share / "._b.safetensors").touch()  # of a program that copies
         put(share / f"{name}.safetensors")
         assert line in refused(favor, "server", "close", made.server, share)
         assert taken.read_bytes() == first.read_bytes()
         taken.unlink()
         shutil.rmtree(share)
+    share.mkdir()
+    (share / "b.zip").touch()
+    line = refused(favor, "server", "close", made.server, share)
+    assert f"(not read, because it does not end in .safetensors: {share / 'b.zip'})" in line
     # A number of words that was not said before, and numbers that overflow.
     lying = forged(made.site(cohort[1]), second, about={f"words of {cohort[1]}": "9" * 400})
     assert f"words of {cohort[1]}: " in refused(favor, "server", "close", made.server, lying)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -89,7 +90,8 @@ def test_a_late_upload_is_refused_and_leaves_nothing(trained, favor) -> None:
         assert np.array_equal(after[name], (before[name].astype("float64") + delta[name]).astype("float32"))
     assert "round 1 is not open" in refused(favor, "server", "close", made.server, uploads[late])
     opened = made.open()
-    assert "round: 1 here, 0 there" in refused(favor, "server", "close", made.server, uploads[late])
+    line = refused(favor, "server", "close", made.server, uploads[late])
+    assert f"{late}: late: round 0 is closed, and round 1 is open" in line
     # What it trained too late is carried over no more than if it had never trained.
     fresh = made.folder / "fresh"
     shutil.copytree(made.site(late), fresh, ignore=shutil.ignore_patterns("rounds", "uploads"))
@@ -198,6 +200,18 @@ def test_what_needs_a_federation_in_one_place_is_refused(simulation, tmp_path, f
         opened = ("server", "open", tmp_path / "server", tmp_path / "config.yaml", "--method", method)
         assert line in refused(favor, *opened)
         assert not (tmp_path / "server").exists()
+
+
+def test_a_full_disk_leaves_no_empty_key(tmp_path) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, before[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            secret(tmp_path / "key")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert len(secret(tmp_path / "key")) == 32
+    assert (tmp_path / "key").stat().st_mode & 0o777 == 0o600
 
 
 def test_noise_comes_from_a_secret_of_the_coordinator(federation) -> None:

@@ -191,7 +191,12 @@ def close(arguments: argparse.Namespace) -> None:
     refused, and where one is missing: the round then stays open, and what was taken is kept.
     """
     folder = ServerFolder(arguments.server)
-    number, given = folder.closed, _files(arguments.uploads)
+    number = folder.closed
+    # Hidden files in a folder are neither: file systems and programs that copy leave them.
+    inside = [each for path in arguments.uploads if path.is_dir() for each in sorted(path.glob("[!.]*"))]
+    given = [each for each in inside if each.suffix == ".safetensors"]
+    given += [path for path in arguments.uploads if not path.is_dir()]
+    others = [each for each in inside if each.suffix != ".safetensors"]
     before = {upload for upload in given if _taken_before(folder, upload)}
     if not (folder.round(number) / MANIFEST).is_file():
         if given and before == {*given}:
@@ -211,17 +216,13 @@ def close(arguments: argparse.Namespace) -> None:
     if missing := [client for client in absent if client not in arguments.without]:
         raise UserError(
             f"round {number} waits for {', '.join(missing)}; add its upload, or close the round --without {missing[0]}"
+            + (f" (not read, because it does not end in .safetensors: {others[0]})" if others else "")
         )
     if len(absent) == len(manifest.cohort):
         raise UserError(f"round {number} has no upload at all; a round needs one")
     _aggregate(folder, number)
     note(folder.path, "closed", ", ".join(folder.uploads(number)), round=number)
     print(_closed(folder, number))
-
-
-def _files(uploads: Sequence[Path]) -> list[Path]:
-    """Return the files to read, of folders those that are named as uploads: programs that copy leave hidden ones."""
-    return [each for path in uploads for each in (sorted(path.glob("[!.]*.safetensors")) if path.is_dir() else [path])]
 
 
 def _closed(folder: ServerFolder, number: int, already: str = "") -> str:

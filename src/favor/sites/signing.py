@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,6 @@ import numpy as np
 
 from favor.foundation.errors import UserError
 from favor.foundation.extras import require
-from favor.foundation.files import PARTIAL
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -70,11 +68,14 @@ def secret_key(path: Path, lost: str = "") -> Ed25519PrivateKey:
 
 def secret(path: Path) -> bytes:
     """Return the 32 random bytes of ``path``, which are drawn where it is missing. Nobody else can read the file."""
-    if not path.exists():
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=PARTIAL, dir=path.parent)
-        with os.fdopen(handle, "wb") as file:
+    try:  # of two commands at once one alone draws
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(os.urandom(32))
-        Path(name).replace(path)
+    except FileExistsError:
+        pass
+    except OSError:  # a full disk leaves no empty file
+        path.unlink(missing_ok=True)
+        raise
     found = path.read_bytes()
     if len(found) != 32:
         raise UserError(f"{path}: not a whole key; put back your copy, or begin again in another folder")

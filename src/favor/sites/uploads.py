@@ -74,11 +74,13 @@ def check_upload(
     """
     content = received_bytes(path, largest_upload(manifest))
     tensors, header = received_tensors(content, path)
+    if header.get("kind") != "upload":
+        raise UserError(f"{path}: not an upload; give the file that 'favor site train' names")
     # As write_pack names the clients of a pack.
     client = next((name for name in keys if header.get("clients") == json.dumps([name])), None)
     if client is None:
         given = printable(header.get("clients", ""))
-        raise UserError(f"{path}: not an upload, or its client '{given}' has no key here; put its site.json in sites/")
+        raise UserError(f"{path}: its client '{given}' has no key here; put its site.json in sites/")
     stage = stages(manifest.agreement)[0]
     wanted = sent_types(manifest.declares, stage.upload_bits)
     part = f"{client}/{stage.content}/"
@@ -86,6 +88,9 @@ def check_upload(
     signed = _signed(header, tensors)
     if not any(is_signed(signed, header.get("signature", ""), key) for key in keys[client]):
         raise UserError(f"{path}: {client}: its signature is wrong, so it was changed on the way; ask the site for it")
+    number = header.get("round", "")
+    if number in map(str, range(manifest.round)):
+        raise UserError(f"{path}: {client}: late: round {number} is closed, and round {manifest.round} is open")
     if client not in manifest.cohort:
         raise UserError(f"{path}: {client}: does not take part in round {manifest.round}; leave it out")
     expected = _expected(manifest)
@@ -93,7 +98,7 @@ def check_upload(
         expected[f"words of {client}"] = str(words[client])
     check_equal(path, expected, {name: value for name, value in header.items() if name not in ("clients", "signature")})
     sent = {name.removeprefix(part): value for name, value in tensors.items()}
-    check_finite(sent, client, str(manifest.round), path)
+    check_finite(sent, client, number, path)
     if stage.privacy is not None:  # what is longer than the clip the noise does not cover
         clip, squares = stage.privacy.clip, (float((value.astype(np.float64) ** 2).sum()) for value in sent.values())
         norm = float(np.sqrt(sum(squares)))
