@@ -16,19 +16,6 @@ os.environ[WIDTHS] = str(results.absolute() / ".widths")
 os.environ[CODE] = str(results.absolute() / FOLDER)
 
 
-def or_stop(function):
-    """An input function whose refusal ends the workflow with one line, before any job runs."""
-
-    def files(wildcards):
-        try:
-            return function(wildcards)
-        except UserError as error:
-            workflow.persistence.unlock()
-            stop(error)
-
-    return files
-
-
 def kept_or_temporary(path):
     """An upload goes once it is aggregated, unless the configuration keeps it."""
     return path if planner.config.keep_uploads else temp(path)
@@ -39,10 +26,7 @@ def finish_rules():
 
     Sums of floats depend on the number of threads, so that results would on --cores, which may grant fewer.
     """
-    try:
-        costs.check_stages(rule.name for rule in workflow.rules)
-    except UserError as error:
-        stop(error)
+    or_stop(costs.check_stages)(rule.name for rule in workflow.rules)
     workflow.localrules(*planner.config.cluster.local)
     for each in workflow.rules:
         if Path(each.snakefile).is_relative_to(ROOT / "workflow") and each.script:
@@ -60,10 +44,7 @@ if workflow.is_main_process:
     forked.fork_local_jobs(workflow, planner.config.fork_jobs, results)
     look_again_once()
     keep_to_own_locks()
-    try:
-        limit_gpu_jobs(workflow)
-    except UserError as error:
-        stop(error)
+    or_stop(limit_gpu_jobs)(workflow)
     if plugin := sys.modules.get("snakemake_executor_plugin_slurm"):
         repair_slurm(plugin, planner.config.cluster.poll_seconds)
 elif workflow.remote_exec:
@@ -73,7 +54,7 @@ elif workflow.remote_exec:
 onstart:
     if workflow.is_main_process:
         end_with_jobs()
-        or_stop(lambda _: snakemake_records.record_outputs(workflow, results))(None)
+        or_stop(snakemake_records.record_outputs)(workflow, results)
 
 
 onsuccess:

@@ -26,11 +26,7 @@ from favor.running.jobs.environment import export_source, only_planning
 from favor.running.ending import end_with_jobs, end_without_traceback
 from favor.running.invalidation.changes import Changes
 from favor.running.invalidation.fingerprint import PRELOADED, source_code
-from favor.running.invalidation.job_inputs import (
-    FOLDER,
-    JobInputs,
-    refuse_other_corpora,
-)
+from favor.running.invalidation.job_inputs import FOLDER, JobInputs, refuse_other_corpora
 from favor.running.folder.occupancy import name_results
 from favor.running.folder.results_folder import open_results
 
@@ -51,18 +47,10 @@ try:
     planner = Planner(resolve(config), ROOT)
     results, accepted = Path(planner.config.results), planner.config.accept
     scripts = ROOT / "workflow" / "scripts"
-    for name in accepted:
-        stages = [path.stem for path in scripts.glob("*.py")]
-        check_known(name, stages, "accept", "stage")
+    check_known(accepted, [path.stem for path in scripts.glob("*.py")], "accept", "stage")
     planning = only_planning(sys.argv[1:])
     source = source_code(SOURCE)
-    changes = Changes(
-        results,
-        source,
-        accepted,
-        planner.config.rerun_other_versions,
-        planning,
-    )
+    changes = Changes(results, source, accepted, planner.config.rerun_other_versions, planning)
     job_inputs = JobInputs(planner.config.results, local_paths(planner.config), changes.identities)
     name_results(None if workflow.remote_exec else results)
     if workflow.is_main_process:
@@ -90,10 +78,21 @@ wildcard_constraints:
     **project.wildcards,
 
 
+def or_stop(function):
+    """A function whose refusal ends the workflow with one line, before any job runs."""
+
+    def tried(*arguments):
+        try:
+            return function(*arguments)
+        except UserError as error:
+            if workflow.persistence is not None:
+                workflow.persistence.unlock()
+            stop(error)
+
+    return tried
+
+
+@or_stop
 def code(script, *modules):
     """Fingerprint of a rule's script and what it can reach; ``modules`` are loaded by name at run time."""
-    try:
-        return source.fingerprint(scripts / f"{script}.py", (*modules, PRELOADED))
-    except UserError as error:
-        workflow.persistence.unlock()
-        stop(error)
+    return source.fingerprint(scripts / f"{script}.py", (*modules, PRELOADED))

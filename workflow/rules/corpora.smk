@@ -102,9 +102,7 @@ rule assign_roles:
 
 rule allocate_texts:
     input:
-        documents=lambda w: paths.documents.of(w, corpus=project.corpus(w)),
-        splits=lambda w: paths.splits.of(w, corpus=project.corpus(w)),
-        roster=lambda w: paths.roster.of(w, corpus=project.corpus(w)),
+        **project.corpus_files(project.corpus, "documents", "splits", "roster"),
     output:
         texts=paths.texts,
         allocation=paths.allocation,
@@ -140,10 +138,9 @@ rule select_prompts:
 
 rule select_common_prompts:
     input:
+        **project.corpus_files(project.corpus, "documents", "roster"),
         source=preparation.common_source,
         texts=paths.texts,
-        documents=lambda w: paths.documents.of(w, corpus=project.corpus(w)),
-        roster=lambda w: paths.roster.of(w, corpus=project.corpus(w)),
         tokenizer=preparation.tokenizer,
         near_duplicates=preparation.copied_posts,
     output:

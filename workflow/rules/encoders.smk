@@ -3,7 +3,7 @@
 
 rule train_tokenizer:
     input:
-        documents=lambda w: paths.documents.of(w, corpus=project.pretraining_corpus(w)),
+        **project.corpus_files(project.pretraining_corpus, "documents"),
         background=lambda w: project.background(project.pretraining_corpus(w)),
     output:
         tokenizer=paths.tokenizer,
@@ -16,7 +16,7 @@ rule train_tokenizer:
 
 rule pretrain_base:
     input:
-        documents=lambda w: paths.documents.of(w, corpus=project.pretraining_corpus(w)),
+        **project.corpus_files(project.pretraining_corpus, "documents"),
         background=lambda w: project.background(project.pretraining_corpus(w)),
         tokenizer=paths.tokenizer,
     output:
@@ -71,9 +71,7 @@ rule quantise_base:
 
 rule train_asce:
     input:
-        documents=lambda w: paths.documents.of(w, corpus=project.encoder_corpus(w)),
-        splits=lambda w: paths.splits.of(w, corpus=project.encoder_corpus(w)),
-        roster=lambda w: paths.roster.of(w, corpus=project.encoder_corpus(w)),
+        **project.corpus_files(project.encoder_corpus, "documents", "splits", "roster"),
     output:
         weights=paths.encoder_weights,
         settings=paths.encoder_manifest,
@@ -86,9 +84,7 @@ rule train_asce:
 
 rule fit_stylometry:
     input:
-        documents=lambda w: paths.documents.of(w, corpus=project.encoder_corpus(w)),
-        splits=lambda w: paths.splits.of(w, corpus=project.encoder_corpus(w)),
-        roster=lambda w: paths.roster.of(w, corpus=project.encoder_corpus(w)),
+        **project.corpus_files(project.encoder_corpus, "documents", "splits", "roster"),
     output:
         weights=paths.encoder_weights,
         settings=paths.encoder_manifest,
@@ -107,9 +103,8 @@ rule make_demo_assistant:
 
 rule train_assistant:
     input:
+        **project.corpus_files(project.assistant_corpus, "documents", "roster"),
         assistant=project.assistant_texts,
-        documents=lambda w: paths.documents.of(w, corpus=project.assistant_corpus(w)),
-        roster=lambda w: paths.roster.of(w, corpus=project.assistant_corpus(w)),
     output:
         weights=paths.assistant_weights,
         settings=paths.assistant_manifest,

@@ -15,10 +15,8 @@ rule keep_upload:
 rule measure_privacy:
     input:
         unpack(privacy.measure_privacy_inputs),
+        **project.corpus_files(project.corpus, "documents", "splits", "roster"),
         texts=project.texts,
-        documents=lambda w: paths.documents.of(w, corpus=project.corpus(w)),
-        splits=lambda w: paths.splits.of(w, corpus=project.corpus(w)),
-        roster=lambda w: paths.roster.of(w, corpus=project.corpus(w)),
         near_duplicates=lambda w: project.near_duplicates(project.corpus(w)),
         model=project.base_files,
     output:

@@ -3,9 +3,7 @@
 
 rule embed_transfer:
     input:
-        documents=lambda w: paths.documents.of(w, corpus=studies.transfer_corpus(w)),
-        splits=lambda w: paths.splits.of(w, corpus=studies.transfer_corpus(w)),
-        roster=lambda w: paths.roster.of(w, corpus=studies.transfer_corpus(w)),
+        **project.corpus_files(studies.transfer_corpus, "documents", "splits", "roster"),
         encoder=project.encoder_files,
     output:
         embeddings=paths.transfer_embeddings,

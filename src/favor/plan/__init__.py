@@ -19,7 +19,7 @@ from favor.plan.job_settings import Parameter, job_settings, not_none, to_params
 from favor.plan.keys import Key
 from favor.plan.preparation import Preparation
 from favor.plan.privacy import PrivacyAudit
-from favor.plan.project import PlannerComponent, Project
+from favor.plan.project import Project
 from favor.plan.publication import Exports, Publication
 from favor.plan.readings import LikelihoodAttribution, ValidationLosses
 from favor.plan.records import Records
@@ -60,11 +60,9 @@ class Planner:
         if stage in SECTIONS:
             kind, *sections = SECTIONS[stage]
             return lambda key: to_params(job_settings(kind, *(section(self.project, key) for section in sections)))
-        parts = [part for part in vars(self).values() if isinstance(part, PlannerComponent)]
-        for settings in (getattr(part, f"{stage}_settings", None) for part in parts):
-            if settings is not None:
-                return lambda key: to_params(settings(key))
-        return None
+        found = (getattr(part, f"{stage}_settings", None) for part in vars(self).values())
+        settings = next(filter(None, found), None)
+        return None if settings is None else lambda key: to_params(settings(key))
 
     def loaded_by(self, stage: str) -> Callable[[Key], list[str]] | None:
         """Return the function that names what jobs of a stage load by name at run time; None if they load nothing."""

@@ -11,7 +11,7 @@ from favor.federation.settings import AskedPrompts, PromptLists
 from favor.figures.specs import declared_figure
 from favor.foundation.errors import UserError
 from favor.foundation.registry import FIGURES, METRIC_FAMILIES
-from favor.plan.job_settings import Settings, job_settings, not_none, pick, plain
+from favor.plan.job_settings import Settings, job_settings, not_none
 from favor.plan.keys import Key, run_key
 from favor.plan.project import Inputs, alternatives
 from favor.plan.readings import FAMILY as VALIDATION
@@ -190,7 +190,7 @@ class Evaluation(TrainingComponent):
         own = {"bertscore": bertscore, "unseen": unseen}
         settings = self._outputs_in_spaces(Scoring, key, family=key.family, **own)
         families = {key.family} & Scores.model_fields.keys()  # one that has settings, or none
-        return plain(settings) | {"scores": pick(evaluation.scores, *families)}
+        return {**settings.model_dump(), "scores": evaluation.scores.model_dump(include=families)}
 
     def score_tasks_inputs(self, key: Key) -> Inputs:
         encoders = self.project.encoders_of(key)

@@ -5,7 +5,8 @@ import typing
 from collections.abc import Collection, Iterator
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, JsonValue
+from pydantic import JsonValue
+from pydantic_core import to_jsonable_python
 
 from favor.foundation.section import Section
 
@@ -49,27 +50,8 @@ def _sections(annotation: Any) -> Iterator[type[Section]]:
         yield from _sections(option)
 
 
-def plain(value: Any) -> Any:
-    """Return sections of the configuration, and what holds them, as plain values."""
-    if isinstance(value, BaseModel):
-        return value.model_dump(mode="json")
-    if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    return value
-
-
-def pick(section: BaseModel, *keys: str) -> dict[str, object]:
-    return {key: plain(getattr(section, key)) for key in keys}
-
-
-def without(section: BaseModel, *keys: str) -> dict[str, object]:
-    return {key: value for key, value in plain(section).items() if key not in keys}
-
-
 def to_params(settings: Section | dict[str, Any]) -> Parameter:
-    found: Parameter = json.loads(json.dumps(plain(settings), sort_keys=True))
+    found: Parameter = json.loads(json.dumps(to_jsonable_python(settings), sort_keys=True))
     return found
 
 

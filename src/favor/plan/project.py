@@ -1,6 +1,6 @@
 """The configuration as the planner uses it: rows with their plans; models, encoders and corpora with their files."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +18,7 @@ from favor.foundation.section import refuse
 from favor.lm.settings import AskedModel, LoadedModel, Pretraining
 from favor.plan.job_settings import job_settings, not_none
 from favor.plan.keys import Key
-from favor.plan.paths import Paths
+from favor.plan.paths import Paths, Template
 from favor.running.invalidation.job_inputs import FOLDER, given_input
 from favor.studies.settings import HumanAudit
 
@@ -230,6 +230,14 @@ class Project:
     def raw_corpus(self, key: Key) -> str:
         corpus = self.config.corpora[key.corpus]
         return self.paths.raw_corpus.of(key) if corpus.demo else self.given(not_none(corpus.path))
+
+    def corpus_files(self, corpus: Callable[[Key], str], *names: str) -> dict[str, Callable[[Key], str]]:
+        """Return the input functions of files of the corpus that a job reads, by their names in :class:`Paths`."""
+
+        def file_of(path: Template) -> Callable[[Key], str]:
+            return lambda key: path.of(key, corpus=corpus(key))
+
+        return {name: file_of(getattr(self.paths, name)) for name in names}
 
     def corpus_paths(self) -> dict[str, tuple[str, str]]:
         return {

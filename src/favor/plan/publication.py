@@ -4,6 +4,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pydantic_core import to_jsonable_python
+
 from favor.federation.method import Plan, load_method, rate_caution
 from favor.figures.specs import declared_figure
 from favor.foundation.errors import UserError
@@ -12,7 +14,7 @@ from favor.foundation.registry import FIGURES
 from favor.paper.settings import Claimed, Numbers, NumberSource
 from favor.plan.evaluation import Evaluation
 from favor.plan.figures import Figures
-from favor.plan.job_settings import Parameter, job_settings, pick, plain, to_params, without
+from favor.plan.job_settings import Parameter, job_settings, to_params
 from favor.plan.keys import Key, run_key
 from favor.plan.project import unique
 from favor.plan.readings import FAMILY as VALIDATION
@@ -87,8 +89,8 @@ class Exports(TrainingComponent):
             style_encoder_title=config.encoders[experiment.style_encoder].title or experiment.style_encoder,
             base_model=model.title or experiment.base_model,
             quantisation=model.quantisation,
-            hyperparameters=plain(row.hyperparameters),
-            settings=pick(experiment, *_SECTIONS, "clients"),
+            hyperparameters=to_jsonable_python(row.hyperparameters),
+            settings=experiment.model_dump(mode="json", include={*_SECTIONS, "clients"}),
             measured_with={
                 "words": corpus.words,
                 "bertscore_model": Path(evaluation.bertscore.model).name,
@@ -207,11 +209,11 @@ class Publication(TrainingComponent):
             gallery=name in self.evaluation.galleries(),
             demo=corpus.demo is not None,
             rate_caution=rate_caution(experiment, self.project.plans(name)),
-            filters=plain(corpus.filters),
-            experiment=without(experiment, "methods", "tables", "studies", "tuned")
-            | {"studies": plain(self.records.printed_studies(name))},
+            filters=corpus.filters.model_dump(mode="json"),
+            experiment=experiment.model_dump(mode="json", exclude={"methods", "tables", "studies", "tuned"})
+            | {"studies": self.records.printed_studies(name)},
             methods={row: self.project.rows[name, row].hyperparameters for row in experiment.methods},
-            corpus=without(corpus, "path"),
+            corpus=corpus.model_dump(mode="json", exclude={"path"}),
         )
 
     # The numbers of the paper's running text
@@ -305,4 +307,4 @@ class Publication(TrainingComponent):
 
     def release_settings(self, key: object) -> Bundle:
         config = self.config
-        return job_settings(Bundle, config, configuration=without(config, "release"))
+        return job_settings(Bundle, config, configuration=config.model_dump(mode="json", exclude={"release"}))

@@ -15,7 +15,6 @@ from favor.federation.method import (
     stage_rate,
 )
 from favor.federation.settings import Boundary, RunBoundary
-from favor.plan.job_settings import pick, without
 from favor.plan.keys import Key
 from favor.plan.project import unique
 from favor.plan.training import TrainingComponent
@@ -94,22 +93,21 @@ class Records(TrainingComponent):
 
     def printed_studies(self, experiment: str) -> dict[str, object]:
         """Return the studies of an experiment as printed: without paths of this machine."""
-        studies = self.experiments[experiment].studies
-        sections = {name: getattr(studies, name) for name in type(studies).model_fields}
-        return {name: section and without(section, "responses") for name, section in sections.items()}
+        return self.experiments[experiment].studies.model_dump(mode="json", exclude={"human_2afc": {"responses"}})
 
     def record_settings_settings(self, key: Key) -> dict[str, Any]:
         """Return every value that an experiment runs with, protocol and budget applied; no path of this machine."""
         experiment, name = self.project.experiment(key), key.experiment
         rows = {row: self.project.rows[name, row] for row in experiment.methods}
-        printed = without(experiment, "methods", "studies", *(() if experiment.tuned else ("tuned",)))
+        unprinted = {"methods", "studies", *(() if experiment.tuned else ("tuned",))}
+        printed = experiment.model_dump(mode="json", exclude=unprinted)
         return {
             "experiment": printed | {"studies": self.printed_studies(name)},
             "words": self.project.words(key),
             "methods": {
                 row: {
                     "hyperparameters": ran.hyperparameters,
-                    "generation": pick(experiment.row_generation(row), *ROW_GENERATION),
+                    "generation": experiment.row_generation(row).model_dump(include=set(ROW_GENERATION)),
                     "plan": plan_values(ran.plan),
                     "run_check": self.checked(name, row),
                 }
