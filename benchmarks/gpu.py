@@ -31,6 +31,7 @@ import training
 from random_models import random_base
 
 import favor.lm.training as training_module
+from favor.lm import passes
 from favor.lm.attention import Packing, attend
 from favor.lm.base import BaseModel
 from favor.lm.batch_limits import Widths
@@ -212,14 +213,14 @@ def short_of_memory(device: str, share: float) -> Iterator[None]:
     On a processor a pass of over 512 tokens raises CUDA's error instead.
     """
     if device == "cpu":
-        run_pass = training_module.run_pass
+        run_pass = passes.run_pass
 
-        def fails(base: Any, stack: Any, cohort: Any, batch: Any, *more: Any) -> None:
+        def fails(cohort: Any, batch: Any, *more: Any) -> None:
             if batch.tokens.numel() > 512:
                 raise torch.cuda.OutOfMemoryError("no room")
-            run_pass(base, stack, cohort, batch, *more)
+            run_pass(cohort, batch, *more)
 
-        with patch.object(training_module, "run_pass", fails):
+        with patch.object(passes, "run_pass", fails):
             yield
         return
     held, peak = torch.cuda.memory_allocated(), torch.cuda.max_memory_allocated()

@@ -30,12 +30,11 @@ from favor.lm.attention import packed_attention, shared_heads
 from favor.lm.base import BaseModel
 from favor.lm.batch_limits import Widths
 from favor.lm.cohort import Cohort
-from favor.lm.figures import StepFigures
 from favor.lm.forward import build_batch
 from favor.lm.fused import fused_layers
 from favor.lm.lora import state_shapes
 from favor.lm.memory_budget import Room, bytes_per_client, clients_in, recomputation
-from favor.lm.passes import run_pass
+from favor.lm.passes import StepFigures, run_pass
 from favor.lm.settings import ALL_LINEAR, Optimisation, WeightedAlignment
 from favor.lm.stack import Component, LoraStack
 from favor.lm.tasks import ClientTask, Piece, Plan, make_plan
@@ -147,7 +146,7 @@ def trace_pass(
         entered.enter_context(fused_layers(base.model, card_kernels(liger)))
         entered.enter_context(recomputation(base.model, every))
         counts = entered.enter_context(counting(batch.packing.lengths, base, LORA.rank))
-        run_pass(base, stack, cohort, batch, alignment, figures)
+        run_pass(cohort, batch, figures)
     known[key] = counts, sum(map(sum, lengths))
     return known[key]
 

@@ -15,7 +15,7 @@ from favor.federation.method import Inference, Mixture
 from favor.foundation.tensors import write_safetensors
 from favor.inference.generation import GenerationRequest, generate
 from favor.lm.lora import export_peft, target_layers
-from favor.lm.mixture import GateLayout
+from favor.lm.mixture import gate_layout
 from favor.lm.settings import Lora
 
 LORA = Lora(rank=4, alpha=8, dropout=0.0, target_modules=PROJECTIONS)
@@ -56,7 +56,7 @@ def test_a_gate_per_token_generates_beside_the_mean_of_the_others_and_is_no_expo
     base, random_state, tmp_path
 ) -> None:
     own, mean = random_state(1, LORA), random_state(2, LORA)
-    gate = GateLayout(target_layers(base.model, LORA)).unflatten(torch.linspace(-1, 1, 480))
+    gate = gate_layout(target_layers(base.model, LORA)).unflatten(torch.linspace(-1, 1, 480))
     how = Inference("endpoint", mixture=Mixture("token"), global_half="final")
     write_pack(tmp_path / "batch0.safetensors", {"client_001": {"endpoint": own, "gate": gate}}, {"round": "1"})
     write_safetensors(mean, tmp_path / "adapter.safetensors", {"members": "3"})

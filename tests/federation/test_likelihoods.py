@@ -17,7 +17,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator
 from favor.inference.generation import last_token_states
 from favor.lm.lora import export_peft, target_layers
-from favor.lm.mixture import GateLayout
+from favor.lm.mixture import gate_layout
 from favor.lm.settings import Lora, Optimisation
 from favor.lm.tasks import ClientTask, Piece
 from favor.lm.training import train
@@ -112,7 +112,7 @@ def test_an_independent_loop_of_peft_agrees(base, model_folder, random_state, te
 
 def test_a_gate_per_token_reads_as_by_hand(base, model_folder, random_state, texts) -> None:
     own, other = random_state(1, LORA), random_state(2, LORA)
-    layout = GateLayout(target_layers(base.model, LORA))
+    layout = gate_layout(target_layers(base.model, LORA))
     gate = layout.unflatten(torch.linspace(-1, 1, layout.size))
     adapters = {"client_001": ClientAdapter(own, other, token_gate=gate), "client_002": ClientAdapter(other)}
     found = read_adapters(base, LORA, texts, adapters, "test")

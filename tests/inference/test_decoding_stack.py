@@ -6,7 +6,7 @@ from torch import nn
 
 from favor.config.models import PROJECTIONS
 from favor.inference.decoding_stack import DecodingStack
-from favor.lm.mixture import GateLayout
+from favor.lm.mixture import gate_layout
 from favor.lm.settings import Lora
 from favor.lm.stack import Component, LoraStack
 
@@ -17,8 +17,8 @@ SOME = Lora(rank=2, alpha=2, dropout=0.0, target_modules=("q_proj", "v_proj", "d
 def random_component(stack, seed, weight=None, gated=False) -> Component:
     generator = torch.Generator().manual_seed(seed)
     flat = 0.3 * torch.randn(3, stack.layout.size, generator=generator)
-    gates = GateLayout(stack.layers)
-    vectors = gates.vectors(torch.randn(3, gates.size, generator=generator)) if gated else None
+    gates = gate_layout(stack.layers)
+    vectors = gates.leaves(torch.randn(3, gates.size, generator=generator)) if gated else None
     return Component(stack.layout.factors(flat), weight, gates=vectors)
 
 

@@ -23,11 +23,11 @@ from torch import nn
 from favor.config.models import PROJECTIONS
 from favor.foundation.errors import UserError
 from favor.inference.generation import GenerationRequest, generate, last_token_states
-from favor.lm import cohort, training
+from favor.lm import cohort, passes, training
 from favor.lm.batch_limits import WidthMemory, Widths
 from favor.lm.memory_budget import Room, bytes_per_token, clients_held, clients_in
 from favor.lm.settings import PASS_BYTES, Lora
-from favor.lm.stack import FlatLayout
+from favor.lm.stack import FactorLayout
 from favor.lm.tasks import ClientTask, make_plan
 from favor.lm.training import count_steps, train
 from favor.running.devices.leases import SHARE, WIDTHS
@@ -231,7 +231,7 @@ def test_what_fitted_is_remembered_by_kind(base, tmp_path, monkeypatch, capsys) 
 @pytest.mark.parametrize("clients", [1, 3])
 def test_no_pass_keeps_the_factors_of_another(base, random_state, random_pieces, monkeypatch, clients) -> None:
     """Neither a failed pass's, which retries would wait for, nor those of the pass before."""
-    made, alive, factors = [], [], FlatLayout.factors
+    made, alive, factors = [], [], FactorLayout.factors
 
     def watched(*arguments, **options) -> Any:
         alive.append(sum(reference() is not None for reference in made))
@@ -240,7 +240,7 @@ def test_no_pass_keeps_the_factors_of_another(base, random_state, random_pieces,
         return pairs
 
     monkeypatch.setattr("favor.running.devices.gpu_memory.gc.collect", COLLECT)
-    monkeypatch.setattr(FlatLayout, "factors", watched)
+    monkeypatch.setattr(FactorLayout, "factors", watched)
     with memory_for(base, 4):
         train(base, LORA, tasks(random_state, random_pieces, clients), SETTINGS, ALIGNMENT)
     assert len(alive) > 3
@@ -253,13 +253,13 @@ def test_layers_of_small_passes_are_computed_twice_before_these_shrink(
     """None, then every second layer, then every layer: the fourth failure alone makes passes smaller."""
     clients = tasks(random_state, random_pieces, clients=1)
     expected = train(base, LORA, clients, SETTINGS, ALIGNMENT)
-    run_pass, recomputed = training.run_pass, []
+    run_pass, recomputed = passes.run_pass, []
 
-    def watched(given, *arguments) -> None:
-        recomputed.append(sum(bool(layer.gradient_checkpointing) for layer in given.model.base_model.layers))
-        run_pass(given, *arguments)
+    def watched(*arguments) -> None:
+        recomputed.append(sum(bool(layer.gradient_checkpointing) for layer in base.model.base_model.layers))
+        run_pass(*arguments)
 
-    monkeypatch.setattr(training, "run_pass", watched)
+    monkeypatch.setattr(passes, "run_pass", watched)
     widths = Widths()
     with memory_for(base, 4) as seen:
         settings = SETTINGS.model_copy(update={"gradient_checkpointing": "auto"})

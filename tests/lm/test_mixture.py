@@ -11,7 +11,7 @@ from tests.lm.conftest import optimisation, plain_continuation, plain_losses
 from favor.config.models import PROJECTIONS
 from favor.inference.generation import GenerationRequest, generate
 from favor.lm.lora import PEFT_PREFIX, concatenate_rank, factor_name, gate_name, target_layers
-from favor.lm.mixture import GateLayout
+from favor.lm.mixture import gate_layout
 from favor.lm.settings import Lora
 from favor.lm.stack import Component, LoraStack
 from favor.lm.tasks import ClientTask, make_plan
@@ -101,12 +101,12 @@ def test_a_gate_per_token_by_hand() -> None:
     with torch.no_grad():
         model[0].weight.copy_(torch.eye(2))
     stack = LoraStack(model, Lora(rank=1, alpha=1, dropout=0.0, target_modules=("0",)))
-    layout = GateLayout(stack.layers)
-    assert (layout.size, list(layout.sizes)) == (2, [f"{PEFT_PREFIX}0.gate"])
+    layout = gate_layout(stack.layers)
+    assert (layout.size, list(layout.slots)) == (2, [f"{PEFT_PREFIX}0.gate"])
     # Client 0 adds (1, 0) x_1, its companion (0, 1) x_1; client 1 adds (2, 0) x_2, its companion (0, 2) x_2.
     own = [(torch.tensor([[[1.0, 0]], [[0, 1.0]]]), torch.tensor([[[1.0], [0]], [[2.0], [0]]]))]
     other = [(torch.tensor([[[1.0, 0]], [[0, 1.0]]]), torch.tensor([[[0], [1.0]], [[0], [2.0]]]))]
-    u = layout.vectors(torch.tensor([[np.log(3.0), 0.0], [0.0, -np.log(3.0)]], dtype=torch.float32), trainable=True)
+    u = layout.leaves(torch.tensor([[np.log(3.0), 0.0], [0.0, -np.log(3.0)]], dtype=torch.float32), trainable=True)
     with stack.attached():
         stack.set([Component(own, gates=u), Component(other, gates=[-vector for vector in u])])
         out = model(torch.tensor([[[1.0, 2.0]], [[2.0, 1.0]]], requires_grad=True))

@@ -13,7 +13,7 @@ from tests.lm.conftest import alignment, optimisation
 from favor.config.models import PROJECTIONS
 from favor.foundation.errors import UserError
 from favor.lm import cohort, passes
-from favor.lm.alignment import HeadLayout, head_dropout, pooling_scales, project
+from favor.lm.alignment import head_dropout, head_layout, head_views, initial_head, pooling_scales, project
 from favor.lm.lora import concatenate_rank
 from favor.lm.settings import Lora
 from favor.lm.tasks import ClientTask
@@ -124,29 +124,29 @@ def test_pooling_by_hand() -> None:
 def test_states_in_bfloat16_are_summed_in_float32() -> None:
     """800 states near 1, of 8 bits each: their sum in bfloat16 would stop growing at 256."""
     states = (1 + torch.rand(1, 800, 3)).to(torch.bfloat16)
-    batch = SimpleNamespace(pooling=torch.ones(1, 800), shares=[None])
+    pooling = SimpleNamespace(tokens=torch.ones(1, 800), scales=[1])
     expected = states.double().sum(1, keepdim=True)
-    torch.testing.assert_close(passes._pooled_sums(batch, states[0]).double(), expected, rtol=1e-6, atol=0)
+    torch.testing.assert_close(passes._pooled_sums(pooling, states[0]).double(), expected, rtol=1e-6, atol=0)
 
 
 def test_projection_by_hand() -> None:
     # One input, hidden width 2, style size 2. First layer: (1, -1) * 2 + (0, 0) = (2, -2); GELU: 1.9545, -0.0455.
     # Second layer: identity plus (0, 1): (1.9545, 0.9545). LayerNorm of two numbers: (1, -1). Norm: (1, -1) / sqrt 2.
-    layout = HeadLayout(1, alignment(hidden=2), 2)
+    layout = head_layout(1, alignment(hidden=2), 2)
     flat = torch.tensor([[1.0, -1.0, 0, 0, 1, 0, 0, 1, 0, 1, 1, 1, 0, 0]])
     assert flat.shape[1] == layout.size
-    out = project(layout.views(flat), torch.tensor([[[2.0]]]), None)
+    out = project(head_views(layout, flat), torch.tensor([[[2.0]]]), None)
     torch.testing.assert_close(out, torch.tensor([[[1.0, -1.0]]]) / math.sqrt(2), rtol=1e-4, atol=1e-4)
     # The dropout mask zeroes the second hidden unit: (1.9545, 1.0): the same sign pattern.
-    out = project(layout.views(flat), torch.tensor([[[2.0]]]), torch.tensor([[[0.0, 1.0]]]))
+    out = project(head_views(layout, flat), torch.tensor([[[2.0]]]), torch.tensor([[[0.0, 1.0]]]))
     # (0, 0.9545): the other way round.
     torch.testing.assert_close(out, torch.tensor([[[-1.0, 1.0]]]) / math.sqrt(2), rtol=1e-4, atol=1e-4)
 
 
 def test_head_is_fresh_per_stage_and_torch_default() -> None:
-    layout = HeadLayout(9, alignment(), 4)
-    first, second = layout.initial(1), layout.initial(2)
-    assert torch.equal(first, layout.initial(1))
+    layout = head_layout(9, alignment(), 4)
+    first, second = initial_head(layout, 1), initial_head(layout, 2)
+    assert torch.equal(first, initial_head(layout, 1))
     assert not torch.equal(first, second)
     # First weights within 1 / sqrt 9; last 8 numbers are LayerNorm's ones and zeros.
     assert 0.25 < first[: 9 * 16].abs().max() <= 1 / 3

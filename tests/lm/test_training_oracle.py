@@ -13,7 +13,7 @@ from tests.lm.conftest import optimisation, under_peft
 from torch import nn
 
 from favor.config.models import PROJECTIONS
-from favor.lm.alignment import HeadLayout, head_dropout
+from favor.lm.alignment import head_dropout, head_layout, initial_head
 from favor.lm.dropout import draw_mask
 from favor.lm.settings import Lora
 from favor.lm.tasks import ClientTask, plan_steps
@@ -138,8 +138,7 @@ def oracle(model_folder, lora, task, settings, alignment=None) -> tuple[dict[str
 
 
 def _oracle_head(hidden_size, alignment, task) -> nn.Module:
-    layout = HeadLayout(hidden_size, alignment, len(task.target))
-    values = layout.initial(task.stage_seed)
+    values = initial_head(head_layout(hidden_size, alignment, len(task.target)), task.stage_seed)
     head = nn.Sequential(
         nn.Linear(hidden_size, alignment.hidden),
         nn.GELU(),

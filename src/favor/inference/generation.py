@@ -18,9 +18,9 @@ from favor.lm.attention import shared_heads
 from favor.lm.base import BaseModel
 from favor.lm.batch_limits import Widths
 from favor.lm.lora import LoraState
-from favor.lm.mixture import GateLayout
+from favor.lm.mixture import gate_layout
 from favor.lm.settings import Lora
-from favor.lm.stack import Component, Factors, LoraStack
+from favor.lm.stack import Component, Factors, Layout, LoraStack
 from favor.running.devices.gpu_memory import attempt, fitting_batches
 from favor.running.jobs.progress import Progress
 
@@ -209,11 +209,11 @@ def mixed_components(
     if any(gate is not None for gate in token_gates):
         if any(companion is not None and gate is None for _, companion, gate in adapters):
             raise ValueError("a gate per token and one per text cannot be read together")
-        layout = GateLayout(stack.layers)
-        flat = torch.stack([layout.flatten(gate or {}, base.device) for gate in token_gates])
+        layout = gate_layout(stack.layers)
+        flat = _stacked(base, layout, token_gates)
         others = [state if companion is None else companion for state, companion, _ in adapters]
         return [
-            Component(stacked_factors(base, stack, members), gates=layout.vectors((sign * flat).to(base.dtype)))
+            Component(stacked_factors(base, stack, members), gates=layout.leaves(sign * flat))
             for members, sign in ((states, 1), (others, -1))
         ]
     if all(companion is None for companion in companions):
@@ -226,13 +226,16 @@ def mixed_components(
 
 def stacked_factors(base: BaseModel, stack: LoraStack, states: Sequence[LoraState | None]) -> Factors:
     """Return the factors of ``states`` (None: an adapter that changes nothing), in the model's type on its device."""
-    layout = stack.layout
-    # Cast once a batch, not once a token.
+    return stack.layout.factors(_stacked(base, stack.layout, states))
+
+
+def _stacked(base: BaseModel, layout: Layout, states: Sequence[LoraState | None]) -> torch.Tensor:
+    """Return ``states`` as rows [states, size] in the model's type, cast once a batch; zeros for None."""
     flat = torch.zeros(len(states), layout.size, device=base.device, dtype=base.dtype)
     for row, state in enumerate(states):
         if state is not None:
             flat[row] = layout.flatten(state, base.device)
-    return layout.factors(flat)
+    return flat
 
 
 def _decode(

@@ -9,17 +9,17 @@ from torch import nn
 
 from favor.lm.randomness import torch_generator
 from favor.lm.settings import WeightedAlignment
+from favor.lm.stack import Layout
 
 
-class HeadLayout:
-    """The projection head's parameters in one flat vector of ``size`` numbers.
+def head_layout(hidden_size: int, settings: WeightedAlignment, style_size: int) -> Layout:
+    """Return where the projection head's parameters lie in one flat vector.
 
     Linear(d, hidden), GELU, dropout, Linear(hidden, style), LayerNorm: the "lightweight 2-layer MLP" of
     Eq. projected_style, with the same closing LayerNorm as the style encoder.
     """
-
-    def __init__(self, hidden_size: int, settings: WeightedAlignment, style_size: int) -> None:
-        self.shapes: dict[str, tuple[int, ...]] = {
+    return Layout(
+        {
             "first.weight": (settings.hidden, hidden_size),
             "first.bias": (settings.hidden,),
             "second.weight": (style_size, settings.hidden),
@@ -27,39 +27,26 @@ class HeadLayout:
             "norm.weight": (style_size,),
             "norm.bias": (style_size,),
         }
-        self.size = 0
-        self._starts: dict[str, int] = {}
-        for name, shape in self.shapes.items():
-            self._starts[name] = self.size
-            self.size += math.prod(shape)
+    )
 
-    def initial(self, stage_seed: int) -> torch.Tensor:
-        """Return initial values [size]: torch's defaults (uniform within 1/sqrt(fan-in); LayerNorm 1 and 0)."""
-        generator = torch_generator(stage_seed, "projection head")
-        parts = []
-        for name, shape in self.shapes.items():
-            if name.startswith("norm"):
-                parts.append(torch.full(shape, 1.0 if name.endswith("weight") else 0.0))
-            else:
-                fan_in = self.shapes[f"{name.split('.')[0]}.weight"][1]
-                bound = 1.0 / math.sqrt(fan_in)
-                parts.append(torch.empty(shape).uniform_(-bound, bound, generator=generator))
-        return torch.cat([part.reshape(-1) for part in parts])
 
-    def views(self, flat: torch.Tensor) -> dict[str, torch.Tensor]:
-        """Return the parameters as leaf views of ``flat`` [K, size]."""
-        return {name: self._view(flat, name).detach().requires_grad_() for name in self.shapes}
+def initial_head(layout: Layout, stage_seed: int) -> torch.Tensor:
+    """Return initial values [size]: torch's defaults (uniform within 1/sqrt(fan-in); LayerNorm 1 and 0)."""
+    generator = torch_generator(stage_seed, "projection head")
+    parts = []
+    for name, (_, shape) in layout.slots.items():
+        if name.startswith("norm"):
+            parts.append(torch.full(shape, 1.0 if name.endswith("weight") else 0.0))
+        else:
+            fan_in = layout.slots[f"{name.split('.')[0]}.weight"][1][1]
+            bound = 1.0 / math.sqrt(fan_in)
+            parts.append(torch.empty(shape).uniform_(-bound, bound, generator=generator))
+    return torch.cat([part.reshape(-1) for part in parts])
 
-    def collect(self, head: dict[str, torch.Tensor], gradients: torch.Tensor, positions: torch.Tensor) -> None:
-        """Move the gradients of leaf views into the rows ``positions`` of ``gradients`` [clients, size]."""
-        for name, leaf in head.items():
-            if leaf.grad is not None:
-                self._view(gradients, name).index_add_(0, positions, leaf.grad)
-                leaf.grad = None
 
-    def _view(self, flat: torch.Tensor, name: str) -> torch.Tensor:
-        start = self._starts[name]
-        return flat[:, start : start + math.prod(self.shapes[name])].view(-1, *self.shapes[name])
+def head_views(layout: Layout, flat: torch.Tensor) -> dict[str, torch.Tensor]:
+    """Return the heads' parameters by name as leaf views of ``flat`` [K, size]."""
+    return {name: layout.view(flat, name).detach().requires_grad_() for name in layout.slots}
 
 
 def project(head: dict[str, torch.Tensor], pooled: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:

@@ -2,18 +2,19 @@
 
 import math
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 import torch
 
 from favor.foundation.errors import UserError
-from favor.lm.alignment import HeadLayout
+from favor.lm.alignment import head_layout, initial_head
 from favor.lm.base import BaseModel
 from favor.lm.lora import LoraState
-from favor.lm.mixture import GateLayout, LearnedMixture
+from favor.lm.mixture import LearnedMixture, gate_layout
 from favor.lm.optimiser import BETAS, EPSILON, AdamW
 from favor.lm.settings import Optimisation, WeightedAlignment
-from favor.lm.stack import Component, LoraStack
+from favor.lm.stack import Component, Layout, LoraStack
 from favor.lm.tasks import ClientResult, ClientTask, LogRow, Plan
 
 
@@ -49,19 +50,19 @@ class Cohort:
         settings: Optimisation,
         alignment: WeightedAlignment | None,
     ) -> None:
-        self.stack, self.tasks, self.settings, self.alignment = stack, tasks, settings, alignment
+        self.base, self.stack, self.tasks, self.settings, self.alignment = base, stack, tasks, settings, alignment
         self.device = base.device
         self.size = stack.layout.size
-        self.head: HeadLayout | None = None
+        self.head: Layout | None = None
         if alignment is not None:
             styles = {len(task.target) for task in tasks if task.target is not None}
             if len(styles) != 1:
                 raise ValueError("style targets of one stack must have one size")
-            self.head = HeadLayout(base.hidden_size, alignment, styles.pop())
+            self.head = head_layout(base.hidden_size, alignment, styles.pop())
             targets = np.stack([np.asarray(task.target, dtype=np.float32) for task in tasks])
             self.targets = torch.nn.functional.normalize(torch.from_numpy(targets), dim=-1).to(self.device)
         self._flat: dict[int, torch.Tensor] = {}
-        self.gate = GateLayout(stack.layers) if tasks[0].gate is not None else None
+        self.gate = gate_layout(stack.layers) if tasks[0].gate is not None else None
         behind = self.size + (self.head.size if self.head is not None else 0)
         width = behind + (self.gate.size if self.gate is not None else 0)
         self.values = torch.zeros(len(tasks), width, device=self.device)
@@ -72,9 +73,9 @@ class Cohort:
             factors = stack.layout.flatten(task.start, self.device)
             self.values[position, : self.size] = factors if self.offset is None else factors - self.offset[position]
             if self.head is not None:
-                self.values[position, self.size : behind] = self.head.initial(task.stage_seed).to(self.device)
-            if self.gate is not None:
-                self.values[position, behind:] = self.gate.flatten(task.gate or {}, self.device)
+                self.values[position, self.size : behind] = initial_head(self.head, task.stage_seed).to(self.device)
+            if self.gate is not None and task.gate:  # without vectors an even mixture
+                self.values[position, behind:] = self.gate.flatten(task.gate, self.device)
         self.effective = (
             self.values[:, : self.size] if self.offset is None else self.offset + self.values[:, : self.size]
         )
@@ -119,12 +120,10 @@ class Cohort:
         """Return [width] of 1 where a value is trained and 0 where it is held; None where all of them are trained."""
         if trained is None:
             return None
-        slots = self.stack.layout.slots
-        if not trained or not trained <= slots.keys():
+        if not trained or not trained <= self.stack.layout.slots.keys():
             raise ValueError("the trained tensors are not among those of the model's target modules")
-        ones = {name: torch.full(shape, float(name in trained)) for name, (_, shape) in slots.items()}
         mask = torch.ones(width, device=self.device)
-        mask[: self.size] = self.stack.layout.flatten(ones, self.device)
+        mask[: self.size] = self.stack.layout.marks(trained, self.device)
         return mask
 
     def zero_gradients(self) -> None:
@@ -151,15 +150,15 @@ class Cohort:
         trained = Component(layout.factors(own, trainable=True), None if gates is None else 1.0 - gates, dropout=True)
         held = Component(layout.factors(companions, trainable=self.mixture is not None), gates)
         if self.gate is not None:
-            trained.gates = self.gate.vectors(self.select(self.gate_values, positions), trainable=True)
+            trained.gates = self.gate.leaves(self.select(self.gate_values, positions), trainable=True)
             held.gates = [-vector for vector in trained.gates]
         return [trained, held]
 
     def collect(self, components: Sequence[Component], positions: Sequence[int]) -> None:
         """Add the gradients that a backward pass left at the factors of ``components``."""
-        self.stack.layout.collect(components[0].factors, self.gradients, positions)
+        self.stack.layout.collect(chain(*components[0].factors), self.gradients, positions)
         if self.mixture is not None:
-            self.stack.layout.collect(components[1].factors, self.mixture.companion_gradients, positions)
+            self.stack.layout.collect(chain(*components[1].factors), self.mixture.companion_gradients, positions)
         if self.gate is not None and components[0].gates is not None:
             self.gate.collect(components[0].gates, self.gate_gradients, positions)
 

@@ -35,6 +35,22 @@ class Share:
         return group.indices[self.part]
 
 
+@dataclass(frozen=True)
+class Pooling:
+    """How final states are pooled into style states, as many for each of K clients.
+
+    ``tokens`` [K * states, T]: 1 at the tokens pooled into a style state; ``scales`` [K, states]: 1 / their number;
+    ``weights`` [K, states]: weight of each state's 1 - cos in the client's alignment loss of the step; ``kappas``
+    [K, states]: the warm-up coefficient of each state; ``head_masks`` [K, states, hidden] or None.
+    """
+
+    tokens: torch.Tensor
+    scales: torch.Tensor
+    weights: torch.Tensor
+    kappas: torch.Tensor
+    head_masks: torch.Tensor | None
+
+
 @dataclass
 class Batch:
     """Tensors of a forward pass: the pieces of K clients packed into one row, client after client.
@@ -43,11 +59,6 @@ class Batch:
       positions in the stack.
     - ``predicting`` and ``labels`` [tokens]: places in the row whose states predict a label, client after client;
       ``counts`` [K]: how many are whose; ``token_weights`` [tokens] = 1 / the supervised tokens of the client's step.
-    - ``pooling`` [K * states, T]: 1 at the tokens pooled into a style state, or None;
-      ``scales`` [K, states]: 1 / their number;
-      ``state_weights`` [K, states]: weight of each state's 1 - cos in the client's alignment loss of the step;
-      ``kappas`` [K, states]: the warm-up coefficient of each state;
-      ``head_masks`` [K, states, hidden] or None.
     - ``gates`` [T] or None.
     - ``needed``: the tokens whose final states predict a label or are pooled, or None for all.
     """
@@ -62,13 +73,9 @@ class Batch:
     token_weights: torch.Tensor
     counts: torch.Tensor
     masks: DropoutMasks | None
-    pooling: torch.Tensor | None = None
-    scales: torch.Tensor | None = None
-    state_weights: torch.Tensor | None = None
-    kappas: torch.Tensor | None = None
-    head_masks: torch.Tensor | None = None
-    gates: torch.Tensor | None = None
-    needed: Needed | None = None
+    gates: torch.Tensor | None
+    needed: Needed | None
+    pooling: Pooling | None = None
 
     @property
     def rows(self) -> int:
@@ -165,7 +172,7 @@ def build_batch(
         else Needed(tensor(needed, np.int64), Runs(list(map(len, needed)), device)),
     )
     if alignment is not None:
-        _add_alignment(batch, entries, settings, alignment, device)
+        batch.pooling = _pooling(batch, entries, settings, alignment, device)
     return batch
 
 
@@ -187,14 +194,14 @@ def _filled_up(used: np.ndarray, first: int, end: int, multiple: int) -> np.ndar
     return np.flatnonzero(taken) + first
 
 
-def _add_alignment(
+def _pooling(
     batch: Batch,
     entries: Sequence[MaskEntry],
     settings: Optimisation,
     alignment: WeightedAlignment,
     device: torch.device,
-) -> None:
-    """Add what pools the states of labelled positions: the state at each position whose own label is not ignored.
+) -> Pooling:
+    """Return what pools the states of labelled positions: the state at each position whose own label is not ignored.
 
     A client with fewer states than another has empty ones of weight 0. Of a micro-batch that is cut, each part pools
     its own positions into the one state of the minibatch, whose scale, weight and mask are those of the whole.
@@ -229,9 +236,10 @@ def _add_alignment(
             if alignment.dropout:
                 head_masks[k, states] = head_dropout(task.stage_seed, group.counter, len(valid), alignment)[own]
             state = states.stop
-    batch.pooling = torch.from_numpy(pooling.reshape(-1, pooling.shape[-1])).to(device)
-    batch.scales = torch.from_numpy(scales).to(device)
-    batch.kappas = torch.from_numpy(kappas).to(device)
-    batch.state_weights = torch.from_numpy(state_weights).to(device)
-    if alignment.dropout:
-        batch.head_masks = head_masks.to(device)
+
+    def tensor(values: np.ndarray) -> torch.Tensor:
+        return torch.from_numpy(values).to(device)
+
+    pooled = tensor(pooling.reshape(-1, pooling.shape[-1]))
+    masks = head_masks.to(device) if alignment.dropout else None
+    return Pooling(pooled, tensor(scales), tensor(state_weights), tensor(kappas), masks)

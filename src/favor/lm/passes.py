@@ -1,85 +1,102 @@
-"""The losses of one forward pass and their gradients, per client."""
+"""The losses of one forward pass and their gradients, per client, and what the passes of one step measure."""
 
+import math
 from collections.abc import Sequence
 
 import torch
 
-from favor.lm.alignment import project
+from favor.lm.alignment import head_views, project
 from favor.lm.base import BaseModel
 from favor.lm.cohort import Cohort
-from favor.lm.figures import StepFigures
-from favor.lm.forward import Batch
+from favor.lm.forward import Batch, Pooling
 from favor.lm.losses import token_cross_entropy
-from favor.lm.settings import WeightedAlignment
-from favor.lm.stack import Component, LoraStack
+from favor.lm.stack import Component
+
+_COLUMNS = ("task_loss", "alignment_loss", "cosine", "cosine_weight", "task_gradient", "alignment_gradient")
 
 
-def run_pass(
-    base: BaseModel,
-    stack: LoraStack,
-    cohort: Cohort,
-    batch: Batch,
-    alignment: WeightedAlignment | None,
-    figures: StepFigures,
-    pulls: torch.Tensor | None = None,
-) -> None:
+class StepFigures:
+    """Sums over the passes of one step for each client of a stack, kept on the device until they are asked for.
+
+    ``task_loss``: token mean; ``alignment_loss``: mean over micro-batches; ``cosine``: weighted by ``cosine_weight``,
+    over valid style states; ``task_gradient`` and ``alignment_gradient``: squared norms of the two losses' gradients
+    with respect to the final states.
+    """
+
+    def __init__(self, clients: int, device: torch.device) -> None:
+        self._sums = torch.zeros(len(_COLUMNS), clients, device=device)
+        self._read: list[list[float]] | None = None
+
+    def add(self, column: str, positions: torch.Tensor, amounts: torch.Tensor) -> None:
+        """Add ``amounts`` [K] to the clients at ``positions`` [K] of the stack, which differ."""
+        self._sums[_COLUMNS.index(column)].index_add_(0, positions, amounts)
+        self._read = None
+
+    def of(self, column: str, position: int) -> float:
+        """Return a client's sum."""
+        if self._read is None:
+            self._read = self._sums.tolist()
+        return self._read[_COLUMNS.index(column)][position]
+
+    def cosine(self, position: int) -> float:
+        """Return a client's mean cosine over valid style states; NaN where there is none."""
+        weight = self.of("cosine_weight", position)
+        return self.of("cosine", position) / weight if weight else math.nan
+
+    def alignment_share(self, position: int) -> float:
+        """Return |g_align| / (|g_align| + |g_task|) on the final states; NaN where both are 0."""
+        task, aligning = (math.sqrt(self.of(f"{loss}_gradient", position)) for loss in ("task", "alignment"))
+        return aligning / (aligning + task) if aligning + task > 0 else math.nan
+
+
+def run_pass(cohort: Cohort, batch: Batch, figures: StepFigures, pulls: torch.Tensor | None = None) -> None:
     """Add the pass's gradients to the cohort's and its figures to ``figures``.
 
     ``pulls``: alignment's gradient with respect to the sums of the style states, where it is known already.
     """
-    with stack.released():
-        components = _set_adapters(stack, cohort, batch)
-        states = _final_states(base, batch)
-        if alignment is not None and pulls is None:
-            pulls = _pulls(cohort, batch, alignment, _pooled_sums(batch, states.detach()), figures)
-        _backward(base, cohort, batch, components, states, pulls, figures)
+    with cohort.stack.released():
+        components = _set_adapters(cohort, batch)
+        states = _final_states(cohort.base, batch)
+        if batch.pooling is not None and pulls is None:
+            pulls = _pulls(cohort, batch, _pooled_sums(batch.pooling, states.detach()), figures)
+        _backward(cohort, batch, components, states, pulls, figures)
 
 
-def read_losses(
-    base: BaseModel, stack: LoraStack, cohort: Cohort, batches: Sequence[Batch], figures: StepFigures
-) -> None:
+def read_losses(cohort: Cohort, batches: Sequence[Batch], figures: StepFigures) -> None:
     """Add to ``figures`` the task losses of ``batches``, which have no dropout: forward passes alone."""
     for batch in batches:
-        with torch.no_grad(), stack.released():
-            _set_adapters(stack, cohort, batch)
-            states = _final_states(base, batch).index_select(0, batch.predicting)
-            _, losses = token_cross_entropy(states, base.head, batch.labels, batch.token_weights)
+        with torch.no_grad(), cohort.stack.released():
+            _set_adapters(cohort, batch)
+            states = _final_states(cohort.base, batch).index_select(0, batch.predicting)
+            _, losses = token_cross_entropy(states, cohort.base.head, batch.labels, batch.token_weights)
             amounts = torch.segment_reduce(losses * batch.token_weights, "sum", lengths=batch.counts, unsafe=True)
             figures.add("task_loss", batch.positions, amounts)
 
 
-def run_parts(
-    base: BaseModel,
-    stack: LoraStack,
-    cohort: Cohort,
-    batches: Sequence[Batch],
-    alignment: WeightedAlignment | None,
-    figures: StepFigures,
-) -> None:
-    """Do the same for one client's micro-batch that memory does not hold whole, cut into ``batches`` of its rows.
+def run_parts(cohort: Cohort, batches: Sequence[Batch], figures: StepFigures) -> None:
+    """Run one pass, or ``batches`` of the rows of one client's micro-batch that memory does not hold whole.
 
     The style state of a minibatch needs all of its rows. Its sum is taken first, without gradients, a part at a time;
     the loss gives the gradient with respect to that sum, which every part then carries back through its own rows. The
     gradients are those of the whole (the chain rule), for one more forward pass.
     """
-    if alignment is None or alignment.pooling == "example":
+    pulls = None
+    if len(batches) > 1 and cohort.alignment is not None and cohort.alignment.pooling == "minibatch":
+        sums = torch.zeros(1, 1, cohort.base.hidden_size, device=cohort.device)
         for batch in batches:
-            run_pass(base, stack, cohort, batch, alignment, figures)
-        return
-    sums = torch.zeros(1, 1, base.hidden_size, device=base.device)
+            assert batch.pooling is not None
+            with torch.no_grad(), cohort.stack.released():
+                _set_adapters(cohort, batch)
+                sums += _pooled_sums(batch.pooling, _final_states(cohort.base, batch))
+        pulls = _pulls(cohort, batches[0], sums, figures)
     for batch in batches:
-        with torch.no_grad(), stack.released():
-            _set_adapters(stack, cohort, batch)
-            sums += _pooled_sums(batch, _final_states(base, batch))
-    pulls = _pulls(cohort, batches[0], alignment, sums, figures)
-    for batch in batches:
-        run_pass(base, stack, cohort, batch, alignment, figures, pulls)
+        run_pass(cohort, batch, figures, pulls)
 
 
-def _set_adapters(stack: LoraStack, cohort: Cohort, batch: Batch) -> list[Component]:
+def _set_adapters(cohort: Cohort, batch: Batch) -> list[Component]:
     """Set the stack to the adapters of the batch's clients; return them, the trained factors as leaves."""
     components = cohort.components([share.position for share in batch.shares], batch.gates)
-    stack.set(components, batch.masks, stack.settings.dropout, batch.runs, batch.needed)
+    cohort.stack.set(components, batch.masks, cohort.stack.settings.dropout, batch.runs, batch.needed)
     return components
 
 
@@ -89,7 +106,6 @@ def _final_states(base: BaseModel, batch: Batch) -> torch.Tensor:
 
 
 def _backward(
-    base: BaseModel,
     cohort: Cohort,
     batch: Batch,
     components: Sequence[Component],
@@ -103,12 +119,12 @@ def _backward(
     with respect to the final state of every token pooled into it.
     """
     gradient = torch.zeros(states.shape, device=states.device)
-    gradient.index_copy_(0, batch.predicting, _task_gradient(base, batch, states.detach(), figures))
+    gradient.index_copy_(0, batch.predicting, _task_gradient(cohort.base, batch, states.detach(), figures))
     if pulls is not None:
         assert batch.pooling is not None
-        flat = pulls.reshape(-1, pulls.shape[-1])
-        gradient.addmm_(batch.pooling.t(), flat)
-        squares = batch.pooling.sum(1) * flat.square().sum(1)
+        flat, pooled = pulls.reshape(-1, pulls.shape[-1]), batch.pooling.tokens
+        gradient.addmm_(pooled.t(), flat)
+        squares = pooled.sum(1) * flat.square().sum(1)
         figures.add("alignment_gradient", batch.positions, squares.view(len(batch.shares), -1).sum(1))
     states.backward(gradient.to(states.dtype))
     cohort.collect(components, [share.position for share in batch.shares])
@@ -129,34 +145,31 @@ def _task_gradient(base: BaseModel, batch: Batch, states: torch.Tensor, figures:
     return gradient
 
 
-def _pooled_sums(batch: Batch, states: torch.Tensor) -> torch.Tensor:
+def _pooled_sums(pooling: Pooling, states: torch.Tensor) -> torch.Tensor:
     """Return the sum of the final states over each style state's positions, [K, states, d], taken in float32."""
-    assert batch.pooling is not None
-    return (batch.pooling @ states.float()).view(len(batch.shares), -1, states.shape[-1])
+    return (pooling.tokens @ states.float()).view(len(pooling.scales), -1, states.shape[-1])
 
 
-def _pulls(
-    cohort: Cohort, batch: Batch, alignment: WeightedAlignment, sums: torch.Tensor, figures: StepFigures
-) -> torch.Tensor:
+def _pulls(cohort: Cohort, batch: Batch, sums: torch.Tensor, figures: StepFigures) -> torch.Tensor:
     """Return the gradient [K, states, d] of the alignment loss with respect to ``sums``; add the heads' to the cohort.
 
     The loss is the sum over clients of lambda kappa (1 - cos), each weighted so that a step's passes add up to its
     mean. ``sums`` [K, states, d]: the final states summed over the positions of each style state.
     """
-    assert batch.scales is not None
-    assert batch.state_weights is not None
-    assert batch.kappas is not None
+    pooling = batch.pooling
+    assert pooling is not None
     assert cohort.head is not None
+    assert cohort.alignment is not None
     positions = [share.position for share in batch.shares]
     sums = sums.detach().requires_grad_()
-    head = cohort.head.views(cohort.select(cohort.values, positions)[:, cohort.size :])
-    style = project(head, sums * batch.scales.unsqueeze(-1), batch.head_masks)
+    head = head_views(cohort.head, cohort.select(cohort.values, positions)[:, cohort.size :])
+    style = project(head, sums * pooling.scales.unsqueeze(-1), pooling.head_masks)
     cosine = (style * cohort.targets[positions].unsqueeze(1)).sum(-1)
-    ((batch.kappas * batch.state_weights * (1.0 - cosine)).sum() * alignment.weight).backward()
+    ((pooling.kappas * pooling.weights * (1.0 - cosine)).sum() * cohort.alignment.weight).backward()
     assert sums.grad is not None
-    cohort.head.collect(head, cohort.gradients[:, cohort.size :], batch.positions)
+    cohort.head.collect(head.values(), cohort.gradients[:, cohort.size :], positions)
     with torch.no_grad():
-        figures.add("alignment_loss", batch.positions, (batch.state_weights * (1.0 - cosine)).sum(-1))
-        figures.add("cosine", batch.positions, (batch.state_weights * cosine).sum(-1))
-        figures.add("cosine_weight", batch.positions, batch.state_weights.sum(-1))
+        figures.add("alignment_loss", batch.positions, (pooling.weights * (1.0 - cosine)).sum(-1))
+        figures.add("cosine", batch.positions, (pooling.weights * cosine).sum(-1))
+        figures.add("cosine_weight", batch.positions, pooling.weights.sum(-1))
     return sums.grad

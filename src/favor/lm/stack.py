@@ -13,8 +13,9 @@ computes those only.
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -36,75 +37,76 @@ MaskSource = Callable[[int, int], Mask]
 Factors = list[tuple[torch.Tensor, torch.Tensor]]
 
 
-class FlatLayout:
-    """Where each factor of an adapter lies in one flat vector of ``size`` numbers; modules sorted by path."""
+class Layout:
+    """Where tensors of these ``shapes`` lie, one behind the other, in a flat vector of ``size`` numbers."""
 
-    def __init__(self, layers: dict[str, nn.Linear], rank: int) -> None:
-        self.modules = tuple(layers)
-        self.slots: dict[str, tuple[int, tuple[int, int]]] = {}
+    def __init__(self, shapes: Mapping[str, tuple[int, ...]]) -> None:
         self.size = 0
-        for path, layer in layers.items():
-            for factor, shape in (("A", (rank, layer.in_features)), ("B", (layer.out_features, rank))):
-                self.slots[factor_name(path, factor)] = (self.size, shape)
-                self.size += shape[0] * shape[1]
+        self.slots: dict[str, tuple[slice, tuple[int, ...]]] = {}
+        for name, shape in shapes.items():
+            start, self.size = self.size, self.size + math.prod(shape)
+            self.slots[name] = slice(start, self.size), shape
 
     def flatten(self, state: LoraState, device: torch.device) -> torch.Tensor:
         """Return the state as one float32 vector [size] on ``device``."""
         if state.keys() != self.slots.keys():
-            raise ValueError("the adapter state's tensors are not those of the model's target modules")
+            raise ValueError("the state's tensors are not those of the model's target modules")
         flat = torch.empty(self.size)
-        for name, (start, shape) in self.slots.items():
+        for name, (part, shape) in self.slots.items():
             tensor = state[name]
             if tuple(tensor.shape) != shape:
                 raise ValueError(f"{name} has shape {tuple(tensor.shape)}, the model and rank need {shape}")
-            flat[start : start + tensor.numel()] = tensor.reshape(-1)
+            flat[part] = tensor.reshape(-1)
         return flat.to(device)
 
     def unflatten(self, flat: torch.Tensor) -> LoraState:
         """Return the state held by a vector [size], as float32 CPU tensors of their own, sorted by name."""
         values = flat.detach().float().cpu()
-        slots = self.slots
-        return {
-            name: values[slots[name][0] : slots[name][0] + slots[name][1][0] * slots[name][1][1]]
-            .reshape(slots[name][1])
-            .clone()
-            for name in sorted(slots)
-        }
+        return {name: values[part].reshape(shape).clone() for name, (part, shape) in sorted(self.slots.items())}
 
-    def second_factors(self, device: torch.device) -> torch.Tensor:
-        """Return a vector [size] of 1 on every factor B and 0 on every factor A."""
-        flat = torch.zeros(self.size, device=device)
-        for name, (start, shape) in self.slots.items():
-            flat[start : start + shape[0] * shape[1]] = float(".lora_B." in name)
-        return flat
-
-    def factors(self, flat: torch.Tensor, trainable: bool = False) -> Factors:
-        """Return (A [K, r, d_in], B [K, d_out, r]) per module of ``flat`` [K, size], as leaves if trainable.
+    def leaves(self, flat: torch.Tensor, trainable: bool = False) -> list[torch.Tensor]:
+        """Return the tensors in ``flat`` [K, size], K before their shapes, that need gradients if ``trainable``.
 
         They are contiguous (for several clients: copies), because a product of strided batches copies them every time.
         """
-        pairs = []
-        for path in self.modules:
-            a, b = (self._view(flat, path, factor).detach().contiguous() for factor in ("A", "B"))
-            pairs.append((a.requires_grad_(trainable), b.requires_grad_(trainable)))
-        return pairs
+        return [self.view(flat, name).detach().contiguous().requires_grad_(trainable) for name in self.slots]
 
-    def collect(self, factors: Factors, gradients: torch.Tensor, positions: Sequence[int]) -> None:
-        """Move the gradients of leaf ``factors`` into the rows ``positions`` of ``gradients`` [clients, size].
-
-        The positions are sorted.
-        """
+    def collect(self, leaves: Iterable[torch.Tensor], gradients: torch.Tensor, positions: Sequence[int]) -> None:
+        """Move the gradients of ``leaves`` into the rows ``positions``, which are sorted, of ``gradients``."""
         adjoin = positions[-1] - positions[0] == len(positions) - 1
         rows = slice(positions[0], positions[-1] + 1) if adjoin else list(positions)
-        for path, pair in zip(self.modules, factors, strict=True):
-            for factor, leaf in zip(("A", "B"), pair, strict=True):
-                if leaf.grad is not None:
-                    self._view(gradients, path, factor)[rows] += leaf.grad
-                    leaf.grad = None
+        for name, leaf in zip(self.slots, leaves, strict=True):
+            if leaf.grad is not None:
+                self.view(gradients, name)[rows] += leaf.grad
+                leaf.grad = None
 
-    def _view(self, flat: torch.Tensor, path: str, factor: str) -> torch.Tensor:
-        start, shape = self.slots[factor_name(path, factor)]
-        return flat[:, start : start + shape[0] * shape[1]].view(-1, *shape)
+    def marks(self, names: Collection[str], device: torch.device) -> torch.Tensor:
+        """Return a vector [size] of 1 on the tensors of these ``names`` and 0 on the others."""
+        flat = torch.zeros(self.size, device=device)
+        for name in names:
+            flat[self.slots[name][0]] = 1.0
+        return flat
+
+    def view(self, flat: torch.Tensor, name: str) -> torch.Tensor:
+        """Return the tensor ``name`` in ``flat`` [K, at least size] as a view [K, ...]."""
+        part, shape = self.slots[name]
+        return flat[:, part].view(-1, *shape)
+
+
+class FactorLayout(Layout):
+    """Where the factors of an adapter lie: A and B of one module after another."""
+
+    def __init__(self, layers: Mapping[str, nn.Linear], rank: int) -> None:
+        shapes: dict[str, tuple[int, ...]] = {}
+        for path, layer in layers.items():
+            shapes[factor_name(path, "A")] = (rank, layer.in_features)
+            shapes[factor_name(path, "B")] = (layer.out_features, rank)
+        super().__init__(shapes)
+
+    def factors(self, flat: torch.Tensor, trainable: bool = False) -> Factors:
+        """Return (A [K, r, d_in], B [K, d_out, r]) per module; see :meth:`Layout.leaves`."""
+        leaves = self.leaves(flat, trainable)
+        return list(zip(leaves[::2], leaves[1::2], strict=True))
 
 
 @dataclass
@@ -136,7 +138,7 @@ class LoraStack:
 
     model: nn.Module
     settings: Lora
-    layout: FlatLayout = field(init=False)
+    layout: FactorLayout = field(init=False)
     layers: dict[str, nn.Linear] = field(init=False)
     # The last layer's perceptron, where the model has one by that name, and which of the adapted layers are in it.
     _last: nn.Module | None = field(init=False)
@@ -145,7 +147,7 @@ class LoraStack:
 
     def __post_init__(self) -> None:
         self.layers = target_layers(self.model, self.settings)
-        self.layout = FlatLayout(self.layers, self.settings.rank)
+        self.layout = FactorLayout(self.layers, self.settings.rank)
         path, self._last = _last_perceptron(self.model)
         self._in_last = frozenset(
             index for index, name in enumerate(self.layers) if path and name.startswith(f"{path}.")

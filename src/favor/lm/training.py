@@ -17,12 +17,11 @@ from favor.lm.attention import packed_attention
 from favor.lm.base import BaseModel
 from favor.lm.batch_limits import Widths
 from favor.lm.cohort import Cohort
-from favor.lm.figures import StepFigures
 from favor.lm.forward import Share, build_batch, kappa_of
 from favor.lm.fused import fused_layers, kernels
 from favor.lm.memory_budget import Room, bytes_per_token, clients_held, recomputation
 from favor.lm.optimiser import linear_schedule
-from favor.lm.passes import read_losses, run_parts, run_pass
+from favor.lm.passes import StepFigures, read_losses, run_parts
 from favor.lm.resuming import Checkpoint
 from favor.lm.settings import Lora, Optimisation, WeightedAlignment
 from favor.lm.stack import LoraStack
@@ -241,7 +240,7 @@ class _StackRun:
         figures = StepFigures(len(self.plans), self.base.device)
         for parts in self.room.passes(self.readings, 0, positions):
             batches = [build_batch(shares, self.settings, None, 0.0, self.base.device) for shares in parts]
-            read_losses(self.base, self.stack, self.cohort, batches, figures)
+            read_losses(self.cohort, batches, figures)
         return figures
 
     def _within_memory(self, passes: Callable[[], StepFigures]) -> StepFigures:
@@ -265,10 +264,7 @@ class _StackRun:
         with recomputation(self.base.model, self.room.recomputed):
             for parts in self.room.passes(self.plans, step, active):
                 batches = [build_batch(shares, self.settings, self.alignment, dropout, device) for shares in parts]
-                if len(batches) == 1:
-                    run_pass(self.base, self.stack, self.cohort, batches[0], self.alignment, figures)
-                else:
-                    run_parts(self.base, self.stack, self.cohort, batches, self.alignment, figures)
+                run_parts(self.cohort, batches, figures)
         return figures
 
     def _update(self, position: int, step: int, figures: StepFigures) -> dict[str, float | int | str]:
