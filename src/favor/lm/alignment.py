@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from favor.lm.randomness import torch_generator
+from favor.lm.lora import torch_generator
 from favor.lm.settings import WeightedAlignment
 from favor.lm.stack import Layout
 

@@ -6,7 +6,7 @@ forward pass as its argument ``packing``.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -47,11 +47,9 @@ class Packing:
         return torch.from_numpy(np.cumsum((0, *self.lengths), dtype=np.int32)).to(self.device)
 
 
-@contextmanager
-def packed_attention(model: nn.Module) -> Iterator[None]:
+def packed_attention(model: nn.Module) -> AbstractContextManager[None]:
     """Let the attention layers of a Hugging Face model take packed rows for the duration of the context."""
-    with attention_by(model, _NAME, attend):
-        yield
+    return attention_by(model, _NAME, attend)
 
 
 def attend(

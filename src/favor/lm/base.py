@@ -186,27 +186,22 @@ def _load_model(source: str, quantisation: Quantisation, device: torch.device, d
             f"model '{source}': cannot be loaded ({reason}); check its name, files or the network"
         ) from None
     if quantisation == "nf4":
-        _keep_weights_unpacked(model)
         _compute_in(model, dtype)
         return model
     return model.to(device)
 
 
-def _keep_weights_unpacked(model: nn.Module) -> None:
-    # On CPUs with AVX512-BF16, bitsandbytes repacks 4-bit weights at the first forward pass in evaluation mode, after
-    # which they can be neither trained through nor saved.
-    for module in model.modules():
-        if hasattr(module, "support_avx512bf16_for_cpu"):
-            setattr(module, "support_avx512bf16_for_cpu", False)  # noqa: B010 - the type of modules forbids the plain form
-
-
 def _compute_in(model: nn.Module, dtype: torch.dtype) -> None:
     """Let a model whose layers are quantised compute in ``dtype``: a saved one has the type of where it was made."""
+    module: Any
     for module in model.modules():
         quantised = hasattr(module, "compute_dtype")
         if quantised:
-            setattr(module, "compute_dtype", dtype)  # noqa: B010 - as above
-            setattr(module, "compute_type_is_set", True)  # noqa: B010
+            module.compute_dtype, module.compute_type_is_set = dtype, True
+        if hasattr(module, "support_avx512bf16_for_cpu"):
+            # On CPUs with AVX512-BF16, bitsandbytes repacks 4-bit weights at the first forward pass in evaluation mode,
+            # after which they can be neither trained through nor saved.
+            module.support_avx512bf16_for_cpu = False
         for name, parameter in module.named_parameters(recurse=False):
             if parameter.is_floating_point() and not (quantised and name == "weight"):
                 parameter.data = parameter.data.to(dtype)

@@ -1,6 +1,5 @@
 """Checks of a base model when it is loaded: they return nothing and leave it as it was, so a new one reruns no job."""
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +12,7 @@ from torch import nn
 from favor.foundation.errors import UserError
 from favor.foundation.received import Received, received_json
 from favor.lm.attention import Packing, packed_attention
+from favor.running.folder.leftovers import is_truncated
 
 
 class _Index(Received, extra="allow"):
@@ -41,24 +41,8 @@ def check_folder(folder: Path) -> None:
         if absent:
             raise UserError(f"model folder {folder}: {', '.join(sorted(absent))} missing; save the whole model there")
     for path in weights:
-        _check_safetensors(path)
-
-
-def _check_safetensors(path: Path) -> None:
-    """Compare the file's size with what its header declares, without reading the tensors."""
-    size = path.stat().st_size
-    try:
-        with path.open("rb") as file:
-            length = int.from_bytes(file.read(8), "little")
-            header = json.loads(file.read(length)) if 0 < length < size else None
-        if header is None:
-            raise ValueError("no header")
-        header.pop("__metadata__", None)
-        expected = 8 + length + max((entry["data_offsets"][1] for entry in header.values()), default=0)
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        raise UserError(f"{path}: not a safetensors file, or truncated in its header; fetch or save it again") from None
-    if size != expected:
-        raise UserError(f"{path}: truncated: {size:,} of {expected:,} bytes; fetch or save it again")
+        if is_truncated(path):
+            raise UserError(f"{path}: truncated, or not a safetensors file; fetch or save it again")
 
 
 def check_pieces(source: str, model: Any, final_states: Callable[..., torch.Tensor], dtype: torch.dtype) -> None:

@@ -107,7 +107,8 @@ class Cohort:
         self.optimisers = [AdamW(width, self.device, *BETAS, EPSILON, settings.weight_decay) for _ in tasks]
         self.logs: list[list[LogRow]] = [[] for _ in tasks]
         self.reached = [False] * len(tasks)
-        self._kept: dict[int, tuple[torch.Tensor, float]] = {}
+        # By position the values of a client's best pass, with the weight of its mixture.
+        self.kept: dict[int, tuple[torch.Tensor, float]] = {}
 
     def _shared(self, state: LoraState | None) -> torch.Tensor:
         """Return a state's flat vector; clients that hold the same object share one."""
@@ -208,25 +209,17 @@ class Cohort:
                 torch.add(self.offset[position], self.values[position, : self.size], out=self.effective[position])
 
     def keep(self, position: int) -> None:
-        """Hold one client's values as they are, in place of what was held before."""
-        self.hold(position, self.values[position].clone())
-
-    def hold(self, position: int, values: torch.Tensor) -> None:
-        """Hold ``values`` for one client, with the weight of its mixture as it is."""
+        """Keep one client's values as they are, in place of what was kept before."""
         weight = self.mixture.weights[position] if self.mixture is not None else math.nan
-        self._kept[position] = (values, weight)
-
-    def kept(self, position: int) -> torch.Tensor | None:
-        """Return the values that are held of one client, if any are."""
-        return self._kept[position][0] if position in self._kept else None
+        self.kept[position] = self.values[position].clone(), weight
 
     def restore(self) -> None:
-        """Bring back the values that are held."""
-        for position, (values, weight) in self._kept.items():
+        """Bring back the values that are kept."""
+        for position, (values, weight) in self.kept.items():
             self.values[position] = values
             if self.mixture is not None:
                 self.mixture.weights[position] = weight
-        self.refresh(list(self._kept))
+        self.refresh(list(self.kept))
 
     def results(self, plans: Sequence[Plan]) -> list[ClientResult]:
         """Return every client's result. Raises ``UserError`` for a client whose adapter no gradient reached."""

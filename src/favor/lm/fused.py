@@ -32,12 +32,12 @@ class Kernels:
 
     - ``norm(x [..., d], weight [d], epsilon)`` -> [..., d];
     - ``rotate(query [1, heads, tokens, size], key, cos [1, tokens, size], sin)`` -> both rotated;
-    - ``gated(gate, up)`` -> silu(gate) * up, or None for the layer's own code.
+    - ``gated(gate, up)`` -> silu(gate) * up.
     """
 
     norm: Callable[[torch.Tensor, torch.Tensor, float], torch.Tensor]
     rotate: Callable[[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor], Rotation]
-    gated: Callable[[torch.Tensor, torch.Tensor], torch.Tensor] | None = None
+    gated: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 
 def kernels(device: torch.device) -> Kernels:
@@ -62,7 +62,7 @@ def fused_layers(model: nn.Module, chosen: Kernels) -> Iterator[None]:
         if name in _NORMS:
             layer.forward = partial(_normed, chosen, layer)
             layers.append(layer)
-        elif name in _PERCEPTRONS and chosen.gated is not None and layer.config.hidden_act == "silu":
+        elif name in _PERCEPTRONS and layer.config.hidden_act == "silu":
             layer.forward = partial(_gated, chosen, layer)
             layers.append(layer)
         elif name in _ATTENTIONS:
@@ -85,7 +85,6 @@ def _normed(chosen: Kernels, layer: Any, states: torch.Tensor) -> torch.Tensor:
 
 
 def _gated(chosen: Kernels, layer: Any, states: torch.Tensor) -> torch.Tensor:
-    assert chosen.gated is not None
     output: torch.Tensor = layer.down_proj(chosen.gated(layer.gate_proj(states), layer.up_proj(states)))
     return output
 

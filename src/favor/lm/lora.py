@@ -17,14 +17,19 @@ from torch import nn
 from favor.foundation.errors import UserError
 from favor.foundation.files import write_json
 from favor.foundation.lazy import LazyMapping
+from favor.foundation.seeds import derive_seed
 from favor.foundation.tensors import write_safetensors
-from favor.lm.randomness import torch_generator
 from favor.lm.settings import Lora
 
 LoraState = Mapping[str, torch.Tensor]
 Shapes = dict[str, tuple[int, ...]]
 
 PEFT_PREFIX = "base_model.model."
+
+
+def torch_generator(seed: int, purpose: str, *ids: str | int) -> torch.Generator:
+    """Return a torch generator for the stream named by ``seed``, ``purpose`` and ``ids``."""
+    return torch.Generator().manual_seed(derive_seed(seed, purpose, *ids))
 
 
 def factor_name(module: str, factor: str) -> str:
@@ -42,36 +47,34 @@ def target_layers(model: nn.Module, settings: Lora) -> dict[str, nn.Linear]:
 
     Without names these are all but the output layer, as PEFT's "all-linear" takes them.
 
-    Raises ``UserError`` where the model has no linear layer of a configured name, naming the nearest there are and what
-    is of a kind that LoRA does not adapt here: GPT-2's ``Conv1D``, experts whose weights are one tensor, and the output
-    layer, through which losses and logits go without an adapter. Without names Conv1D and fused experts are refused,
-    because the default would leave a part of every block out.
+    Raises ``UserError`` where the model has no linear layer of a configured name beside the output layer, through which
+    losses and logits go without an adapter. It names the nearest there are, and what LoRA does not adapt here: GPT-2's
+    ``Conv1D`` and experts whose weights are one tensor. Without names these are refused, because the default would
+    leave a part of every block out.
     """
-    linear = {path: module for path, module in sorted(model.named_modules()) if isinstance(module, nn.Linear)}
-    refused = _refused(model)
-    others = f"{', '.join(refused)}: Conv1D or fused expert layers, which are not supported" if refused else ""
     output = getattr(model, "get_output_embeddings", lambda: None)()
+    layers = {
+        path: module
+        for path, module in sorted(model.named_modules())
+        if isinstance(module, nn.Linear) and module is not output
+    }
+    names = {path: path.split(".")[-1] for path in layers}
+    available, refused = sorted(set(names.values())), _refused(model)
+    others = f"{', '.join(refused)}: Conv1D or fused expert layers, which are not supported" if refused else ""
     if settings.target_modules is None:
-        inner = {path: module for path, module in linear.items() if module is not output}
-        names = ", ".join(sorted({path.split(".")[-1] for path in inner}))
-        if refused or not inner:
+        if refused or not layers:
             found = others or "no linear layers but the output layer"
-            raise UserError(f"target_modules: the model has {found}; you can name: {names or 'none'}")
-        return inner
-    layers = {path: module for path, module in linear.items() if path.split(".")[-1] in settings.target_modules}
-    if any(module is output for module in layers.values()):
-        name = next(path.split(".")[-1] for path, module in layers.items() if module is output)
-        raise UserError(f"target_modules: {name} is the output layer, which cannot have an adapter here; leave it out")
-    available = sorted({path.split(".")[-1] for path, module in linear.items() if module is not output})
-    missing = sorted(set(settings.target_modules) - {path.split(".")[-1] for path in layers})
+            raise UserError(f"target_modules: the model has {found}; you can name: {', '.join(available) or 'none'}")
+        return layers
+    missing = sorted(set(settings.target_modules) - set(available))
     if missing:
         near = {name for wanted in missing for name in difflib.get_close_matches(wanted, available, n=2, cutoff=0.3)}
         instead = f" ({others})" if others else ""
         raise UserError(
-            f"target_modules: the model has no linear layer named {', '.join(missing)}{instead}; "
-            f"the nearest names are: {', '.join(sorted(near) or available) or 'none'}"
+            f"target_modules: the model has no linear layer named {', '.join(missing)} beside the output layer"
+            f"{instead}; the nearest names are: {', '.join(sorted(near) or available) or 'none'}"
         )
-    return layers
+    return {path: layer for path, layer in layers.items() if names[path] in settings.target_modules}
 
 
 def _refused(model: nn.Module) -> list[str]:

@@ -1,6 +1,7 @@
 """The state of one client's stage at the end of a pass, from which a stopped training goes on with the same result."""
 
 import json
+import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -24,8 +25,10 @@ class Checkpoint:
 
     def save(self, cohort: Cohort, step: int, stopping: EarlyStopping | None) -> None:
         """Write the state of the only client behind ``step``."""
-        optimiser, kept = cohort.optimisers[0], cohort.kept(0)
+        optimiser = cohort.optimisers[0]
         tensors = {"values": cohort.values[0], "first": optimiser.first, "second": optimiser.second}
+        if 0 in cohort.kept:
+            tensors["kept"] = cohort.kept[0][0]
         header = {
             "step": step,
             "optimiser_steps": optimiser.steps,
@@ -33,11 +36,7 @@ class Checkpoint:
             "stopping": None if stopping is None else asdict(stopping),
             "log": cohort.logs[0],
         }
-        write_safetensors(
-            tensors if kept is None else {**tensors, "kept": kept},
-            self.path,
-            {name: json.dumps(value) for name, value in header.items()},
-        )
+        write_safetensors(tensors, self.path, {name: json.dumps(value) for name, value in header.items()})
 
     def load(self, cohort: Cohort) -> tuple[int, EarlyStopping | None]:
         """Bring a new cohort of the same client to the state that was saved; return step and stopping.
@@ -52,6 +51,6 @@ class Checkpoint:
         optimiser.first, optimiser.second, optimiser.steps = found["first"], found["second"], told["optimiser_steps"]
         cohort.reached[0], cohort.logs[0] = told["reached"], told["log"]
         if "kept" in found:
-            cohort.hold(0, found["kept"])
+            cohort.kept[0] = found["kept"], math.nan  # there is no mixture
         cohort.refresh([0])
         return told["step"], None if told["stopping"] is None else EarlyStopping(**told["stopping"])

@@ -49,12 +49,6 @@ class TextTokenizer:
         return self._tokenizer.token_to_id(token)
 
 
-def encode_in_two(tokenizer: TextTokenizer, text: str, boundary: int) -> tuple[list[int], int]:
-    """Return the token ids of ``text`` and how many of them end within its first ``boundary`` characters."""
-    encoding = tokenizer._tokenizer.encode(text, add_special_tokens=False)
-    return encoding.ids, next((at for at, (_, end) in enumerate(encoding.offsets) if end > boundary), len(encoding))
-
-
 def offsets(tokenizer: TextTokenizer, text: str) -> tuple[list[int], list[tuple[int, int]]]:
     """Return the token ids of ``text`` and the characters (start, end) of each."""
     encoding = tokenizer._tokenizer.encode(text, add_special_tokens=False)
@@ -116,4 +110,6 @@ def language_model_tokens(tokenizer: TextTokenizer, prompt: str, text: str) -> t
 
     A token that joins the prompt's end to the text is the text's.
     """
-    return encode_in_two(tokenizer, language_model_text(prompt, text), len(language_model_text(prompt, "")))
+    ids, spans = offsets(tokenizer, language_model_text(prompt, text))
+    given = len(language_model_text(prompt, ""))
+    return ids, next((at for at, (_, end) in enumerate(spans) if end > given), len(ids))
