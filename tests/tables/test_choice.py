@@ -5,13 +5,12 @@ import pytest
 from tests.reports import make_score
 
 from favor.scores.validation import validation_scores
-from favor.tables.choice import Choice, choices, chosen_points, with_choice
 from favor.tables.completion import printed_spec
 from favor.tables.html import html_table
 from favor.tables.latex import latex_table
 from favor.tables.settings import Point
 from favor.tables.specs import Context
-from favor.tables.sweeps import at_points, build_sweep
+from favor.tables.sweeps import Choice, at_points, build_sweep, choices, chosen_points, with_choice
 
 POINTS = [Point(label=name, experiment=f"rank_{name}") for name in ("4", "16", "64")]
 # Of two authors. FAVoR: means 3, 2 and 2.5; Ditto: 2, 2 and 4, of which the first is taken.

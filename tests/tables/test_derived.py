@@ -13,8 +13,7 @@ from favor.tables.build import build_table
 from favor.tables.cells import SAME
 from favor.tables.completion import printed_spec
 from favor.tables.declarations.style_measures import AUTHOR_PROFILES, LIKELIHOOD_ATTRIBUTION, _statistic
-from favor.tables.derived import agreement
-from favor.tables.differences import difference
+from favor.tables.derived import agreement, difference
 from favor.tables.specs import Context, Derived, Row
 
 CONTEXT = Context("trial", ["ditto", "favor"], encoders={"style": "asce_a"}, marks="paper")

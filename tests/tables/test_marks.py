@@ -13,8 +13,7 @@ from favor.statistics.sign_flips import linear_shares
 from favor.tables.build import build_table
 from favor.tables.cells import Cell
 from favor.tables.completion import printed_spec
-from favor.tables.footnotes import mark_notes
-from favor.tables.significance_marks import BY_EVIDENCE, BY_MEANS, EVEN, TOGETHER, UNTESTED, Evidence, mark
+from favor.tables.marks import BY_EVIDENCE, BY_MEANS, EVEN, TOGETHER, UNTESTED, Evidence, mark, mark_notes
 from favor.tables.specs import Column, Context, Row
 
 AUTHORS = 20

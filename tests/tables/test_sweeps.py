@@ -20,8 +20,8 @@ from favor.tables.cell_table import TABLE_CELLS
 from favor.tables.completion import EvaluationPosts, printed_spec
 from favor.tables.html import html_table
 from favor.tables.latex import latex_table
+from favor.tables.marks import BY_EVIDENCE, EVEN, UNTESTED
 from favor.tables.settings import Point
-from favor.tables.significance_marks import BY_EVIDENCE, EVEN, UNTESTED
 from favor.tables.specs import POINT, Column, Context, Panel, Row, TableSpec
 from favor.tables.sweeps import at_points, build_sweep, printed_at_points
 

@@ -12,12 +12,11 @@ from favor.paper.values import load_paper_values
 from favor.running.jobs.job import job
 from favor.scores.schemas import SCORES, SWEEP_SCORES
 from favor.tables.cell_table import TABLE_CELLS
-from favor.tables.choice import with_choice
 from favor.tables.completion import EvaluationPosts, printed_spec
 from favor.tables.html import html_document
 from favor.tables.latex import latex_table
 from favor.tables.settings import SweepPrinting
-from favor.tables.sweeps import at_points, build_sweep, printed_at_points
+from favor.tables.sweeps import at_points, build_sweep, printed_at_points, with_choice
 
 with job(snakemake, SweepPrinting) as settings:
     label, points, contexts = snakemake.wildcards.label, settings.points, settings.contexts

@@ -27,9 +27,8 @@ from favor.running.invalidation.changes import kept_notes
 from favor.scores.schemas import SCORES, SWEEP_SCORES
 from favor.scores.validation import over_trained, worse_lines
 from favor.tables.cell_table import TABLE_CELLS
-from favor.tables.choice import choices, chosen_points, with_choice
 from favor.tables.completion import EvaluationPosts, cautions, printed_spec
-from favor.tables.sweeps import at_points, printed_at_points
+from favor.tables.sweeps import at_points, choices, chosen_points, printed_at_points, with_choice
 
 OVERVIEW = {
     "favor_overview": (

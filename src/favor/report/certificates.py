@@ -16,7 +16,7 @@ from favor.scores.stel import stel_scores
 from favor.tables.build import build_table
 from favor.tables.cell_table import rows_of_cells
 from favor.tables.completion import cautions, printed_spec
-from favor.tables.footnotes import dash_reasons, letter
+from favor.tables.marks import dash_reasons, letter
 from favor.tables.specs import Context
 
 NO_TEXTS = "no experiment of the configuration measures with this encoder, so it has no human texts"

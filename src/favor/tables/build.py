@@ -26,9 +26,9 @@ from favor.tables.cells import (
     printed_quantity,
     without_value,
 )
+from favor.tables.completion import method_rows_of
 from favor.tables.escape import minus
-from favor.tables.every_metric import method_rows_of
-from favor.tables.significance_marks import Evidence, mark
+from favor.tables.marks import Evidence, mark
 from favor.tables.specs import Column, Context, Panel, Row, TableSpec
 
 SEEDS = "@seeds"
@@ -66,7 +66,7 @@ def build_table(
     ``scores``: rows of the table ``scores`` of every family in ``spec.sources``. ``paper``: the paper's cells
     (:func:`favor.paper.values.load_paper_values`), or None. ``comparisons``: the table of that name, where the
     specification declares any; its rows are printed even where a method is not run, as dashes with the reason.
-    ``evidence``: the table of that name, on which marks rest (:mod:`favor.tables.significance_marks`).
+    ``evidence``: the table of that name, on which marks rest (:mod:`favor.tables.marks`).
 
     A value is the mean over seeds that have one, its deviation the sample standard deviation (ddof = 1, NaN with one
     seed), which is printed from three seeds on. Rows of methods that the experiment does not run are left out; a cell

@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # read while the workflow is parsed
     import pandas as pd
 
     from favor.tables.cell_table import PrintedCell
-    from favor.tables.significance_marks import Evidence
+    from favor.tables.marks import Evidence
 
 DASH = "–"
 SAME = "every resampling of authors gives this value, so it has no interval"

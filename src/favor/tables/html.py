@@ -17,7 +17,7 @@ from favor.tables.build import is_control, ruled_rows, stub_cells
 from favor.tables.cell_table import PrintedCell
 from favor.tables.cells import printed_paper
 from favor.tables.escape import minus
-from favor.tables.footnotes import dash_reasons, letter, mark_notes, row_notes
+from favor.tables.marks import dash_reasons, letter, mark_notes, row_notes
 from favor.tables.specs import Column, Panel, TableSpec
 
 PASSED = "Beside a method: how many of its texts passed the quality filter, over all seeds."

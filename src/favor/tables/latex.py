@@ -15,7 +15,7 @@ from favor.tables.build import is_control, ruled_rows, stub_cells
 from favor.tables.cell_table import PrintedCell
 from favor.tables.escape import latex as escape
 from favor.tables.escape import minus
-from favor.tables.footnotes import dash_reasons, letter, mark_notes, row_notes
+from favor.tables.marks import dash_reasons, letter, mark_notes, row_notes
 from favor.tables.specs import Column, Panel, TableSpec
 
 PACKAGES = ("booktabs", "graphicx", "amssymb")

@@ -190,7 +190,7 @@ class TableSpec:
     spread: printed for the name where a row stands once more, for the mean over points and their standard deviation;
         "" prints no such rows.
     every_metric: prints every metric that is computed for the experiment, in panels that
-        :mod:`favor.tables.every_metric` makes from the scores.
+        :mod:`favor.tables.completion` makes from the scores.
     row_source: makes the rows from the scores, for a table whose rows the configuration decides.
     footnotes: sentences about this run, printed below where their key is a row's first cell or a column's method, or ""
         (:mod:`favor.tables.completion`).

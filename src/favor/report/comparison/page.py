@@ -18,7 +18,7 @@ from favor.scores.voice_kept import FAILURES_WRONG
 from favor.tables.cells import DASH, printed
 from favor.tables.escape import minus
 from favor.tables.html import page
-from favor.tables.significance_marks import LEVEL
+from favor.tables.marks import LEVEL
 
 _LABELS = {
     metric.name: metric.label

@@ -5,8 +5,7 @@ import math
 from favor.paper.names import METHODS, encoder_name, method_name
 from favor.scores.metric import SOURCE, label_of
 from favor.tables.cells import SAME, printed
-from favor.tables.derived import missing, score_of
-from favor.tables.differences import difference, signed
+from favor.tables.derived import difference, missing, score_of, signed
 from favor.tables.escape import minus
 from favor.tables.specs import (
     POINT,
