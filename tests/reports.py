@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from favor.figures.declarations.allocation import draw_allocation
-from favor.figures.workflow import draw_workflow
+from favor.figures.overview import draw_workflow
 from favor.paper.numbers import numbers_of
 from favor.paper.values import load_paper_values
 from favor.report.content import ExperimentReport, Figure, Preparation, Report, ReportTable

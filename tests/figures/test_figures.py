@@ -21,9 +21,8 @@ from favor.figures.declarations.allocation import draw_allocation
 from favor.figures.declarations.generation_map import principal_plane, spread
 from favor.figures.drawing import DIVERGING, RISING, drawing, save
 from favor.figures.identity import Methods
-from favor.figures.pipeline import draw_pipeline
+from favor.figures.overview import draw_pipeline, draw_workflow
 from favor.figures.specs import ONE_VALUE, Declared, FigureInput, declared_figure, figures_in_order, load_figure
-from favor.figures.workflow import draw_workflow
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import write_parquet
 from favor.foundation.registry import FIGURES, METRIC_FAMILIES

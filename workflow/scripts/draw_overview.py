@@ -1,7 +1,6 @@
 """Draw the method and the pipeline."""
 
-from favor.figures.pipeline import draw_pipeline
-from favor.figures.workflow import draw_workflow
+from favor.figures.overview import draw_pipeline, draw_workflow
 from favor.running.jobs.job import job
 
 with job(snakemake):

@@ -1,8 +1,9 @@
-"""One round of FAVoR and the data-locality boundary: what crosses to the server, and what never leaves a client.
+"""The figures of the workflow itself: one round of FAVoR with its data-locality boundary, and the pipeline's steps.
 
-After the paper's workflow figure (fig:favor_overview) and Algorithm 1.
+The first is after the paper's workflow figure (fig:favor_overview) and Algorithm 1.
 """
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from favor.figures.drawing import BLACK, BLUE, GREEN, GREY, ORANGE, VERMILION, d
 
 
 def draw_workflow(*paths: str | Path) -> None:
-    """Write the figure to each of ``paths`` (.svg, .pdf, .png)."""
+    """Write one round of FAVoR to each of ``paths`` (.svg, .pdf, .png): what crosses the boundary, what does not."""
     with drawing(9.6, 5.4) as (figure, axes):
         axis = axes[0]
         axis.set(xlim=(0, 96), ylim=(0, 54))
@@ -68,9 +69,54 @@ def _client(axis: Any, left: float, name: str, who: str) -> None:
     _arrow(axis, (left + 20.6, 7), (left + 23.4, 12.9), ORANGE)
 
 
-def _box(axis: Any, x: float, y: float, width: float, height: float, face: str, edge: str, line: float) -> None:
-    shape = FancyBboxPatch((x, y), width, height, boxstyle="round,pad=0,rounding_size=0.9", fc=face, ec=edge, lw=line)
-    axis.add_patch(shape)
+# Line by line from the left, four in a line: what a step does, in two lines, and its colour.
+_STEPS = (
+    ("corpora\nread, clean, count", ORANGE),
+    ("splits, roster\nallocation, prompts", ORANGE),
+    ("style encoders\nauthors of their own", GREEN),
+    ("base model\nload or pretrain", BLUE),
+    ("federation\nshared rounds", BLUE),
+    ("personal stage\non the clients", VERMILION),
+    ("generation\nand quality filter", BLUE),
+    ("embeddings\nand text utility", GREEN),
+    ("scores\none file a family", GREY),
+    ("statistics\nover seeds", GREY),
+    ("tables and figures\nbeside the paper's", GREY),
+    ("report\nHTML and PDF", GREY),
+)
+_WIDTH, _HEIGHT, _ACROSS, _DOWN = 19.0, 8.0, 24.0, 15.0
+
+
+def draw_pipeline(*paths: str | Path) -> None:
+    """Write the steps from raw corpora to the report to each of ``paths`` (.svg, .pdf, .png)."""
+    with drawing(9.2, 4.1) as (figure, axes):
+        axis = axes[0]
+        axis.set(xlim=(-1, 3 * _ACROSS + _WIDTH + 1), ylim=(-2 * _DOWN - _HEIGHT - 1.5, 2.5))
+        axis.axis("off")
+        corners = [(number % 4 * _ACROSS, -(number // 4) * _DOWN) for number in range(len(_STEPS))]
+        for (x, top), (text, color) in zip(corners, _STEPS, strict=True):
+            y = top - _HEIGHT
+            _box(axis, x, y, _WIDTH, _HEIGHT, "white", color, 1.6, rounding=1)
+            first, second = text.split("\n")
+            axis.text(x + _WIDTH / 2, y + 5.4, first, ha="center", va="center", weight="bold", size=9, color=BLACK)
+            axis.text(x + _WIDTH / 2, y + 2.5, second, ha="center", va="center", size=8, color=GREY)
+        for (left, top), (right, below) in pairwise(corners):
+            if top == below:
+                _arrow(axis, (left + _WIDTH, top - _HEIGHT / 2), (right, top - _HEIGHT / 2), BLACK, 1.2, 10)
+                continue
+            start, end, middle = left + _WIDTH / 2, right + _WIDTH / 2, (top - _HEIGHT + below) / 2
+            axis.plot(
+                [start, start, end], [top - _HEIGHT, middle, middle], color=BLACK, lw=1.2, solid_joinstyle="round"
+            )
+            _arrow(axis, (end, middle), (end, below), BLACK, 1.2, 10)
+        save(figure, *paths)
+
+
+def _box(
+    axis: Any, x: float, y: float, width: float, height: float, face: str, edge: str, line: float, rounding: float = 0.9
+) -> None:
+    style = f"round,pad=0,rounding_size={rounding}"
+    axis.add_patch(FancyBboxPatch((x, y), width, height, boxstyle=style, fc=face, ec=edge, lw=line))
 
 
 def _label(
@@ -82,7 +128,15 @@ def _label(
     axis.text(x + width / 2, y + height / 2, text, **style)
 
 
-def _arrow(axis: Any, start: tuple[float, float], end: tuple[float, float], color: str, width: float = 1.3) -> None:
-    axis.add_patch(
-        FancyArrowPatch(start, end, arrowstyle="-|>", mutation_scale=11, color=color, lw=width, shrinkA=0, shrinkB=0)
+def _arrow(
+    axis: Any,
+    start: tuple[float, float],
+    end: tuple[float, float],
+    color: str,
+    width: float = 1.3,
+    head: float = 11,
+) -> None:
+    shape = FancyArrowPatch(
+        start, end, arrowstyle="-|>", mutation_scale=head, color=color, lw=width, shrinkA=0, shrinkB=0
     )
+    axis.add_patch(shape)
