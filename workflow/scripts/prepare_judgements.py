@@ -19,6 +19,6 @@ with job(snakemake, JudgementsJob) as settings:
     texts = read_parquet(snakemake.input.texts, CLIENT_TEXTS)
     requests, key = design_requests(settings, generations, prompts, texts)
     questions = [question(row, {}, 0) for row in requests.itertuples()]
-    print(estimate(len(questions), questions, settings.answer_tokens).line("(any)"), file=sys.stderr)
+    print(estimate("(any)", len(questions), questions, settings.answer_tokens), file=sys.stderr)
     write_parquet(requests, snakemake.output.requests, JUDGE_REQUESTS)
     write_parquet(key, snakemake.output.key, JUDGE_KEY)

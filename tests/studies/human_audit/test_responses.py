@@ -50,10 +50,6 @@ def test_seconds_are_kept_where_a_page_records_them(items, tmp_path) -> None:
     content["responses"][0]["seconds"] = 12.5
     votes = read_votes([write(tmp_path / "1.json", content)], items, 3, SEED)
     assert votes["seconds"].dropna().tolist() == [12.5]
-    for wrong in (-1, "12", True, float("inf"), 10**400, 1e18):
-        content["responses"][0]["seconds"] = wrong
-        with pytest.raises(UserError, match=r"responses\[0\]\.seconds'"):
-            read_votes([write(tmp_path / "1.json", content)], items, 3, SEED)
 
 
 def test_half_an_emoji_in_a_comment_is_kept_as_a_question_mark(items, tmp_path) -> None:
@@ -88,9 +84,9 @@ def repeat(content) -> None:
     content["responses"][3] = content["responses"][2]
 
 
-def put(place, field, value) -> Callable[[dict[str, Any]], None]:
+def answer(field, value) -> Callable[[dict[str, Any]], None]:
     def change(content) -> None:
-        content["responses"][place][field] = value
+        content["responses"][4][field] = value
 
     return change
 
@@ -98,42 +94,36 @@ def put(place, field, value) -> Callable[[dict[str, Any]], None]:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda content: content.update(format="other"), r"field 'format' is 'other', not '2afc-responses-1'"),
-        (lambda content: content.pop("format"), r"field 'format' is None"),
-        (lambda content: content.update(page="00ff"), r"field 'page': '00ff' is not a page of this audit"),
-        (lambda content: content.update(page=["x"]), r"field 'page': \['x'\] is not a page"),
-        (
-            lambda content: content.update(annotator="annotator_2"),
-            r"field 'annotator' is 'annotator_2', but .* belongs to ann.*_1",
-        ),
-        (lambda content: content.update(responses="none"), r"field 'responses' is not a list"),
-        (lambda content: content["responses"].insert(0, 5), r"field 'responses\[0\]' is 5, no answer"),
-        (drop, r"field 'responses': 2 of 10 items have no answer, first item_\d\d\d; ask the annotator to finish"),
-        (repeat, r"field 'responses\[3\].item': 'item_\d\d\d' is answered twice"),
-        (put(1, "item", "item_999"), r"field 'responses\[1\].item': 'item_999' is no item of this audit"),
-        (put(1, "item", {"a": 1}), r"field 'responses\[1\].item': \{'a': 1\} is no item of this audit"),
-        (put(4, "choice", "C"), r"field 'responses\[4\].choice': 'C' is neither A nor B; .* item_\d\d\d"),
-        (put(4, "choice", ["A"]), r"field 'responses\[4\].choice': \['A'\] is neither"),
-        (put(0, "confidence", 6), r"field 'responses\[0\].confidence': 6 is not 1 to 5"),
-        (put(0, "confidence", True), r"field 'responses\[0\].confidence': True is not 1 to 5"),
-        (put(0, "confidence", 2.0), r"field 'responses\[0\].confidence': 2.0 is not 1 to 5"),
-        (put(0, "confidence", [3]), r"field 'responses\[0\].confidence': \[3\] is not 1 to 5"),
-        (put(9, "comment", None), r"field 'responses\[9\].comment': None is not text"),
+        (lambda content: content.update(format="other"), "'format': .*'2afc-responses-1'"),
+        (lambda content: content.pop("format"), "'format'"),
+        (lambda content: content.update(page="00ff"), "'page': not a page of this audit"),
+        (lambda content: content.update(page=["x"]), "'page'"),
+        (lambda content: content.update(annotator="annotator_2"), "'annotator': .* belongs to annotator_1"),
+        (lambda content: content.update(responses="none"), "'responses'"),
+        (lambda content: content["responses"].insert(0, 5), "'responses.0'"),
+        (drop, r"'responses': 2 of 10 items have no answer, first item_\d\d\d; ask the annotator to finish"),
+        (repeat, r"'responses': item item_\d\d\d is answered twice"),
+        (answer("item", "item_999\n"), r"'responses': item 'item_999\\n' is no item of this audit"),
+        *((answer("item", value), "'responses.4.item'") for value in ({"a": 1}, None)),
+        *((answer("choice", value), "'responses.4.choice'") for value in ("C", ["A"])),
+        *((answer("confidence", value), "'responses.4.confidence'") for value in (6, 0, True, 2.0, [3])),
+        (answer("comment", None), "'responses.4.comment'"),
+        *((answer("seconds", x), "'responses.4.seconds'") for x in (-1, "12", True, float("inf"), 10**400, 1e18)),
     ],
 )
 def test_a_faulty_file_is_refused_in_one_line(items, tmp_path, change, message) -> None:
     content = response(items, 1)
     change(content)
     path = write(tmp_path / "faulty.json", content)
-    with pytest.raises(UserError, match=rf"faulty\.json: {message}") as caught:
+    with pytest.raises(UserError, match=rf"faulty\.json: key {message}") as caught:
         read_votes([path], items, 3, SEED)
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[1]", b"null", b'"text"', b"\xff\xfe{}"])
+@pytest.mark.parametrize("content", [b"", b"{", b"[1]", b"null", b"\xff\xfe{}", b"[" * 100_000])
 def test_a_broken_file_is_refused(items, tmp_path, content) -> None:
     (tmp_path / "broken.json").write_bytes(content)
-    with pytest.raises(UserError, match=r"broken\.json: (not complete JSON|field 'format' is None)"):
+    with pytest.raises(UserError, match=r"broken\.json: .*; ask "):
         read_votes([tmp_path / "broken.json"], items, 3, SEED)
 
 
@@ -146,8 +136,7 @@ def test_the_same_annotator_twice_is_refused(items, tmp_path) -> None:
 
 def test_another_audits_file_is_foreign(items, tmp_path) -> None:
     other = items.assign(candidate=items["candidate"] + " more")
-    with pytest.raises(UserError, match=r"field 'page': .* is not a page of this audit"):
-        read_votes([write(tmp_path / "a.json", response(other, 1))], items, 3, SEED)
     # A fourth annotator has no page where three were asked.
-    with pytest.raises(UserError, match=r"field 'page': .* is not a page of this audit"):
-        read_votes([write(tmp_path / "b.json", response(items, 4))], items, 3, SEED)
+    for content in (response(other, 1), response(items, 4)):
+        with pytest.raises(UserError, match="key 'page': not a page of this audit"):
+            read_votes([write(tmp_path / "a.json", content)], items, 3, SEED)

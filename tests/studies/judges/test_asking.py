@@ -1,10 +1,5 @@
 """What is asked, what is kept, and what is never paid for twice; counted by the server."""
 
-import os
-import signal
-import subprocess
-import sys
-import textwrap
 import time
 from typing import Any
 
@@ -16,7 +11,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.parquet import write_parquet
 from favor.studies.judges.asking import REPEATS, AnswerCache, judge_all
 from favor.studies.judges.design import design_requests
-from favor.studies.judges.schemas import JUDGE_REQUESTS, JUDGEMENTS
+from favor.studies.judges.schemas import JUDGEMENTS
 from favor.studies.settings import JudgementDesign
 
 METHODS = ("fedavg", "favor")
@@ -34,29 +29,25 @@ def run(endpoint, requests, folder, maximum=1000, parallel=1) -> Any:
 
 
 def test_every_request_is_judged_in_its_random_order(server, connect, requests, tmp_path, capsys) -> None:
+    said, kept = [], []
+
+    def behave(number, body) -> tuple[int, dict[str, str], bytes]:
+        said.append(capsys.readouterr().err)
+        kept.append(len(AnswerCache(tmp_path / "answers").answers))
+        return 200, {}, completion(QUALITY_ANSWER)
+
+    server.behave = behave
     table = run(connect(), requests, tmp_path / "answers")
     write_parquet(table, tmp_path / "judgements.parquet", JUDGEMENTS)
     asked = [body["messages"][1]["content"] for body in server.requests]
     assert asked == requests.sort_values("position")["user"].tolist()
     assert (table[["coherence", "fluency", "specificity", "non_repetition", "overall"]] == [3, 4, 2, 5, 3]).all(None)
-    assert set(table["judge"]) == {"judge-1"}
-    assert set(table["reason"]) == {""}
-    assert set(table["answers"]) == {1}
-    assert "12 judgements, 12 still to ask for" in capsys.readouterr().err
-
-
-def test_the_estimate_is_printed_before_the_first_call(server, connect, requests, tmp_path, capsys) -> None:
-    said = []
-
-    def behave(number, body) -> tuple[int, dict[str, str], bytes]:
-        said.append(capsys.readouterr().err)
-        return 200, {}, completion(QUALITY_ANSWER)
-
-    server.behave = behave
-    run(connect(), requests, tmp_path)
+    assert (set(table["judge"]), set(table["reason"]), set(table["answers"])) == ({"judge-1"}, {""}, {1})
+    # The estimate comes before the first call, and a run that is killed has every answer that arrived.
     characters = requests["system"].str.len().sum() + requests["user"].str.len().sum()
-    assert f"about {-(-characters // 4):,} tokens in" in said[0]
+    assert f"12 judgements, 12 still to ask for: about {-(-characters // 4):,} tokens in" in said[0]
     assert "at most 2,400 out" in said[0]
+    assert kept == list(range(12))
 
 
 def test_half_an_emoji_in_an_answer_ends_no_run_and_is_paid_for_once(server, connect, requests, tmp_path) -> None:
@@ -173,43 +164,6 @@ def test_what_is_under_way_when_one_request_fails_is_kept(server, connect, reque
         run(connect(), requests, tmp_path, parallel=3)
     paid = len(server.requests) - 1
     assert len(AnswerCache(tmp_path).answers) == paid >= 2
-
-
-def test_a_killed_run_pays_only_for_what_is_missing(server, connect, requests, tmp_path) -> None:
-    """SIGKILL in the middle: every answer that arrived is on disk; the one under way alone is asked for again."""
-    write_parquet(requests, tmp_path / "requests.parquet", JUDGE_REQUESTS)
-    good = server.behave
-    server.behave = lambda number, body: good(number, body) if number < 7 else None
-    program = textwrap.dedent(
-        """
-        import sys
-        from pathlib import Path
-        from favor.foundation.parquet import read_parquet
-        from favor.studies.judges.schemas import JUDGE_REQUESTS
-        from favor.studies.judges.asking import AnswerCache, judge_all
-        from favor.studies.judges.endpoint import Endpoint
-        from favor.studies.settings import EndpointLimits
-
-        folder = Path(sys.argv[1])
-        judge = Endpoint.from_environment(EndpointLimits(requests_per_minute=1e6), 200)
-        judge_all(judge, read_parquet(folder / "requests.parquet", JUDGE_REQUESTS),
-                  AnswerCache(folder / "answers"), 100, 200)
-        """
-    )
-    own = {"FAVOR_JUDGE_BASE_URL": server.url, "FAVOR_JUDGE_MODEL": "judge-1", "FAVOR_JUDGE_API_KEY": KEY}
-    environment = os.environ | own | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    process = subprocess.Popen([sys.executable, "-c", program, str(tmp_path)], env=environment)
-    deadline = time.monotonic() + 600
-    while len(server.requests) < 8 and time.monotonic() < deadline:
-        time.sleep(0.02)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    assert len(server.requests) == 8
-    assert len(AnswerCache(tmp_path / "answers").answers) == 7
-    server.behave = good
-    table = run(connect(), requests, tmp_path / "answers")
-    assert len(server.requests) == 8 + (12 - 7)
-    assert set(table["reason"]) == {""}
 
 
 def test_neither_key_nor_address_reaches_a_file_or_the_log(server, connect, requests, tmp_path, capsys) -> None:

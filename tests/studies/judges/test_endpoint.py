@@ -1,16 +1,13 @@
 """The client against a real server on loopback that misbehaves, and against addresses that cannot be right."""
 
-import base64
 import json
 import urllib.parse
 from collections.abc import Callable
-from types import SimpleNamespace
 
 import pytest
 from tests.studies.judges.judge_server import KEY, QUALITY_ANSWER, completion
 
 from favor.foundation.errors import UserError
-from favor.studies.judges import endpoint as judges_endpoint
 from favor.studies.judges.asking import Question
 from favor.studies.judges.endpoint import Endpoint
 from favor.studies.settings import EndpointLimits
@@ -42,21 +39,15 @@ def test_a_request_is_what_the_interface_defines(server, connect) -> None:
     "fault",
     [
         (429, {}, b"slow down"),
-        (500, {}, b""),
         (503, {}, b"<html>busy</html>"),
         (200, {}, b'{"choices": [{"mess'),  # JSON cut off, though the length is right
         (200, {"Content-Length": "5000"}, completion(QUALITY_ANSWER)),  # the body cut off
-        (200, {}, b"<html>a proxy</html>"),
-        (200, {}, b'{"object": "list", "data": []}'),
-        (200, {}, b'{"choices": []}'),
-        (200, {}, b'{"choices": [{"message": "text"}]}'),
-        (200, {}, b"[" * 100_000),
+        *((200, {}, said) for said in (b"<html>a proxy</html>", b'{"choices": []}', b"null", b"[" * 100_000)),
+        *((200, {}, b'{"choices": [{"message": %s}]}' % said) for said in (b'"text"', b'{"content": 7}')),
         *(
             (200, {}, completion(QUALITY_ANSWER).replace(b'"prompt_tokens": 11', b'"prompt_tokens": ' + absurd))
             for absurd in (b"1e400", b"1" + 30 * b"0", b"-5", b"[[]]")
         ),
-        (200, {}, b'{"choices": [{"message": {"content": 7}}]}'),
-        (200, {}, b"null"),
         None,  # no answer before the client's timeout
     ],
 )
@@ -83,18 +74,7 @@ def test_retry_after_is_slept_for_in_earnest(server, connect) -> None:
     assert server.arrivals[1] - server.arrivals[0] >= 0.4
 
 
-def test_the_pace_is_kept(monkeypatch) -> None:
-    """Requests start at 100.0, 100.1, 100.2; 103.0, where nothing is made up for; 103.1."""
-    now, waits = [100.0], []
-    monkeypatch.setattr(judges_endpoint, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    pace = judges_endpoint._Pace(600, waits.append)
-    for moment in (100.0, 100.0, 100.05, 103.0, 103.0):
-        now[0] = moment
-        pace.wait()
-    assert waits == pytest.approx([0.1, 0.15, 0.1])
-
-
-def test_a_judge_is_asked_at_that_pace_and_so_is_every_try(server, connect) -> None:
+def test_the_pace_is_kept_by_every_try(server, connect) -> None:
     server.behave = first_then_good((500, {}, b""))
     judge, waits = connect(requests_per_minute=0.01), []
     judge._pace.sleep = waits.append
@@ -153,47 +133,18 @@ def test_a_message_that_mentions_a_filter_is_no_refusal(server, connect, said) -
         connect().ask(ASKED)
 
 
-@pytest.mark.parametrize(
-    "encode",
-    [
-        urllib.parse.quote,  # most servers leave "/" as it is
-        lambda secret: urllib.parse.quote(secret, safe=""),
-        lambda secret: urllib.parse.quote(secret, safe="").lower(),
-        lambda secret: json.dumps(secret).replace("/", r"\/"),
-        lambda secret: secret.upper(),
-        lambda secret: secret.encode().hex(),
-        *(
-            lambda secret, lead=lead, encode=encode: encode(lead + secret.encode() + b":pw").decode()
-            for lead in (b"", b"u", b"ab")
-            for encode in (base64.b64encode, base64.urlsafe_b64encode)
-        ),
-    ],
-)
-def test_a_message_holds_no_form_of_the_key(server, connect, encode) -> None:
-    key = "sk-test+/0123?45 6789~never"
+@pytest.mark.parametrize("status", [400, 401, 404, 500])
+def test_messages_hold_neither_key_nor_address(server, connect, status) -> None:
     judge = connect(tries=1)
-    judge.key = key
-    said = encode(key)
-    server.behave = lambda number, body: (400, {}, f"bad request {said} end".encode())
+    judge.key = "sk-test+/0123?45 6789~never"
+    quoted = urllib.parse.quote(judge.key), urllib.parse.quote(judge.key, safe=""), judge.key.upper()
+    echo = f"no {' or '.join((judge.key, *quoted))} at {server.url}/chat/completions"
+    server.behave = lambda number, body: (status, {}, echo.encode())
     with pytest.raises(UserError) as raised:
         judge.ask(ASKED)
-    text = str(raised.value)
-    assert "end" in text
-    pieces = [said[at : at + size] for at in range(len(said)) for size in range(len(said) - at + 1)]
-    printed = max(len(piece) for piece in pieces if piece in text)
-    assert printed < 8, f"{printed} characters of the key are in {text!r}"
-
-
-def test_messages_hold_neither_key_nor_address(server, connect) -> None:
-    echo = f"key {KEY} at {server.url}/chat/completions is wrong".encode()
-    for status in (400, 401, 404, 500):
-        server.behave = lambda number, body, status=status: (status, {}, echo)
-        with pytest.raises(UserError) as raised:
-            connect(tries=1).ask(ASKED)
-        assert KEY not in str(raised.value)
-        assert "127.0.0.1" not in str(raised.value)
-    assert KEY not in repr(connect())
-    assert "127.0.0.1" not in repr(connect())
+    for said in (str(raised.value), repr(judge)):
+        assert not any(part in said.lower() for part in ("sk-test", "never", "127.0.0.1"))
+    assert ("…" in str(raised.value)) == (status == 400)
 
 
 def test_a_server_that_is_not_there_is_said_so_without_its_address() -> None:

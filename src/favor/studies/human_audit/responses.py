@@ -3,22 +3,24 @@
 import hashlib
 import json
 import math
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 import pandas as pd
+from pydantic import Field
 
 from favor.foundation.errors import UserError
+from favor.foundation.names import printable
+from favor.foundation.received import Received, received_bytes, received_json
 from favor.foundation.seeds import numpy_generator
 from favor.foundation.text import storable
-from favor.studies.human_audit.items import SIDES
 from favor.studies.human_audit.schemas import HUMAN_2AFC_VOTES
 
 FORMAT = "2afc-responses-1"
 CONFIDENCES = (1, 2, 3, 4, 5)
-_LONGEST = 30 * 86_400  # seconds that a page may have been open at an item
+_AGAIN = "ask for the file as it was saved"
 
 
 def annotator_name(number: int) -> str:
@@ -35,15 +37,23 @@ class Shown(TypedDict):
     candidate: str
 
 
-@dataclass(frozen=True)
-class Response:
+class Response(Received):
     """What an annotator answered to an item; ``seconds``: NaN where the page records no times."""
 
     item: str
-    choice: str
-    confidence: int
+    choice: Literal["A", "B"]
+    confidence: int = Field(ge=CONFIDENCES[0], le=CONFIDENCES[-1])
     comment: str
-    seconds: float
+    seconds: float = Field(math.nan, ge=0, le=30 * 86_400)  # for so long a page may have been open
+
+
+class ResponseFile(Received):
+    """What a page saves."""
+
+    format: Literal["2afc-responses-1"]
+    page: str
+    annotator: str
+    responses: list[Response]
 
 
 def page_items(items: pd.DataFrame, annotator: str, seed: int) -> list[Shown]:
@@ -66,7 +76,7 @@ def read_votes(paths: Sequence[Path], items: pd.DataFrame, annotators: int, seed
     """Return the table ``human_2afc_votes`` of the response files ``paths``.
 
     ``items``: table ``human_2afc_items``; ``annotators``: how many pages there are; ``seed``: the audit's. Raises
-    ``UserError`` naming file and field where a file is broken, belongs to no page, repeats an annotator or is
+    ``UserError`` naming file and key where a file is broken, belongs to no page, repeats an annotator or is
     incomplete.
     """
     names = [annotator_name(number) for number in range(1, annotators + 1)]
@@ -75,90 +85,41 @@ def read_votes(paths: Sequence[Path], items: pd.DataFrame, annotators: int, seed
     files: dict[str, Path] = {}
     votes = []
     for path in sorted(paths):
-        content = _content(path)
-        annotator = _annotator(path, content, pages)
+        found = received_json(path, ResponseFile, _AGAIN, content=_storable(path))
+        annotator = pages.get(found.page)
+        if annotator is None:
+            raise UserError(
+                f"{path}: key 'page': not a page of this audit (its items or settings have changed, or the file is "
+                "another audit's); move it away, or restore the settings"
+            )
+        if found.annotator != annotator:
+            raise UserError(f"{path}: key 'annotator': the page belongs to {annotator}; {_AGAIN}")
         if annotator in files:
-            raise UserError(f"{path}: field 'annotator': {annotator} has answered in {files[annotator]} too; keep one")
+            raise UserError(f"{path}: key 'annotator': {annotator} has answered in {files[annotator]} too; keep one")
         files[annotator] = path
-        for answer in _answers(path, content, known):
+        times = Counter(answer.item for answer in found.responses)
+        odd = [item for item, number in times.items() if number > 1 or item not in known]
+        if odd:
+            fault = "answered twice" if odd[0] in known else "no item of this audit"
+            raise UserError(f"{path}: key 'responses': item {printable(odd[0])} is {fault}; {_AGAIN}")
+        missing = sorted(set(known) - set(times))
+        if missing:
+            raise UserError(
+                f"{path}: key 'responses': {len(missing)} of {len(known)} items have no answer, first {missing[0]}; "
+                "ask the annotator to finish"
+            )
+        for answer in found.responses:
             item = known[answer.item]
-            correct = answer.choice == item["right"]
-            own = {"annotator": annotator, "source": item["source"], "client": item["client"], "correct": correct}
-            votes.append({**own, **asdict(answer)})
+            own = {"annotator": annotator, "source": item["source"], "client": item["client"]}
+            votes.append({**own, "correct": answer.choice == item["right"], **answer.model_dump()})
     names = HUMAN_2AFC_VOTES.names
     return pd.DataFrame(votes, columns=names).astype({"correct": bool, "confidence": "int32", "seconds": float})
 
 
-def _content(path: Path) -> dict[str, object]:
+def _storable(path: Path) -> bytes:
+    """Return a file's JSON without lone surrogates (:func:`favor.foundation.text.storable`)."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, OSError, RecursionError) as error:
+        content = json.loads(received_bytes(path, links=True))
+    except (ValueError, RecursionError) as error:
         raise UserError(f"{path}: not complete JSON ({error}); ask the annotator to save the file again") from None
-    found = content.get("format") if isinstance(content, dict) else None
-    if found != FORMAT:
-        raise UserError(f"{path}: field 'format' is {found!r}, not '{FORMAT}'; only files saved by a page belong here")
-    return dict(content)
-
-
-def _annotator(path: Path, content: Mapping[str, object], pages: Mapping[str, str]) -> str:
-    page = content.get("page")
-    if not isinstance(page, str) or page not in pages:
-        raise UserError(
-            f"{path}: field 'page': {page!r} is not a page of this audit (its items or settings have changed, or the "
-            "file is another audit's); move it away, or restore the settings"
-        )
-    if content.get("annotator") != pages[page]:
-        raise UserError(
-            f"{path}: field 'annotator' is {content.get('annotator')!r}, but the page belongs to {pages[page]}; ask "
-            "for the file as it was saved"
-        )
-    return pages[page]
-
-
-def _answers(path: Path, content: Mapping[str, object], known: Collection[str]) -> list[Response]:
-    answers = content.get("responses")
-    if not isinstance(answers, list):
-        raise UserError(f"{path}: field 'responses' is not a list; ask the annotator to save the file again")
-    seen: list[str] = []  # what a file holds need not be hashable
-    for number, answer in enumerate(answers):
-        where = f"{path}: field 'responses[{number}]"
-        if not isinstance(answer, dict):
-            raise UserError(f"{where}' is {answer!r}, no answer; ask the annotator to save the file again")
-        item = answer.get("item")
-        if item in seen or not isinstance(item, str) or item not in known:
-            fault = "answered twice" if item in seen else "no item of this audit"
-            raise UserError(f"{where}.item': {item!r} is {fault}; ask for the file as it was saved")
-        seen.append(item)
-        if answer.get("choice") not in SIDES:
-            raise UserError(
-                f"{where}.choice': {answer.get('choice')!r} is neither A nor B; ask for an answer to {item}"
-            )
-        confidence = answer.get("confidence")
-        if isinstance(confidence, bool) or confidence not in CONFIDENCES or not isinstance(confidence, int):
-            raise UserError(f"{where}.confidence': {confidence!r} is not 1 to 5; ask for an answer to {item}")
-        seconds = answer.get("seconds", 0)
-        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds <= _LONGEST:
-            raise UserError(
-                f"{where}.seconds': {str(seconds)[:30]} is not a number of seconds up to {_LONGEST:,}; ask for the "
-                "file as it was saved"
-            )
-        if not isinstance(answer.get("comment"), str):
-            raise UserError(
-                f"{where}.comment': {answer.get('comment')!r} is not text; ask for the file as it was saved"
-            )
-    missing = sorted(set(known) - set(seen))
-    if missing:
-        raise UserError(
-            f"{path}: field 'responses': {len(missing)} of {len(known)} items have no answer, first {missing[0]}; ask "
-            "the annotator to finish"
-        )
-    return [
-        Response(
-            item=answer["item"],
-            choice=answer["choice"],
-            confidence=answer["confidence"],
-            comment=storable(answer["comment"]),
-            seconds=float(answer.get("seconds", math.nan)),
-        )
-        for answer in answers
-    ]
+    return storable(json.dumps(content, ensure_ascii=False)).encode()

@@ -9,7 +9,7 @@ import hashlib
 import json
 import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -93,24 +93,6 @@ class AnswerCache:
             self._part, self._rows = self._part + 1, []
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """What judging costs: all questions, those whose answer is not in the cache, and the tokens of these."""
-
-    questions: int
-    unanswered: int
-    input_tokens: int
-    output_tokens: int
-
-    def line(self, judge: str) -> str:
-        """The estimate as one line."""
-        return (
-            f"judge {judge}: {self.questions:,} judgements, {self.unanswered:,} still to ask for: about "
-            f"{self.input_tokens:,} tokens in (at {CHARACTERS_PER_TOKEN} characters each), at most "
-            f"{self.output_tokens:,} out, before repeats of unreadable answers"
-        )
-
-
 def question(row: Any, settings: Mapping[str, object], repeat: int) -> Question:
     """Return the question of a row of ``judge_requests`` (a named tuple) to the judge of these settings."""
     content = [settings, row.system, row.user, int(row.judgement), repeat]
@@ -118,11 +100,14 @@ def question(row: Any, settings: Mapping[str, object], repeat: int) -> Question:
     return Question(row.kind, row.item, int(row.judgement), row.system, row.user, repeat, digest)
 
 
-def estimate(total: int, unanswered: Sequence[Question], answer_tokens: int) -> Estimate:
-    """Return the cost of ``total`` judgements of which these are still to be asked for."""
-    characters = sum(len(entry.system) + len(entry.user) for entry in unanswered)
-    tokens = math.ceil(characters / CHARACTERS_PER_TOKEN)
-    return Estimate(total, len(unanswered), tokens, answer_tokens * len(unanswered))
+def estimate(judge: str, total: int, unanswered: Sequence[Question], answer_tokens: int) -> str:
+    """Return as one line what ``total`` judgements cost, of which these are still to be asked for."""
+    number, characters = len(unanswered), sum(len(entry.system) + len(entry.user) for entry in unanswered)
+    return (
+        f"judge {judge}: {total:,} judgements, {number:,} still to ask for: about "
+        f"{math.ceil(characters / CHARACTERS_PER_TOKEN):,} tokens in (at {CHARACTERS_PER_TOKEN} characters each), at "
+        f"most {answer_tokens * number:,} out, before repeats of unreadable answers"
+    )
 
 
 def judge_all(
@@ -141,20 +126,20 @@ def judge_all(
     settings = judge.settings()
     rows: list[Any] = list(requests.sort_values("position").itertuples())
     # Two methods may have written the same text: it is asked about once for both.
-    unanswered = [entry for row in rows if (entry := _unanswered(row, settings, cache)) is not None]
-    waiting = list({entry.digest: entry for entry in unanswered}.values())
-    print(estimate(len(rows), waiting, answer_tokens).line(judge.name), file=sys.stderr, flush=True)
+    unanswered = [(row, entry) for row in rows if (entry := _answered(row, settings, cache)[0]) is not None]
+    waiting = {entry.digest: (row, entry) for row, entry in unanswered}
+    asked_for = [entry for _, entry in waiting.values()]
+    print(estimate(judge.name, len(rows), asked_for, answer_tokens), file=sys.stderr, flush=True)
     if len(waiting) > maximum_requests:
         raise UserError(
             f"judges: {len(waiting):,} requests are more than studies.judges.maximum_requests ({maximum_requests:,}); "
             "raise it, or judge fewer outputs"
         )
-    by_name: dict[tuple[str, str, int], Any] = {(row.kind, row.item, row.judgement): row for row in rows}
     progress = Progress(f"judge {judge.name}", len(waiting), "judgements")
     asked = 0
     with ThreadPoolExecutor(max_workers=parallel) as pool:
-        running: dict[Future[Answer], Question] = {}
-        todo = list(reversed(waiting))
+        running: dict[Future[Answer], tuple[Any, Question]] = {}
+        todo = list(reversed(waiting.values()))
         try:
             while todo or running:
                 while todo and len(running) < parallel:
@@ -163,34 +148,50 @@ def judge_all(
                             f"judges: {asked:,} requests were paid for (studies.judges.maximum_requests) and "
                             f"{len(todo):,} are left, unreadable answers among them; raise it and run again"
                         )
-                    entry = todo.pop()
-                    running[pool.submit(judge.ask, entry)] = entry
+                    row, entry = todo.pop()
+                    running[pool.submit(judge.ask, entry)] = row, entry
                     asked += 1
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
                 for future in done:
-                    entry = running.pop(future)
+                    row, entry = running.pop(future)
                     cache.put(entry.digest, future.result())
-                    again = _unanswered(by_name[entry.kind, entry.item, entry.judgement], settings, cache)
+                    again = _answered(row, settings, cache)[0]
                     if again is None:
                         progress.update()
                     else:
-                        todo.append(again)
+                        todo.append((row, again))
         except BaseException:
             # What is under way is paid for: keep it too.
-            for future, entry in running.items():
-                if future.cancel():
-                    continue
-                if future.exception() is None:
+            for future, (_, entry) in running.items():
+                if not future.cancel() and future.exception() is None:
                     cache.put(entry.digest, future.result())
             raise
     progress.close()
     return pd.DataFrame([_judgement(row, settings, cache, judge.name) for row in rows])
 
 
-def _answers(row: Any, settings: Mapping[str, object], cache: AnswerCache) -> Iterator[tuple[Question, Answer | None]]:
+def _answered(
+    row: Any, settings: Mapping[str, object], cache: AnswerCache
+) -> tuple[Question | None, Verdict, str, int]:
+    """Return what is still to be asked about a request, and what is known of it.
+
+    That is the next question, or None once an answer can be read, a filter refused it or all repeats were spent; the
+    verdict, why there is none, and how many answers there are.
+    """
+    reason, count = "", 0
     for repeat in range(REPEATS):
         entry = question(row, settings, repeat)
-        yield entry, cache.answers.get(entry.digest)
+        answer = cache.answers.get(entry.digest)
+        if answer is None:
+            return entry, Verdict(), reason, count
+        count += 1
+        try:
+            return None, _read(row.kind, answer), "", count
+        except MalformedAnswerError as error:
+            reason = str(error)
+        if answer.finish == "content_filter":
+            break
+    return None, Verdict(), reason, count
 
 
 def _read(kind: str, answer: Answer) -> Verdict:
@@ -202,33 +203,8 @@ def _read(kind: str, answer: Answer) -> Verdict:
     return parse_answer(kind, answer.content)
 
 
-def _unanswered(row: Any, settings: Mapping[str, object], cache: AnswerCache) -> Question | None:
-    """Return what is still to be asked about a request: None once an answer can be read, or all repeats were spent."""
-    for entry, answer in _answers(row, settings, cache):
-        if answer is None:
-            return entry
-        if answer.finish == "content_filter":
-            return None
-        try:
-            _read(row.kind, answer)
-        except MalformedAnswerError:
-            continue
-        return None
-    return None
-
-
 def _judgement(row: Any, settings: Mapping[str, object], cache: AnswerCache, judge: str) -> dict[str, object]:
-    found = Verdict()
-    reason, count = "", 0
-    for _, answer in _answers(row, settings, cache):
-        if answer is None:
-            break
-        count += 1
-        try:
-            found, reason = _read(row.kind, answer), ""
-            break
-        except MalformedAnswerError as error:
-            reason = str(error)
+    _, found, reason, count = _answered(row, settings, cache)
     return {
         **{name: getattr(row, name) for name in ("kind", "item", "judgement")},
         **{name: found.ratings.get(name, 0) for name in RATINGS},

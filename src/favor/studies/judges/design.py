@@ -4,8 +4,9 @@ In every author-seed group one prompt is drawn, common to all methods; every out
 carry no method and no client: who is who stands in the key, which the judge's job does not read.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import pandas as pd
@@ -76,15 +77,13 @@ def design_requests(
         raise UserError("judges: no prompt was answered by every method to be judged; run all of them under one seed")
     prefixes = prompts.set_index(["seed", "prompt_id"])["prompt_text"].to_dict()
     outputs = generations.set_index(["seed", "method", "prompt_id"])["text"].to_dict()
-    requests, key = _quality_rows(design, chosen, prefixes, outputs)
+    rows = list(_quality_rows(design, chosen, prefixes, outputs))
     if design.voice is not None:
-        more = _voice_rows(design, design.voice, chosen, prefixes, outputs, texts)
-        requests, key = requests + more[0], key + more[1]
-    asked = pd.DataFrame(requests, columns=["kind", "item", "judgement", "system", "user"])
-    order = numpy_generator(design.seed, "order of judgements").permutation(len(asked))
-    asked = asked.iloc[order].reset_index(drop=True)
-    asked["position"] = range(len(asked))
-    return asked[JUDGE_REQUESTS.names], pd.DataFrame(key, columns=JUDGE_KEY.names)
+        rows += _voice_rows(design, design.voice, chosen, prefixes, outputs, texts)
+    made = pd.DataFrame(rows, columns=[*JUDGE_KEY.names, "system", "user"])
+    order = numpy_generator(design.seed, "order of judgements").permutation(len(made))
+    asked = made.iloc[order].reset_index(drop=True).assign(position=range(len(made)))
+    return asked[JUDGE_REQUESTS.names], made[JUDGE_KEY.names]
 
 
 def _blind_names(design: JudgementDesign, kind: str, count: int) -> list[str]:
@@ -95,18 +94,15 @@ def _blind_names(design: JudgementDesign, kind: str, count: int) -> list[str]:
 
 def _quality_rows(
     design: JudgementDesign, chosen: Sequence[Matched], prefixes: Mapping[Any, str], outputs: Mapping[Any, str]
-) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
+) -> Iterator[tuple[object, ...]]:
+    """Yield the rows of the key, each with what the judge reads."""
     names = iter(_blind_names(design, QUALITY, len(chosen) * len(design.methods)))
-    requests: list[tuple[object, ...]] = []
-    key: list[tuple[object, ...]] = []
-    for group in chosen:
-        for method in design.methods:
-            item = next(names)
-            text = quality_text(prefixes[group.seed, group.prompt_id], outputs[group.seed, method, group.prompt_id])
-            for number in range(1, design.judgements + 1):
-                requests.append((QUALITY, item, number, QUALITY_INSTRUCTIONS, text))
-                key.append((QUALITY, item, number, group.seed, group.client, group.prompt_id, method, "", group.passed))
-    return requests, key
+    for group, method in product(chosen, design.methods):
+        item = next(names)
+        text = quality_text(prefixes[group.seed, group.prompt_id], outputs[group.seed, method, group.prompt_id])
+        for number in range(1, design.judgements + 1):
+            judged = group.seed, group.client, group.prompt_id, method, "", group.passed
+            yield QUALITY, item, number, *judged, QUALITY_INSTRUCTIONS, text
 
 
 def _voice_rows(
@@ -116,21 +112,16 @@ def _voice_rows(
     prefixes: Mapping[Any, str],
     outputs: Mapping[Any, str],
     texts: pd.DataFrame,
-) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
+) -> Iterator[tuple[object, ...]]:
     profiles = {client: author_profile(texts, client, design) for client in sorted({group.client for group in chosen})}
-    names = iter(_blind_names(design, VOICE, len(chosen)))
-    requests: list[tuple[object, ...]] = []
-    key: list[tuple[object, ...]] = []
-    for group in chosen:
-        item = next(names)
+    for group, item in zip(chosen, _blind_names(design, VOICE, len(chosen)), strict=True):
         swapped = int(numpy_generator(design.seed, "order of voices", group.seed, group.client).integers(2))
         for number in range(1, design.judgements + 1):
             first, second = pair if (number + swapped) % 2 else pair[::-1]
             shown = [outputs[group.seed, method, group.prompt_id] for method in (first, second)]
             text = voice_text(profiles[group.client], prefixes[group.seed, group.prompt_id], *shown)
-            requests.append((VOICE, item, number, VOICE_INSTRUCTIONS, text))
-            key.append((VOICE, item, number, group.seed, group.client, group.prompt_id, first, second, group.passed))
-    return requests, key
+            judged = group.seed, group.client, group.prompt_id, first, second, group.passed
+            yield VOICE, item, number, *judged, VOICE_INSTRUCTIONS, text
 
 
 def author_profile(texts: pd.DataFrame, client: str, design: JudgementDesign) -> list[str]:

@@ -4,7 +4,6 @@ Where it is, which model it serves and the key come from the environment alone. 
 and no log, and stand in no message. The library tries again; each of its tries keeps the pace.
 """
 
-import base64
 import json
 import os
 import re
@@ -126,11 +125,10 @@ class Endpoint:
         self._pace.wait()
 
     def _refused(self, error: APIStatusError) -> Answer:
-        text = error.response.text
         status = f"HTTP {error.status_code}"
         if error.status_code in _TRANSIENT or error.status_code >= 500:
             raise self._failed(status)
-        if error.status_code in (400, 403) and _names_a_filter(text):
+        if error.status_code in (400, 403) and _names_a_filter(error.body):
             return Answer("", "content_filter", 0, 0)
         if error.status_code in (401, 403):
             raise UserError(f"judge: the endpoint refused the key ({status}); correct {KEY}")
@@ -138,54 +136,26 @@ class Endpoint:
             raise UserError(
                 f"judge: the endpoint knows no such path or model ({status}); correct {BASE_URL} or {MODEL}"
             )
-        raise UserError(
-            f"judge: the endpoint refused the request ({status}: {self._clean(text)}); fix it and run again"
-        )
+        said = f"{status}: {self._clean(error.response.text)}"
+        raise UserError(f"judge: the endpoint refused the request ({said}); fix it and run again")
 
     def _clean(self, text: str) -> str:
-        """One short line without the key and the address, however they are written."""
+        """One short line without the key and the address, as they are or quoted as in an address."""
         host = urllib.parse.urlsplit(self.url).hostname or self.url
-        for secret in (self.key, self.url, host):
-            for form in _forms(secret):
-                text = re.sub(re.escape(form), "…", text, flags=re.IGNORECASE)
+        quote = urllib.parse.quote
+        secrets = (self.key or host, self.url, host)
+        forms = [form for secret in secrets for form in (secret, quote(secret), quote(secret, safe=""))]
+        text = re.sub("|".join(map(re.escape, forms)), "…", text, flags=re.IGNORECASE)
         return " ".join(text.split())[:200]
 
 
-def _names_a_filter(body: str) -> bool:
+def _names_a_filter(error: object) -> bool:
     """Whether the error's own code or type says that a filter refused the text; its message may quote anything."""
-    try:
-        error = json.loads(body)
-    except (ValueError, RecursionError):
-        return False
     found: list[Any] = []
     while isinstance(error, dict):  # the error, then what caused it, as Azure nests them
         found += [error.get("code"), error.get("type")]
-        error = error.get("error") or error.get("innererror")
+        error = error.get("innererror")
     return any(name in FILTERED for name in found)
-
-
-def _forms(secret: str) -> list[str]:
-    """Return what a secret looks like as it is, in a URL, in JSON, in hexadecimal and in Base64, the longest first.
-
-    Base64 groups three bytes, so a secret behind 0, 1 or 2 others has three forms; its outer characters also hold bits
-    of its neighbours and are left out.
-    """
-    plain = secret.encode()
-    if not plain:
-        return []
-    forms = {
-        secret,
-        urllib.parse.quote(secret),
-        urllib.parse.quote(secret, safe=""),
-        urllib.parse.quote_plus(secret),
-        json.dumps(secret)[1:-1],
-    }
-    forms |= {secret.replace("/", r"\/"), plain.hex(), "".join(f"%{byte:02x}" for byte in plain)}
-    for before in range(3):
-        start, end = -(-before * 4 // 3), (before + len(plain)) * 4 // 3
-        for encode in (base64.b64encode, base64.urlsafe_b64encode):
-            forms.add(encode(bytes(before) + plain).decode()[start:end])
-    return sorted((form for form in forms if form), key=len, reverse=True)
 
 
 def _hold_complete(response: Any) -> None:
