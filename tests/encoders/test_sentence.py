@@ -125,7 +125,6 @@ def test_code_of_a_model_never_runs(plain, tmp_path) -> None:
     ("specification", "problem"),
     [
         ({"kind": "sentense"}, "kind 'sentense' is unknown; did you mean 'sentence'"),
-        ({"source": "x"}, "has no 'kind'"),
         ({"kind": "sentence", "sorce": "embedded-minilm"}, "no option 'sorce'"),
         ({"kind": "sentence", "precision": "half"}, "use float32 or bfloat16"),
         ({"kind": "sentence", "source": "./no/such/folder"}, r"encoder source '\./no/such/folder': cannot be loaded"),

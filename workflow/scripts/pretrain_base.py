@@ -16,8 +16,8 @@ from favor.running.jobs.progress import Progress
 with job(snakemake, ModelTraining) as settings:
     background = set(read_parquet(snakemake.input.background[0], AUTHORS)["author"])
     check_background(background, snakemake.input.background[0])
-    batches = stream_documents(Path(snakemake.input.documents), ("author", "text"))
-    texts = [text for batch in batches for text in batch.loc[batch["author"].isin(background), "text"]]
+    batches = stream_documents(Path(snakemake.input.documents), ("author", "text"), authors=background)
+    texts = [text for batch in batches for text in batch["text"]]
     folder = Path(snakemake.output.weights).parent
     progress = Progress("pretraining", settings.tokens, "tokens")
     tokenizer = Path(snakemake.input.tokenizer).parent

@@ -18,9 +18,8 @@ with job(snakemake, StyleEncoder) as settings:
     members = sorted(roster.loc[roster["role"] == training.role, "author"])[: training.authors]
     others = roster.loc[~roster["role"].isin([training.role, "unused", "too_small"]), "author"]
     splits = read_parquet(snakemake.input.splits, SPLITS)
-    batches = stream_documents(Path(snakemake.input.documents), ("author", "document_id", "text"))
-    texts = pd.concat([batch[batch["author"].isin(members)] for batch in batches], ignore_index=True)
-    texts = texts.merge(splits[["document_id", "split"]], on="document_id")
+    batches = stream_documents(Path(snakemake.input.documents), ("author", "document_id", "text"), authors=members)
+    texts = pd.concat(batches, ignore_index=True).merge(splits[["document_id", "split"]], on="document_id")
     folder = Path(snakemake.output.weights).parent
     # Named by role: two encoders of one seed must share neither initial weights nor order.
     seed = derive_seed(training.seed, "style encoder", training.role)

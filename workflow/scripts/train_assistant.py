@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
-from favor.corpora.assistant_texts import classifier_texts, human_texts, read_assistant
+import pandas as pd
+
+from favor.corpora.assistant_texts import classifier_texts, read_assistant
+from favor.corpora.documents import stream_documents
 from favor.corpora.schemas import ROSTER
 from favor.encoders.assistant import train_assistant
 from favor.encoders.settings import AssistantTraining
@@ -16,9 +19,11 @@ with job(snakemake, AssistantTraining) as settings:
     people = sorted(roster.loc[roster["role"] == settings.role, "author"])
     chosen = numpy_generator(seed, "people").permutation(len(people))[: settings.people]
     clients = roster.loc[roster["role"] == "client", "author"]
+    authors = [people[at] for at in chosen]
+    human = stream_documents(Path(snakemake.input.documents), ("author", "document_id", "text"), authors=authors)
     texts = classifier_texts(
         read_assistant(Path(snakemake.input.assistant), settings.column),
-        human_texts(Path(snakemake.input.documents), [people[at] for at in chosen]),
+        pd.concat(human, ignore_index=True),
         settings.texts,
         seed,
         settings.words,

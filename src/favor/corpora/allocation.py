@@ -125,8 +125,7 @@ def materialise(
     """
     client_of = {author: client for author, client in zip(roster["author"], roster["client"], strict=True) if client}
     columns = ("author", "document_id", "topic", "prompt", "text", "words")
-    own = [batch[batch["author"].isin(list(client_of))] for batch in stream_documents(documents, columns)]
-    texts = pd.concat(own, ignore_index=True).merge(
+    texts = pd.concat(stream_documents(documents, columns, authors=client_of), ignore_index=True).merge(
         splits[["document_id", "split"]], on="document_id", how="inner", validate="one_to_one"
     )
     texts["client"] = texts["author"].map(client_of)

@@ -1,12 +1,10 @@
 """Texts by assistants and texts by people: what an assistant classifier is trained on."""
 
-from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from favor.corpora.documents import stream_documents
 from favor.corpora.posts import ReaderSettings, clean_text
 from favor.corpora.tabular import read_rows
 from favor.foundation.errors import UserError
@@ -27,12 +25,6 @@ def read_assistant(path: Path, column: str) -> list[str]:
     settings = ReaderSettings(columns={"text": column})
     rows = read_rows(path, settings, {"text": "text"}, ("text",), f"a column '{column}' with one assistant text a row")
     return list(dict.fromkeys(clean_text(row.values["text"]) for row in rows))
-
-
-def human_texts(documents: Path, authors: Collection[str]) -> pd.DataFrame:
-    """Return the documents (author, document_id, text) of ``authors``."""
-    batches = stream_documents(documents, ("author", "document_id", "text"))
-    return pd.concat([batch[batch["author"].isin(set(authors))] for batch in batches], ignore_index=True)
 
 
 def classifier_texts(

@@ -74,19 +74,16 @@ def measure_authors(
     """
     large = authors[(authors["tokens"] >= minimum_tokens) & authors["author"].isin(splits["author"].unique())]
     copies = Counter(near_duplicates["author"])
-    parts = [
-        batch[batch["author"].isin(large["author"])]
-        for batch in stream_documents(documents, ("author", "document_id", "words"))
-    ]
-    chosen = _posts_to_identify(pd.concat(parts), seed) if parts else set()
+    of_large = stream_documents(documents, ("author", "document_id", "words"), authors=large["author"])
+    chosen = _posts_to_identify(pd.concat(of_large), seed)
     identifier = LanguageIdentifier.from_model_file(MODEL_FILE)
     characters: Counter[str] = Counter()
     mail: Counter[str] = Counter()
     pieces = {author: _Pieces() for author in large["author"]}
     languages: dict[str, Counter[str]] = {author: Counter() for author in large["author"]}
-    for batch in stream_documents(documents, ("author", "document_id", "text", "words"), rows=1024):
-        own = batch[batch["author"].isin(large["author"])]
-        for author, document, text, words in own.itertuples(index=False, name=None):
+    columns = ("author", "document_id", "text", "words")
+    for batch in stream_documents(documents, columns, 1024, large["author"]):
+        for author, document, text, words in batch.itertuples(index=False, name=None):
             characters[author] += len(text)
             mail[author] += quotes_mail(text)
             pieces[author].add(text, words)

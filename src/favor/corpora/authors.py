@@ -34,12 +34,11 @@ def count_tokens(
         progress.total = int(totals.loc[totals["author"].isin(counted), "documents"].sum())
     count = token_counter(model)
     tokens = dict.fromkeys(totals["author"], -1) | dict.fromkeys(counted, 0)
-    for batch in stream_documents(documents, ("author", "text"), rows=1024):
-        own = batch[batch["author"].isin(counted)]
-        for author, number in zip(own["author"], count(own["text"].tolist()), strict=True):
+    for batch in stream_documents(documents, ("author", "text"), 1024, counted):
+        for author, number in zip(batch["author"], count(batch["text"].tolist()), strict=True):
             tokens[author] += number
-        if progress is not None and len(own):
-            progress.update(len(own))
+        if progress is not None:
+            progress.update(len(batch))
     return totals.assign(tokens=totals["author"].map(tokens).astype("int64"))
 
 

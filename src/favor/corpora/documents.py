@@ -52,18 +52,23 @@ class DocumentWriter:
         self._rows, self._bytes = [], 0
 
 
-def stream_documents(path: Path, columns: Sequence[str], rows: int = 8192) -> Iterator[pd.DataFrame]:
+def stream_documents(
+    path: Path, columns: Sequence[str], rows: int = 8192, authors: Iterable[str] | None = None
+) -> Iterator[pd.DataFrame]:
     """Yield ``columns`` of the ``documents`` table at ``path``, at most ``rows`` rows at a time, in file order.
 
-    Raises ``UserError`` where the file is missing, truncated or holds another table.
+    ``authors``: whose documents are yielded, if not everybody's; "author" is one of ``columns`` then. Raises
+    ``UserError`` where the file is missing, truncated or holds another table.
     """
+    known = None if authors is None else list(authors)
     try:
         file = pq.ParquetFile(path)
         missing = [name for name in columns if name not in file.schema_arrow.names]
         if missing:
             raise UserError(f"{path}: column '{missing[0]}' of table 'documents' is missing; delete it and run again")
         for batch in file.iter_batches(batch_size=rows, columns=list(columns), use_threads=False):
-            yield batch.to_pandas()
+            frame = batch.to_pandas()
+            yield frame if known is None else frame[frame["author"].isin(known)]
     except FileNotFoundError:
         raise UserError(f"{path}: file not found; run the workflow so that it is made") from None
     except (pa.ArrowInvalid, OSError) as error:

@@ -56,8 +56,8 @@ def transfer_texts(
 def _texts(documents: Path, splits: pd.DataFrame, roster: pd.DataFrame, column: str) -> pd.DataFrame:
     """Return the documents of a roster's authors with their split, sorted by client and document."""
     client_of = roster.set_index("author")["client"]
-    batches = stream_documents(documents, ("author", "document_id", column, "text"))
-    texts = pd.concat([batch[batch["author"].isin(client_of.index)] for batch in batches], ignore_index=True)
+    batches = stream_documents(documents, ("author", "document_id", column, "text"), authors=client_of.index)
+    texts = pd.concat(batches, ignore_index=True)
     texts = texts.merge(splits[["document_id", "split"]], on="document_id", validate="one_to_one")
     return texts.assign(client=texts["author"].map(client_of)).sort_values(["client", "document_id"])
 

@@ -178,10 +178,8 @@ def measure_others_words(documents: Path, authors: Collection[str] | None = None
 
 
 def _of_authors(documents: Path, authors: Collection[str] | None) -> Iterator[pd.DataFrame]:
-    for batch in stream_documents(documents, ("author", "document_id", "text"), rows=1024):
-        chosen = batch if authors is None else batch[batch["author"].isin(authors)]
-        if len(chosen):
-            yield chosen
+    batches = stream_documents(documents, ("author", "document_id", "text"), 1024, authors)
+    return (batch for batch in batches if len(batch))
 
 
 def _shared_runs(documents: Path, authors: Collection[str] | None) -> np.ndarray:

@@ -32,12 +32,11 @@ class Unread(NamedTuple):
 class TextEncoder(ABC):
     """Maps texts to vectors.
 
-    ``dimension`` is the length of a vector. ``normalised`` says that rows have unit L2 length; it holds for every
-    kind in this package, because every space here is compared by cosine. ``unread``: what was cut off so far.
+    ``dimension`` is the length of a vector, ``unread`` what was cut off so far. Rows of every kind in this package have
+    unit L2 length, because every space here is compared by cosine.
     """
 
     dimension: int
-    normalised: bool = True
     unread = Unread()
 
     def count(self, found: Unread) -> None:
@@ -62,8 +61,6 @@ def load_encoder(spec: Mapping[str, object], folder: Path | None = None) -> Text
     what the workflow trained or fitted for this encoder, for the kinds that have such a step (``asce``,
     ``stylometry``). Adding a kind is adding one file there with a function ``load(spec, folder)``.
     """
-    if "kind" not in spec:
-        raise UserError(f"encoder specification {dict(spec)} has no 'kind'; name one")
     options = {name: value for name, value in spec.items() if name != "kind"}
     encoder: TextEncoder = ENCODER_KINDS.load(str(spec["kind"])).load(options, folder)
     return encoder
@@ -75,6 +72,14 @@ def checked_options(kind: str, options: Mapping[str, object], defaults: Mapping[
         if name not in defaults:
             raise UserError(f"encoder kind '{kind}' has no option '{name}'; it has {', '.join(sorted(defaults))}")
     return {**defaults, **options}
+
+
+def trained_folder(kind: str, given: str, folder: Path | None) -> Path:
+    """Return the folder of a trained encoder: the option ``given``, else the workflow's own."""
+    found = Path(given).expanduser() if given else folder
+    if found is None:
+        raise UserError(f"encoder kind '{kind}' needs the folder of a trained encoder; set 'folder' or train one")
+    return found
 
 
 def check_precision(precision: str) -> None:

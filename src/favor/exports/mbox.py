@@ -13,7 +13,7 @@ from email.errors import MessageError
 from email.header import decode_header, make_header
 from email.message import Message
 from email.parser import BytesParser
-from email.policy import Compat32, Policy
+from email.policy import Compat32
 from email.utils import getaddresses, parsedate_to_datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -38,9 +38,9 @@ _HEADER = re.compile(
     re.IGNORECASE,
 )
 _DRAFTS = {"draft", "drafts", "entwurf", "entwürfe", "brouillons", "borradores", "bozze", "rascunhos", "concepten"}
-_MOST_PARTS, _LONGEST_FIELD = 1000, 65_536
+_LONGEST_FIELD = 65_536
 # What the standard library raises on a mail that it cannot parse.
-_BROKEN = (ValueError, IndexError, AttributeError, TypeError, KeyError, LookupError, MessageError, RecursionError)
+_BROKEN = (ValueError, LookupError, AttributeError, TypeError, MessageError, RecursionError)
 
 
 class _Body(NamedTuple):
@@ -100,7 +100,7 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
     seen: set[str] = set()
     for label, envelope, content in _mails(files):
         try:
-            message = BytesParser(_class=_Parts(), policy=_POLICY).parsebytes(content)
+            message = BytesParser(policy=_POLICY).parsebytes(content)
             item = _mail(message, envelope, label, settings)
             identity = "".join(_fields(message, "message-id")).strip()
         except _BROKEN:
@@ -124,19 +124,6 @@ class _Bounded(Compat32):
 
 
 _POLICY = _Bounded()
-
-
-class _Parts:
-    """Makes the parts of one mail. Raises ``ValueError`` where they are more than any program writes."""
-
-    def __init__(self) -> None:
-        self._made = 0
-
-    def __call__(self, policy: Policy = _POLICY) -> Message:
-        self._made += 1
-        if self._made > _MOST_PARTS:
-            raise ValueError(f"more than {_MOST_PARTS} parts")
-        return Message(policy)
 
 
 def _fields(message: Message, name: str) -> list[str]:

@@ -18,7 +18,7 @@ from favor.encoders.backbones import (
     mean_pool,
     token_ids,
 )
-from favor.encoders.base import TextEncoder, checked_options
+from favor.encoders.base import TextEncoder, checked_options, trained_folder
 from favor.foundation.arithmetic import fast_linear_layers
 from favor.foundation.errors import UserError
 from favor.foundation.files import read_json, write_json
@@ -125,7 +125,4 @@ DEFAULTS: dict[str, Any] = {"folder": "", "batch_size": 64}
 def load(options: Mapping[str, Any], folder: Path | None) -> TextEncoder:
     """Options: ``folder`` (a trained encoder elsewhere; overrides the workflow's own), ``batch_size`` (64)."""
     checked = checked_options("asce", options, DEFAULTS)
-    location = Path(checked["folder"]).expanduser() if checked["folder"] else folder
-    if location is None:
-        raise UserError("encoder kind 'asce' needs the folder of a trained encoder; set 'folder' or train one")
-    return load_asce(location, checked["batch_size"])
+    return load_asce(trained_folder("asce", checked["folder"], folder), checked["batch_size"])

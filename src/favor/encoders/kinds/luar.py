@@ -15,7 +15,7 @@ from torch.nn import functional
 from transformers import RobertaConfig, RobertaModel
 from transformers.utils import cached_file
 
-from favor.encoders.backbones import Backbone, compute_device, mean_pool
+from favor.encoders.backbones import Backbone, cannot_be_loaded, compute_device, mean_pool
 from favor.encoders.base import TextEncoder, checked_options
 from favor.encoders.transformer import TransformerEncoder
 from favor.foundation.errors import UserError
@@ -82,11 +82,6 @@ def _transformer(tensors: Mapping[str, np.ndarray], padding_id: int, source: str
 
 def _file(source: str, name: str) -> str:
     try:
-        found = cached_file(source, name)
+        return str(cached_file(source, name))
     except OSError as error:
-        reason = str(error).strip().splitlines()[0]
-        raise UserError(
-            f"encoder source '{source}': no {name} ({reason}); give a local folder with model.safetensors and "
-            "tokenizer.json, or a Hugging Face id that is in the cache"
-        ) from None
-    return str(found)
+        raise cannot_be_loaded(source, error) from None

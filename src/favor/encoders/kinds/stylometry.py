@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from favor.corpora.style_features import STRUCTURE, VERIFIER_WORDS, WORD, function_word_rates, structure_rates
-from favor.encoders.base import TextEncoder, checked_options
+from favor.encoders.base import TextEncoder, checked_options, trained_folder
 from favor.encoders.settings import Stylometry
 from favor.foundation.errors import UserError
 from favor.foundation.files import read_json, write_json
@@ -119,7 +119,4 @@ DEFAULTS: dict[str, Any] = {"folder": ""}
 def load(options: Mapping[str, Any], folder: Path | None) -> TextEncoder:
     """Option ``folder``: a fitted space elsewhere; it overrides the workflow's own."""
     checked = checked_options("stylometry", options, DEFAULTS)
-    location = Path(checked["folder"]).expanduser() if checked["folder"] else folder
-    if location is None:
-        raise UserError("encoder kind 'stylometry' needs the folder of a fitted space; set 'folder' or fit one")
-    return load_stylometry(location)
+    return load_stylometry(trained_folder("stylometry", checked["folder"], folder))
