@@ -135,8 +135,8 @@ def rows(path, *found) -> Path:
 
 
 def test_deleted_accounts_and_stories_of_reddit_are_dropped_and_counted(tmp_path, capsys) -> None:
-    names = ["[deleted]", "ann", "AutoModerator", "ann", "[removed]", "bob", "ann"]
-    texts = ["some story", "one", "Welcome!", " [removed]\n", "more", "[deleted]", "two"]
+    names = ["[Deleted]", "ann", "AutoModerator", "ann", "[removed]", "bob", "ann"]
+    texts = ["some story", "one", "Welcome!", " [REMOVED]\n", "more", "[deleted]", "two"]
     stories = [{"author": name, "prompt": "p", "text": text} for name, text in zip(names, texts, strict=True)]
     counts, frame = built(rows(tmp_path / "m.jsonl", *stories), "mythos", tmp_path)
     assert frame["document_id"].tolist() == ["ann-00001", "ann-00003"]

@@ -6,13 +6,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from tests.corpora.made import byte_level, write_documents
+from tests.corpora.made import write_documents
 
 from favor.corpora.near_duplicates import SHINGLE, bands, copies_between, find_near_duplicates, shingles
-from favor.corpora.prompts import select_prompts
 from favor.corpora.schemas import NEAR_DUPLICATES
-from favor.corpora.settings import PromptCut
-from favor.foundation.errors import UserError
 from favor.foundation.parquet import write_parquet
 from favor.report.content import Preparation
 from favor.report.preparation import blocks
@@ -120,23 +117,3 @@ def test_pairs_of_copies_between_roles_are_those_that_comparing_all_pairs_finds(
     write_parquet(found, tmp_path / "found.parquet", NEAR_DUPLICATES)
     assert found.empty
     assert copies_between(apart, found, role_of, 0.7) == {}
-
-
-def test_near_duplicates_give_no_prompt(tmp_path) -> None:
-    byte_level().save(str(tmp_path / "tokenizer.json"))
-    rows = [
-        (client, f"{client}-{number}", "test", "indUnk", "", " ".join(post(number, 12)))
-        for client in ("client_001", "client_002")
-        for number in range(3)
-    ]
-    texts = pd.DataFrame(rows, columns=["client", "document_id", "split", "topic", "prompt", "text"])
-    settings = PromptCut(per_client=2, prefix_tokens=8, minimum_gold_tokens=5, maximum_gold_tokens=12)
-    plain = select_prompts(texts, tmp_path, settings, 1)
-    without = select_prompts(texts, tmp_path, settings, 1, {"client_001-0", "client_001-1"})
-    assert len(plain.prompts) == 4
-    assert without.prompts.groupby("client")["document_id"].apply(list)["client_001"] == ["client_001-2"]
-    assert without.shortfall.to_numpy().tolist() == [["client_001", 1, 2]]
-    others = [made.prompts.query("client == 'client_002'")["document_id"].tolist() for made in (plain, without)]
-    assert others[0] == others[1]
-    with pytest.raises(UserError, match="without a near duplicate"):
-        select_prompts(texts, tmp_path, settings, 1, set(texts["document_id"]))

@@ -93,6 +93,12 @@ def test_selection(tokenizer_path, tmp_path) -> None:
     assert not made.prompts["document_id"].str.endswith("-0").any()  # never a training post
     assert made.shortfall.to_dict("records") == [{"client": "client_002", "prompts": 1, "wanted": 3}]
     pd.testing.assert_frame_equal(made.prompts, select_prompts(frame, tokenizer_path.parent, SMALL, 2026).prompts)
+    left_out = set(own["document_id"][:2])  # near duplicates
+    without = select_prompts(frame, tokenizer_path, SMALL, 2026, left_out).prompts
+    assert without["document_id"].isin(left_out).sum() == 0
+    assert without.groupby("client").size().tolist() == [3, 1]
+    with pytest.raises(UserError, match=r"client_001 .* set 'prompts.near_duplicates' or .* to keep"):
+        select_prompts(frame, tokenizer_path, SMALL, 2026, set(frame["document_id"]))
     drawn = [select_prompts(frame, tokenizer_path, SMALL, seed).prompts for seed in range(2026, 2032)]
     assert len({tuple(each["document_id"]) for each in drawn}) > 1
 
@@ -107,7 +113,7 @@ def test_a_post_that_shares_ten_words_with_a_training_text_gives_no_prompt(token
     assert made.prompts["document_id"].tolist() == ["client_001-1"]
     nine = word_runs([song.replace("ten", "eleven")])
     assert len(select_prompts(frame, tokenizer_path, SMALL, 1, trained=nine).prompts) == 2
-    with pytest.raises(UserError, match=r"shares no words with training texts; .* 'prompts.shared_passages' to keep"):
+    with pytest.raises(UserError, match=r"'prompts.shared_passages' to keep"):
         select_prompts(client_texts(client_001=[sung]), tokenizer_path, SMALL, 1, trained=known)
 
 

@@ -64,18 +64,6 @@ def test_without_names_only_counts_are_given() -> None:
     assert not any(name in line for name in ("Ann", "ann", "row 0") for line in lines)
 
 
-def test_a_repeated_header_is_refused_and_names_are_excluded_in_any_case(tmp_path, capsys) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("author,prompt,text\nbob,p,one two\n[Deleted],p,x\nBob,p,[REMOVED]\nBob,p,three four\n")
-
-    counts, _ = built(path, "mythos", tmp_path)
-    assert (counts["kept"], counts["excluded_author"], counts["excluded_text"]) == (2, 1, 1)
-    assert f"{path}: authors whose names differ" in capsys.readouterr().err
-    path.write_text(path.read_text() * 2)
-    with pytest.raises(UserError, match=r"row 5 \(line 6\) repeats the header"):
-        built(path, "mythos", tmp_path)
-
-
 def test_nuls_and_a_table_that_ends_within_its_last_row(tmp_path, capsys) -> None:
     path = tmp_path / "a.csv"
     for end, said in (("\n", False), ("", True)):

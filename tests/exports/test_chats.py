@@ -53,13 +53,6 @@ def test_an_old_archive_names_nobody() -> None:
     assert str(item.moment) == "2013-05-14 10:20:30+00:00"
 
 
-def test_posts_of_one_sitting_are_one_document() -> None:
-    # 10:00 and 10:20 belong together, the next is later; the boost at 12:00 is a sitting without a word.
-    joined = [item.text for item in sittings(read(DATA / "twitter")[1])]
-    assert joined[:3] == ["Oldest, of another part", "A first thought\nAnd a second one & more.", ""]
-    assert len(joined) == 8
-
-
 def test_a_sitting_has_the_people_of_all_its_posts() -> None:
     at = datetime(2023, 5, 1, 10)
     one, two = (Item("zoe", text, at, "", chat="c", people=(name,)) for text, name in (("a", "Bob"), ("b", "Eve")))

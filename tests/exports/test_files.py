@@ -50,7 +50,7 @@ def test_a_bomb_is_not_unpacked(tmp_path) -> None:
 def test_a_zip_of_which_a_few_bytes_fill_memory_is_refused(tmp_path, packing) -> None:
     path = zipped(tmp_path / "posts.csv.zip", {"posts.csv": "author,text\n"}, packing)
     for read in (lambda path, _: Files(path), open_reader("blog_xml").read, read_delimited):
-        with pytest.raises(UserError, match="a zip packed as no service does"):
+        with pytest.raises(UserError, match="is packed as no service does"):
             list(read(path, ReaderSettings()))
 
 

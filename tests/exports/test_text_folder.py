@@ -6,17 +6,10 @@ from pathlib import Path
 import pytest
 from tests.exports.conftest import refusal
 
-from favor.corpora.building import build_documents
 from favor.corpora.posts import UNKNOWN_TOPIC, RawPost, ReaderSettings, open_reader
-from favor.corpora.schemas import DOCUMENTS
-from favor.corpora.settings import Cleaning
 from favor.exports.files import Files
 from favor.exports.text_folder import items, text_file
 from favor.foundation.errors import UserError
-from favor.foundation.parquet import read_parquet
-from favor.voice.texts import read_texts
-
-KEYLESS = ReaderSettings(has_keys=False)
 
 
 def write(folder, **files) -> Path:
@@ -147,12 +140,6 @@ def test_front_matter_that_cannot_be_parsed_is_counted(tmp_path, capsys) -> None
     assert "1 of 2 make 1 posts; left out: draft 1; cut: front matter that cannot be read 1" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("date", ["1684051200", "1684051200000", "2023-05-14T08:00:00+00:00"])
-def test_times_since_1970_are_dates_of_a_text(tmp_path, date) -> None:
-    (item,) = items(Files(write(tmp_path, **{"a.md": f"---\ndate: {date}\n---\nText."})), ReaderSettings())
-    assert str(item.moment)[:10] == "2023-05-14"
-
-
 def test_mdx_without_its_program(tmp_path) -> None:
     text = 'import A from "a"\nexport const b = {\n  c: 1,\n}\n\n# Hi\n\n<Note kind="x">\nMine.\n</Note>\n'
     file = text_file(write(tmp_path, **{"a.mdx": text}), Path("a.mdx"), ReaderSettings())
@@ -192,12 +179,6 @@ def test_bad_folders_are_refused_in_one_line(tmp_path, files, message) -> None:
     assert message in refusal(read, write(tmp_path / "posts", **files), maximum_field_characters=100)
 
 
-def test_a_text_of_an_export_is_told_of_no_key_of_a_corpus(tmp_path) -> None:
-    for name, read_one in (("a.txt", lambda path: list(items(Files(path), KEYLESS))), ("a.csv", read_texts)):
-        write(tmp_path, **{name: "text\none two\n".encode("utf-16")})
-        assert refusal(read_one, tmp_path / name).endswith(f"{name}: is utf-16, not utf-8; save it as utf-8")
-
-
 def test_what_is_not_a_folder_or_cannot_be_read(tmp_path, capsys) -> None:
     (tmp_path / "posts.txt").write_text("x")
     for path in (tmp_path / "posts.txt", tmp_path / "none"):
@@ -211,17 +192,6 @@ def test_what_is_not_a_folder_or_cannot_be_read(tmp_path, capsys) -> None:
     capsys.readouterr()
     assert [post.text for post in read(loop)] == ["Text."]
     assert "2 links lead to folders or to nothing and are not read; " in capsys.readouterr().err
-
-
-def test_documents_are_built_of_a_folder(tmp_path) -> None:
-    files = {"ann/a 2004-05-14.txt": "one two", "ann/b.txt": "", "bob/a.txt": "three four", "bob/b.txt": "one two"}
-    out, dropped = tmp_path / "documents.parquet", tmp_path / "dropped.parquet"
-    folder = write(tmp_path / "posts", **files)
-    counts = build_documents(folder, open_reader("text_folder"), Cleaning(), out, dropped)
-    assert (counts["kept"], counts["empty"], counts["duplicate_other_author"]) == (2, 1, 1)
-    found = read_parquet(out, DOCUMENTS)
-    rows = [["ann", "2004-05-14", "one two"], ["bob", "", "three four"]]
-    assert found[["author", "date", "text"]].to_numpy().tolist() == rows
 
 
 @pytest.mark.parametrize(

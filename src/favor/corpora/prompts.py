@@ -115,22 +115,14 @@ def select_prompts(
                 break
         if made < settings.per_client:
             short.append((client, made, settings.per_client))
-    _refuse_none(client_texts, {row[0] for row in rows}, settings, bool(left_out), trained is not None)
+    if without := sorted(set(client_texts["client"]) - {row[0] for row in rows}):
+        raise UserError(
+            f"prompts: {without[0]} (of {len(without)} such clients) has no test post of "
+            f"{settings.prefix_tokens + settings.minimum_gold_tokens} tokens that gives a prompt; lower "
+            "'prompts.prefix_tokens' or 'prompts.minimum_gold_tokens', set 'prompts.near_duplicates' or "
+            "'prompts.shared_passages' to keep, or run this experiment in a results folder of its own, where the "
+            "roster is made for it"
+        )
     columns = ["client", "prompt_id", "document_id", "topic", *Cut._fields]
     prompts = pd.DataFrame(rows, columns=columns).astype({"gold_tokens": "int32"})
     return Prompts(prompts, pd.DataFrame(short, columns=["client", "prompts", "wanted"]))
-
-
-def _refuse_none(
-    client_texts: pd.DataFrame, served: set[str], settings: PromptCut, left_out: bool, compared: bool
-) -> None:
-    without = sorted(set(client_texts["client"]) - served)
-    if without:
-        needed = settings.prefix_tokens + settings.minimum_gold_tokens
-        keep = ", set 'prompts.shared_passages' to keep" * compared
-        raise UserError(
-            f"prompts: {without[0]} (of {len(without)} such clients) has no test post of {needed} tokens"
-            f"{' without a near duplicate' * left_out}{' that shares no words with training texts' * compared}; lower "
-            "'prompts.prefix_tokens' or 'prompts.minimum_gold_tokens'"
-            f"{keep}, or run this experiment in a results folder of its own, where the roster is made for it"
-        )

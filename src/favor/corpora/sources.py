@@ -7,6 +7,7 @@ import lzma
 import struct
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -32,14 +33,12 @@ def open_zip(file: Path | BinaryIO, name: str) -> zipfile.ZipFile:
     the last one would be read.
     """
     archive = zipfile.ZipFile(file)
-    names = archive.namelist()
-    if len({*names}) < len(names):
+    twice = [member for member, count in Counter(archive.namelist()).items() if count > 1]
+    packings = {member.compress_type for member in archive.infolist()}
+    if twice or packings - {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
         archive.close()
-        twice = next(each for each in names if names.count(each) > 1)
-        raise UserError(f"{name}: holds {printable(twice)} twice; unpack it, and pack every file once")
-    if {member.compress_type for member in archive.infolist()} - {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
-        archive.close()
-        raise UserError(f"{name}: a zip packed as no service does (bzip2, LZMA, ...); unpack it, and give what it held")
+        what = f"holds {printable(twice[0])} twice" if twice else "is packed as no service does (bzip2, LZMA, ...)"
+        raise UserError(f"{name}: {what}; unpack it, and give what it held")
     return archive
 
 

@@ -56,12 +56,8 @@ _COUNTED = (
 STRUCTURE = (*(f"rate of {mark}" for mark in PUNCTUATION), *_COUNTED.split(", "))
 
 
-def word_rates(words: Sequence[str], vocabulary: Sequence[str]) -> np.ndarray:
-    """Return how often each word of ``vocabulary`` occurs per word of a text: float64 [len(vocabulary)]."""
-    return _rates(Counter(words), vocabulary)
-
-
 def _rates(counts: Counter[str], vocabulary: Sequence[str]) -> np.ndarray:
+    """Return how often each word of ``vocabulary`` occurs per counted word: float64 [len(vocabulary)]."""
     return np.array([counts[word] for word in vocabulary], dtype=np.float64) / max(counts.total(), 1)
 
 
@@ -114,7 +110,7 @@ def standardise(features: np.ndarray) -> np.ndarray:
 def function_word_rates(text: str) -> np.ndarray:
     """Occurrences of every function word per word of the text: float64 [len(VERIFIER_WORDS)]."""
     words = [word.lower() for word in WORD.findall(text.replace("’", "'"))]
-    return word_rates(words, VERIFIER_WORDS)
+    return _rates(Counter(words), VERIFIER_WORDS)
 
 
 def structure_rates(text: str) -> np.ndarray:

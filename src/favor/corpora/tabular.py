@@ -26,7 +26,7 @@ AUTHOR_COLUMNS = (  # other names for the column of authors, in lower case
 JSONL_SUFFIXES = (".jsonl", ".ndjson")
 PARQUET_SUFFIXES = (".parquet", ".pq")
 _A_TIME = 1e8  # a whole number above it, in a column of floating point, is seconds since 1970
-# What pyarrow raises on a damaged file; UnicodeDecodeError, a ValueError, on a name that is not UTF-8.
+# What pyarrow raises on a damaged file, on text that is not UTF-8, and on a date after the year 9999.
 DAMAGED_PARQUET = (pa.ArrowException, OSError, ValueError, OverflowError)
 
 
@@ -201,29 +201,12 @@ def _parquet_rows(file: pq.ParquetFile, path: Path, columns: list[str]) -> Itera
     number = 0
     try:
         for batch in file.iter_batches(batch_size=256, columns=columns):
-            try:
-                rows = batch.to_pylist()
-            except (ValueError, OverflowError):  # a string that is not UTF-8, a date after the year 9999
-                _refuse_value(batch, path, number)
-                raise
-            for row in rows:
+            for row in batch.to_pylist():
                 number += 1
                 yield f"row {number}", row
     except DAMAGED_PARQUET as error:
-        raise UserError(f"{path}: damaged after row {number} ({_line(error)}); fetch it again") from None
-
-
-def _refuse_value(batch: pa.RecordBatch, path: Path, before: int) -> None:
-    """Raise ``UserError`` that names the first value Python cannot hold; ``before``: rows before the batch."""
-    for row in range(len(batch)):
-        for column in batch.column_names:
-            try:
-                batch[column][row].as_py()
-            except (ValueError, OverflowError) as error:
-                raise UserError(
-                    f"{path}: row {before + row + 1}: column '{printable(column)}' holds a value that cannot be read "
-                    f"({_line(error)}); correct it, or remove the row"
-                ) from None
+        problem = f"a value after row {number:,} cannot be read ({_line(error)})"
+        raise UserError(f"{path}: {problem}; correct it, or fetch the file again") from None
 
 
 def _line(error: Exception) -> str:

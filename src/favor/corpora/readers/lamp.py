@@ -7,7 +7,7 @@ of a profile is a post. Questions name no user: :class:`Owners` says whose a pro
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from favor.corpora.json_lists import JsonObject, json_objects, profile_of, text_key, text_of
@@ -87,7 +87,9 @@ def read(path: Path, settings: ReaderSettings) -> Iterator[RawPost]:
             posts = [(_text(document, where), _day(document.get("date"))) for document in documents]
             if path.is_dir() and set(documents[0]) <= _TWEET:  # a file beside ``path`` is none of the job's inputs
                 outputs = _outputs(file, settings) if outputs is None else outputs
-                posts += _output(outputs, name.partition("-")[2], file)
+                if outputs and name not in outputs:
+                    raise UserError(f"{where} has no output in its file of outputs; fetch both files again")
+                posts += [(outputs[name], "")] if outputs else []
             author = owners.author_of(name, [text for text, _ in posts])
             if author is None:
                 unknown.append(name)
@@ -134,27 +136,12 @@ def _day(date: object) -> str:
     return f"{parts[1]}-{int(parts[2]):02d}-{int(parts[3]):02d}" if parts else ""
 
 
-def _outputs_of(questions: Path) -> Path:
-    return questions.with_name(questions.name.replace(QUESTIONS, OUTPUTS))
-
-
 def _outputs(questions: Path, settings: ReaderSettings) -> dict[str, str]:
-    """Return the gold outputs beside a file of questions by id; those of the test are not always published."""
-    path = _outputs_of(questions)
+    """Return the gold outputs beside a file of questions by author; those of the test are not always published."""
+    path = questions.with_name(questions.name.replace(QUESTIONS, OUTPUTS))
     if not path.is_file():
         print(f"{path}: not there, so that the texts of profiles alone are read", file=sys.stderr)
         return {}
-    return {
-        text_of(each, "id", str(path), ID): text_of(each, "output", str(path), ID)
-        for _, each in json_objects(path, settings.table_encoding)
-    }
-
-
-def _output(outputs: Mapping[str, str], question: str, file: Path) -> list[tuple[str, str]]:
-    if not outputs:
-        return []
-    if question not in outputs:
-        raise UserError(
-            f"{file}: question {question} has no output in {_outputs_of(file).name}; fetch both files again"
-        )
-    return [(outputs[question], "")]
+    split = path.name.partition("_")[0]
+    rows = (each for _, each in json_objects(path, settings.table_encoding))
+    return {f"{split}-{text_of(row, 'id', str(path), ID)}": text_of(row, "output", str(path), ID) for row in rows}
