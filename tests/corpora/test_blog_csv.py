@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from favor.corpora.delimited import read_delimited
 from favor.corpora.posts import RawPost, ReaderSettings, open_reader
 from favor.corpora.tabular import read_rows, table_columns
 from favor.foundation.errors import UserError
@@ -94,7 +95,7 @@ def test_a_separator_is_found_in_a_quoted_header_and_after_blank_lines(tmp_path)
         ("id;topic;date;text\n7;Arts;;a;b\n", "row 1 (line 2) has 5 fields, the header has 4"),
         ('id;topic;date;text\n7;Arts;;"a\n', "row 1 (line 2) is broken off"),
         ('id;topic;date;"text\n7;Arts;;a\n', "column 'id' is missing"),
-        ("id;topic;date;text\n7;Arts;;\xe9\n", "byte 27 is not utf-8"),
+        ("id;topic;date;text\n7;Arts;;\xe9\n", "line 2: byte 27 is not utf-8"),
         ("idtopicdatetext\n", "column 'id' is missing"),
         (";;;\n", "column 'id' is missing"),
         (
@@ -152,12 +153,13 @@ def test_a_broken_file_is_named_with_its_row(tmp_path, content, messages) -> Non
     assert [each for each in messages if each not in message] == []
 
 
-def test_wrong_encoding_names_the_byte_and_the_option_mends_it(tmp_path) -> None:
+def test_wrong_encoding_names_byte_and_line_and_the_option_mends_it(tmp_path) -> None:
     path = tmp_path / "b.csv"
     padding = "".join(f"1,male,24,Arts,Leo,d,post {number}\n" for number in range(5000))
     content = (GOOD + padding).encode() + b"9,male,20,Arts,Leo,d,caf\xe9\n" + padding.encode()
     message = refused(path, content)
-    assert f"byte {content.index(0xE9):,} is not utf-8" in message
+    # GOOD has four lines, as one post is over two; 5,000 rows follow.
+    assert f"line 5,005: byte {content.index(0xE9):,} is not utf-8" in message
     assert "'encoding'" in message
     assert read(path, encoding="cp1252")[5002].text == "café"
     with pytest.raises(UserError, match="encoding 'utf-9' is unknown"):
@@ -206,3 +208,14 @@ def test_the_first_line_that_names_the_separator_to_excel_is_understood(tmp_path
             rows = read_rows(path, settings, {"author": "author", "text": "text"}, ["author", "text"], "author, text")
             assert [row.values for row in rows] == [{"author": "ann", "text": "hello, there"}]
             assert table_columns(path, settings) == ["author", "text"]
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zip"])
+def test_a_compressed_table_that_is_made_to_fill_memory_is_refused(tmp_path, suffix) -> None:
+    path, content = tmp_path / f"posts.csv{suffix}", b"author,text\n" + (b"ann," + b"x" * 995 + b"\n") * 11_000
+    path.write_bytes(gzip.compress(content))
+    if suffix == ".zip":
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("posts.csv", content)
+    with pytest.raises(UserError, match=r"[\d,]+ bytes unpack to over [\d,]+, more than text does"):
+        list(read_delimited(path, ReaderSettings()))

@@ -305,3 +305,6 @@ def test_what_is_no_export_beside_others_is_counted(tmp_path, capsys) -> None:
     zipped(DATA / "twitter", tmp_path / "bob" / "bob.zip")
     assert len(list(open_reader("twitter").read(tmp_path, ReaderSettings()))) > 1
     assert "not such an export 1" in capsys.readouterr().err
+    shutil.rmtree(tmp_path / "zoe")
+    with pytest.raises(UserError, match=r"'reader'; bob/bob\.zip lies too deep: put it into the folder itself"):
+        list(open_reader("twitter").read(tmp_path, ReaderSettings()))

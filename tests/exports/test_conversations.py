@@ -116,7 +116,7 @@ def test_chats_as_json_are_refused(tmp_path, what, alone) -> None:
 
 def test_exports_in_a_folder_are_to_be_given_by_themselves(tmp_path) -> None:
     (tmp_path / "Sent.mbox").write_bytes(b"From x Mon May 03 10:00:00 2021\n")
-    with pytest.raises(UserError, match=r"it holds Sent.mbox. Unpack what is packed, and give one of: an archive"):
+    with pytest.raises(UserError, match=r"it holds Sent.mbox. Give Sent.mbox by itself, or one of: an archive"):
         open_export(tmp_path)
 
 

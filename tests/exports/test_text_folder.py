@@ -167,12 +167,12 @@ def test_exports_of_several_people_are_not_texts_of_one(tmp_path, name, text, me
     [
         ({"a.txt": "x", "ann/b.txt": "y"}, "a.txt is in no author's folder; move it into one, or remove it"),
         ({"ann/a.pdf": "x"}, "holds no text file (.txt, .md, .markdown, .mdx, .html, .htm)"),
-        ({"ann/a.txt": b"caf\xe9"}, "ann/a.txt: byte 3 is not utf-8; set the corpus key 'encoding' to"),
+        ({"ann/a.txt": b"caf\xe9"}, "ann/a.txt: line 1: byte 3 is not utf-8; set the corpus key 'encoding' to"),
         ({"ann/a.txt": b"a\0b"}, "ann/a.txt holds a NUL, so it is not one post's text"),
         ({"ann/a.txt": "one two".encode("utf-16-le")}, "ann/a.txt: is utf-16-le, not utf-8; save it as utf-8"),
         ({"ann/a.txt": "a b".encode("utf-16")}, "a.txt: is utf-16, not utf-8; save it as utf-8, or set the corpus key"),
         ({"ann/a.txt": "x" * 101}, "ann/a.txt is longer than 100 characters"),
-        ({"ann/a\nb.txt": b"\xff"}, "'ann/a\\nb.txt': byte 0 is not"),
+        ({"ann/a\nb.txt": b"\xff"}, "'ann/a\\nb.txt': line 1: byte 0 is not"),
     ],
 )
 def test_bad_folders_are_refused_in_one_line(tmp_path, files, message) -> None:

@@ -49,6 +49,11 @@ def read_delimited(path: Path, settings: ReaderSettings) -> Iterator[Record]:
                 if fields:
                     width = width or len(fields)
                     if len(fields) != width:
+                        if width == 1:
+                            raise UserError(
+                                f"{name}: its first line is not the names of columns: {label} has {len(fields)} "
+                                "fields, it has one; remove what comes before the names"
+                            )
                         raise _broken(name, label, f"has {len(fields)} fields, the header has {width}")
                     yield Record(label, fields, reader.line_num - line)
                     row += 1

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import BinaryIO, TextIO, cast
+from typing import IO, BinaryIO, TextIO, cast
 
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable
@@ -22,8 +22,15 @@ OTHER_MAGIC = (b"BZh", b"\xfd7zX", b"\x28\xb5\x2f\xfd", b"7z\xbc\xaf", b"Rar!") 
 DAMAGED = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile, struct.error)
 DAMAGED_CONTENTS = (*DAMAGED, ValueError, KeyError, IndexError, OverflowError)
 
+# Text shrinks to a tenth, JSON of many like rows to a thirtieth. A file beyond both is made to fill memory.
+MOST_RATIO, FEW_BYTES = 200, 10_000_000
 START = 64  # bytes that tell UTF-16
 NO_ENCODING = "is unknown or not one of text; use a name such as utf-8, cp1252 or latin-1"
+
+
+def too_large(size: int, packed: int) -> bool:
+    """Whether ``packed`` bytes that unpack to ``size`` are made to fill memory."""
+    return size > max(FEW_BYTES, MOST_RATIO * packed)
 
 
 def open_zip(file: Path | BinaryIO, name: str) -> zipfile.ZipFile:
@@ -42,6 +49,27 @@ def open_zip(file: Path | BinaryIO, name: str) -> zipfile.ZipFile:
     return archive
 
 
+class _Bounded(io.RawIOBase):
+    """An unpacked stream that ends in ``UserError`` where it is longer than text of its packed size can be."""
+
+    def __init__(self, stream: IO[bytes], packed: int, name: str) -> None:
+        self._stream, self._packed, self._name, self._read = stream, packed, name, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        found = self._stream.read(len(buffer))
+        self._read += len(found)
+        if too_large(self._read, self._packed):
+            raise UserError(
+                f"{self._name}: {self._packed:,} bytes unpack to over {self._read:,}, more than text does; "
+                "unpack it yourself if you trust it, and give the file"
+            )
+        buffer[: len(found)] = found
+        return len(found)
+
+
 @contextmanager
 def open_bytes(path: Path, suffixes: tuple[str, ...]) -> Iterator[tuple[BinaryIO, str]]:
     """Yield (uncompressed byte stream, name for messages) of ``path``.
@@ -57,10 +85,12 @@ def open_bytes(path: Path, suffixes: tuple[str, ...]) -> Iterator[tuple[BinaryIO
             if not magic:
                 raise UserError(f"{path}: is empty; fetch the file again")
             if magic.startswith(GZIP_MAGIC):
-                yield cast(BinaryIO, stack.enter_context(gzip.open(raw))), str(path)
+                unpacked = cast(BinaryIO, stack.enter_context(gzip.open(raw)))
+                yield _bounded(unpacked, path, str(path)), str(path)
             elif magic.startswith(ZIP_MAGIC):
                 member, content = _only_member(raw, path, suffixes)
-                yield stack.enter_context(content), f"{path}:{printable(member)}"
+                name = f"{path}:{printable(member)}"
+                yield _bounded(stack.enter_context(content), path, name), name
             elif magic.startswith(OTHER_MAGIC):
                 raise UserError(
                     f"{path}: is compressed, and not as .gz or .zip; unpack it or compress it as one of them"
@@ -73,6 +103,10 @@ def open_bytes(path: Path, suffixes: tuple[str, ...]) -> Iterator[tuple[BinaryIO
         raise UserError(f"{path}: the archive is damaged or cut short ({error}); fetch it again") from None
     except (OSError, NotImplementedError, RuntimeError) as error:  # zipfile: unknown compression, encrypted member
         raise UserError(f"{path}: cannot be read ({error}); give one file, which you may read") from None
+
+
+def _bounded(stream: BinaryIO, path: Path, name: str) -> BinaryIO:
+    return cast(BinaryIO, io.BufferedReader(_Bounded(stream, path.stat().st_size, name), 1 << 16))
 
 
 def _only_member(raw: BinaryIO, path: Path, suffixes: tuple[str, ...]) -> tuple[str, BinaryIO]:
@@ -107,7 +141,7 @@ def open_text(
         try:
             yield io.TextIOWrapper(stream, encoding=_codec(encoding), newline=""), name
         except UnicodeError:  # not only UnicodeDecodeError: UTF-16 without a byte-order mark
-            raise _undecodable(name, undecodable_offset(path, encoding, suffixes), encoding, has_key) from None
+            raise _undecodable(name, undecodable_place(path, encoding, suffixes), encoding, has_key) from None
 
 
 def decoded(content: bytes, encoding: str, name: str, has_key: bool) -> str:
@@ -116,12 +150,14 @@ def decoded(content: bytes, encoding: str, name: str, has_key: bool) -> str:
     try:
         return content.decode(_codec(encoding))
     except UnicodeError as error:
-        raise _undecodable(name, getattr(error, "start", 0), encoding, has_key) from None
+        offset = getattr(error, "start", 0)  # UTF-16 without a byte-order mark names no place
+        raise _undecodable(name, (1 + content.count(b"\n", 0, offset), offset), encoding, has_key) from None
 
 
-def _undecodable(name: str, offset: int, encoding: str, has_key: bool) -> UserError:
+def _undecodable(name: str, place: tuple[int, int] | None, encoding: str, has_key: bool) -> UserError:
+    line, offset = place or (1, 0)
     key = "set the corpus key 'encoding' to the file's own (such as cp1252), or " if has_key else ""
-    return UserError(f"{name}: byte {offset:,} is not {encoding}; {key}save the file as UTF-8")
+    return UserError(f"{name}: line {line:,}: byte {offset:,} is not {encoding}; {key}save the file as UTF-8")
 
 
 def _codec(encoding: str) -> str:
@@ -161,22 +197,24 @@ def known_encoding(encoding: str) -> str:
     return name
 
 
-def undecodable_offset(path: Path, encoding: str, suffixes: tuple[str, ...]) -> int:
-    """Return the offset, in bytes of the uncompressed file, of the first byte ``encoding`` cannot decode; or -1."""
+def undecodable_place(path: Path, encoding: str, suffixes: tuple[str, ...]) -> tuple[int, int] | None:
+    """Return the line, from 1, and the offset of the first byte ``encoding`` cannot decode; None where there is none.
+
+    The offset counts bytes of the uncompressed file.
+    """
     decoder = codecs.getincrementaldecoder(_codec(encoding))()
     with open_bytes(path, suffixes) as (stream, _):
-        position = 0
+        line, position = 1, 0
         while True:
             chunk = stream.read(1 << 20)
             pending = len(decoder.getstate()[0])
             try:
-                decoder.decode(chunk, final=not chunk)
-            except UnicodeDecodeError as error:
-                return position - pending + error.start
-            except UnicodeError:  # names no place: UTF-16 without a byte-order mark
-                return position
+                line += decoder.decode(chunk, final=not chunk).count("\n")
+            except UnicodeError as error:  # UTF-16 without a byte-order mark names no place
+                start = getattr(error, "start", pending) - pending
+                return line + chunk.count(b"\n", 0, max(start, 0)), position + start
             if not chunk:
-                return -1
+                return None
             position += len(chunk)
 
 

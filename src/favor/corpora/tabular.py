@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from favor.corpora.dates import EPOCH_UNITS
 from favor.corpora.delimited import column_positions, read_columns, read_delimited
 from favor.corpora.posts import ReaderSettings
-from favor.corpora.sources import open_text
+from favor.corpora.sources import open_text, too_large
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable
 
@@ -174,7 +175,7 @@ def _json_lines(path: Path, settings: ReaderSettings) -> Iterator[tuple[str, dic
             except (ValueError, RecursionError) as error:
                 raise UserError(f"{name}: {label} is not complete JSON ({error}); fix or remove the line") from None
             if not isinstance(row, dict):
-                raise UserError(f"{name}: {label} is not a JSON object; give one object per line")
+                raise UserError(f"{name}: {label} is not a JSON object (as in a JSON array); give one object per line")
             yield label, row
     if empty:
         raise UserError(f"{name}: is empty; fetch the file again")
@@ -198,15 +199,35 @@ def _parquet(path: Path) -> pq.ParquetFile:
 
 
 def _parquet_rows(file: pq.ParquetFile, path: Path, columns: list[str]) -> Iterator[tuple[str, Mapping[str, object]]]:
-    number = 0
+    number, packed, unpacked = 0, path.stat().st_size, 0
     try:
         for batch in file.iter_batches(batch_size=256, columns=columns):
-            for row in batch.to_pylist():
+            unpacked += sum(map(_unpacked, batch.columns))
+            if too_large(unpacked, packed):
+                raise UserError(
+                    f"{path}: {packed:,} bytes hold over {unpacked:,} of text in its first {number + len(batch):,} "
+                    "rows, more than text does; a dictionary repeats them"
+                )
+            try:
+                rows = iter(batch.to_pylist())
+            except (ValueError, OverflowError):  # one by one up to the row with a value that Python cannot hold
+                rows = (batch.slice(at, 1).to_pylist()[0] for at in range(len(batch)))
+            for row in rows:
                 number += 1
                 yield f"row {number}", row
     except DAMAGED_PARQUET as error:
-        problem = f"a value after row {number:,} cannot be read ({_line(error)})"
+        problem = f"row {number + 1:,} cannot be read ({_line(error)})"
         raise UserError(f"{path}: {problem}; correct it, or fetch the file again") from None
+
+
+def _unpacked(column: pa.Array) -> int:
+    """Return the bytes of a column, whose texts a dictionary may repeat."""
+    if not isinstance(column, pa.DictionaryArray):
+        return int(column.nbytes)
+    texts = column.dictionary
+    if not (pa.types.is_string(texts.type) or pa.types.is_large_string(texts.type)):
+        return int(column.indices.nbytes)
+    return pc.sum(pc.binary_length(texts).take(column.indices)).as_py() or 0
 
 
 def _line(error: Exception) -> str:

@@ -8,12 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from favor.corpora.sources import DAMAGED_CONTENTS, ZIP_MAGIC, decoded, open_zip
+from favor.corpora.sources import DAMAGED_CONTENTS, ZIP_MAGIC, decoded, open_zip, too_large
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable
 
-# Text shrinks to a tenth, JSON of many like rows to a thirtieth. A zip beyond the ratio is made to fill memory.
-MOST_BYTES, MOST_RATIO, FEW_BYTES = 2_000_000_000, 200, 10_000_000
+MOST_BYTES = 2_000_000_000
 HEAD = 4096
 
 
@@ -26,7 +25,7 @@ class Files:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._archive: zipfile.ZipFile | None = None
-        self._unpacked = self._packed = 0  # bytes that were read of a zip, and what they take in it
+        self._unpacked = (0, 0)  # bytes that were read of a zip, and what they take in it
         try:
             if path.is_dir():
                 names = [file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file()]
@@ -60,14 +59,14 @@ class Files:
         """Return the content of a file. Raises ``UserError`` where it cannot be read or is made to fill memory."""
         if self._archive is not None:
             member = self._archive.getinfo(name)
-            self._unpacked += member.file_size
-            self._packed += member.compress_size
-            most = max(FEW_BYTES, MOST_RATIO * self._packed)
-            if self._unpacked > most or member.file_size > MOST_BYTES:
-                raise UserError(
-                    f"{self._place(name)}: {self._packed:,} bytes unpack to {self._unpacked:,}, more than text does; "
-                    "unpack the zip yourself if you trust it, and give the folder"
-                )
+            sizes = (member.file_size, member.compress_size)
+            self._unpacked = (self._unpacked[0] + sizes[0], self._unpacked[1] + sizes[1])
+            for size, packed in (sizes, self._unpacked):  # of the file, and of all until now
+                if too_large(size, packed) or sizes[0] > MOST_BYTES:
+                    raise UserError(
+                        f"{self._place(name)}: {packed:,} bytes unpack to {size:,}, more than text does; unpack the "
+                        "zip yourself if you trust it, and give the folder"
+                    )
         with self._open(name) as file:
             return file.read()
 
@@ -105,6 +104,13 @@ class Files:
     def broken(self, name: str, what: str) -> UserError:
         """Return the error that says what is wrong with a file."""
         return UserError(f"{self._place(name)}: {what}; export it again")
+
+    @property
+    def too_deep(self) -> str:
+        """What to do about the first mbox or zip within a folder of this folder, "" where there is none."""
+        packed = (name for name in self.names if "/" in name and name.lower().endswith((".mbox", ".zip")))
+        found = "" if self.zipped else next(packed, "")
+        return found and f"; {printable(found)} lies too deep: put it into the folder itself"
 
     def _place(self, name: str) -> str:
         alone = self._archive is None and not self.path.is_dir()

@@ -27,7 +27,9 @@ def open_export(path: Path) -> tuple[str, Export, Files]:
             raise UserError(f"{printable(str(path))}: {printable(name)} is {what}")
     found = ", ".join(printable(name) for name in files.names[:_SHOWN]) or "nothing"
     more = f" and {len(files.names) - _SHOWN:,} more files" if len(files.names) > _SHOWN else ""
+    packed = [name for name in files.names if name.lower().endswith((".zip", ".mbox")) and files.path.is_dir()]
+    remedy = f"Give {printable(packed[0])} by itself, or" if packed else "Unpack what is packed, and give"
     raise UserError(
-        f"{printable(str(path))}: not an export that is read; it holds {found}{more}. Unpack what is packed, and give "
-        f"one of: {'; '.join(each.title for each in formats.values())}"
+        f"{printable(str(path))}: not an export that is read; it holds {found}{more}. {remedy} one of: "
+        + "; ".join(each.title for each in formats.values())
     )

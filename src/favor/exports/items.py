@@ -79,6 +79,7 @@ class Export:
         if not found:
             raise UserError(
                 f"{printable(str(path))}: neither {self.title} nor a folder of such; check the corpus key 'reader'"
+                + Files(path).too_deep
             )
         counts = Counts(path)
         for other in [] if found[0].path == path else sorted({*_inside(path)} - {files.path for files in found}):

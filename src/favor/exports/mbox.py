@@ -38,7 +38,7 @@ _HEADER = re.compile(
     re.IGNORECASE,
 )
 _DRAFTS = {"draft", "drafts", "entwurf", "entwürfe", "brouillons", "borradores", "bozze", "rascunhos", "concepten"}
-_LONGEST_FIELD = 65_536
+_MOST_PARTS, _LONGEST_FIELD = 1000, 65_536
 # What the standard library raises on a mail that it cannot parse.
 _BROKEN = (ValueError, LookupError, AttributeError, TypeError, MessageError, RecursionError)
 
@@ -101,6 +101,8 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
     for label, envelope, content in _mails(files):
         try:
             message = BytesParser(policy=_POLICY).parsebytes(content)
+            if sum(1 for _ in message.walk()) > _MOST_PARTS:
+                raise ValueError("more parts than any program writes")
             item = _mail(message, envelope, label, settings)
             identity = "".join(_fields(message, "message-id")).strip()
         except _BROKEN:

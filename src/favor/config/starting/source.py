@@ -22,12 +22,13 @@ from favor.corpora.sources import (
     known_encoding,
     open_bytes,
     open_zip,
-    undecodable_offset,
+    undecodable_place,
     utf_16,
 )
 from favor.corpora.splits import split_documents
 from favor.corpora.tabular import JSONL_SUFFIXES, PARQUET_SUFFIXES, table_rows
 from favor.exports import blog_xml, text_folder, whatsapp
+from favor.exports.files import Files
 from favor.foundation.errors import UserError
 from favor.foundation.names import printable
 from favor.foundation.registry import EXPORTS
@@ -187,6 +188,7 @@ def _folder_reader(path: Path) -> str:
         )
     raise UserError(
         f"{path}: holds no folder of text files per author ({', '.join(text_folder.SUFFIXES)}), no export and no table"
+        + Files(path).too_deep
     )
 
 
@@ -202,6 +204,6 @@ def _encoding(path: Path) -> str | None:
         if found := utf_16(stream.read(START)):
             return found
     for encoding in ENCODINGS:
-        if undecodable_offset(path, encoding, TABLES) < 0:
+        if undecodable_place(path, encoding, TABLES) is None:
             return None if encoding == "utf-8" else encoding
     raise UserError(f"{path}: is not text in {' or '.join(ENCODINGS)}; save it as UTF-8")
