@@ -5,7 +5,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from favor.federation.method import needs_shared
 from favor.federation.ranks import rank_of
 from favor.forecast.estimate import Account
 from favor.foundation.errors import UserError
@@ -17,37 +16,65 @@ PLANNED = "tests/data/planned.yaml"
 
 
 def jobs(planner, *experiments) -> Counter[str]:
-    """Training and generation jobs behind the outputs of experiments, by rule, each once."""
-    found, training = set(), planner.training
-    for name in experiments:
-        for run in map(training.source_run, training.runs(name)):
-            plan, trainer = planner.project.plan(run), run
-            prompted = "_prompted" if plan.prompting is not None else ""
-            found.add((f"generate{prompted}", planner.evaluation.run_generations(run)))
-            found |= {("train_personal", job) for job in training.personal_jobs(run)}
-            if needs_shared(plan):
-                start = planner.config.experiments[run.experiment].cold_start
-                trainer = run_key(start.shared_from, start.seed, start.row)
-                plan = planner.project.plan(trainer)
-            if plan.shared is not None:
-                for number in range(planner.config.experiments[trainer.experiment].federation.rounds):
-                    found |= {("train_shared", job) for job in training.jobs(training.round_step(trainer, number))}
-                    found.add(("aggregate", training.server_adapter(trainer, number + 1)))
-    return Counter(rule for rule, _ in found)
+    """Training and generation jobs of experiments by rule, each once: those of others that they use are not here."""
+    return sum((Account(planner, name).jobs for name in experiments), Counter())
 
 
-def test_the_blogtext_experiment(plan) -> None:
+def study(plan, *names) -> Planner:
+    return plan(("config/blogtext.yaml", *(f"config/studies/{name}.yaml" for name in names)))
+
+
+def counts(shared, personal, generated) -> dict[str, int]:
+    return {"train_shared": shared, "aggregate": shared, "train_personal": personal, "generate": generated}
+
+
+def test_one_client_per_job(plan) -> None:
     one_per_job = {"experiments": {"blogtext": {"federation": {"clients_per_job": 1}}}}
     found = jobs(plan("config/blogtext.yaml", one_per_job), "blogtext")
     # Three seeds x six rounds x twelve clients x four tracks (FedAvg with Ditto and FedDPA, FedProx with FAVoR, pFedMe,
-    # Global ASCE), one client a job.
-    assert found["train_shared"] == 3 * 6 * 12 * 4
-    assert found["aggregate"] == 3 * 6 * 4
+    # Global ASCE).
+    assert (found["train_shared"], found["aggregate"]) == (3 * 6 * 12 * 4, 3 * 6 * 4)
     # Ditto, Ditto + ASCE and FedDPA train at each of the 72 participations of a seed; FAVoR, with and without ASCE, at
     # the last one of each of the 50 clients; the local ones once a client; pooled once; the gate audit trains nothing.
     assert found["train_personal"] == 3 * (3 * 72 + 4 * 50 + 1)
     assert found["generate"] == 3 * 14
     assert sum(found.values()) < 2300  # a budget, so that planning stays a matter of seconds (docs/scaling.md)
+
+
+VOLUMES = ("balanced", "volume_25", "volume_50", "moderate", "strong")  # all of a balanced budget is in both sweeps
+AMOUNTS = ("words_250", "words_500", "words_1000", "words_2500")
+
+
+@pytest.mark.parametrize(
+    ("files", "experiments", "expected"),
+    [
+        # All clients of a round are a job, of a phase 50 are two; the local ones and pooled train once.
+        (["blogtext"], ["blogtext"], counts(3 * 6 * 4, 3 * (3 * 6 + 4 * 2 + 1), 3 * 14)),
+        (["mythos"], ["mythos"], counts(3 * 6 * 3, 3 * (6 + 4 * 2), 3 * 6)),
+        # One seed, three tracks (FedAvg with Ditto, FedProx with FAVoR, pFedMe); 50 clients are two jobs.
+        (["blogtext", "studies/base_7b"], ["base_7b"], counts(6 * 3, 6 + 2, 6)),
+        # Another draw of the authors is trained; the first is the main experiment's.
+        (["blogtext", "studies/corpus_seed"], ["draw_2"], counts(12, 6 + 2 + 2, 5)),
+        (["blogtext", "studies/corpus_seed"], ["draw_1"], {}),
+        # Three seeds x twenty rounds x two tracks (FedAvg with Ditto, FAVoR's).
+        # Ditto at each round of a seed; FAVoR and local-only once for each of the 100 clients, 32 per job.
+        (["blogtext", "studies/scale"], ["k100"], counts(3 * 20 * 2, 3 * (20 + 4 + 4), 3 * 4)),
+        # Outputs that were made before are trained and generated once.
+        (["blogtext", "studies/prompting"], ["prompting"], {"generate_prompted": 3 * 5}),
+        (["blogtext", "studies/judges"], ["judges"], {}),
+        (["blogtext", "studies/text_volume", "studies/imbalance"], VOLUMES, counts(5 * 24, 5 * 2 * (6 + 2), 5 * 2 * 2)),
+        # Four rounds of a shared stage, plain and towards FAVoR's residual, of 6 clients per job; three seeds.
+        (["blogtext_small", "studies/little_text"], AMOUNTS, counts(4 * 3 * 4 * 2, 4 * 3 * 12, 4 * 3 * 7)),
+        # One seed of the federation of 40; the unseen authors upload nothing.
+        (["blogtext", "studies/cold_start"], ["cold_start_shared"], counts(6, 2, 0)),
+        # Three seeds, ten clients in a job: of seven rows five train, at K = 4, 12 and 24 both.
+        (["blogtext", "studies/cold_start"], ["cold_start_8", "cold_start_16"], counts(0, 2 * 3 * 5, 2 * 3 * 7)),
+        (["blogtext", "studies/cold_start"], ["cold_start_4", "cold_start_12", "cold_start_24"], counts(0, 18, 18)),
+    ],
+)
+def test_the_jobs_of_the_papers_experiments_and_studies(plan, files, experiments, expected) -> None:
+    planner = plan([f"config/{name}.yaml" for name in files])
+    assert jobs(planner, *experiments) == Counter(expected)
 
 
 def test_many_clients_are_generated_for_in_several_jobs(plan) -> None:
@@ -68,56 +95,6 @@ def test_many_clients_are_generated_for_in_several_jobs(plan) -> None:
     assert (jobs["generate_part"], jobs["join_generations"], jobs["generate"]) == (3 * 3 * 14, 3 * 14, 0)
 
 
-def test_by_default_all_clients_that_memory_holds_are_in_a_job(plan) -> None:
-    found = jobs(plan("config/blogtext.yaml"), "blogtext")
-    assert (found["train_shared"], found["train_personal"]) == (3 * 6 * 4, 3 * (3 * 6 + 4 * 2 + 1))
-    assert sum(found.values()) < 300
-
-
-def test_a_model_of_the_hub_is_quantised_and_not_pretrained(plan) -> None:
-    project = plan("config/blogtext.yaml").project
-    model = project.config.experiments["blogtext"].base_model
-    assert project.plain_files(model) == []
-    assert {path.split("/")[-2] for path in project.model_files(model)} == {"quantised"}
-
-
-def test_the_mythos_experiment(plan) -> None:
-    planner = plan("config/mythos.yaml")
-    assert jobs(planner, "mythos")["generate"] == 3 * 6
-    assert sum(encoder.training is not None for encoder in planner.config.encoders.values()) == 1
-
-
-def study(plan, name) -> Planner:
-    return plan(("config/blogtext.yaml", f"config/studies/{name}.yaml"))
-
-
-@pytest.mark.parametrize(
-    ("name", "experiment", "expected"),
-    [
-        # One seed, three tracks (FedAvg with Ditto, FedProx with FAVoR, pFedMe); 50 clients are two jobs.
-        ("base_7b", "base_7b", {"train_shared": 6 * 3, "aggregate": 6 * 3, "train_personal": 6 + 2, "generate": 6}),
-        # Another draw of the authors is trained.
-        ("corpus_seed", "draw_2", {"train_shared": 12, "aggregate": 12, "train_personal": 6 + 2 + 2, "generate": 5}),
-        # Three seeds x twenty rounds x two tracks (FedAvg with Ditto, FAVoR's).
-        # Ditto at each round of a seed; FAVoR and local-only once for each of the 100 clients, 32 per job.
-        ("scale", "k100", {"train_shared": 3 * 20 * 2, "train_personal": 3 * (20 + 4 + 4), "generate": 3 * 4}),
-        ("prompting", "prompting", {"train_shared": 3 * 6, "generate": 3, "generate_prompted": 15}),
-        ("judges", "judges", {"train_shared": 3 * 6 * 3, "generate": 18}),
-    ],
-)
-def test_the_jobs_of_a_study(plan, name, experiment, expected) -> None:
-    found = jobs(study(plan, name), experiment)
-    assert {rule: found[rule] for rule in {"generate_prompted": 0, **expected}} == {"generate_prompted": 0, **expected}
-
-
-@pytest.mark.parametrize(("name", "experiment"), [("prompting",) * 2, ("judges",) * 2, ("corpus_seed", "draw_1")])
-def test_outputs_that_were_made_before_are_trained_and_generated_once(plan, name, experiment) -> None:
-    planner = study(plan, name)
-    both = jobs(planner, "blogtext", experiment)
-    both.pop("generate_prompted", None)
-    assert both == jobs(planner, "blogtext")
-
-
 @pytest.mark.parametrize("corpus", ["blogtext", "blogtext_small"])
 def test_matched_budgets_stand_beside_the_released_ones(plan, corpus) -> None:
     study = corpus.replace("blogtext", "matched_budget")
@@ -129,45 +106,27 @@ def test_matched_budgets_stand_beside_the_released_ones(plan, corpus) -> None:
     assert jobs(planner, study)["generate"] == len(matched.seeds) * len(matched.methods)
 
 
-def test_the_studies_of_volume_and_imbalance(plan) -> None:
-    planner = plan(("config/blogtext.yaml", "config/studies/text_volume.yaml", "config/studies/imbalance.yaml"))
-    points = {name for sweep in ("text_volume", "imbalance") for name in planner.sweeps.members(sweep)}
-    assert len(points) == 5  # all of a balanced budget is a point of both
-    found = jobs(planner, *points)
-    assert found["generate"] == 5 * 2 * 2
-    assert found["train_shared"] == 5 * 2 * 6 * 2
-    assert all(len(planner.evaluation.families(name)) == 3 for name in points)
+def test_the_points_of_the_sweeps_of_studies(plan) -> None:
+    planner = study(plan, "text_volume", "imbalance")
+    assert {name for sweep in ("text_volume", "imbalance") for name in planner.sweeps.members(sweep)} == set(VOLUMES)
+    assert all(len(planner.evaluation.families(name)) == 3 for name in VOLUMES)
     drawn = [f"results/sweeps/{name}/figures/points.svg" for name in ("text_volume", "imbalance")]
     assert planner.sweeps.figures("svg") == drawn
-
-
-def test_amounts_of_text_are_a_sweep_of_likelihoods(plan) -> None:
     planner = plan(("config/blogtext_small.yaml", "config/studies/little_text.yaml"))
-    points = planner.sweeps.members("little_text")
-    words = {name: planner.config.experiments[name].allocation.total_words for name in points}
+    words = {name: planner.config.experiments[name].allocation.total_words for name in AMOUNTS}
     assert words == {f"words_{amount}": 12 * amount for amount in (250, 500, 1000, 2500)}
+    assert set(planner.sweeps.members("little_text")) == set(AMOUNTS)
     assert planner.sweeps.families("little_text") == ["likelihood"]
-    # Four rounds of a shared stage, plain and towards FAVoR's residual, of 6 clients per job; three seeds.
-    assert jobs(planner, *points)["train_shared"] == 4 * 3 * 4 * 2
 
 
-def test_the_cold_start(plan) -> None:
-    planner = study(plan, "cold_start")
-    sweeps = ("cold_start", "cold_start_nested")
-    points = {name for sweep in sweeps for name in planner.sweeps.members(sweep)}
-    found = jobs(planner, *points)
-    # One seed of the federation of 40, whose private stage nothing needs; the unseen authors upload nothing.
-    assert found["train_shared"] == found["aggregate"] == 6
-    # Three seeds, ten clients in a job: five rows that train at K = 8 and 16, two at K = 4, 12 and 24.
-    assert found["train_personal"] == 3 * (2 * 5 + 3 * 2)
-    assert found["generate"] == 3 * (2 * 7 + 3 * 2)
-    # Rows are ranked within a point by its experiment's own evidence; across points nothing is tested.
-    own = [f"results/{name}/evidence.parquet" for name in planner.sweeps.members("cold_start")]
-    full = planner.sweeps.make_sweep_table_inputs(Key(sweep="cold_start", label="cold-start-full"))
+def test_rows_of_a_cold_start_are_ranked_within_a_point(plan) -> None:
+    """By its experiment's own evidence; across points nothing is tested."""
+    sweeps = study(plan, "cold_start").sweeps
+    own = [f"results/{name}/evidence.parquet" for name in sweeps.members("cold_start")]
+    full = sweeps.make_sweep_table_inputs(Key(sweep="cold_start", label="cold-start-full"))
     assert full["evidence"] == own
-    nested = planner.sweeps.make_sweep_table_inputs(Key(sweep="cold_start_nested", label="cold-start-nested-k"))
-    assert nested["evidence"] == []
-    assert len(nested["comparisons"]) == 5
+    nested = sweeps.make_sweep_table_inputs(Key(sweep="cold_start_nested", label="cold-start-nested-k"))
+    assert (nested["evidence"], len(nested["comparisons"])) == ([], 5)
 
 
 @pytest.mark.parametrize("row", ["fedex_lora", "scaffold"])
@@ -177,7 +136,7 @@ def test_a_cold_start_needs_an_adapter_that_works_alone(row, plan) -> None:
         experiments["cold_start_shared"]["methods"][row] = {}
         experiments["cold_start_8"]["cold_start"] = {"shared_from": "cold_start_shared", "row": row}
 
-    planner = plan(("config/blogtext.yaml", "config/studies/cold_start.yaml"), change)
+    planner = plan(["config/blogtext.yaml", "config/studies/cold_start.yaml"], change)
     with pytest.raises(UserError, match=rf"cold_start\.row': '{row}' trains no shared adapter that works alone"):
         planner.training.frozen_adapter(run_key("cold_start_8", "2026", "cold_start"))
 
@@ -203,16 +162,12 @@ def test_uploads_are_targets_only_where_they_are_kept(plan) -> None:
 
 def test_rivals_share_fedavgs_track_and_servers_with_moments_keep_them(plan) -> None:
     planner = plan(("config/config.yaml", "config/demo/rivals.yaml"))
-    training, project = planner.training, planner.project
-    found = jobs(planner, "rivals")
+    training, project, account = planner.training, planner.project, Account(planner, "rivals")
     # One seed, two rounds; FedAvg's track is also that of its fine-tuning, Ditto, FedDPA, APFL and FedRoD. FedAvgM,
     # FedAdam, FedYogi, FlexLoRA, FFA-LoRA, FedSA-LoRA, FedALT and FAVoR have one each.
-    assert found["train_shared"] == found["aggregate"] == 2 * 9
     # Four methods carry something over both rounds; fine-tuning, FAVoR and local-only train once.
-    assert found["train_personal"] == 4 * 2 + 3
-    account = Account(planner, "rivals")
-    training_jobs = {rule: found[rule] for rule in ("train_shared", "train_personal", "generate")}
-    assert account.jobs == {**training_jobs, "aggregate": 2 * 6, "aggregate_with_memory": 2 * 3}
+    trained = {"train_shared": 2 * 9, "train_personal": 4 * 2 + 3, "generate": 16}
+    assert account.jobs == {**trained, "aggregate": 2 * 6, "aggregate_with_memory": 2 * 3}
     # One moment a round for FedAvgM, two for each adaptive server.
     assert account.stored["server moments"] == 2 * (1 + 2 + 2)
     # Sixteen participations of 14 rows, two of which send one factor.

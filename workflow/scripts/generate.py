@@ -8,7 +8,7 @@ from favor.federation.inference import adapted_requests, answers, client_adapter
 from favor.federation.method import Inference
 from favor.federation.schemas import GATES, GENERATIONS
 from favor.federation.settings import GenerationJob
-from favor.foundation.parquet import read_parquet, write_parquet
+from favor.foundation.parquet import read_parquet, read_tables, write_parquet
 from favor.lm.base import open_base
 from favor.lm.batch_limits import WidthMemory
 from favor.lm.peft_import import check_shapes
@@ -27,8 +27,7 @@ with job(snakemake, GenerationJob) as settings:
     chosen = clients if settings.clients is None else settings.clients  # those of this job
     adapters = {client: adapter for client, adapter in adapters.items() if client in chosen}
     prompts = prompts[prompts["client"].isin(list(adapters))].reset_index(drop=True)
-    shared = snakemake.input.common_prompts
-    common = client_prompts(read_parquet(shared, COMMON_PROMPTS) if shared else COMMON_PROMPTS.empty(), adapters)
+    common = client_prompts(read_tables(snakemake.input.common_prompts, COMMON_PROMPTS), adapters)
     lengths = [frame["prompt_tokens"].str.len().max() for frame in (prompts, common) if len(frame)]
     base = open_base(settings.model, lora, int(max(lengths, default=0)) + decoding.max_new_tokens)
     if how.inference == "adapters":

@@ -8,7 +8,7 @@ from favor.federation.inference import answers
 from favor.federation.method import Prompting
 from favor.federation.schemas import AUTHOR_SHEETS, GATES, GENERATIONS, PROMPTED_REQUESTS
 from favor.federation.settings import PromptedGeneration
-from favor.foundation.parquet import read_parquet, write_parquet
+from favor.foundation.parquet import read_parquet, read_tables, write_parquet
 from favor.inference.generation import GenerationRequest
 from favor.lm.base import open_base
 from favor.lm.batch_limits import WidthMemory
@@ -22,8 +22,7 @@ with job(snakemake, PromptedGeneration) as settings:
     prompts = read_parquet(snakemake.input.prompts, PROMPTS)
     texts = read_parquet(snakemake.input.texts, CLIENT_TEXTS)
     sheets = read_parquet(snakemake.input.sheets, AUTHOR_SHEETS) if snakemake.input.sheets else None
-    shared = snakemake.input.common_prompts
-    common = read_parquet(shared, COMMON_PROMPTS) if shared else COMMON_PROMPTS.empty()
+    common = read_tables(snakemake.input.common_prompts, COMMON_PROMPTS)
     base = open_base(settings.model)
     memory = WidthMemory(base, {"stage": "prompted generation", "lengths": settings.lengths, "decoding": decoding})
     widths = memory.recall()

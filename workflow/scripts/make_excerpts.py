@@ -1,7 +1,5 @@
 """Print the qualitative table, which quotes texts and is not for publication: Parquet, LaTeX and HTML."""
 
-from pathlib import Path
-
 from favor.federation.generations import first_samples
 from favor.foundation.files import write_text
 from favor.foundation.parquet import write_parquet
@@ -17,7 +15,7 @@ from favor.tables.settings import Excerpts
 with job(snakemake, Excerpts) as settings:
     generations = first_samples(snakemake.input.generations)
     context = settings.context
-    prompts = load_prompts(dict(zip(context.seeds, map(Path, snakemake.input.prompts), strict=True)))
+    prompts = load_prompts(context.seeds, snakemake.input.prompts)
     spec = printed_spec("qualitative-appendix")
     spec, cells = build_excerpts(spec, generations, prompts, context, settings.words)
     write_parquet(cells, snakemake.output.cells, TABLE_CELLS)

@@ -15,7 +15,7 @@ from favor.scores.settings import Seeds
 
 with job(snakemake, Seeds) as settings:
     generations = read_tables(snakemake.input.generations, GENERATIONS)
-    prompts = load_prompts(dict(zip(settings.seeds, map(Path, snakemake.input.prompts), strict=True)))
+    prompts = load_prompts(settings.seeds, snakemake.input.prompts)
     golds = prompts.assign(method="gold", sample=0, text=prompts["gold_text"])
     table = pd.concat([frame[[*RUN_KEYS, "text"]] for frame in (generations, golds)], ignore_index=True)
     progress = Progress("assistant score", table["text"].nunique(), "texts")

@@ -1,7 +1,5 @@
 """Compare every continuation with the author's own by BERTScore, once per text."""
 
-from pathlib import Path
-
 from favor.federation.schemas import GENERATIONS
 from favor.foundation.parquet import read_tables, write_parquet
 from favor.running.jobs.job import job
@@ -11,6 +9,6 @@ from favor.scores.schemas import BERTSCORE
 from favor.scores.settings import BertScoring
 
 with job(snakemake, BertScoring) as settings:
-    prompts = load_prompts(dict(zip(settings.seeds, map(Path, snakemake.input.prompts), strict=True)))
+    prompts = load_prompts(settings.seeds, snakemake.input.prompts)
     table = bertscores(read_tables(snakemake.input.generations, GENERATIONS), prompts, settings.bertscore)
     write_parquet(table, snakemake.output.bertscore, BERTSCORE)

@@ -1,7 +1,5 @@
 """Put beside every BERTScore how alike the two texts' meanings are: the cosine of their sentence embeddings."""
 
-from pathlib import Path
-
 from favor.encoders.schemas import GENERATION_EMBEDDINGS, SOURCE_EMBEDDINGS
 from favor.federation.schemas import GENERATIONS
 from favor.foundation.parquet import read_parquet, read_tables, write_parquet
@@ -12,7 +10,7 @@ from favor.scores.settings import Seeds
 from favor.scores.utility_table import utility
 
 with job(snakemake, Seeds) as settings:
-    prompts = load_prompts(dict(zip(settings.seeds, map(Path, snakemake.input.prompts), strict=True)))
+    prompts = load_prompts(settings.seeds, snakemake.input.prompts)
     table = utility(
         read_tables(snakemake.input.generations, GENERATIONS),
         prompts,

@@ -1,7 +1,5 @@
 """Draw the items of the human audit: candidates, the profiles beside them, and the key. Not for publication."""
 
-from pathlib import Path
-
 from favor.corpora.schemas import CLIENT_TEXTS
 from favor.federation.generations import first_samples
 from favor.foundation.parquet import read_parquet, write_parquet
@@ -13,6 +11,6 @@ from favor.studies.settings import ItemsJob
 
 with job(snakemake, ItemsJob) as settings:
     generations = first_samples(snakemake.input.generations)
-    prompts = load_prompts(dict(zip(settings.seeds, map(Path, snakemake.input.prompts), strict=True)))
+    prompts = load_prompts(settings.seeds, snakemake.input.prompts)
     texts = read_parquet(snakemake.input.texts, CLIENT_TEXTS)
     write_parquet(draw_items(generations, prompts, texts, settings), snakemake.output.audit, HUMAN_2AFC_ITEMS)

@@ -1,7 +1,6 @@
 """Choose the outputs that are judged, and write what the judge reads apart from who wrote it."""
 
 import sys
-from pathlib import Path
 
 from favor.corpora.schemas import CLIENT_TEXTS
 from favor.federation.generations import first_samples
@@ -15,7 +14,7 @@ from favor.studies.settings import JudgementsJob
 
 with job(snakemake, JudgementsJob) as settings:
     generations = first_samples(snakemake.input.generations)
-    prompts = load_prompts(dict(zip(settings.seeds, map(Path, snakemake.input.prompts), strict=True)))
+    prompts = load_prompts(settings.seeds, snakemake.input.prompts)
     texts = read_parquet(snakemake.input.texts, CLIENT_TEXTS)
     requests, key = design_requests(settings, generations, prompts, texts)
     questions = [question(row, {}, 0) for row in requests.itertuples()]

@@ -6,16 +6,15 @@ from favor.corpora.schemas import COMMON_PROMPTS
 from favor.federation.outside import given_outputs, prompts_to_answer
 from favor.federation.schemas import GATES, GENERATIONS
 from favor.federation.settings import GivenOutputs
-from favor.foundation.parquet import read_parquet, write_parquet
+from favor.foundation.parquet import read_tables, write_parquet
 from favor.foundation.tokenizer import open_tokenizer
 from favor.running.jobs.job import job
 from favor.scores.inputs import load_prompts
 from favor.scores.text_quality import generations_table
 
 with job(snakemake, GivenOutputs) as settings:
-    own = load_prompts(dict(zip(settings.seeds, map(Path, snakemake.input.prompts), strict=True)))
-    shared = snakemake.input.common_prompts
-    common = read_parquet(shared, COMMON_PROMPTS) if shared else COMMON_PROMPTS.empty()
+    own = load_prompts(settings.seeds, snakemake.input.prompts)
+    common = read_tables(snakemake.input.common_prompts, COMMON_PROMPTS)
     seed, tokenizer = int(snakemake.wildcards.seed), open_tokenizer(settings.tokenizer_folder)
     found = given_outputs(Path(snakemake.input.source), prompts_to_answer(own, common), seed)
     for kind, output in ((False, snakemake.output.generations), (True, snakemake.output.common_generations)):

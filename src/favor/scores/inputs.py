@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -142,7 +142,7 @@ class ScoreInputs:
 
         return ScoreInputs(
             read_tables(generations, GENERATIONS),
-            load_prompts(prompts),
+            load_prompts(prompts, prompts.values()),
             embedded(generation_embeddings),
             {name: read_tables(paths, SOURCE_EMBEDDINGS) for name, paths in source_embeddings.items()},
             read_parquet(utility, UTILITY) if utility is not None else None,
@@ -308,9 +308,10 @@ def authors_of(runs: Sequence[Run], failed: bool = False) -> dict[str, int]:
     return {method: len(authors) for method, authors in found.items()}
 
 
-def load_prompts(prompts: Mapping[int, Path]) -> pd.DataFrame:
-    """Read the prompts of every seed into one frame with a column seed."""
-    parts = [read_parquet(path, PROMPTS).assign(seed=seed) for seed, path in sorted(prompts.items())]
+def load_prompts(seeds: Iterable[int], paths: Iterable[str | Path]) -> pd.DataFrame:
+    """Read the prompts of every seed, one file each, into one frame with a column seed."""
+    files = sorted(zip(seeds, paths, strict=True))
+    parts = [read_parquet(path, PROMPTS).assign(seed=seed) for seed, path in files]
     return pd.concat(parts, ignore_index=True)
 
 
