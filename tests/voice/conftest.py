@@ -116,10 +116,8 @@ def chatting(wide, tmp_path_factory) -> Path:
     return folder
 
 
-@pytest.fixture
-def by_hand(monkeypatch) -> list[int]:
-    """Drafts are made by :func:`neutral`, but every fifth repeats the passage; the number of passages asked for."""
-    asked: list[int] = []
+def drafting_by_hand(asked) -> Callable[..., dict]:
+    """Drafts by :func:`neutral`, but every fifth repeats the passage; ``asked`` gets the number of passages."""
 
     def answers(base, lora, states, system, requests) -> dict:
         makes = [request.make for request in REQUESTS.values()]
@@ -127,7 +125,14 @@ def by_hand(monkeypatch) -> list[int]:
         asked.append(len(texts))
         return {"base": [(text if place % 5 == 0 else neutral(text), True) for place, text in enumerate(texts)]}
 
-    monkeypatch.setattr(drafting, "ask", answers)
+    return answers
+
+
+@pytest.fixture
+def by_hand(monkeypatch) -> list[int]:
+    """Drafts are made by hand; the number of passages asked for."""
+    asked: list[int] = []
+    monkeypatch.setattr(drafting, "ask", drafting_by_hand(asked))
     return asked
 
 
