@@ -23,9 +23,8 @@ from favor.foundation.parquet import read_parquet
 from favor.voice.contrast import Contrast
 from favor.voice.folder import VoiceFolder
 from favor.voice.habits import HABITS, stretches
-from favor.voice.loopback import LARGEST, make_server
 from favor.voice.verifiers import Remembered
-from favor.voice.web_app import Desk
+from favor.voice.web_app import LARGEST, Desk, make_server
 
 pytestmark = pytest.mark.slow(30)
 

@@ -9,7 +9,7 @@ from favor.foundation.extras import require
 from favor.plan import Planner
 from favor.running.folder.leftovers import remove_partial
 from favor.running.jobs.environment import quiet_libraries
-from favor.sites.signing import FEDERATION
+from favor.sites.signing import FEDERATION, LOG
 from favor.voice.commands import add_judge, count
 
 
@@ -27,8 +27,6 @@ def add_actions(command: str, parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, planner_of: Callable[[argparse.Namespace], Planner]) -> None:
     """Run a subcommand. Raises ``UserError`` in one line where it cannot be done."""
-    from favor.sites.log import LOG  # Here, because it loads torch.
-
     require("sites", FEDERATION)
     quiet_libraries()
     folder = arguments.server if arguments.command == "server" else arguments.site

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from favor.foundation.errors import UserError
-from favor.sites.manifest import read_signed
-from favor.sites.records import SiteStatement
+from favor.sites.manifest import SiteStatement, read_signed
 from favor.sites.signing import is_signed, replacement
 
 REVOKED = "revoked"
@@ -13,7 +12,7 @@ REVOKED = "revoked"
 
 @dataclass(frozen=True)
 class KnownSite:
-    """keys: all that it has had, the present one last. words: see :class:`favor.sites.records.SiteStatement`."""
+    """keys: all that it has had, the present one last. words: see :class:`favor.sites.manifest.SiteStatement`."""
 
     keys: tuple[str, ...]
     words: int | None

@@ -1,13 +1,21 @@
-"""What the coordinator hands out: an invitation, and the signed manifest of a round beside the shared adapter."""
+"""The signed files that cross, typed and checked: invitation, ``site.json``, and a round's manifest with its adapter.
+
+``log.jsonl`` of a coordinator or a site says what it sent, took and refused, when, and the digest of every file. Lines
+are added and never changed. What a command does twice stands there twice.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar
 
 import numpy as np
+from pydantic import ConfigDict, Field, StringConstraints
 
 from favor.federation.client_archive import State
 from favor.federation.exchange import declared_shapes
@@ -15,10 +23,9 @@ from favor.federation.method import SharedStage
 from favor.federation.state_rule import STATE
 from favor.foundation.errors import UserError
 from favor.foundation.files import write_json
-from favor.foundation.received import Received, received_json, received_tensors
+from favor.foundation.received import Received, opened, received_json, received_tensors
 from favor.sites.agreement import Agreement, Digests, differences
-from favor.sites.records import FORMAT, Manifest, Signature, Signed
-from favor.sites.signing import canonical, digest, is_signed, public_key, signature
+from favor.sites.signing import LOG, canonical, digest, is_signed, public_key, signature
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -26,6 +33,72 @@ if TYPE_CHECKING:
 INVITATION, MANIFEST, ADAPTER = "invitation.json", "manifest.json", "adapter.safetensors"
 TIME = "%Y-%m-%dT%H:%M:%SZ"
 HEADER = 2**20  # bytes of a safetensors file beside its tensors, and more: names and shapes
+FORMAT = 1
+MOST_WORDS = 10**8  # more than a person writes in a life
+Hexadecimal = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]  # 32 bytes: a digest or a public key
+Signature = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{128}$")]
+Client = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+Natural = Annotated[int, Field(ge=0, lt=2**31)]
+Time = Annotated[str, StringConstraints(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")]  # UTC
+
+
+class Signed(Received):
+    """What a signature is over: ``key`` is the public key of who signed."""
+
+    format: Literal[1]
+    key: Hexadecimal
+
+
+class Agreed(Received):
+    """An agreement: which run it is of, and whatever else a party compares with its own."""
+
+    model_config = ConfigDict(extra="allow")
+
+    experiment: str
+    row: str
+    seed: int
+
+
+class Invitation(Signed):
+    """What everybody agrees on, and the digests of the files that all parties have."""
+
+    agreement: Agreed
+    digests: dict[str, Hexadecimal]
+
+
+class SiteStatement(Signed):
+    """Who a site is.
+
+    words: on how many words it trains, where the server weights by them; said once.
+    replaces: the key that it had before, and ``statement``, by which that key signs the new one.
+    """
+
+    client: Client
+    words: Annotated[int, Field(ge=1, le=MOST_WORDS)] | None = None
+    replaces: Hexadecimal | None = None
+    statement: Signature | None = None
+
+
+class Manifest(Signed):
+    """What the coordinator hands out, beside an adapter file. What the agreement says too is compared with it.
+
+    members: of how many clients the adapter is the mean, where the server keeps members.
+    taken: by client the last round whose upload was taken.
+    declares: the shape of every tensor of an upload.
+    ends: until when a site answers it.
+    """
+
+    kind: Literal["round", "final"]
+    round: Natural
+    cohort: tuple[Client, ...]
+    members: Natural
+    taken: dict[Client, Natural]
+    agreement: dict[str, Any]
+    digests: dict[str, Hexadecimal]
+    declares: dict[str, tuple[Natural, ...]]
+    ends: Time
+
+
 Content = TypeVar("Content", bound=Signed)
 
 
@@ -87,6 +160,20 @@ def read_manifest(
 def now() -> str:
     """Return the time in UTC, to the second, as manifests and logs write it."""
     return datetime.now(UTC).strftime(TIME)
+
+
+def note(folder: Path, what: str, who: str, files: Iterable[tuple[str, str]] = (), **more: object) -> None:
+    """Add a line: the time in UTC, ``what`` happened with ``who``, and (name, SHA-256) of the ``files`` concerned."""
+    line = {"time": now(), "what": what, "who": who, "files": dict(files), **more}
+    with (folder / LOG).open("a", encoding="utf-8") as file:
+        file.write(json.dumps(line, ensure_ascii=True) + "\n")
+
+
+def received_digest(path: Path) -> str:
+    """Return the SHA-256 of a regular file, "" for what is none."""
+    with suppress(UserError), opened(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+    return ""
 
 
 def sent_tensors(stage: SharedStage, first: State, number: int) -> dict[str, tuple[int, ...]]:

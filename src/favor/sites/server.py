@@ -35,9 +35,18 @@ from favor.foundation.tensors import read_safetensors, write_safetensors
 from favor.plan import Planner
 from favor.sites.agreement import Agreement, agreement, check_version, chosen_run, owned_digests, stages
 from favor.sites.keys import KnownSite, known_sites, revoke
-from favor.sites.log import note, received_digest
-from favor.sites.manifest import ADAPTER, INVITATION, MANIFEST, TIME, now, read_signed, write_signed
-from favor.sites.records import Manifest
+from favor.sites.manifest import (
+    ADAPTER,
+    INVITATION,
+    MANIFEST,
+    TIME,
+    Manifest,
+    note,
+    now,
+    read_signed,
+    received_digest,
+    write_signed,
+)
 from favor.sites.signing import digest, file_digest, public_key, secret, secret_key, secret_normal
 from favor.sites.uploads import check_upload
 

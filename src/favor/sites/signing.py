@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 FEDERATION = "a federation between sites"
+LOG = "log.jsonl"
 
 
 def canonical(content: Any) -> bytes:

@@ -59,19 +59,21 @@ from favor.plan import Planner
 from favor.plan.job_settings import job_settings
 from favor.plan.keys import Key, run_key
 from favor.sites.agreement import Agreement, agreement, check_version, model_digests, owned_digests, stages
-from favor.sites.log import note
 from favor.sites.manifest import (
     ADAPTER,
     HEADER,
     MANIFEST,
+    Invitation,
+    Manifest,
+    SiteStatement,
     check_equal,
     manifest_digest,
+    note,
     read_adapter,
     read_manifest,
     read_signed,
     write_signed,
 )
-from favor.sites.records import Invitation, Manifest, SiteStatement
 from favor.sites.signing import digest, file_digest, public_key, replacement, secret_key, signature
 from favor.sites.uploads import write_upload
 

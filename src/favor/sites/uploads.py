@@ -16,8 +16,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.names import printable
 from favor.foundation.received import received_bytes, received_tensors
 from favor.sites.agreement import stages
-from favor.sites.manifest import HEADER, check_equal, check_tensors, manifest_digest
-from favor.sites.records import Manifest
+from favor.sites.manifest import HEADER, Manifest, check_equal, check_tensors, manifest_digest
 from favor.sites.signing import canonical, is_signed, signature, tensors_digest
 
 if TYPE_CHECKING:

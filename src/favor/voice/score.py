@@ -9,6 +9,7 @@ from itertools import chain
 
 import numpy as np
 
+from favor.corpora.near_duplicates import repeats, without_copies
 from favor.encoders.base import TextEncoder, Unread
 from favor.foundation.errors import UserError
 from favor.foundation.seeds import numpy_generator
@@ -20,7 +21,6 @@ from favor.statistics.kept_share import KeptShare
 from favor.voice.habits import HabitRate, compare_habits
 from favor.voice.language import check_language
 from favor.voice.position import UNITS, percentile, voice_position
-from favor.voice.repeats import repeated_drafts, set_apart
 from favor.voice.texts import AUTHOR_WORDS, WORDS
 from favor.voice.verifiers import AUTHOR, ByEncoder, Verifier, make_verifiers
 
@@ -120,21 +120,23 @@ def score_voice(
     """Return how near each of ``texts`` and all together are to ``author``.
 
     Half of the author's texts, drawn by ``seed``, make the profile, and so of every contrast author; the other halves
-    are ceiling and floor. Texts that are there twice are left out first, with a note
-    (:func:`favor.voice.repeats.set_apart`). All are read in passages of one length. A text that shares a quarter of
+    are ceiling and floor. Texts that are there twice, as in a folder and its backup, are left out
+    first, with a note. All are read in passages of one length. A text that shares a quarter of
     its words with the author's texts, in sequences of ten words or more, is copied and not scored. ``documents``:
     which document each text is of, by name, where several may be of one, as of a model's outputs: those may be alike
     or copied; intervals are over documents then. Raises ``UserError`` where there is less text than a number needs,
     and says how much is missing, and where author and contrast differ in language.
     """
     drafts = [] if documents else list(texts.values())
-    own, apart, notes = set_apart(drafts, author, contrast)
+    own, apart, notes = _set_apart(drafts, author, contrast)
     others = _checked(own, apart, notes)
     language = check_language(own, others)
     copied = KnownTexts({ANYBODY: [word_list(text, "unicode") for text in own]}, COPIED_WORDS)
     read = {name: _first_look(name, text, copied) for name, text in texts.items()}
-    for name, other in ({} if documents else repeated_drafts(texts)).items():
-        read[name] = replace(read[name], unscored=read[name].unscored or f"repeats {other}")
+    names = list(texts)
+    for place, other in ({} if documents else repeats(list(texts.values()))).items():
+        first = read[names[place]]
+        read[names[place]] = replace(first, unscored=first.unscored or f"repeats {names[other]}")
     scored = {name: text for name, text in texts.items() if not read[name].unscored}
     if not scored:
         first, more = next(iter(read.values())), f" (and {len(read) - 1} more)" if len(read) > 1 else ""
@@ -259,6 +261,35 @@ def _spread(texts: Sequence[list[str]]) -> list[list[str]]:
 def few_documents(documents: int) -> str:
     """Return why passages of so many documents have no interval."""
     return f"they are of {documents} document{'s' * (documents > 1)}, and an interval needs {UNITS}"
+
+
+def _set_apart(
+    drafts: Sequence[str], author: Sequence[str], contrast: Mapping[str, Sequence[str]]
+) -> tuple[list[str], dict[str, list[str]], list[str]]:
+    """Return texts of author and contrast that repeat none, nearly or in whole, and what was left out in sentences.
+
+    A text that stands on both sides of a division tells nothing of how alike texts of one author are. A draft that is
+    among the author's texts is taken out of them; what is the author's or a draft, out of the contrast.
+    """
+    notes = []
+
+    def left_out(before: Sequence[str], after: Sequence[str], why: str) -> None:
+        if many := len(before) - len(after):
+            notes.append(f"{many:,} of {why} and {'is' if many == 1 else 'are'} left out.")
+
+    once = _once(author)
+    left_out(author, once, f"the author's {len(author):,} texts repeat{'s' * (len(author) - len(once) == 1)} another")
+    own = without_copies(once, drafts)
+    left_out(once, own, "the author's texts stand among the texts to score")
+    others = {name: without_copies(_once(texts), [*once, *drafts]) for name, texts in contrast.items()}
+    before, after = ([text for texts in group.values() for text in texts] for group in (contrast, others))
+    left_out(before, after, "the contrast's texts repeat another, or are the author's or to be scored,")
+    return own, others, notes
+
+
+def _once(texts: Sequence[str]) -> list[str]:
+    left_out = repeats(texts)
+    return [text for place, text in enumerate(texts) if place not in left_out]
 
 
 def _checked(
