@@ -1,9 +1,7 @@
 """``favor voice export``: the adapter elsewhere is the adapter here, of a known base, and leaves with consent alone."""
 
 import json
-import os
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,15 +11,13 @@ from tests.config.test_starting import write_gguf
 from tests.voice.conftest import command, refusal
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from favor.foundation.errors import UserError
 from favor.inference.likelihood import Question, answer
 from favor.lm.base import load_base
 from favor.lm.gguf_adapter import read_gguf_deltas
-from favor.lm.peft_import import CONFIGURATION, import_peft
+from favor.lm.peft_import import import_peft
 from favor.lm.tasks import Piece
-from favor.voice import folder as voice_folder
 from favor.voice.export import UNKNOWN, base_licence, card, modelfile
-from favor.voice.folder import OWN, VoiceFolder, open_models
+from favor.voice.folder import VoiceFolder
 
 FILES = {
     *("adapter_config.json", "adapter_model.safetensors", "adapter.gguf", "Modelfile", "README.md"),
@@ -119,22 +115,10 @@ def test_the_licence_is_read_from_the_files_of_the_base(tmp_path) -> None:
     assert base_licence("owner/name") == UNKNOWN
 
 
-def test_another_base_under_the_name_of_a_voices_is_refused(tmp_path, monkeypatch) -> None:
-    base = tmp_path / "base"
-    base.mkdir()
-    (base / "model.safetensors").write_bytes(b"weights")
-    voice = VoiceFolder(tmp_path / "voice")
-    voice.adapter(OWN).mkdir(parents=True)
-    (voice.adapter(OWN) / CONFIGURATION).write_text("{}")
-    record = SimpleNamespace(base=str(base), base_digest=voice.base_digest(str(base)), model={})
-    monkeypatch.setattr(voice_folder, "import_peft", lambda places: ({OWN: None}, None))
-    monkeypatch.setattr(voice_folder, "open_base", lambda model, lora: "loaded")
-    os.utime(base / "model.safetensors", ns=(1, 1))  # a touch changes nothing
-    assert open_models(VoiceFolder(tmp_path / "voice"), record).base == "loaded"
-    (base / "model.safetensors").write_bytes(b"Weights")
-    os.utime(base / "model.safetensors", ns=(2, 2))
-    with pytest.raises(UserError, match=r"base: not the model that the voice in .*voice was trained on"):
-        open_models(VoiceFolder(tmp_path / "voice"), record)
+def test_another_base_under_the_name_of_a_voices_is_refused(voice) -> None:
+    record = json.loads((voice / "voice.json").read_text())
+    (voice / "voice.json").write_text(json.dumps(record | {"base_digest": "0" * 16}))
+    assert "base: not the model that the voice in " in refusal("write", "a", "--voice", voice)
 
 
 def test_nothing_is_exported_without_consent_or_over_other_files(voice, tmp_path) -> None:

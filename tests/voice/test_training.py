@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -29,7 +30,7 @@ from favor.lm.training import train
 from favor.voice.memorised import Audit, Copying, audit, audit_lines, copying, copying_lines
 from favor.voice.own_texts import own_texts
 from favor.voice.position import Measured
-from favor.voice.training import validation_lines
+from favor.voice.training import read_start, validation_lines
 
 pytestmark = pytest.mark.slow(35)
 
@@ -189,39 +190,35 @@ def test_a_killed_training_goes_on_behind_its_last_whole_pass(toy, trained, tmp_
 
 
 @pytest.fixture
-def shared(toy, tmp_path) -> dict:
-    """A shared adapter in PEFT's format, and the same in the layout of a results folder."""
-    base = load_base(str(toy / "base"), device="cpu")
+def shared(toy, tmp_path) -> Path:
+    """A results folder with a shared adapter of ten rounds, which lies in PEFT's format in ``peft`` beside it."""
     lora = Lora(rank=4, alpha=4, dropout=0.0)
-    state = initial_state(base.model, lora, 7)
     generator = torch.Generator().manual_seed(3)
+    state = initial_state(load_base(str(toy / "base"), device="cpu").model, lora, 7)
     state = {name: tensor + 0.05 * torch.randn(tensor.shape, generator=generator) for name, tensor in state.items()}
     export_peft(state, lora, "base", tmp_path / "peft")
-    server = tmp_path / "results" / "study" / "seed2026" / "shared" / "task-abc" / "server"
-    for number in (1, 10):
-        write_safetensors(state, server / f"round{number}" / "adapter.safetensors", {"kind": "shared adapter"})
+    results = tmp_path / "results"
+    for number in (1, 9, 10):
+        path = results / f"study/seed2026/shared/task-abc/server/round{number}/adapter.safetensors"
+        write_safetensors(state, path, {"kind": "shared adapter"})
     settings = {"experiment": {"lora": {"rank": 4, "alpha": 4, "dropout": 0.0, "target_modules": None}}}
-    (tmp_path / "results" / "study" / "settings.json").write_text(json.dumps(settings))
-    return {"state": state, "peft": tmp_path / "peft", "server": server, "results": tmp_path / "results"}
+    (results / "study" / "settings.json").write_text(json.dumps(settings))
+    return results
 
 
-def test_training_begins_at_the_shared_adapter_of_a_folder_or_a_run(toy, shared, tmp_path, capsys) -> None:
-    made = {}
-    for name, start in (("peft", shared["peft"]), ("run", shared["server"] / "round10")):
-        command(*training(toy, tmp_path / name, "--epochs", 1, "--from", start))
-        states, lora = import_peft([tmp_path / name / "shared", tmp_path / name / "own"])
-        assert (lora.rank, lora.alpha) == (4, 4)
-        made[name] = states["own"]
-        for key, tensor in shared["state"].items():
-            assert torch.equal(states["shared"][key], tensor)
-            moved = (states["own"][key] - tensor).abs().max()
-            assert 0 < moved < 0.02  # a dozen steps of AdamW at 2e-4
-        losses = pd.read_parquet(tmp_path / name / "losses.parquet")
-        assert set(losses["model"]) == {"base", "shared", "own"}
-    for key in made["peft"]:
-        assert torch.equal(made["peft"][key], made["run"][key])
-    with pytest.raises(SystemExit, match=r"give one of its shared adapters: .*server/round10"):
-        command(*training(toy, tmp_path / "x", "--from", shared["results"]))
+def test_training_begins_at_the_shared_adapter_of_a_folder_or_a_run(toy, shared, tmp_path) -> None:
+    server, voice = shared / "study/seed2026/shared/task-abc/server", tmp_path / "voice"
+    (state, lora), (same, settings) = read_start(tmp_path / "peft"), read_start(server / "round10")
+    assert (lora.rank, lora.alpha) == (settings.rank, settings.alpha) == (4, 4)
+    command(*training(toy, voice, "--epochs", 1, "--from", server / "round10"))
+    states, _ = import_peft([voice / "shared", voice / "own"])
+    for key, tensor in state.items():
+        assert torch.equal(tensor, same[key])
+        assert torch.equal(tensor, states["shared"][key])
+        assert 0 < (states["own"][key] - tensor).abs().max() < 0.02  # a dozen steps of AdamW at 2e-4
+    assert set(pd.read_parquet(voice / "losses.parquet")["model"]) == {"base", "shared", "own"}
+    with pytest.raises(SystemExit, match=r"give one of its shared adapters: \S*server/round10$"):
+        command(*training(toy, tmp_path / "x", "--from", shared))
     assert not (tmp_path / "x").exists()
 
 

@@ -63,7 +63,8 @@ def agreement(planner: Planner, run: Key) -> Agreement:
     sampling = shared.sampling
     federation = experiment.federation
     common = federation.initial_adapter == "common"
-    encoder = planner.project.loaded_encoder(Key(encoder=experiment.style_encoder)) if aligns(plan) else None
+    aligns = any(stage is not None and stage.objective.alignment > 0 for stage in (plan.shared, plan.personal))
+    encoder = planner.project.loaded_encoder(Key(encoder=experiment.style_encoder)) if aligns else None
     agreed = {
         "version": version("favor-workflow"),
         "experiment": run.experiment,
@@ -108,11 +109,6 @@ def _federated(run: Key, plan: Plan, federation: Federation) -> SharedStage:
         if wrong:
             raise UserError(f"{where}.{key}': {why}")
     return shared
-
-
-def aligns(plan: Plan) -> bool:
-    """Return whether a stage of a plan reads style targets."""
-    return any(stage is not None and stage.objective.alignment > 0 for stage in (plan.shared, plan.personal))
 
 
 def _without_place(settings: dict[str, Any]) -> dict[str, Any]:
@@ -169,12 +165,6 @@ def encoder_digest(planner: Planner, name: str) -> str:
     )
 
 
-def initial_adapter(agreed: Agreement, model: LoadedModel) -> dict[str, np.ndarray]:
-    """Return A_0, which every party makes for itself."""
-    lora = Lora.model_validate_json(json.dumps(agreed["shared"]["lora"]))
-    return as_arrays(initial_state(load_configuration(model.source), lora, agreed["initial_seed"]))
-
-
 def owned_digests(planner: Planner, agreed: Agreement) -> tuple[LoadedModel, dict[str, np.ndarray], Digests]:
     """Return a party's own base model and A_0, and the digests of all that it must have in common with others."""
     section = planner.config.experiments[agreed["experiment"]]
@@ -182,5 +172,6 @@ def owned_digests(planner: Planner, agreed: Agreement) -> tuple[LoadedModel, dic
     found = model_digests(model.source)
     if agreed["encoder"] is not None:
         found["encoder"] = encoder_digest(planner, section.style_encoder)
-    first = initial_adapter(agreed, model)
+    lora = Lora.model_validate_json(json.dumps(agreed["shared"]["lora"]))
+    first = as_arrays(initial_state(load_configuration(model.source), lora, agreed["initial_seed"]))
     return model, first, {**found, "initial adapter": tensors_digest(first)}

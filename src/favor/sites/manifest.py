@@ -163,7 +163,7 @@ def now() -> str:
 
 
 def note(folder: Path, what: str, who: str, files: Iterable[tuple[str, str]] = (), **more: object) -> None:
-    """Add a line: the time in UTC, ``what`` happened with ``who``, and (name, SHA-256) of the ``files`` concerned."""
+    """Add a line to the log: time, ``what`` happened with ``who``, and (name, SHA-256) of the ``files`` concerned."""
     line = {"time": now(), "what": what, "who": who, "files": dict(files), **more}
     with (folder / LOG).open("a", encoding="utf-8") as file:
         file.write(json.dumps(line, ensure_ascii=True) + "\n")
@@ -189,9 +189,8 @@ def read_adapter(
 ) -> dict[str, np.ndarray]:
     """Return the shared adapter from the ``content`` of the file beside its manifest, None where there is none.
 
-    What does not cross has the values of ``first``, the site's A_0. Its tensors are those of the site's own plan, in
-    float32 and finite, and so are those that an upload shall have. Raises ``UserError`` where it is missing or another
-    one.
+    What does not cross has the values of ``first``, the site's A_0. Raises ``UserError`` where the file is missing, or
+    has other tensors than the site's own plan, in float32 and finite.
     """
     path = folder / ADAPTER
     if content is None:

@@ -113,11 +113,8 @@ def hand_out(folder: ServerFolder, kind: str, number: int, cohort: Sequence[str]
     """Write the shared adapter at the start of round ``number`` with its signed manifest, as sites are sent them.
 
     ``kind``: "round", or "final" after the last. ``cohort``: who is sent the adapter. Of A_t the tensors cross that are
-    trained and uploaded: the others are A_0's, which every site makes for itself. ``taken`` says of every client the
-    last round whose upload was taken: what a site carries over is of that round, for one that came late left nothing
-    here.
-
-    Returns until when it is answered: ``days`` from now, drawn once; a restart keeps a time that is not over.
+    trained and uploaded: every site makes the others, A_0's, for itself. Returns until when it is answered: ``days``
+    from now, drawn once; a restart keeps a time that is not over.
     """
     agreed, stage = folder.agreed, stages(folder.agreed)[0]
     shared, header = read_safetensors(folder.state(number))
@@ -307,10 +304,7 @@ def _aggregate(folder: ServerFolder, number: int) -> None:
 
 
 def _means(folder: ServerFolder, uploads: Uploads, number: int) -> State | None:
-    """Return what takes the place of the weighted mean: a robust rule's, or that under privacy; None for neither.
-
-    The noise comes from a secret of the coordinator, never from the seed, which every site knows.
-    """
+    """Return what takes the place of the weighted mean: a robust rule's, or that under privacy; None for neither."""
     stage, robust = stages(folder.agreed)[0], folder.agreed["server"]["robust"]
     if robust is not None:
         settings = Robust.model_validate_json(json.dumps(robust))
@@ -329,7 +323,7 @@ def _means(folder: ServerFolder, uploads: Uploads, number: int) -> State | None:
     if number and not path.is_file():
         print(f"{path}: file not found; another secret is drawn, which makes the noise of no closed round again")
     kept, scale = secret(path), privacy.noise_multiplier * privacy.clip
-    # The noise is of these very uploads: another set of them, as after a backup was put back, has other noise.
+    # Every site knows the seed. Another set of uploads, as after a backup was put back, has other noise.
     of = {client: file_digest(path) for client, path in folder.uploads(number).items()}
 
     def with_noise(name: str) -> np.ndarray:

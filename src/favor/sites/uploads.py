@@ -56,12 +56,6 @@ def _signed(header: Mapping[str, str], tensors: Mapping[str, np.ndarray]) -> byt
     return canonical({"header": kept, "tensors": tensors_digest(tensors)})
 
 
-def largest_upload(manifest: Manifest) -> int:
-    """Return how many bytes an upload may have: the tensors that are declared, and a header."""
-    wanted = sent_types(manifest.declares, stages(manifest.agreement)[0].upload_bits)
-    return HEADER + sum(512 + 4 * int(np.prod(shape)) for _, shape in wanted.values())
-
-
 def check_upload(
     path: Path, manifest: Manifest, keys: Mapping[str, Collection[str]], words: Mapping[str, int | None]
 ) -> tuple[str, bytes]:
@@ -71,7 +65,9 @@ def check_upload(
     that says what differs, for whatever is not an upload to this very manifest with exactly the tensors that its plan
     declares.
     """
-    content = received_bytes(path, largest_upload(manifest))
+    stage = stages(manifest.agreement)[0]
+    wanted = sent_types(manifest.declares, stage.upload_bits)
+    content = received_bytes(path, HEADER + sum(512 + 4 * int(np.prod(shape)) for _, shape in wanted.values()))
     tensors, header = received_tensors(content, path)
     if header.get("kind") != "upload":
         raise UserError(f"{path}: not an upload; give the file that 'favor site train' names")
@@ -80,8 +76,6 @@ def check_upload(
     if client is None:
         given = printable(header.get("clients", ""))
         raise UserError(f"{path}: its client '{given}' has no key here; put its site.json in sites/")
-    stage = stages(manifest.agreement)[0]
-    wanted = sent_types(manifest.declares, stage.upload_bits)
     part = f"{client}/{stage.content}/"
     check_tensors(path, {f"{part}{name}": expected for name, expected in wanted.items()}, tensors, f"{client}: ")
     signed = _signed(header, tensors)

@@ -61,15 +61,9 @@ def run(arguments: argparse.Namespace) -> None:
     measures = _measures(folder, record)
     write_text(card(record, shown, licence, measures, without), target / CARD)
     print(f"{target}: {', '.join(made)}")
-    if without:
-        print(f"Without GGUF: {without}")
-    else:
-        print(
-            f"{ADAPTER} was read back and adds to every layer what the adapter adds; llama.cpp and Ollama were not run"
-        )
-    for line in measures:
-        if line.startswith("warning"):
-            print(line)
+    read_back = "was read back and adds to every layer what the adapter adds; llama.cpp and Ollama were not run"
+    print(f"Without GGUF: {without}" if without else f"{ADAPTER} {read_back}")
+    print("".join(f"{line}\n" for line in measures if line.startswith("warning")), end="")
 
 
 def place(request: Request) -> str:
@@ -79,22 +73,19 @@ def place(request: Request) -> str:
 
 def prompt_form(record: VoiceRecord, asked: str = "") -> dict[str, object]:
     """Return how the adapter is to be asked, as it was trained: in raw text, or with the request ``asked``."""
-    source = record.model.source
+    tokens = NEW_TOKENS if record.request is None else ANSWER_TOKENS
+    form: dict[str, object] = {
+        "opening_token_ids": list(opening(load_tokenizer(record.model.source))),
+        "decoding": {"temperature": 0, "repetition_penalty": PENALTY, "max_new_tokens": tokens},
+    }
     if record.request is not None:
-        return {
-            "template": asked,
-            "opening_token_ids": list(opening(load_tokenizer(source))),
-            "end_token": "that of the base",
-            "passages": f"one request for each passage of {record.request.words} words at most, cut at sentences' ends",
-            "decoding": {"temperature": 0, "repetition_penalty": PENALTY, "max_new_tokens": ANSWER_TOKENS},
-        }
-    return {
+        cut = f"one request for each passage of {record.request.words} words at most, cut at sentences' ends"
+        return form | {"template": asked, "end_token": "that of the base", "passages": cut}
+    return form | {
         "template": language_model_text("{about}", "{beginning}"),
         "template_without_about": "{beginning}",
-        "opening_token_ids": list(opening(load_tokenizer(source))),
         "chat_template": None,
         "end_token": "none was trained: stop after max_new_tokens",
-        "decoding": {"temperature": 0, "repetition_penalty": PENALTY, "max_new_tokens": NEW_TOKENS},
     }
 
 

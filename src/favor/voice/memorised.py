@@ -51,8 +51,8 @@ class Copying:
 class Audit:
     """Whether the adapter tells its training texts from those that validated: AUC with its 95 % interval over texts.
 
-    The score of a text is how far the loss falls from where training began. Both kinds are of one time, drawn at
-    random: held-out texts may be newer, and be told by what is new in them. ``trained``, ``validation``: texts read.
+    The score of a text is how far the loss falls from where training began. Held-out texts take no part: they may be
+    newer, and be told by what is new in them. ``trained``, ``validation``: texts read.
     """
 
     auc: Measured

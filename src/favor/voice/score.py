@@ -120,12 +120,11 @@ def score_voice(
     """Return how near each of ``texts`` and all together are to ``author``.
 
     Half of the author's texts, drawn by ``seed``, make the profile, and so of every contrast author; the other halves
-    are ceiling and floor. Texts that are there twice, as in a folder and its backup, are left out
-    first, with a note. All are read in passages of one length. A text that shares a quarter of
-    its words with the author's texts, in sequences of ten words or more, is copied and not scored. ``documents``:
-    which document each text is of, by name, where several may be of one, as of a model's outputs: those may be alike
-    or copied; intervals are over documents then. Raises ``UserError`` where there is less text than a number needs,
-    and says how much is missing, and where author and contrast differ in language.
+    are ceiling and floor. Texts that are there twice are left out first, with a note. All are read in passages of one
+    length. A text that shares a quarter of its words with the author's texts, in sequences of ten words or more, is
+    copied and not scored. ``documents``: which document each text is of, by name, where several may be of one, as of a
+    model's outputs: those may be alike or copied; intervals are over documents then. Raises ``UserError`` where there
+    is less text than a number needs, and where author and contrast differ in language.
     """
     drafts = [] if documents else list(texts.values())
     own, apart, notes = _set_apart(drafts, author, contrast)
@@ -268,8 +267,7 @@ def _set_apart(
 ) -> tuple[list[str], dict[str, list[str]], list[str]]:
     """Return texts of author and contrast that repeat none, nearly or in whole, and what was left out in sentences.
 
-    A text that stands on both sides of a division tells nothing of how alike texts of one author are. A draft that is
-    among the author's texts is taken out of them; what is the author's or a draft, out of the contrast.
+    A draft that is among the author's texts is taken out of them; what is the author's or a draft, out of the contrast.
     """
     notes = []
 
@@ -327,10 +325,7 @@ def _first_look(name: str, text: str, known: KnownTexts) -> TextScore:
 
 
 def _halves(texts: Sequence[str], seed: int, author: str) -> tuple[list[str], list[str]]:
-    """Part an author's texts in two halves of about as many words: profile and held-out text.
-
-    A text stands in one half, but fewer than ``FEWEST_TEXTS`` are cut in pieces first.
-    """
+    """Part an author's texts, or pieces of few, in two halves of about as many words: profile and held-out text."""
     pieces = _as_texts(texts)
     halves: tuple[list[str], list[str]] = [], []
     sizes = [0, 0]

@@ -253,19 +253,13 @@ def read_start(path: Path) -> tuple[LoraState, Lora]:
 
 
 def _others(path: Path) -> str:
-    last: dict[Path, Path] = {}
-    for found in path.glob("**/shared/*/server/round*/" + WEIGHTS):
-        rounds = found.parent.parent
-        last[rounds] = max(last.get(rounds, found.parent), found.parent, key=_round)
-    if not last:
+    found = [[*track.glob(f"round*/{WEIGHTS}")] for track in sorted(path.glob("**/shared/*/server"))]
+    names = [
+        str(max(files, key=lambda file: (len(file.parent.name), file.parent.name)).parent) for files in found if files
+    ]
+    if not names:
         return "give the folder of an adapter"
-    names = sorted(map(str, last.values()))
     return f"give one of its shared adapters: {', '.join(names[:4])}{f' and {len(names) - 4} more' * (len(names) > 4)}"
-
-
-def _round(folder: Path) -> int:
-    number = folder.name.removeprefix("round")
-    return int(number) if number.isdecimal() else -1
 
 
 def make_drafts(

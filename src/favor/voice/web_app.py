@@ -43,6 +43,7 @@ _SCRIPT, _STYLE = ((_TEMPLATES / f"web_app.{kind}").read_text(encoding="utf-8") 
 _SERVER = "connect-src 'self'; "
 HOST = "127.0.0.1"
 LARGEST = 1 << 20  # bytes of a request
+_HEADERS = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff"}
 Answer = Callable[[Mapping[str, Any]], str]
 
 
@@ -97,14 +98,9 @@ class Desk:
 
     def page(self) -> str:
         """Return the whole page."""
-        body = render(
-            _TEMPLATES,
-            "web_app.html",
-            author=self.author,
-            contrast=self.contrast.name,
-            writes=self.voice is not None,
-            given="" if self.request is None else self.request.given,
-        )
+        given = "" if self.request is None else self.request.given
+        about = {"author": self.author, "contrast": self.contrast.name, "writes": self.voice is not None}
+        body = render(_TEMPLATES, "web_app.html", **about, given=given)
         return page("A voice", body, _SCRIPT, _STYLE, _SERVER)
 
     def score(self, asked: Mapping[str, Any]) -> Markup:
@@ -207,9 +203,8 @@ def make_server(
             self.send_header("Content-Type", f"{kind}; charset=utf-8")
             self.send_header("Content-Length", str(len(content)))
             self.send_header("Content-Security-Policy", policy)
-            self.send_header("Cache-Control", "no-store")
-            self.send_header("Referrer-Policy", "no-referrer")
-            self.send_header("X-Content-Type-Options", "nosniff")
+            for name, value in _HEADERS.items():
+                self.send_header(name, value)
             self.end_headers()
             self.wfile.write(content)
 

@@ -23,15 +23,12 @@ def summary(score: VoiceScore) -> str:
         return f"Nothing can be said of the texts together: {share_text(next(iter(score.shares.values())))}."
     name = min(known)[1]
     share = score.shares[name]
-    above, below = share.low > 0, share.high < 1
-    if above and below:
-        found = "The texts lie between the other authors' and the author's own."
-    elif above:
-        found = "The texts are above the other authors', and nothing tells them from the author's own."
-    elif below:
-        found = "The texts are below the author's own, and nothing tells them from the other authors'."
-    else:
-        found = "There is too little text to say whether it is nearer to the author or to others."
+    found = {
+        (True, True): "The texts lie between the other authors' and the author's own.",
+        (True, False): "The texts are above the other authors', and nothing tells them from the author's own.",
+        (False, True): "The texts are below the author's own, and nothing tells them from the other authors'.",
+        (False, False): "There is too little text to say whether it is nearer to the author or to others.",
+    }[share.low > 0, share.high < 1]
     return f"{found} By {VERIFIERS[name]}: {share_text(share)}, where 0 is other authors and 1 the author's own texts."
 
 
