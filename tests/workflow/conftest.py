@@ -11,8 +11,6 @@ import socket
 import subprocess
 import textwrap
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -24,7 +22,6 @@ from favor.running.invalidation.fingerprint import EXEMPT
 from favor.running.invalidation.parts import modules_below
 from favor.running.jobs import forked
 from tests.once import made_once
-from tests.warm_snakemake import run_snakemake
 
 # What libraries read when they are imported, and the workflow sets (favor.running.jobs.environment).
 READ_AT_IMPORT = {
@@ -74,9 +71,10 @@ if False:
 
 @cache
 def fork_server() -> dict[str, str]:
-    """Start a process that the jobs of all runs are forked from; return the variable by which runs find it."""
+    """Start a process that all runs and their jobs are forked from; return the variable by which runs find it."""
     name = f"favor-{secrets.token_hex(16)}"
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(forked, "_SCRIPT", Path(__file__).with_name("fork_server.py"))
         for variable, value in READ_AT_IMPORT.items():
             patch.setenv(variable, value)
         atexit.register(forked.start(name).communicate)  # it ends where its input does
@@ -89,15 +87,40 @@ def marked() -> TemporaryDirectory[str]:
     return TemporaryDirectory()
 
 
-@contextmanager
-def forked_by(server) -> Iterator[socket.socket]:
-    """A connection to a server, once it has imported its libraries."""
+def run_forked(lines, folder, environment, answers="", merged=True) -> subprocess.CompletedProcess[str]:
+    """Run lines of Python in ``folder``, in a fork of the server that has libraries and Snakemake imported.
+
+    ``answers`` is its standard input; ``merged``: standard error is part of what it printed.
+    """
     end = time.monotonic() + 600
-    with socket.socket(socket.AF_UNIX) as connection:
-        while connection.connect_ex(f"\0{server}"):
+    with (
+        NamedTemporaryFile("w+", suffix=".py") as script,
+        TemporaryFile("w+") as given,
+        TemporaryFile("w+") as out,
+        TemporaryFile("w+") as errors,
+        socket.socket(socket.AF_UNIX) as connection,
+    ):
+        for file, text in ((script, lines), (given, answers)):
+            file.write(text)
+            file.seek(0)
+        while connection.connect_ex(f"\0{fork_server()[forked.SERVER]}"):  # until its libraries are imported
             assert time.monotonic() < end, "no process that jobs are forked from"
             time.sleep(0.1)
-        yield connection
+        variables = {"OMP_NUM_THREADS": "1"} | environment
+        request = {"script": script.name, "rule": "favor", "folder": str(folder), "environment": variables}
+        content = json.dumps(request).encode()
+        files = [file.fileno() for file in (given, out, out if merged else errors)]
+        socket.send_fds(connection, [len(content).to_bytes(8)], files)
+        connection.sendall(content)
+        _, ended = connection.makefile("r")
+        printed = [file.seek(0) or file.read() for file in (out, errors)]
+        return subprocess.CompletedProcess(lines, json.loads(ended)[0], *printed)
+
+
+def run_snakemake(arguments, folder, environment) -> subprocess.CompletedProcess[str]:
+    """Run Snakemake in ``folder`` with the whole ``environment``; return its status and all that it printed."""
+    lines = f"import sys\nfrom snakemake.cli import main\n\nsys.argv = {['snakemake', *arguments]!r}\nmain()\n"
+    return run_forked(lines, folder, environment)
 
 
 @dataclass(frozen=True)
@@ -136,25 +159,9 @@ class Project:
 
     def favor(self, *arguments, answers="") -> subprocess.CompletedProcess[str]:
         """Call the command of the copy's own code in a fork of the process that jobs are forked from."""
-        environment = os.environ | {"PYTHONPATH": str(self.folder / "src"), "OMP_NUM_THREADS": "1"}
-        with (
-            NamedTemporaryFile("w+", suffix=".py") as script,
-            TemporaryFile("w+") as given,
-            TemporaryFile("w+") as out,
-            TemporaryFile("w+") as errors,
-            forked_by(fork_server()[forked.SERVER]) as connection,
-        ):
-            script.write(f"import sys\nfrom favor.cli import main\n\nsys.argv = {['favor', *arguments]!r}\nmain()\n")
-            given.write(answers)
-            for file in (script, given):
-                file.seek(0)
-            request = {"script": script.name, "rule": "favor", "folder": str(self.folder), "environment": environment}
-            content = json.dumps(request).encode()
-            socket.send_fds(connection, [len(content).to_bytes(8)], [file.fileno() for file in (given, out, errors)])
-            connection.sendall(content)
-            _, ended = connection.makefile("r")
-            printed = [file.seek(0) or file.read() for file in (out, errors)]
-            return subprocess.CompletedProcess(arguments, json.loads(ended)[0], *printed)
+        environment = os.environ | {"PYTHONPATH": str(self.folder / "src")}
+        lines = f"import sys\nfrom favor.cli import main\n\nsys.argv = {['favor', *arguments]!r}\nmain()\n"
+        return run_forked(lines, self.folder, environment, answers, merged=False)
 
     def planned(self, *arguments) -> dict[str, int]:
         """Return the jobs a dry run plans, by rule (the target rule left out)."""

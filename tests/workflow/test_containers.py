@@ -16,8 +16,7 @@ from pathlib import Path
 import pytest
 
 from favor.running.invalidation.parts import modules_below
-from tests.warm_snakemake import run_snakemake
-from tests.workflow.conftest import copy_project, planned_jobs
+from tests.workflow.conftest import copy_project, planned_jobs, run_snakemake
 
 pytestmark = pytest.mark.slow(15)
 

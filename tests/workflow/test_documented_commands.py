@@ -21,8 +21,7 @@ from favor import cli
 from favor.tuning.choice import FIRST_LINE
 from tests.lm.test_gguf import written
 from tests.test_extending import put_examples
-from tests.warm_snakemake import run_snakemake
-from tests.workflow.conftest import COPIED, Project, copy_project
+from tests.workflow.conftest import COPIED, Project, copy_project, run_snakemake
 from tests.workflow.test_containers import APPTAINER
 
 pytestmark = pytest.mark.slow(147)

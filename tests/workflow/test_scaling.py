@@ -13,8 +13,7 @@ from favor.config.files import read_files
 from favor.config.resolve import resolve
 from favor.forecast.estimate import estimate
 from favor.plan import Planner
-from tests.warm_snakemake import run_snakemake
-from tests.workflow.conftest import copy_project, planned_jobs
+from tests.workflow.conftest import copy_project, planned_jobs, run_snakemake
 
 ROOT = Path(__file__).resolve().parents[2]
 
