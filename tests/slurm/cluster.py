@@ -1,7 +1,7 @@
 """A private Slurm cluster on this machine.
 
 A controller and three nodes on loopback, each with two GPUs that are character devices, no accounting database, all in
-one folder. Nothing else is written; daemons end by process id.
+one folder. Nothing else is written.
 
 ``python tests/slurm/cluster.py COMMAND...`` starts one, runs the command in it, stops it and removes its folder; with
 ``--install`` in the place of the command it only installs what is missing, where the user may.
@@ -10,12 +10,11 @@ one folder. Nothing else is written; daemons end by process id.
 from __future__ import annotations
 
 import contextlib
+import getpass
 import os
 import re
 import shutil
-import signal
 import socket
-import stat
 import subprocess
 import sys
 import tempfile
@@ -29,7 +28,7 @@ DAEMONS = ("munged", "slurmctld", "slurmd")
 CLIENTS = ("sbatch", "scancel", "scontrol", "sinfo", "squeue", "srun")
 PACKAGES = "slurmctld slurmd slurm-client munge"  # of Debian and Ubuntu
 NODES = ("node1", "node2", "node3")
-GPUS_PER_NODE = 2
+GPUS = "/dev/null,/dev/zero"  # of every node: devices that always exist
 GPU_MODEL = "h200"
 _PATH = os.pathsep.join((os.environ["PATH"], "/usr/sbin", "/sbin"))
 
@@ -100,7 +99,7 @@ class Cluster:
     def __init__(self, folder) -> None:
         self.folder = folder
         self.configuration = folder / "slurm.conf"
-        for name in ("munge", "run", "log", "state", "spool", "dev", "bin"):
+        for name in ("munge", "run", "log", "state", "spool", "bin"):
             (folder / name).mkdir(mode=0o755, parents=True)
         self._write_configuration()
         # The job step of Snakemake's plugin removes SLURM_CONF before it calls srun, which must find its cluster.
@@ -151,8 +150,7 @@ class Cluster:
         wait_until(lambda: " is UP" in self.call("scontrol", "ping", check=False), "controller")
 
     def kill_controller(self) -> None:
-        """End the controller with no chance to say so."""
-        self._end("slurmctld", signal.SIGKILL)
+        self._kill("slurmctld")
 
     def start_node(self, node) -> None:
         self.call("slurmd", "-f", str(self.configuration), "-N", node)
@@ -164,7 +162,7 @@ class Cluster:
         """
         jobs = self.call("squeue", "--noheader", "--nodelist", node, "--states=R", "--format=%A").split()
         doomed = self._processes(jobs)
-        self._end(node, signal.SIGKILL)
+        self._kill(node)
         for process in doomed:
             with contextlib.suppress(psutil.NoSuchProcess):
                 process.kill()
@@ -204,82 +202,45 @@ class Cluster:
         return dict(re.findall(r"(\S+?)=(\S*)", self.call("scontrol", "show", "job", number)))
 
     def stop(self) -> None:
-        """Cancel what runs and end every daemon."""
-        if self.jobs("R", "PD", "CG"):
-            self.call("scancel", "--user", str(os.getuid()), check=False)
-        for name in (*NODES, "slurmctld"):  # all at once: each takes seconds to end
-            self._signal(name, signal.SIGTERM)
-        for name in (*NODES, "slurmctld", "munged"):
-            self._end(name, signal.SIGTERM)
-        for process in [*self._step_daemons(), *self._left_behind()]:
+        """End every daemon and what their jobs left: all that was started with this cluster's configuration."""
+        ours = []
+        for process in psutil.process_iter():
+            with contextlib.suppress(psutil.Error):
+                if process.environ().get("SLURM_CONF") == str(self.configuration):
+                    process.terminate()
+                    ours.append(process)
+        for process in psutil.wait_procs(ours, timeout=10)[1]:
             with contextlib.suppress(psutil.NoSuchProcess):
                 process.kill()
 
-    def _left_behind(self) -> list[psutil.Process]:
-        """Processes of jobs that outlived them, as Slurm without cgroups lets some: those with its variables."""
-        found = []
-        for process in psutil.process_iter():
-            with contextlib.suppress(psutil.Error):
-                variables = process.environ()
-                if "SLURM_JOB_ID" in variables and str(self.folder / "bin") in variables.get("PATH", "").split(":"):
-                    found.append(process)
-        return found
-
-    def _step_daemons(self) -> list[psutil.Process]:
-        """This cluster's step daemons: those that work in its log folder."""
-        found = []
-        for process in psutil.process_iter():
-            with contextlib.suppress(psutil.Error):
-                if _job_of(process) and Path(process.cwd()) == self.folder / "log":
-                    found.append(process)
-        return found
-
     def _processes(self, jobs) -> list[psutil.Process]:
-        """The step daemons of jobs and everything they started."""
-        found = [process for process in self._step_daemons() if _job_of(process) in jobs]
-        return found + [child for process in found for child in process.children(recursive=True)]
+        """This cluster's step daemons of jobs, which work in its log folder, and everything they started."""
+        found = []
+        for process in psutil.process_iter():
+            with contextlib.suppress(psutil.Error):
+                if _job_of(process) in jobs and Path(process.cwd()) == self.folder / "log":
+                    found += [process, *process.children(recursive=True)]
+        return found
 
-    def _signal(self, name, number) -> psutil.Process | None:
-        """Signal the daemon of a pid file and return its process; None where it is gone."""
-        with contextlib.suppress(psutil.NoSuchProcess, ValueError, OSError):
-            process = psutil.Process(int((self.folder / "run" / f"{name}.pid").read_text()))
-            if any(daemon in process.name() for daemon in DAEMONS):
-                process.send_signal(number)
-                return process
-        return None
-
-    def _end(self, name, number) -> None:
-        """Signal a daemon and wait for its end."""
-        process = self._signal(name, number)
-        if process is not None:
-            try:
-                process.wait(timeout=10)
-            except psutil.TimeoutExpired:
-                process.kill()
-        (self.folder / "run" / f"{name}.pid").unlink(missing_ok=True)
-
-    def _gpus(self) -> list[str]:
-        """Devices that stand for GPUs: new ones where they can be made, else ones that always exist."""
-        made = [self.folder / "dev" / f"gpu{number}" for number in range(GPUS_PER_NODE)]
-        try:
-            for path in made:
-                os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, 3))
-        except OSError:
-            return ["/dev/null", "/dev/zero"]
-        return [str(path) for path in made]
+    def _kill(self, name) -> None:
+        """End a daemon with no chance to say so."""
+        file = self.folder / "run" / f"{name}.pid"
+        process = psutil.Process(int(file.read_text()))
+        process.kill()
+        process.wait(timeout=10)
+        file.unlink(missing_ok=True)
 
     def _write_configuration(self) -> None:
-        host, user = socket.gethostname().split(".")[0], _user()
+        host, user = socket.gethostname().split(".")[0], getpass.getuser()
         first, *ports = _free_ports(1 + len(NODES))
         nodes = "\n".join(
             f"NodeName={node} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs=4 RealMemory=8000 "
-            f"Gres=gpu:{GPU_MODEL}:{GPUS_PER_NODE} State=UNKNOWN"
+            f"Gres=gpu:{GPU_MODEL}:2 State=UNKNOWN"
             for node, port in zip(NODES, ports, strict=True)
         )
         text = _SLURM_CONF.format(host=host, user=user, port=first, folder=self.folder, nodes=nodes)
         self.configuration.write_text(text)
-        files = ",".join(self._gpus())
-        gres = [f"NodeName={node} Name=gpu Type={GPU_MODEL} File={files} Flags=nvidia_gpu_env" for node in NODES]
+        gres = [f"NodeName={node} Name=gpu Type={GPU_MODEL} File={GPUS} Flags=nvidia_gpu_env" for node in NODES]
         (self.folder / "gres.conf").write_text("\n".join(["AutoDetect=off", *gres, ""]))
 
 
@@ -299,10 +260,8 @@ def running_cluster() -> Iterator[Cluster]:
 
 def _job_of(process) -> str | None:
     """The job that a step daemon serves."""
-    with contextlib.suppress(psutil.Error, IndexError):
-        match = re.match(r"slurmstepd: \[(\d+)\.", process.cmdline()[0])
-        return match.group(1) if match else None
-    return None
+    match = re.match(r"slurmstepd: \[(\d+)\.", " ".join(process.cmdline()))
+    return match and match[1]
 
 
 def _free_ports(count) -> list[int]:
@@ -311,10 +270,6 @@ def _free_ports(count) -> list[int]:
         for one in sockets:
             one.bind(("127.0.0.1", 0))
         return [one.getsockname()[1] for one in sockets]
-
-
-def _user() -> str:
-    return subprocess.run(["id", "-un"], text=True, capture_output=True, check=True).stdout.strip()
 
 
 def install() -> str:

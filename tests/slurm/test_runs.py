@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import time
 
+import snakemake_executor_plugin_slurm as plugin
+
+from favor.running.repairs import slurm_plugin
 from tests.slurm.cluster import wait_until
 from tests.slurm.conftest import same_results
 from tests.workflow.conftest import planned_jobs
@@ -107,3 +110,10 @@ def killed_while_training(project) -> str:
     run.kill()
     run.wait()
     return number
+
+
+def test_another_version_of_the_plugin_is_left_as_it_is(monkeypatch) -> None:
+    monkeypatch.setattr(slurm_plugin, "version", lambda package: "2.8.1")
+    before = (plugin.query_job_status, plugin.get_min_job_age, plugin.Executor.run_job)
+    assert not slurm_plugin.repair(plugin, poll_seconds=1)
+    assert (plugin.query_job_status, plugin.get_min_job_age, plugin.Executor.run_job) == before

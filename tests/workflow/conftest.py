@@ -157,11 +157,11 @@ class Project:
             raise AssertionError(f"{' '.join(arguments)} failed:\n{done.stdout[-4000:]}")
         return done
 
-    def favor(self, *arguments, answers="") -> subprocess.CompletedProcess[str]:
+    def favor(self, *arguments, answers="", merged=False) -> subprocess.CompletedProcess[str]:
         """Call the command of the copy's own code in a fork of the process that jobs are forked from."""
-        environment = os.environ | {"PYTHONPATH": str(self.folder / "src")}
+        environment = os.environ | fork_server() | {"PYTHONPATH": str(self.folder / "src")}
         lines = f"import sys\nfrom favor.cli import main\n\nsys.argv = {['favor', *arguments]!r}\nmain()\n"
-        return run_forked(lines, self.folder, environment, answers, merged=False)
+        return run_forked(lines, self.folder, environment, answers, merged)
 
     def planned(self, *arguments) -> dict[str, int]:
         """Return the jobs a dry run plans, by rule (the target rule left out)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections import Counter
 
 import pytest
 
@@ -14,47 +14,33 @@ pytestmark = pytest.mark.slow(15)
 SERVER_RULES = {"aggregate", "aggregate_with_memory", "draw_random_adapter", "initialise_server"}
 
 
-@pytest.fixture(scope="module")
-def jobs(repository, tmp_path_factory) -> list[Any]:
-    """(rule, inputs, outputs) of every job of a whole run."""
-    project = copy_project(repository, tmp_path_factory.mktemp("boundary") / "project")
-    use_planned_configuration(repository, project)
-    output, found = project.snakemake("-n").stdout, []
-    for block in re.split(r"\n\[.*\]\n", output):
-        rule = re.match(r"(?:local)?rule (\w+):", block)
-        if rule:
-            fields = dict(re.findall(r"^    (\w+): (.*)$", block, flags=re.MULTILINE))
-            found.append((rule[1], fields.get("input", "").split(", "), fields.get("output", "").split(", ")))
-    return found
-
-
 def is_private(path) -> bool:
     return "/clients/" in path
 
 
-def test_no_server_rule_reads_a_file_of_a_client(jobs) -> None:
-    seen = {}
-    for rule, inputs, outputs in jobs:
-        if rule in SERVER_RULES:
-            seen[rule] = seen.get(rule, 0) + 1
+def test_no_server_rule_reads_or_writes_a_file_of_a_client(repository, tmp_path) -> None:
+    """Among the jobs of a whole run; what a client makes and the server reads is an upload."""
+    project = copy_project(repository, tmp_path / "project")
+    use_planned_configuration(repository, project)
+    seen = Counter()
+    for block in re.split(r"\n\[.*\]\n", project.snakemake("-n").stdout):
+        rule = re.match(r"(?:local)?rule (\w+):", block)
+        if not rule:
+            continue
+        fields = dict(re.findall(r"^    (\w+): (.*)$", block, flags=re.MULTILINE))
+        inputs, outputs = (fields.get(name, "").split(", ") for name in ("input", "output"))
+        seen[rule[1]] += 1
+        if rule[1] in SERVER_RULES:
             assert not [path for path in inputs + outputs if is_private(path)]
         # Whatever writes to the server's folder is a server rule; the record of the boundary only reads what crossed.
         if any("/server/" in path for path in outputs):
-            assert rule in SERVER_RULES
-    assert seen == {"aggregate": 12, "initialise_server": 2}
-
-
-def test_what_the_server_reads_of_clients_is_uploads_only(jobs) -> None:
-    for rule, inputs, _ in jobs:
-        if rule == "aggregate":
+            assert rule[1] in SERVER_RULES
+        if rule[1] == "aggregate":
             assert all("/uploads/" in path or "/server/" in path for path in inputs)
-
-
-def test_personal_adapters_and_residuals_are_private_files(jobs) -> None:
-    for rule, _, outputs in jobs:
-        if rule == "train_personal":
+        # Personal adapters and residuals are private files.
+        if rule[1] == "train_personal":
             assert all(is_private(path) for path in outputs)
-        if rule == "train_shared":
-            public = [path for path in outputs if not is_private(path)]
-            assert len(public) == 1
-            assert "/uploads/" in public[0]
+        if rule[1] == "train_shared":
+            (public,) = [path for path in outputs if not is_private(path)]
+            assert "/uploads/" in public
+    assert {rule: seen[rule] for rule in SERVER_RULES if seen[rule]} == {"aggregate": 12, "initialise_server": 2}

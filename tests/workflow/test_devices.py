@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -78,34 +77,28 @@ def most_at_once(times) -> int:
     return max(sum(begin <= moment < end for begin, end in times) for moment, _ in times)
 
 
-def test_as_many_gpu_jobs_run_as_there_are_gpus(project) -> None:
-    output = project.snakemake("--cores", "6").stdout
-    assert re.search(r"Provided resources: gpu=\D*4\b", output)
+@pytest.mark.parametrize(
+    ("variable", "arguments", "limit", "devices"),
+    [
+        (("FAVOR_GPUS", "4"), (), "4", "0123"),
+        # The user's own limit wins: more jobs than devices, asked for by name, share.
+        (("CUDA_VISIBLE_DEVICES", "7"), ("--resources", "gpu=2"), "2", "7"),
+        (("FAVOR_GPUS", "0"), (), None, ["None"]),
+    ],
+)
+def test_as_many_gpu_jobs_run_as_there_are_gpus(project, monkeypatch, variable, arguments, limit, devices) -> None:
+    monkeypatch.setenv(*variable)
+    output = project.snakemake("--cores", "6", *arguments).stdout
     found = spans(project)
-    assert {device for device, _, _ in found} == {"0", "1", "2", "3"}
-    assert most_at_once([(begin, end) for _, begin, end in found]) <= 4
-    for device in "0123":
-        assert most_at_once([(begin, end) for name, begin, end in found if name == device] or [(0, 1)]) == 1
-    # The limit, and not a wait for a lease, held the other two back.
-    assert "waits for one of" not in output
-
-
-def test_the_users_own_limit_wins(project, monkeypatch) -> None:
-    # More jobs than devices, asked for by name: they share.
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "7")
-    output = project.snakemake("--cores", "6", "--resources", "gpu=2").stdout
-    assert re.search(r"Provided resources: gpu=\D*2\b", output)
-    assert "waits for one of" not in output
-    assert most_at_once([(begin, end) for _, begin, end in spans(project)]) == 2
-    assert {device for device, _, _ in spans(project)} == {"7"}
-
-
-def test_without_a_gpu_nothing_is_limited_or_leased(project, monkeypatch) -> None:
-    monkeypatch.setenv("FAVOR_GPUS", "0")
-    output = project.snakemake("--cores", "6").stdout
-    assert "Provided resources" not in output
-    assert {device for device, _, _ in spans(project)} == {"None"}
-    assert "CUDA_VISIBLE_DEVICES" not in os.environ
+    assert {device for device, _, _ in found} == {*devices}
+    assert "waits for one of" not in output  # the limit, and not a wait for a lease, holds jobs back
+    said = re.search(r"Provided resources: gpu=\D*(\d+)\b", output)
+    assert (said and said[1]) == limit
+    if limit:
+        assert most_at_once([(begin, end) for _, begin, end in found]) <= int(limit)
+    if limit == "4":
+        for device in devices:
+            assert most_at_once([(begin, end) for name, begin, end in found if name == device]) == 1
 
 
 # Runs the imports of every script, and names those that ask CUDA for anything: a GPU is leased after them.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import runpy
 import shlex
 import subprocess
 import sys
@@ -21,7 +20,7 @@ from favor import cli
 from favor.tuning.choice import FIRST_LINE
 from tests.lm.test_gguf import written
 from tests.test_extending import put_examples
-from tests.workflow.conftest import COPIED, Project, copy_project, run_snakemake
+from tests.workflow.conftest import COPIED, Project, copy_project, run_forked
 from tests.workflow.test_containers import APPTAINER
 
 pytestmark = pytest.mark.slow(147)
@@ -128,31 +127,29 @@ def project(repository, tmp_path_factory) -> Project:
     return project
 
 
-def words_of(command, project) -> list[str]:
-    """The program of a command and its arguments, as a shell in the project hands them over."""
-    program = dry(command).replace("/data/", f"{project.folder}/")
-    listed = subprocess.run(
-        ["bash", "-c", f"printf '%s\\0' {program}"], cwd=project.folder, capture_output=True, text=True, check=True
-    )
+def words_of(program, project) -> list[str]:
+    """A program and its arguments, as a shell in the project hands them over."""
+    command = ["bash", "-c", f"printf '%s\\0' {program}".replace("/data/", f"{project.folder}/")]
+    listed = subprocess.run(command, cwd=project.folder, capture_output=True, text=True, check=True)
     return listed.stdout.split("\0")[:-1]
 
 
 def for_snakemake(command, project) -> list[str] | None:
-    """What Snakemake is started with by a command that is nothing else; None of other commands."""
+    """What Snakemake is started with by a command that is nothing else; empty of a call for help; None of others."""
     if set(";|") & set(command):
         return None
-    _, *words = words_of(command, project)
+    _, *words = words_of(dry(command), project)
     if words[:2] == ["-m", "snakemake"]:
         return words[2:]
-    if words[:2] == ["-m", "favor.cli"] and "-n" in words:
-        started = list[list[str]]()
-        with chdir(project.folder), pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
-            patch.setattr(cli, "CHECKOUT", project.folder)
-            patch.setattr(cli, "start", lambda snakemake: started.append(snakemake) or 0)
-            cli.run(cli.parser().parse_args(words[2:]))
-        assert started, f"{command}: {ended.value}"
-        return started[0][3:]
-    return None
+    if words[:2] != ["-m", "favor.cli"] or not {"-n", "--help"} & {*words}:
+        return None
+    started = list[list[str]]()
+    with chdir(project.folder), pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
+        patch.setattr(cli, "CHECKOUT", project.folder)
+        patch.setattr(cli, "start", lambda snakemake: started.append(snakemake) or 0)
+        cli.run(cli.parser().parse_args(words[2:]))
+    assert started or ("--help" in words and ended.value.code == 0), f"{command}: {ended.value}"
+    return started[0][3:] if started else []
 
 
 def together(started) -> list[list[str]]:
@@ -163,46 +160,21 @@ def together(started) -> list[list[str]]:
         left = {"--cores", "--", *targets}
         options = [word for before, word in pairwise(["", *words]) if before != "--cores" and word not in left]
         found.setdefault(tuple(dict.fromkeys(options)), []).extend(targets or ["all"])
-    return [["--cores", "1", *options, "--", *targets] for options, targets in found.items()]
+    start = [sys.executable, "-m", "snakemake", "--cores", "1"]
+    return [[*start, *options, "--", *targets] for options, targets in found.items()]
 
 
-def is_helped(command) -> bool:
-    """Whether a program of the project is asked for its help, which needs no process of its own."""
-    return dry(command).endswith("--help") and not re.search(r" -m pip |resume\.py", dry(command))
-
-
-def failure_to_help(command, project, capsys) -> str:
-    """What a program prints where it has no help."""
-    _, *words = words_of(command, project)
-    with chdir(project.folder), pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
-        if words[:2] == ["-m", "favor.cli"]:
-            cli.parser().parse_args(words[2:])
-        elif words[0] == "-m":
-            patch.setattr(sys, "argv", words[1:])
-            patch.delitem(sys.modules, words[1], raising=False)
-            runpy.run_module(words[1], run_name="__main__")
-        else:
-            patch.setattr(sys, "argv", words)
-            patch.syspath_prepend(Path(words[0]).parent)
-            runpy.run_path(words[0], run_name="__main__")
-    printed = capsys.readouterr()
-    return "" if ended.value.code == 0 and "usage:" in printed.out else f"{command}:\n{printed.out}{printed.err}"
-
-
-def failure(command, project, snakemake=None) -> str:
-    """What a command prints where it does not work; ``snakemake``: what it starts Snakemake with."""
-    environment = os.environ | {
-        "PYTHONPATH": str(project.folder / "src"),
-        "PATH": f"{project.folder}/bin{os.pathsep}{os.environ['PATH']}",
-    }
-    program = dry(command).replace("/data/", f"{project.folder}/")
-    if snakemake is not None:  # where it is imported already
-        done = run_snakemake(snakemake, project.folder, environment)
-    elif " -m favor.cli " in program:
-        done = project.favor(*words_of(command, project)[3:])
+def failure(program, project) -> str:
+    """What a program prints where it does not work."""
+    path = f"{project.folder}/bin{os.pathsep}{os.environ['PATH']}"
+    environment = os.environ | {"PYTHONPATH": str(project.folder / "src"), "PATH": path}
+    words = [] if set(";|") & set(program) else words_of(program, project)
+    if words[1:2] == ["-m"]:  # in a process that has the libraries already
+        lines = f"import runpy, sys\nsys.argv = {words[2:]!r}\nrunpy.run_module({words[2]!r}, run_name='__main__')\n"
+        done = run_forked(lines, project.folder, environment)
     else:
         done = subprocess.run(
-            ["bash", "-c", program],
+            ["bash", "-c", program.replace("/data/", f"{project.folder}/")],
             cwd=project.folder,
             env=environment,
             text=True,
@@ -212,7 +184,7 @@ def failure(command, project, snakemake=None) -> str:
         )
     # What does not know "--help" would do what it is for.
     works = done.returncode == 0 and ("--help" not in program or "usage:" in done.stdout.lower())
-    return "" if works else f"{command}:\n{done.stdout[-800:]}"
+    return "" if works else f"{program}:\n{done.stdout[-800:]}"
 
 
 def test_commands_are_found_wherever_they_stand() -> None:
@@ -223,22 +195,18 @@ def test_commands_are_found_wherever_they_stand() -> None:
     ]  # fmt: skip
 
 
-def test_every_command_works(repository, project, capsys) -> None:
+def test_every_command_works(repository, project) -> None:
     written = sorted({command for page in pages(repository) for command in commands(page.read_text())})
     # A dry run of the same files is one command, however many cores it names.
     found = list(
         {re.sub(r" --cores (\d+|all)| --dry-run| -n(?= -n)", "", dry(command)): command for command in written}.values()
     )
     assert len(found) > 15
-    alone = [command for command in found if "resume.py" in command]  # it refuses to work beside another Snakemake
-    failed = [failure(command, project) for command in alone]
-    failed += [failure_to_help(command, project, capsys) for command in found if is_helped(command)]
-    started = {
-        command: for_snakemake(command, project) for command in found if command not in alone and not is_helped(command)
-    }
-    with ThreadPoolExecutor(1) as pool:
-        cold = [pool.submit(failure, command, project) for command, words in started.items() if words is None]
-        warm = together(words for words in started.values() if words is not None)
-        failed += [failure(shlex.join(["snakemake", *words]), project, words) for words in warm]
-        failed += [each.result() for each in cold]
+    (alone,) = [command for command in found if "resume.py" in command]  # it refuses to work beside another Snakemake
+    failed = [failure(dry(alone), project)]
+    started = {command: for_snakemake(command, project) for command in found if command != alone}
+    programs = [dry(command) for command, words in started.items() if words is None]
+    programs += [shlex.join(words) for words in together(words for words in started.values() if words)]
+    with ThreadPoolExecutor(2) as pool:
+        failed += pool.map(lambda program: failure(program, project), programs)
     assert not any(failed), "\n\n".join(filter(None, failed))

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 
-import pandas as pd
 import pytest
 import yaml
 
@@ -19,172 +17,96 @@ from favor.studies.human_audit.human_2afc import NO_RESPONSES
 from favor.studies.human_audit.schemas import HUMAN_2AFC_ITEMS
 from favor.tables.cell_table import TABLE_CELLS
 from tests.studies.conftest import SEEDS, made_generations, made_prompts, made_texts
-from tests.workflow.conftest import copy_project, planned_jobs
-from tests.workflow.reruns import rerun_by_code
+from tests.workflow.conftest import Project, copy_project, planned_jobs
 
 pytestmark = pytest.mark.slow(15)
 
-TABLES = ("human_2afc_audit", "human-2afc-agreement")
-AUDIT_TABLES = "src/favor/tables/declarations/human_audit_and_judges.py"
-RULES = ("prepare_2afc", "make_2afc_page", "score_2afc", "make_table")
+TABLES = [f"results/demo/tables/{label}" for label in ("human_2afc_audit", "human-2afc-agreement")]
 AUDIT = "results/demo/studies/human_2afc"
+PAGES = [f"{AUDIT}/annotator_{number}.html" for number in (1, 2)]
 
 
-class Audit:
+@pytest.fixture
+def project(repository, tmp_path) -> Project:
     """A project whose runs are finished: their generations, prompts and texts are made up."""
-
-    def __init__(self, repository, folder) -> None:
-        self.project = copy_project(repository, folder)
-        self.folder = self.project.folder
-        (self.folder / "responses").mkdir()
-        configuration = yaml.safe_load((repository / "tests" / "data" / "planned.yaml").read_text())
-        experiment = configuration["experiments"]["demo"]
-        experiment["tables"] = list(TABLES)
-        experiment["studies"] = {
-            "human_2afc": {
-                "items": 10,
-                "human_items": 2,
-                "annotators": 2,
-                "excerpt_words": 20,
-                "responses": "responses",
-            }
-        }
-        text = yaml.safe_dump(configuration, sort_keys=False)
-        (self.folder / "config" / "config.yaml").write_text(text)
-        prompts = made_prompts()
-        generations = made_generations(prompts)
-        write_parquet(EVIDENCE.empty(), self.folder / "results/demo/evidence.parquet", EVIDENCE)
-        write_parquet(made_texts(), self.folder / "results/demo/clients/texts.parquet", CLIENT_TEXTS)
-        for seed in SEEDS:
-            place = self.folder / f"results/demo/seed{seed}"
-            mine = prompts[prompts["seed"] == seed].drop(columns="seed")
-            write_parquet(mine, place / "prompts.parquet", PROMPTS)
-            for method, run in generations[generations["seed"] == seed].groupby("method"):
-                write_parquet(run, place / method / "generations.parquet", GENERATIONS)
-
-    def run(self, *arguments, check=True) -> subprocess.CompletedProcess[str]:
-        targets = [f"results/demo/tables/{label}.tex" for label in TABLES]
-        targets += [f"{AUDIT}/annotator_{number}.html" for number in (1, 2)]
-        return self.project.snakemake(*targets, "--allowed-rules", *RULES, *arguments, check=check).stdout
-
-    def planned(self) -> dict[str, int]:
-        return planned_jobs(self.run("-n"))
-
-    def cells(self, label) -> pd.DataFrame:
-        cells = read_parquet(self.folder / f"results/demo/tables/{label}.parquet", TABLE_CELLS)
-        return cells.set_index(["row", "column"])
-
-    def answer(self, number, name) -> None:
-        """Let an annotator answer by the key, and leave the response file."""
-        key = read_parquet(self.folder / AUDIT / "items.parquet", HUMAN_2AFC_ITEMS).set_index("item")["right"]
-        page = (self.folder / AUDIT / f"annotator_{number}.html").read_text()
-        data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
-        answers = [
-            {"item": item["item"], "choice": key[item["item"]], "confidence": 4, "comment": ""}
-            for item in data["items"]
-        ]
-        content = {**{field: data[field] for field in ("format", "page", "annotator")}, "responses": answers}
-        (self.folder / "responses" / name).write_text(json.dumps(content))
+    project = copy_project(repository, tmp_path / "project")
+    (project.folder / "responses").mkdir()
+    config = yaml.safe_load((repository / "tests" / "data" / "planned.yaml").read_text())
+    audit = {"items": 10, "human_items": 2, "annotators": 2, "excerpt_words": 20, "responses": "responses"}
+    tables = ["human_2afc_audit", "human-2afc-agreement"]
+    config["experiments"]["demo"] |= {"tables": tables, "studies": {"human_2afc": audit}}
+    (project.folder / "config" / "config.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
+    prompts, demo = made_prompts(), project.folder / "results" / "demo"
+    generations = made_generations(prompts)
+    write_parquet(EVIDENCE.empty(), demo / "evidence.parquet", EVIDENCE)
+    write_parquet(made_texts(), demo / "clients" / "texts.parquet", CLIENT_TEXTS)
+    for seed in SEEDS:
+        mine = prompts[prompts["seed"] == seed].drop(columns="seed")
+        write_parquet(mine, demo / f"seed{seed}" / "prompts.parquet", PROMPTS)
+        for method, run in generations[generations["seed"] == seed].groupby("method"):
+            write_parquet(run, demo / f"seed{seed}" / method / "generations.parquet", GENERATIONS)
+    return project
 
 
-@pytest.fixture(scope="module")
-def audit(repository, tmp_path_factory) -> Audit:
-    """The audit, its pages made and no answers in."""
-    made = Audit(repository, tmp_path_factory.mktemp("audit") / "project")
-    made.run()
-    return made
+def run(project, *arguments, check=True) -> subprocess.CompletedProcess[str]:
+    rules = ("--allowed-rules", "prepare_2afc", "make_2afc_page", "score_2afc", "make_table")
+    return project.snakemake(*(f"{table}.tex" for table in TABLES), *PAGES, *rules, *arguments, check=check)
 
 
-def test_from_pages_to_the_table(audit) -> None:
-    assert set(audit.cells("human_2afc_audit")["reason"]) == {NO_RESPONSES}
-    assert audit.planned() == {}
-    # The first file that comes back reruns the scores and both tables, and nothing else.
-    audit.answer(1, "annotator_1 (2).json")
-    assert audit.planned() == {"score_2afc": 1, "make_table": 2}
-    audit.run()
-    agreement = audit.cells("human-2afc-agreement")
-    assert agreement.loc[("Overall", "Annotators"), "reason"] == "1 of 2 annotators have answered"
-    assert agreement.loc[("Overall", "Fleiss' κ"), "reason"] == "agreement needs two annotators"
-    audit.answer(2, "annotator_2.json")
-    audit.run()
-    printed = audit.cells("human_2afc_audit")["text"]
+def planned(project) -> dict[str, int]:
+    return planned_jobs(run(project, "-n").stdout)
+
+
+def cells(project, table, column) -> dict[tuple[str, str], str]:
+    """A column of a table's cells ("text" or "reason"), by the cell's row and column."""
+    return read_parquet(project.folder / f"{table}.parquet", TABLE_CELLS).set_index(["row", "column"])[column].to_dict()
+
+
+def answer(project, number, name, answered=10) -> None:
+    """Let an annotator answer so many items by the key, and leave the response file."""
+    key = read_parquet(project.folder / AUDIT / "items.parquet", HUMAN_2AFC_ITEMS).set_index("item")["right"]
+    page = (project.folder / PAGES[number - 1]).read_text()
+    data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
+    answers = [
+        {"item": item["item"], "choice": key[item["item"]], "confidence": 4, "comment": ""}
+        for item in data["items"][:answered]
+    ]
+    content = {**{field: data[field] for field in ("format", "page", "annotator")}, "responses": answers}
+    (project.folder / "responses" / name).write_text(json.dumps(content))
+
+
+def test_from_pages_to_the_table(project) -> None:
+    audited, agreement = TABLES
+    run(project)
+    assert set(cells(project, audited, "reason").values()) == {NO_RESPONSES}
+    assert planned(project) == {}
+    # The first file that comes back reruns the scores and both tables, and nothing else. It is not whole.
+    answer(project, 1, "annotator_1 (2).json", answered=9)
+    assert planned(project) == {"score_2afc": 1, "make_table": 2}
+    output = run(project, check=False).stdout
+    said = "responses/annotator_1 (2).json: field 'responses': 1 of 10 items have no answer"
+    assert f"error in score_2afc: {said}" in output
+    assert "Traceback" not in output
+    answer(project, 1, "annotator_1 (2).json")
+    run(project)
+    reasons = cells(project, agreement, "reason")
+    assert reasons["Overall", "Annotators"] == "1 of 2 annotators have answered"
+    assert reasons["Overall", "Fleiss' κ"] == "agreement needs two annotators"
+    answer(project, 2, "annotator_2.json")
+    run(project)
+    printed = cells(project, audited, "text")
     assert [printed["Overall", name] for name in ("Items", "Votes", "Vote acc.", "Mean conf.")] == [
         *("10", "20", "100.0% [53.9%, 100.0%]", "4.00")  # Wilson's limit of seven authors: 7 / (7 + 2.447^2)
     ]
-    assert audit.cells("human-2afc-agreement").loc[("Overall", "Fleiss' κ"), "text"] == "1.000 [0.078, 1.000]"
-    assert audit.planned() == {}
-    for label in TABLES:
+    assert cells(project, agreement, "text")["Overall", "Fleiss' κ"] == "1.000 [0.078, 1.000]"
+    assert planned(project) == {}
+    for table in TABLES:
         for kind in ("tex", "html"):
-            published = (audit.folder / f"results/demo/tables/{label}.{kind}").read_text()
+            published = (project.folder / f"{table}.{kind}").read_text()
             assert "client_" not in published
             assert "w1 " not in published  # no text of the corpus
-
-
-def test_a_faulty_file_stops_with_one_line(audit) -> None:
-    path = audit.folder / "responses" / "copy.json"
-    audit.answer(1, "one.json")
-    shutil.move(audit.folder / "responses" / "one.json", path)
-    content = json.loads(path.read_text())
-    content["responses"].pop()
-    path.write_text(json.dumps(content))
-    others = [other for other in (audit.folder / "responses").iterdir() if other != path]
-    kept = {other: other.read_bytes() for other in others}
-    for other in others:
-        other.unlink()
-    output = audit.run(check=False)
-    path.unlink()
-    for other, content in kept.items():
-        other.write_bytes(content)
-    assert "error in score_2afc: responses/copy.json: field 'responses': 1 of 10 items have no answer" in output
-    assert "Traceback" not in output
-    audit.run()
-
-
-@pytest.mark.parametrize(
-    ("file", "old", "new", "planned"),
-    [
-        (
-            "src/favor/statistics/agreement.py",
-            "def pairwise_agreement(",
-            "def pairwise_agreement(new=0, *, ",
-            {"score_2afc": 1, "make_table": 2},
-        ),
-        (
-            "src/favor/studies/human_audit/human_2afc.py",
-            "\nMETRICS = (",
-            "\nMETRICS = (*(), ",
-            {"score_2afc": 1, "make_table": 2},
-        ),
-        (AUDIT_TABLES, '"Human 2AFC audit"', '"Audit"', {"make_table": 1}),
-        (AUDIT_TABLES, 'Agreement of the annotators"', 'Agreement"', {"make_table": 1}),
-        ("src/favor/studies/human_audit/templates/page.html", "<h1>Which author", "<h1>Who", {"make_2afc_page": 2}),
-        ("src/favor/studies/human_audit/templates/page.js", "10000", "20000", {"make_2afc_page": 2}),
-        (
-            "config/config.yaml",
-            "excerpt_words: 20",
-            "excerpt_words: 21",
-            {"prepare_2afc": 1, "make_2afc_page": 2, "score_2afc": 1, "make_table": 2},
-        ),
-        ("src/favor/studies/human_audit/items.py", "# Texts that fill", "# Those that fill", {}),
-    ],
-)
-def test_an_edit_reruns_what_it_can_change(audit, file, old, new, planned) -> None:
-    before = (audit.folder / file).read_text()
-    audit.project.edit(file, old, new)
-    found = audit.planned() if file.endswith(".yaml") else rerun_by_code(audit.project)
-    (audit.folder / file).write_text(before)
-    assert found == planned
-
-
-def test_without_an_audit_the_tables_say_so(audit) -> None:
-    path = audit.folder / "config" / "config.yaml"
-    configuration = yaml.safe_load(path.read_text())
-    before = path.read_text()
-    configuration["experiments"]["demo"]["studies"] = {}
-    path.write_text(yaml.safe_dump(configuration, sort_keys=False))
-    tables = [f"results/demo/tables/{label}.tex" for label in TABLES]
-    audit.project.snakemake(*tables, "--allowed-rules", *RULES)
-    path.write_text(before)
-    cells = audit.cells("human_2afc_audit")
-    assert set(cells["reason"]) == {"the experiment has no human audit (studies.human_2afc)"}
-    assert cells.index.get_level_values("row").unique().tolist() == ["Ditto", "FAVoR", "Human ref.", "Overall"]
+    project.edit("config/config.yaml", "excerpt_words: 20", "excerpt_words: 21")
+    assert planned(project) == {"prepare_2afc": 1, "make_2afc_page": 2, "score_2afc": 1, "make_table": 2}
+    project.restore()
+    project.edit("src/favor/statistics/agreement.py", "def pairwise_agreement(", "def pairwise_agreement(new=0, *, ")
+    assert planned(project) == {"score_2afc": 1, "make_table": 2}

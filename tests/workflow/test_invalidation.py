@@ -1,17 +1,12 @@
-"""What an edit reruns: exactly the jobs whose result it can change, after a whole run.
+"""What an edit reruns, as a dry run says it after a whole run: exactly the jobs whose result it can change.
 
-Edits of the configuration are read off a dry run; edits of the code off the records that Snakemake plans by, which
-three dry runs confirm.
+What an edit of the code changes is tested in tests/running/invalidation.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,8 +14,7 @@ import pytest
 import yaml
 
 from favor.tables.specs import load_spec
-from tests.workflow.conftest import Project, planned_jobs
-from tests.workflow.reruns import rerun_by_code
+from tests.workflow.conftest import Project
 
 pytestmark = pytest.mark.slow(40)
 
@@ -34,7 +28,6 @@ END = {"write_numbers": 1, "report": 1}
 MARKED = sum(spec.label != "phase1-topic-audit" for spec in SPECS)
 COMPARED = {"compare_all": 1, "compare_methods": PAIRED, "score_likelihood": 1}
 EVIDENCE = {**COMPARED, "make_table": MARKED, "draw_figure": 2, **END}
-EVERYTHING_PER_METHOD = {"train_shared", "train_personal", "generate"}
 
 
 def showing(*families) -> int:
@@ -49,95 +42,62 @@ def project(stubbed) -> Iterator[Project]:
     stubbed.restore()
 
 
-def test_a_whole_run_leaves_nothing_to_do(project) -> None:
-    assert "Nothing to be done" in project.snakemake().stdout
-    assert rerun_by_code(project) == {}
-
-
-def test_the_equal_error_rate_reruns_the_verification_scores_and_what_shows_them(project) -> None:
-    project.edit("src/favor/statistics/roc.py", "interpolated: bool = False) -> float:", "interpolated=True):")
-    # Source-space scores are verification too, of human texts.
-    expected = {"score": 2, "make_table": showing("verification", "source_space"), **END}
-    assert project.planned() == rerun_by_code(project) == expected
-
-
-def test_a_metric_family_reruns_its_scores_its_tables_and_its_figures(project) -> None:
-    project.edit("src/favor/scores/utility.py", "def score(", "def score(*new, ")
-    figures = {"draw_figure": 1, "write_numbers": 1}
-    assert rerun_by_code(project) == {"score": 1, "make_table": showing("utility"), "report": 1, **figures}
-
-
-def test_settings_of_a_family_rerun_that_family(project) -> None:
-    project.edit(
-        "config/config.yaml",
-        "assistant: demo\n",
-        "assistant: demo\n      scores: { mauve: { kmeans_seeds: [1, 2] } }\n",
-    )
-    tables = showing("mauve")
-    assert project.planned() == {"score": 1, "make_table": tables, "report": 1, "record_settings": 1}
-
-
-TABLES = "src/favor/tables/declarations"
-FIGURES = "src/favor/figures/declarations"
+CONFIG = "config/config.yaml"
+TABLES = "src/favor/tables/declarations/statistical_testing.py"
+# measure_agreement draws as often as the tests, and has a figure.
+AGREEMENT = {"score": 1, "draw_figure": EVIDENCE["draw_figure"] + 1, "record_settings": 1}
+MINILM = "semantic_encoder: minilm"
 
 
 @pytest.mark.parametrize(
     ("file", "old", "new", "planned"),
     [
-        # What a table of comparisons says of itself reruns no test.
+        # The equal error rate; source-space scores are verification too, of human texts.
         (
-            f"{TABLES}/statistical_testing.py",
-            'title="Paired component-ablation tests"',
-            'title="Paired tests of the components"',
-            {"make_table": 1, **END},
+            "src/favor/statistics/roc.py",
+            "interpolated: bool = False) -> float:",
+            "interpolated=True):",
+            {"score": 2, "make_table": showing("verification", "source_space"), **END},
         ),
+        # Settings of a family of metrics.
+        (
+            CONFIG,
+            "assistant: demo\n",
+            "assistant: demo\n      scores: { mauve: { kmeans_seeds: [1, 2] } }\n",
+            {"score": 1, "make_table": showing("mauve"), "report": 1, "record_settings": 1},
+        ),
+        # What a table of comparisons says of itself reruns no test; what it compares does.
+        (TABLES, '"Paired component-ablation tests"', '"Paired tests of components"', {"make_table": 1, **END}),
+        (
+            TABLES,
+            "_ABLATED = Comparisons(_ABLATIONS,",
+            '_ABLATED = Comparisons((("favor", "fedavg"), *_ABLATIONS[1:]),',
+            {"compare_methods": 1, "make_table": 1, **END},
+        ),
+        # Draws of the bootstrap: for the tests alone, and for all. Seven families draw too, one of them the test of
+        # encoders before every table of style.
+        (CONFIG, MINILM, f"{MINILM}\n      bootstrap: {{ draws: 500 }}", EVIDENCE | AGREEMENT),
         (
             "src/favor/statistics/bootstrap.py",
             "DRAWS = 10_000",
             "DRAWS = 20_000",
-            # Seven families draw too, one of them the test of encoders before every table of style.
             {**EVIDENCE, "make_table": len(SPECS), "score": 7, "draw_figure": 10},
         ),
         (
-            "src/favor/statistics/rank_agreement.py",
-            "power: float = 0.8",
-            "power: float = 0.9",
-            {"score": 1, "draw_figure": 1, "report": 1},
-        ),
-        (f"{FIGURES}/generation_map.py", "COLUMNS = 4", "COLUMNS = 5", {"draw_figure": 1, "report": 1}),
-        (
-            "src/favor/analysis/adapter_energy.py",
-            "BLOCK_LAYERS = 6",
-            "BLOCK_LAYERS = 2",
-            {"measure_allocation": 1, "draw_figure": 1, "report": 1},
+            "src/favor/figures/declarations/generation_map.py",
+            "COLUMNS = 4",
+            "COLUMNS = 5",
+            {"draw_figure": 1, "report": 1},
         ),
     ],
 )
-def test_an_edit_of_statistics_figures_or_numbers(project, file, old, new, planned) -> None:
+def test_an_edit_reruns_this_and_nothing_else(project, file, old, new, planned) -> None:
     project.edit(file, old, new)
-    assert rerun_by_code(project) == planned
+    assert project.planned() == planned
 
 
-def test_the_draws_of_the_bootstrap_rerun_the_paired_tests(project) -> None:
-    project.edit(
-        "config/config.yaml", "semantic_encoder: minilm", "semantic_encoder: minilm\n      bootstrap: { draws: 500 }"
-    )
-    # measure_agreement draws as often, and has a figure.
-    agreement = {"score": 1, "draw_figure": EVIDENCE["draw_figure"] + 1}
-    assert project.planned() == {**EVIDENCE, **agreement, "record_settings": 1}
-
-
-def test_the_methods_that_a_table_compares_rerun_its_tests(project) -> None:
-    project.edit(
-        f"{TABLES}/statistical_testing.py",
-        "_ABLATED = Comparisons(_ABLATIONS,",
-        '_ABLATED = Comparisons((("favor", "fedavg"), *_ABLATIONS[1:]),',
-    )
-    assert project.planned() == {"compare_methods": 1, "make_table": 1, **END}
-
-
-CONFIG = "config/config.yaml"
 BEFORE_IT = {"train_shared", "aggregate", "train_asce", "pretrain_base", "embed_sources"}  # a private stage
+ALL_TRAINING = {"train_shared", "train_personal", "generate"}
 
 
 @pytest.mark.parametrize(
@@ -171,57 +131,64 @@ BEFORE_IT = {"train_shared", "aggregate", "train_asce", "pretrain_base", "embed_
         ),
         # Three jobs a round where there was one, under other names: two tracks, three rounds and two seeds.
         (CONFIG, "clients_per_job: null", "clients_per_job: 2", {"train_shared": 36}, set()),
-    ],
-)
-def test_an_edit_trains_what_it_changes_and_nothing_beside_it(project, file, old, new, jobs, none) -> None:
-    project.edit(file, old, new)
-    planned = project.planned()
-    assert {rule: planned.get(rule) for rule in jobs} == jobs
-    assert not none & planned.keys()
-
-
-@pytest.mark.parametrize(
-    ("file", "old", "new", "rule"),
-    [
+        # Values of two keys that change places.
+        (
+            CONFIG,
+            "lora: { rank: 8, alpha: 16 }",
+            "lora: { rank: 16, alpha: 8 }",
+            {"initialise_server": 2, "train_shared": 12, "generate": 8},
+            set(),
+        ),
+        (CONFIG, "max_new_tokens: 64", "max_new_tokens: 60", {"generate": 8}, {*BEFORE_IT, "train_personal"}),
+        # A definition that all training shares.
+        (
+            "src/favor/lm/training.py",
+            "def _alike(",
+            "def _alike(*new, ",
+            {"train_shared": 12, "train_personal": 8, "generate": 8},
+            {"pretrain_base", "train_asce", "build_documents", "embed_sources"},
+        ),
         # Inputs that are named in the reverse order: embeddings under the names of other encoders.
         (
             "src/favor/plan/evaluation.py",
             "return self.measures_in(key, encoders) | {",
             "return self.measures_in(key, encoders[::-1]) | {",
-            "score",
+            {"make_table": MARKED},
+            ALL_TRAINING,
         ),
         # Rules that swap two inputs, and two outputs.
         (
             "workflow/rules/generation.smk",
             "        generations=evaluation.generations,\n        common_generations=evaluation.common_generations,\n",
             "        generations=evaluation.common_generations,\n        common_generations=evaluation.generations,\n",
-            "embed_generations",
+            {"embed_generations": 4},
+            ALL_TRAINING,
         ),
         (
             "workflow/rules/generation.smk",
             "        golds=paths.gold_embeddings,\n        common=paths.common_embeddings,\n",
             "        golds=paths.common_embeddings,\n        common=paths.gold_embeddings,\n",
-            "embed_generations",
+            {"embed_generations": 4},
+            ALL_TRAINING,
         ),
     ],
 )
-def test_files_that_are_handed_over_otherwise_rerun_the_job(project, file, old, new, rule) -> None:
+def test_an_edit_makes_again_what_it_changes_and_nothing_beside_it(project, file, old, new, jobs, none) -> None:
     project.edit(file, old, new)
     planned = project.planned()
-    assert planned[rule] > 0
-    assert planned["make_table"] > 0
-    assert not EVERYTHING_PER_METHOD & planned.keys()
+    assert {rule: planned.get(rule) for rule in jobs} == jobs
+    assert not none & planned.keys()
 
 
-def test_no_job_overlooks_two_files_that_change_places_or_a_list_that_is_reversed(project) -> None:
-    """Every pair of named inputs and outputs of every job, every list: each changes a parameter of the job."""
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
-    command = [sys.executable, "-m", "tests.workflow.handing_over"]
-    done = subprocess.run(command, cwd=project.folder, env=environment, check=True, stdout=subprocess.PIPE, text=True)
-    found = json.loads(done.stdout)
-    assert found["overlooked"] == []
-    assert found["mutations"] > 1000
-    assert len(found["rules"]) > 35, found["rules"]
+def test_words_and_comments_rerun_nothing(project) -> None:
+    for file, old, new in (
+        ("src/favor/federation/methods/favor.py", '"""FAVoR: a shared', '"""FAVoR, in other words: a shared'),
+        ("workflow/scripts/make_demo_corpus.py", "if False:", "# a comment\nif False:"),
+        ("workflow/rules/scores.smk", "# Scores: cheap,", "# Scores: very cheap,"),
+        (CONFIG, "# The embedded demo:", "# The embedded demonstration:"),
+    ):
+        project.edit(file, old, new)
+    assert project.planned() == {}
 
 
 def test_a_job_of_a_cluster_records_what_the_next_plan_compares(project) -> None:
@@ -236,60 +203,19 @@ def test_a_job_of_a_cluster_records_what_the_next_plan_compares(project) -> None
     assert project.planned() == {}
 
 
-def test_swapped_values_of_two_keys_are_seen(project) -> None:
-    project.edit("config/config.yaml", "lora: { rank: 8, alpha: 16 }", "lora: { rank: 16, alpha: 8 }")
-    assert project.planned().keys() >= {"initialise_server", "train_shared", "generate"}
+def test_results_without_records_of_what_made_them_are_refused(stubbed, tmp_path) -> None:
+    project = stubbed.copy(tmp_path / "project")
+    shutil.rmtree(project.folder / ".snakemake" / "metadata")
+    for arguments in (["-n"], ["--cores", "1"]):
+        done = project.snakemake(*arguments, check=False)
+        assert done.returncode == 1
+        assert "has no Snakemake record, so its settings cannot be checked" in done.stdout
+        assert "Traceback" not in done.stdout
+    assert project.planned("--rerun-triggers", "mtime") == {}
 
 
-def test_generation_settings_are_named_and_retrain_nothing(project) -> None:
-    project.edit("config/config.yaml", "max_new_tokens: 64", "max_new_tokens: 60")
-    said = project.snakemake("-n").stdout
-    assert "generate: configuration `generation.max_new_tokens` changed: 8 jobs" in said
-    planned = planned_jobs(said)
-    assert planned.get("generate") == 8, planned
-    assert not {"train_shared", "train_personal", "aggregate"} & planned.keys()
-
-
-def test_words_comments_and_new_functions_rerun_nothing(project) -> None:
-    for file, old, new in (
-        ("src/favor/foundation/files.py", "def write_text(", "def new() -> int:\n    return 1\n\n\ndef write_text("),
-        ("src/favor/foundation/files.py", "not complete JSON", "broken JSON"),
-        ("src/favor/foundation/schemas.py", '"training seed"', '"seed of the training"'),
-        ("src/favor/running/jobs/job_log.py", "the job goes on without its log", "the job goes on"),
-        ("src/favor/federation/methods/favor.py", '"""FAVoR: a shared', '"""FAVoR, in other words: a shared'),
-        ("workflow/scripts/make_demo_corpus.py", "if False:", "# a comment\nif False:"),
-        ("workflow/rules/scores.smk", "# Scores: cheap,", "# Scores: very cheap,"),
-        ("config/config.yaml", "# The embedded demo:", "# The embedded demonstration:"),
-    ):
-        project.edit(file, old, new)
-    assert rerun_by_code(project) == project.planned() == {}
-
-
-def test_a_definition_shared_by_training_retrains(project) -> None:
-    project.edit("src/favor/lm/training.py", "def _alike(", "def _alike(*new, ")
-    planned = project.planned()
-    assert planned == rerun_by_code(project)
-    assert planned.keys() >= EVERYTHING_PER_METHOD
-    assert not {"pretrain_base", "train_asce", "build_documents", "embed_sources"} & planned.keys()
-
-
-def test_results_without_records_of_what_made_them_are_refused(project) -> None:
-    records, elsewhere = (project.folder / ".snakemake" / name for name in ("metadata", "elsewhere"))
-    records.rename(elsewhere)
-    try:
-        for arguments in (["-n"], ["--cores", "1"]):
-            done = project.snakemake(*arguments, check=False)
-            assert done.returncode == 1
-            assert "has no Snakemake record, so its settings cannot be checked" in done.stdout
-            assert "Traceback" not in done.stdout
-        assert project.planned("--rerun-triggers", "mtime") == {}
-    finally:
-        shutil.rmtree(records, ignore_errors=True)
-        elsewhere.rename(records)
-    assert project.planned() == {}
-
-
-def test_what_changed_is_said_and_kept_where_the_user_accepts_it(project) -> None:
+def test_what_changed_is_said_and_kept_where_the_user_accepts_it(stubbed, tmp_path) -> None:
+    project = stubbed.copy(tmp_path / "project")
     project.edit("src/favor/lm/optimiser.py", "class AdamW", "class AdamW(object)")
     said = project.snakemake("-n").stdout
     assert "train_shared: `favor.lm.optimiser.AdamW` changed: 12 jobs" in said
@@ -302,59 +228,7 @@ def test_what_changed_is_said_and_kept_where_the_user_accepts_it(project) -> Non
     assert project.planned(*accept) == {"report": 1}
     record = project.folder / "results" / ".code" / "accepted.json"
     assert not record.exists()
-    try:
-        said = project.snakemake("--cores", "4", *accept).stdout
-        assert "train_shared: `favor.lm.optimiser.AdamW` changed: kept as they are (accept)" in said
-        assert record.is_file()
-        assert project.planned() == {}
-    finally:
-        record.unlink(missing_ok=True)
-        project.restore()
-        project.snakemake("--cores", "4")
-
-
-JUDGING = {"prepare_judgements", "judge", "score_judges"}
-WITH_JUDGES = ("    tables: [main", "    studies: { judges: {} }\n    tables: [main")
-
-
-def files_of(output, rule, field) -> list[str]:
-    """The files of a rule's one job, as a dry run prints them."""
-    (block,) = re.findall(rf"^rule {rule}:\n((?:    .*\n)+)", output, flags=re.MULTILINE)
-    return re.search(rf"^    {field}: (.*)$", block, flags=re.MULTILINE)[1].split(", ")
-
-
-@pytest.fixture
-def judging(stubbed) -> Iterator[Project]:
-    """The stubbed project; the files an edit touched are put back, what judging left is taken away."""
-    yield stubbed
-    stubbed.restore()
-    if stubbed.planned():  # a run with judges wrote down its settings
-        stubbed.snakemake()
-    for path in ("studies/judges/key.parquet", "studies/judges/judgements.parquet", "scores/judges.parquet"):
-        (stubbed.folder / "results" / "demo" / path).unlink(missing_ok=True)
-    (stubbed.folder / "results" / "demo" / "clients" / "judge_requests.parquet").unlink(missing_ok=True)
-
-
-def test_a_configured_judge_is_part_of_a_whole_run_and_reads_no_key(judging) -> None:
-    judging.edit("config/config.yaml", *WITH_JUDGES)
-    assert judging.planned().keys() >= JUDGING
-    output = judging.snakemake("-n").stdout
-    assert files_of(output, "judge", "input") == ["results/demo/clients/judge_requests.parquet"]
-    assert "results/demo/studies/judges/key.parquet" in files_of(output, "score_judges", "input")
-
-
-def test_what_concerns_judging_reruns_judging(judging) -> None:
-    judging.edit("config/config.yaml", *WITH_JUDGES)
-    judging.snakemake()
-    assert judging.planned() == {}
-    judges = "src/favor/studies/judges"
-    for name, function, planned in (
-        ("judges", "judge_scores", {"score_judges": 1, **END}),
-        ("endpoint", "open_judge", {"judge": 1, "score_judges": 1, **END}),
-        ("local", "open_judge", {}),
-        ("design", "design_requests", {"prepare_judgements": 1, "judge": 1, "score_judges": 1, **END}),
-    ):
-        before, after = f"def {function}(", f"def {function}(new=0, *, "
-        judging.edit(f"{judges}/{name}.py", before, after)
-        assert rerun_by_code(judging) == planned, name
-        judging.edit(f"{judges}/{name}.py", after, before)
+    said = project.snakemake("--cores", "4", *accept).stdout
+    assert "train_shared: `favor.lm.optimiser.AdamW` changed: kept as they are (accept)" in said
+    assert record.is_file()
+    assert project.planned() == {}

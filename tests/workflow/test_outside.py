@@ -8,7 +8,7 @@ import pytest
 
 from favor.federation.schemas import GENERATIONS
 from favor.foundation.parquet import read_parquet
-from tests.workflow.traced import unforeseen, untraced
+from tests.workflow.traced import unforeseen
 
 pytestmark = pytest.mark.slow(19)
 
@@ -36,4 +36,3 @@ def test_listed_prompts_are_answered_and_read(micro, tmp_path) -> None:
     path.write_text("".join(f"{json.dumps(answer)}\n" for answer in answers[1:]))
     assert "1 of 12 prompts of seed 1 have no row" in project.snakemake(*MICRO, target, check=False).stdout
     assert unforeseen(project.folder) == set()
-    assert untraced(project.folder, "outside") == set()

@@ -10,7 +10,7 @@ from favor.lm.base import load_base
 from tests.lm.test_gguf import written
 from tests.shortest import ARGUMENTS, finished_run  # noqa: F401 - a fixture
 from tests.workflow.conftest import planned_jobs
-from tests.workflow.traced import unforeseen, untraced
+from tests.workflow.traced import unforeseen
 
 pytestmark = pytest.mark.slow(29)
 
@@ -29,7 +29,6 @@ def test_a_base_is_quantised_once_and_used_by_every_job(finished, tmp_path) -> N
     assert read_parquet(project.folder / target, GENERATIONS)["prompt_id"].equals(before["prompt_id"])
     assert project.planned(*ARGUMENTS, target) == {}
     assert unforeseen(project.folder) == set()
-    assert untraced(project.folder, "quantised") == set()
 
 
 def test_a_gguf_file_is_dequantised_once(finished, tmp_path) -> None:
@@ -45,7 +44,6 @@ def test_a_gguf_file_is_dequantised_once(finished, tmp_path) -> None:
     assert load_base(str((project.folder / target).parent), device="cpu").context == 512
     assert project.planned(*ARGUMENTS, target) == {}
     assert unforeseen(project.folder) == set()
-    assert untraced(project.folder, "dequantised") == set()
     file.touch()  # the same bytes
     assert project.planned(*ARGUMENTS, target) == {}
     with file.open("ab") as end:

@@ -13,10 +13,8 @@ from favor.corpora.settings import DemoCorpus
 from favor.demo.writer import write_demo
 from favor.federation.schemas import GENERATIONS
 from favor.foundation.parquet import read_parquet
-from favor.statistics.pan_measures import MEASURES
 from tests.publish.test_release_export import lines, validate
 from tests.workflow.conftest import copy_project
-from tests.workflow.traced import unforeseen, untraced
 
 pytestmark = pytest.mark.slow(28)
 
@@ -32,7 +30,7 @@ def results(repository, tmp_path_factory) -> Path:
     sizes = {"authors": 24, "minimum_posts": 40, "maximum_posts": 44, "minimum_words": 160, "maximum_words": 240}
     write_demo(project.folder / "raw.csv", DemoCorpus(**sizes, tiny_authors=1, shared_pairs=1))
     targets = [f"results/lengths/exports/release/{method}-seed1/{FILES[0]}" for method in METHODS]
-    targets.append("results/lengths/exports/pan/asce_a/favor-seed1/measures.json")
+    targets.append("results/lengths/exports/pan/asce_a/favor-seed1/measures.json")  # a file of the right form
     project.snakemake("--configfile", "micro.yaml", "released_lengths.yaml", "--", *targets)
     return project.folder / "results" / "lengths"
 
@@ -50,20 +48,3 @@ def test_a_real_run_validates_against_the_releases_schemas(results, method) -> N
     validate(report, "quality_filter_report")
     made = read_parquet(results / f"seed1/{method}/generations.parquet", GENERATIONS)
     assert report["passed_samples"] == made["passed"].sum() == len(lines(folder / FILES[0]))
-
-
-def test_pairs_and_answers_stand_in_one_order(results) -> None:
-    folder = results / "exports" / "pan" / "asce_a" / "favor-seed1"
-    truth, answers = lines(folder / "truth.jsonl"), lines(folder / "answers.jsonl")
-    assert [row["id"] for row in truth] == [row["id"] for row in answers]
-    assert all(row["same"] == (len(set(row["authors"])) == 1) for row in truth)
-    assert all(0 <= row["value"] <= 1 for row in answers)
-    measures = json.loads((folder / "measures.json").read_text())
-    # Four authors may share no topic; then there is no AUC, and the file says why.
-    assert measures.keys() - {"note"} == set(MEASURES)
-    assert ("note" in measures) == (measures["auc"] is None)
-
-
-def test_every_definition_that_ran_is_in_its_rules_fingerprint(results) -> None:
-    assert unforeseen(results.parents[1]) == set()
-    assert untraced(results.parents[1], "lengths") == set()

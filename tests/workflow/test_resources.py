@@ -7,9 +7,6 @@ import re
 import pytest
 import yaml
 
-from favor.config.files import read_files
-from favor.config.resolve import resolve
-from favor.plan import Planner
 from tests.workflow.conftest import copy_project
 
 pytestmark = pytest.mark.slow(15)
@@ -58,13 +55,4 @@ def test_partition_account_and_model_follow_the_gpu(jobs) -> None:
     encoders = {name: job["gpu"] for name, job in jobs.items() if name.startswith("embed_sources")}
     assert encoders["embed_sources experiment=micro, encoder=stylometry"] == "0"
     assert encoders["embed_sources experiment=micro, encoder=minilm"] == "1"
-
-
-def test_what_is_not_known_before_its_inputs_are_there_is_said_so(jobs) -> None:
-    assert of(jobs, "score")["mem_mb"] == "<TBD>"
-
-
-def test_what_is_loaded_is_said_of_rules_that_there_are(repository) -> None:
-    loads = Planner(resolve(read_files([str(repository / "tests/data/micro.yaml")])), repository).costs.loads
-    texts = [path.read_text() for path in (repository / "workflow" / "rules").glob("*.smk")]
-    assert {name for text in texts for name in re.findall(r"(?m)^(?:use rule \w+ as|rule) (\w+)", text)} >= set(loads)
+    assert of(jobs, "score")["mem_mb"] == "<TBD>"  # known once its inputs are there

@@ -1,18 +1,50 @@
-"""What holds of every rule, as Snakemake reads it."""
+"""What holds of every rule, as Snakemake reads it; "python -m tests.workflow.test_rules" prints that as JSON."""
 
 from __future__ import annotations
 
-import shutil
+import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.workflow.rules import read_rules
-
 pytestmark = pytest.mark.slow(15)
 
 Rules = list[dict[str, Any]]
+
+
+def read_rules(repository, snakefile="Snakefile") -> Rules:
+    """Return the name and directives of every rule, read in a process of its own, which Snakemake changes."""
+    command = [sys.executable, "-m", "tests.workflow.test_rules", str(snakefile)]
+    done = subprocess.run(command, cwd=repository, check=True, stdout=subprocess.PIPE, text=True)
+    found: Rules = json.loads(done.stdout)
+    return found
+
+
+def _print() -> None:
+    from snakemake.api import SnakemakeApi
+    from snakemake.io import strip_wildcard_constraints
+    from snakemake.settings.types import ResourceSettings
+
+    with SnakemakeApi() as api:
+        given = ResourceSettings(cores=1, overwrite_resources={"score": {"mem_mb": 77}})
+        workflow = api.workflow(given, snakefile=Path(sys.argv[1]))._workflow
+        rules = [
+            {
+                "name": rule.name,
+                "conda": str(rule.conda_env or ""),
+                "script": str(rule.script or ""),
+                "shell": str(rule.shellcmd or ""),
+                "log": [strip_wildcard_constraints(log) for log in rule.log],
+                "benchmark": strip_wildcard_constraints(rule.benchmark or ""),
+                "resources": {name: str(value.raw) for name, value in rule.resources.items()},
+                "params": [name for name, _ in rule.params._get_names()],
+            }
+            for rule in workflow.rules
+        ]
+    print(json.dumps(rules))
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +55,10 @@ def rules(repository) -> Rules:
     return [rule for rule in found if rule["script"]]
 
 
-def test_every_rule_names_an_environment_a_log_a_benchmark_and_what_it_depends_on(rules) -> None:
+def test_every_script_has_a_rule_with_environment_log_benchmark_and_what_it_depends_on(repository, rules) -> None:
+    scripts = {path.stem for path in (repository / "workflow" / "scripts").glob("*.py")}
+    assert {Path(rule["script"]).stem for rule in rules} == scripts
+    assert scripts <= {rule["name"] for rule in rules}
     for rule in rules:
         assert rule["conda"].startswith("../../envs/"), rule["name"]
         assert rule["log"], rule["name"]
@@ -81,23 +116,5 @@ def test_a_workflow_around_this_one_moves_and_replaces_what_is_filled_in(reposit
     assert not named["mine"]["log"]  # a rule that is not ours stays as it is
 
 
-def test_every_script_is_run_by_a_rule_of_its_name(repository, rules) -> None:
-    scripts = {path.stem for path in (repository / "workflow" / "scripts").glob("*.py")}
-    assert {Path(rule["script"]).stem for rule in rules} == scripts
-    assert scripts <= {rule["name"] for rule in rules}
-
-
-def captions(repository, programs) -> set[str]:
-    """The captions of the rules that are planned where these programs are the only ones."""
-    rules = read_rules(repository, PATH=str(programs))
-    return {Path(caption).name for rule in rules for caption in rule["captions"]}
-
-
-def test_every_caption_belongs_to_an_output_that_is_shown(repository, tmp_path) -> None:
-    written = {path.name for path in (repository / "workflow" / "report").glob("*.rst")}
-    written.remove("workflow.rst")  # the page above all of them
-    (tmp_path / "which").symlink_to(str(shutil.which("which")))  # Snakemake's Slurm plugin asks it for tools
-    assert captions(repository, tmp_path) == written - {"pdf.rst", "card.rst"}
-    latex = tmp_path / "pdflatex"
-    latex.touch(0o755)
-    assert captions(repository, tmp_path) == written
+if __name__ == "__main__":
+    _print()

@@ -28,27 +28,12 @@ def project(repository, tmp_path_factory) -> Project:
     return made
 
 
-def started(project, *arguments) -> subprocess.Popen[str]:
-    """The command, in a group of its own, so that it gets signals as from a terminal."""
-    source = {"PYTHONPATH": str(project.folder / "src"), "PYTHONUNBUFFERED": "1"}
-    return subprocess.Popen(
-        [sys.executable, "-m", "favor.cli", *arguments],
-        cwd=project.folder,
-        env=os.environ | source | fork_server(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    )
-
-
 def screen(project, *arguments, status=0) -> str:
     """What a command prints that ends with ``status``."""
-    process = started(project, *arguments)
-    output, _ = process.communicate(timeout=400)
-    assert process.returncode == status, output[-3000:]
-    assert "Traceback" not in output
-    return output
+    done = project.favor(*arguments, merged=True)
+    assert done.returncode == status, done.stdout[-3000:]
+    assert "Traceback" not in done.stdout
+    return done.stdout
 
 
 def test_a_check_prints_jobs_and_its_page_and_a_plan_its_own(project) -> None:
@@ -108,7 +93,15 @@ def test_a_wrong_input_is_one_error_in_the_last_line(project) -> None:
 
 
 def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(project) -> None:
-    process = started(project, "run", "micro.yaml", "--results", "stopped")
+    process = subprocess.Popen(  # in a group of its own, which gets signals as from a terminal
+        [sys.executable, "-m", "favor.cli", "run", "micro.yaml", "--results", "stopped"],
+        cwd=project.folder,
+        env=os.environ | fork_server() | {"PYTHONPATH": str(project.folder / "src"), "PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
     assert process.stdout is not None
     said = []
     for line in process.stdout:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import shutil
 
-import numpy as np
 import pytest
 
-from favor.corpora.schemas import CLIENT_TEXTS, PROMPTS
-from favor.federation.local import answering
+from favor.corpora.schemas import PROMPTS
 from favor.federation.schemas import GENERATIONS, REQUESTS, TRAINING_LOG
 from favor.foundation.parquet import read_parquet
 from favor.inference.chat import ChatTokens
@@ -16,7 +14,7 @@ from favor.lm.base import load_base
 from favor.scores.schemas import SCORES
 from favor.studies.tasks.requests import REQUESTS as KINDS
 from tests.workflow.conftest import Project, copy_project
-from tests.workflow.traced import unforeseen, untraced
+from tests.workflow.traced import unforeseen
 
 pytestmark = pytest.mark.slow(29)
 
@@ -62,43 +60,25 @@ def test_models_are_trained_on_requests_and_asked_held_out_ones(rewriting) -> No
     assert set(made["prompt_id"]) == set(prompts["prompt_id"])
 
 
-def test_every_stage_reads_the_pieces_of_its_own_clients_training_texts(rewriting) -> None:
+def test_every_stage_reads_the_answers_of_its_own_clients_training_texts(rewriting) -> None:
     """Supervised tokens of a pass in the log are those of the answers, counted by hand from the requests."""
     folder = rewriting.folder / OUT
     requests = read_parquet(folder / "clients" / "requests.parquet", REQUESTS)
     good = requests[(requests["refused"] == "") & (requests["split"] == "train")]
-    texts = read_parquet(folder / "clients" / "texts.parquet", CLIENT_TEXTS)
-    base = load_base(str(folder.parent / "models" / "tiny" / "base"), device="cpu")
-    pieces = answering(requests)(base, texts[texts["split"] == "train"], "training_text", None)  # type: ignore[arg-type]
-    assert len(pieces) == len(good) > 20
-    for piece, row in zip(pieces, good.sort_values(["client", "document_id", "passage"]).itertuples(), strict=True):
-        assert piece.tokens[piece.response_start :].tolist() == list(row.answer_tokens)
-        assert piece.tokens[: piece.response_start].tolist() == [*base.opening, *row.prompt_tokens]
-    logs = sorted(folder.rglob("*.log.parquet"))
-    assert {path.relative_to(folder / "seed1").parts[0] for path in logs} == {"shared", "ditto", "favor", "pooled"}
     answers = good["answer_tokens"].str.len().groupby(good["client"]).sum()
     answers["pooled"] = answers.sum()
-    validated = {"pooled", *requests.loc[(requests["split"] == "validation") & (requests["refused"] == ""), "client"]}
+    logs = sorted(folder.rglob("*.log.parquet"))
+    assert {path.relative_to(folder / "seed1").parts[0] for path in logs} == {"shared", "ditto", "favor", "pooled"}
     for path in logs:
-        log = read_parquet(path, TRAINING_LOG)
-        for client, own in log.groupby("client"):
+        for client, own in read_parquet(path, TRAINING_LOG).groupby("client"):
             passes, rest = divmod(own["supervised_tokens"].sum(), answers[client])
             assert passes >= 1, (path, client)
             assert rest == 0 or client == "pooled", (path, client)  # which makes as many steps as rounds ask for: 1.5
-            # A client all of whose validation drafts were refused has no such loss. No client generates with its
-            # shared endpoint.
-            read = client in validated and "shared" not in path.parts
-            assert np.isfinite(own["validation_loss_before"].iloc[0]) == read, (path, client)
     learning = [read_parquet(path, TRAINING_LOG) for path in logs if {"ditto", "round1"} <= set(path.parts)]
     assert learning
     for log in learning:
         own = log[log["client"] == "client_004"]  # which takes part for the first time
         assert own["validation_loss"].iloc[-1] < own["validation_loss_before"].iloc[0] - 0.02
-    made = [
-        read_parquet(folder / "seed1" / method / "generations.parquet", GENERATIONS)["text"].tolist()
-        for method in ("base_only", "pooled")
-    ]
-    assert made[0] != made[1]
 
 
 def test_what_answers_keep_and_gain_is_scored_and_printed(rewriting) -> None:
@@ -118,4 +98,3 @@ def test_what_answers_keep_and_gain_is_scored_and_printed(rewriting) -> None:
 def test_nothing_is_made_again_and_fingerprints_hold_what_ran(rewriting) -> None:
     assert rewriting.planned(*ARGUMENTS, f"{OUT}/tables/task-results.html") == {}
     assert unforeseen(rewriting.folder) == set()
-    assert untraced(rewriting.folder, "tasks") == set()

@@ -12,7 +12,7 @@ from favor.federation.client_archive import read_pack
 from favor.federation.schedule import client_names, cohorts
 from tests.shortest import ARGUMENTS, TABLES, contents, finished_run  # noqa: F401 - a fixture
 from tests.workflow.conftest import Project, planned_jobs
-from tests.workflow.traced import unforeseen, untraced
+from tests.workflow.traced import unforeseen
 
 pytestmark = pytest.mark.slow(36)
 
@@ -67,7 +67,6 @@ def test_what_is_left_is_what_a_run_without_the_client_leaves(finished, tmp_path
     assert f"Withdrawn, so neither trained on nor measured: {LATE}." in (project.folder / TABLES[2]).read_text()
     assert project.planned(*ARGUMENTS, *TABLES) == {}
     assert unforeseen(project.folder) == set()
-    assert untraced(project.folder, "withdrawal") == set()
 
     fresh = withdrawn(finished, tmp_path / "fresh")
     shutil.rmtree(fresh.folder / "results" / "short")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -12,48 +11,6 @@ from random import Random
 
 from favor.running.invalidation.fingerprint import EXEMPT, SourceCode
 from favor.running.invalidation.parts import modules_below, read_module
-
-# The runs whose jobs are traced, with the scripts that each is there for; the run from end to end has all others.
-TRACED = {
-    "studies": [
-        "distil_sheets",
-        "embed_transfer",
-        "generate_prompted",
-        "join_generations",
-        "judge",
-        "keep_upload",
-        "measure_privacy",
-        "prepare_judgements",
-        "score_efficiency",
-        "score_judges",
-        "score_privacy",
-        "score_transfer",
-    ],
-    "sweeps": [
-        "collect_sweep",
-        "combine_uploads",
-        "compare_methods",
-        "draw_random_adapter",
-        "draw_sweep",
-        "poison_updates",
-        "poison_data",
-        "make_sweep_table",
-        "read_validation",
-        "release",
-        "score_poisoning",
-        "score_validation",
-        "sum_uploads",
-        "take_validation",
-    ],
-    "lengths": ["export_pan", "export_release"],
-    "quantised": ["quantise_base"],
-    "dequantised": ["dequantise_base", "read_tokenizer"],
-    "outside": ["prompts", "read_outputs"],
-    "withdrawal": ["drop_withdrawn_clients"],
-    "tasks": ["embed_drafts", "make_requests", "score_tasks", "select_requests"],
-}
-SCRIPTS = {path.stem for path in Path(__file__).parents[2].joinpath("workflow", "scripts").glob("*.py")}
-TRACED["end_to_end"] = sorted(SCRIPTS - {script for scripts in TRACED.values() for script in scripts})
 
 
 @dataclass(frozen=True)
@@ -114,9 +71,12 @@ def source_of(folder) -> SourceCode:
 def unforeseen(folder) -> set[tuple[str, str]]:
     """Return (rule, definition) for what ran and is neither in the rule's fingerprint nor declared harmless."""
     source, harmless = source_of(folder), {(module, "") for module in imported_by_exempt(folder)}
+    traces = traces_of(folder)
+    assert traces
+    assert not {trace.rule for trace in traces if not any(name for _, name in trace.executed)}
     return {
         (trace.rule, f"{module}.{name}")
-        for trace in traces_of(folder)
+        for trace in traces
         for module, name in trace.executed - source.reach(trace.script, trace.modules) - harmless
         if module not in EXEMPT
     }
@@ -134,62 +94,16 @@ def imported_by_exempt(folder) -> set[str]:
     return found
 
 
-def untraced(folder, run) -> set[str]:
-    """Return the scripts that ``run`` is there for and of which no function's call was noted."""
-    called = {trace.script.stem for trace in traces_of(folder) if any(name for _, name in trace.executed)}
-    return set(TRACED[run]) - called
-
-
-FLIPPED = {
-    ast.Lt: ast.GtE,
-    ast.GtE: ast.Lt,
-    ast.Gt: ast.LtE,
-    ast.LtE: ast.Gt,
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-    ast.In: ast.NotIn,
-    ast.NotIn: ast.In,
-    ast.Is: ast.IsNot,
-    ast.IsNot: ast.Is,
-}
-
-
-def mutable(node) -> Iterator[ast.AST]:
-    """Yield the numbers, comparisons and returned values below ``node``, but for those in words that a user reads."""
-    for name, value in ast.iter_fields(node):
-        if name in ("annotation", "returns", "msg"):
-            continue
-        for child in value if isinstance(value, list) else [value]:
-            worded = isinstance(child, ast.Raise | ast.JoinedStr) or (
-                isinstance(child, ast.Call)
-                and ast.unparse(child.func) in ("print", "Progress", "UserError", "ValueError")
-            )
-            if not isinstance(child, ast.AST) or worded:
-                continue
-            if (
-                (isinstance(child, ast.Constant) and isinstance(child.value, int | float))
-                or (isinstance(child, ast.Compare) and type(child.ops[0]) in FLIPPED)
-                or (isinstance(child, ast.Return) and child.value is not None)
-            ):
-                yield child
-            yield from mutable(child)
-
-
 def mutated(path, name, chance) -> tuple[str, str] | None:
-    """Return the text of a file with one change in definition ``name``, and the change; None if there is none."""
+    """Return the text of a file of which definition ``name`` returns something else once, and the change, if it can."""
     tree = ast.parse(path.read_text())
     *_, definition = [node for node in tree.body if getattr(node, "name", None) == name]  # after its overloads
-    places = list(mutable(definition))
+    places = [node for node in ast.walk(definition) if isinstance(node, ast.Return) and node.value]
     if not places:
         return None
     place = chance.choice(places)
     before = ast.unparse(place)
-    if isinstance(place, ast.Constant):
-        place.value = not place.value if isinstance(place.value, bool) else place.value + 1
-    elif isinstance(place, ast.Compare):
-        place.ops[0] = FLIPPED[type(place.ops[0])]()
-    elif isinstance(place, ast.Return):
-        place.value = ast.Constant("mutated")
+    place.value = ast.Constant("mutated")
     return ast.unparse(tree), f"{path.name}: {name}: {before} -> {ast.unparse(place)}"
 
 

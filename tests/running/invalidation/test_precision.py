@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Callable
 
 import pytest
-from tests.workflow.traced import SCRIPTS, TRACED
 
 from favor.foundation.registry import CORPUS_READERS, ENCODER_KINDS, JUDGES, METRIC_FAMILIES, TABLES
 from favor.running.invalidation.fingerprint import EXEMPT, SourceCode
@@ -273,7 +272,3 @@ def test_no_result_holds_the_words_of_an_error_that_are_left_out(repository) -> 
     }
     others = {"job_log:Exception", "corpora:(LookupError, ValueError)", "models:UserError"}
     assert kept <= {*(f"{name}:UserError" for name in printing), *others}
-
-
-def test_every_script_that_a_run_is_traced_for_exists_and_is_named_once() -> None:
-    assert sorted(script for run in TRACED.values() for script in run) == sorted(SCRIPTS)
