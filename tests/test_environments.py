@@ -75,13 +75,6 @@ def test_one_version_everywhere(repository) -> None:
     )
 
 
-def test_every_version_after_the_first_says_what_it_makes_again(repository) -> None:
-    *sections, first = re.split(r"^## ", (repository / "CHANGELOG.md").read_text(), flags=re.MULTILINE)[1:]
-    assert first.startswith("1.0.0 ")
-    for section in sections:
-        assert "made again" in section.partition("\n###")[0], section.partition("\n")[0]
-
-
 def test_one_address_everywhere(repository) -> None:
     """The public address is in no file until there is one, and then in all that take it (CONTRIBUTING.md)."""
     urls = tomllib.loads((repository / "pyproject.toml").read_text())["project"].get("urls", {})

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 
 import pytest
 import yaml
@@ -13,7 +11,7 @@ import yaml
 from favor.corpora.schemas import CLIENT_TEXTS
 from favor.foundation.parquet import write_parquet
 from tests.studies.conftest import made_texts
-from tests.workflow.conftest import Project, copy_project, use_planned_configuration
+from tests.workflow.conftest import Project, copy_project, run_forked, use_planned_configuration
 
 pytestmark = pytest.mark.slow(15)
 
@@ -71,15 +69,6 @@ def extended(repository, page, tmp_path_factory) -> Project:
     return project
 
 
-def run_python(project, code) -> str:
-    """What Python prints with the extended package."""
-    environment = {**os.environ, "PYTHONPATH": str(project.folder / "src")}
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, cwd=project.folder, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 def test_the_method_runs_on_the_track_it_shares(extended) -> None:
     planned = extended.planned()
     # Two seeds; the new rows' personal stages (fine-tuned FedAvg, and the strong FAVoR) beside Ditto's and FAVoR's.
@@ -130,21 +119,23 @@ def test_the_study_prints_every_metric(extended) -> None:
     assert "results/more_rounds/figures" not in output
 
 
-def test_the_metric_scores(extended) -> None:
-    code = """
+# Lines of Python in the extended project, and what they print.
+USES = {
+    "A metric": (
+        """
 import pandas as pd
 from types import SimpleNamespace
 from favor.foundation.registry import METRIC_FAMILIES
 made = pd.DataFrame({"seed": [1, 1, 1], "method": ["favor"] * 3, "words": [10, 20, 99], "passed": [True, True, False]})
 scores = METRIC_FAMILIES.load("length").score(SimpleNamespace(generations=made))
 print(scores[["value", "n"]].to_numpy().tolist())
-"""
-    assert run_python(extended, code).strip() == "[[15.0, 2.0]]"
-
-
-def test_the_figure_draws_and_the_report_knows_it(extended) -> None:
-    code = """
+""",
+        "[[15.0, 2.0]]",
+    ),
+    "A figure": (
+        """
 import pandas as pd
+from pathlib import Path
 from favor.corpora.schemas import ALLOCATION
 from favor.foundation.parquet import write_parquet
 from favor.figures.data import FigureData
@@ -153,55 +144,61 @@ columns = ("available_words", "target_words", "allocated_words")
 write_parquet(pd.DataFrame([("client_001", 3, 2, 1)], columns=["client", *columns]), "a.parquet", ALLOCATION)
 data = FigureData({"allocation": ["a.parquet"]}, ["favor"], {}, [], "asce_a", {})
 load_figure("words_per_client").draw(data, "words.svg")
-print(figures_in_order()[-1])
-"""
-    assert run_python(extended, code).strip() == "words_per_client"
-    assert "</svg>" in (extended.folder / "words.svg").read_text()
-
-
-def test_the_encoder_encodes(extended) -> None:
-    code = """
+print(figures_in_order()[-1], "</svg>" in Path("words.svg").read_text())
+""",
+        "words_per_client True",
+    ),
+    "An encoder": (
+        """
 from favor.encoders.base import load_encoder
 rows = load_encoder({"kind": "letters"}).encode(["aab", "", "B"])
 print(rows.dtype, rows.shape, [f"{cosine:.3f}" for cosine in rows @ rows[2]])
-"""
-    assert run_python(extended, code).strip() == "float32 (3, 26) ['0.447', '0.000', '1.000']"
-
-
-def test_the_reader_reads(extended) -> None:
-    code = r"""
+""",
+        "float32 (3, 26) ['0.447', '0.000', '1.000']",
+    ),
+    "A corpus reader": (
+        r"""
 from pathlib import Path
-from favor.corpora.posts import ReaderSettings
-from favor.corpora.posts import open_reader
+from favor.corpora.posts import ReaderSettings, open_reader
 Path("posts.txt").write_text("ann\tOnce.\nbob\tTwice.\n")
 print([(post.author, post.text) for post in open_reader("tabbed").read(Path("posts.txt"), ReaderSettings())])
-"""
-    assert run_python(extended, code).strip() == "[('ann', 'Once.'), ('bob', 'Twice.')]"
-
-
-def test_the_export_is_found_and_is_a_corpus(extended) -> None:
-    code = r"""
+""",
+        "[('ann', 'Once.'), ('bob', 'Twice.')]",
+    ),
+    "An export format": (
+        """
 import json
 from pathlib import Path
-from favor.corpora.posts import ReaderSettings
-from favor.corpora.posts import open_reader
+from favor.corpora.posts import ReaderSettings, open_reader
 from favor.voice.collect import collect
 posts = [{"slug": "a", "html": "<p>Mine.</p><blockquote>Not.</blockquote>", "status": "published"}]
 posts.append({"slug": "b", "html": "<p>Not yet.</p>", "status": "draft"})
 Path("my.ghost.json").write_text(json.dumps({"db": [{"meta": {"exported_on": 1}, "data": {"posts": posts}}]}))
 print(collect([Path("my.ghost.json")], ["Ann"], least_words=1)[0]["text"].tolist())
 print([post.text for post in open_reader("ghost").read(Path("my.ghost.json"), ReaderSettings())])
-"""
-    assert run_python(extended, code).split("\n")[:2] == ["['Mine.']", "['Mine.']"]
-
-
-def test_the_key_is_checked_and_documented(extended, page) -> None:
-    line = blocks(page, "A configuration key", "python")[0]
-    extended.edit("src/favor/lm/settings.py", "class Generation(Decoding):\n", "class Generation(Decoding):\n" + line)
-    code = """
+""",
+        "['Mine.']\n['Mine.']",
+    ),
+    "A configuration key": (
+        """
 from favor.config.reference import README, readme_text, schema_text
 from favor.lm.settings import Generation
 print(Generation().minimum_sentences, "minimum_sentences" in schema_text())
 print("minimum_sentences" in readme_text(README.read_text(encoding="utf-8")))
-"""
-    assert run_python(extended, code).split() == ["0", "True", "True"]
+""",
+        "0 True\nTrue",
+    ),
+}
+
+
+@pytest.mark.parametrize("title", USES)
+def test_what_an_example_adds_works(extended, page, title) -> None:
+    if title == "A configuration key":
+        (line,) = blocks(page, title, "python")
+        extended.edit(
+            "src/favor/lm/settings.py", "class Generation(Decoding):\n", "class Generation(Decoding):\n" + line
+        )
+    lines, printed = USES[title]
+    environment = os.environ | {"PYTHONPATH": str(extended.folder / "src")}
+    done = run_forked(lines, extended.folder, environment, merged=False)
+    assert (done.returncode, done.stdout.strip()) == (0, printed), done.stderr

@@ -62,9 +62,3 @@ def test_the_logger_imports_nothing_of_the_package() -> None:
     """Snakemake loads it before the Snakefile says whose ``favor`` is meant."""
     for path in (SOURCE / "snakemake_logger_plugin_favor").iterdir():
         assert path.suffix != ".py" or not re.search(r"^ *(from|import) favor", path.read_text(), re.MULTILINE), path
-
-
-def test_the_rules_decide_nothing() -> None:
-    """Decisions are typed and tested in favor.plan; what has to touch Snakemake stands in workflow/functions."""
-    for path in (SOURCE.parent / "workflow" / "rules").iterdir():
-        assert not re.search(r"^ *(def|if|else|while|try)\b", path.read_text(), re.MULTILINE), path

@@ -1,11 +1,10 @@
-"""A setting is one class, in the room that uses it: no key and no default stands twice, and jobs read what they get."""
+"""A job is handed the settings that it reads, and no others."""
 
 from __future__ import annotations
 
 import ast
 import importlib
 import typing
-from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -19,36 +18,11 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCE, SCRIPTS = ROOT / "src", ROOT / "workflow" / "scripts"
 
 
-def rooms() -> list[str]:
-    return [path.parent.name for path in sorted((SOURCE / "favor").glob("*/settings.py"))]
-
-
-def sections(room) -> list[type[Section]]:
-    module = importlib.import_module(f"favor.{room}.settings")
-    found = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, Section)]
-    return [value for value in found if value.__module__ == module.__name__]
-
-
-def own_keys(kind) -> dict[str, str]:
-    """The keys that a class declares itself, each with its meaning; those that only hold sections are no settings."""
-    fields = {name: field for name, field in kind.model_fields.items() if name in vars(kind).get("__annotations__", {})}
-    return {name: str(field.description) for name, field in fields.items() if not held(field.annotation)}
-
-
 def held(annotation) -> list[type[Section]]:
     """The sections that a key holds."""
     if isinstance(annotation, type) and issubclass(annotation, Section):
         return [annotation]
     return [found for option in typing.get_args(annotation) for found in held(option)]
-
-
-def test_no_key_stands_in_two_classes() -> None:
-    said = defaultdict(list)
-    for room in rooms():
-        for kind in sections(room):
-            for name, meaning in own_keys(kind).items():
-                said[room, name, meaning].append(kind.__name__)
-    assert {key: classes for key, classes in said.items() if len(classes) > 1 and key[2] != "None"} == {}
 
 
 def jobs() -> Iterator[tuple[str, str, str]]:
@@ -87,11 +61,11 @@ def file_of(module) -> Path:
 
 
 def leaves(kind) -> Iterator[str]:
+    """The keys of a class of settings and of the sections that it holds."""
     for name, field in kind.model_fields.items():
-        inner = held(field.annotation)
         yield name
-        for one in inner:
-            yield from leaves(one)
+        for section in held(field.annotation):
+            yield from leaves(section)
 
 
 def test_a_job_is_handed_nothing_that_it_does_not_read() -> None:

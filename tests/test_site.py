@@ -14,18 +14,6 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 pytestmark = pytest.mark.slow(9)
 
-SOURCE = """
-REMEDY = "choose another folder"
-FILE = "lock.json"
-
-
-def check(folder, names, row):
-    if not names:
-        raise UserError(f"{folder / FILE}: {len(names):,} of {', '.join(sorted(names))}; {REMEDY}")
-    refuse(f"{row['key']}.path", f"{folder!r} is not a {type(names).__name__} *file*; correct it")
-    raise UserError("short")
-"""
-
 
 @pytest.fixture(scope="module")
 def hooks(repository) -> ModuleType:
@@ -33,14 +21,6 @@ def hooks(repository) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-
-
-def test_a_message_names_what_is_filled_in(hooks, tmp_path) -> None:
-    (tmp_path / "part.py").write_text(SOURCE)
-    assert sorted(hooks.messages(tmp_path / "part.py")) == [
-        r"config key '{key}.path': {folder} is not a {names} \*file\*; correct it",
-        "{folder}/lock.json: {names} of {names}; choose another folder",
-    ]
 
 
 def test_messages_stand_with_the_command_that_says_them(hooks) -> None:

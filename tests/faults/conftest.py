@@ -8,8 +8,7 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Iterator
-from pathlib import Path
+from contextlib import suppress
 from threading import Thread
 from typing import Any
 
@@ -30,13 +29,7 @@ def project(finished, tmp_path) -> Project:
     return finished.copy(tmp_path / "project")
 
 
-def start(
-    project,
-    *targets,
-    environment=None,
-    before=None,
-    warm=False,
-) -> subprocess.Popen[str]:
+def start(project, *targets, environment=None, before=None, warm=False) -> subprocess.Popen[str]:
     """Start Snakemake as the leader of a session of its own; :func:`ended` waits for it.
 
     ``warm``: its jobs are forked from the process that serves all tests.
@@ -73,19 +66,14 @@ def completes(project, *targets) -> str:
 
 def jobs_of(process) -> list[psutil.Process]:
     """The scripts that a run has under way."""
-    try:
-        children = psutil.Process(process.pid).children(recursive=True)
-    except psutil.NoSuchProcess:
-        return []
     found = []
-    for child in children:
-        try:
-            command = " ".join(child.cmdline())
-            forked = "fork_server.py" in command and not child.name().startswith("python")  # named as its rule
-            if forked or ".snakemake/scripts/" in command:
-                found.append(child)
-        except psutil.NoSuchProcess:
-            continue
+    with suppress(psutil.NoSuchProcess):
+        for child in psutil.Process(process.pid).children(recursive=True):
+            with suppress(psutil.NoSuchProcess):
+                command = " ".join(child.cmdline())
+                forked = "fork_server.py" in command and not child.name().startswith("python")  # named as its rule
+                if forked or ".snakemake/scripts/" in command:
+                    found.append(child)
     return found
 
 
@@ -116,18 +104,6 @@ def obeys_permissions() -> None:
     """Make the process about to start obey the permissions of files, as root too."""
     if os.geteuid() == 0 and ctypes.CDLL(None, use_errno=True).prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, 0, 0, 0):
         raise OSError(ctypes.get_errno(), "cannot drop CAP_DAC_OVERRIDE")
-
-
-@pytest.fixture
-def small_disk(tmp_path) -> Iterator[Path]:
-    """A disk of 8 MiB; skips where none can be mounted (the same fault is tested there by a limit on file sizes)."""
-    folder = tmp_path / "small"
-    folder.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=8m", "none", str(folder)]
-    if os.geteuid() != 0 or subprocess.run(command, capture_output=True, check=False).returncode:
-        pytest.skip("without the right to mount a tmpfs")
-    yield folder
-    subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
 def remove(project, names) -> None:

@@ -125,15 +125,3 @@ def test_a_killed_job_is_named_and_its_log_shown_where_to_find(project) -> None:
     assert "died with <Signals.SIGKILL: 9>" in output
     assert "Traceback" not in output
     completes(project, f"results/{name}")
-
-
-def test_two_kills_in_a_row_leave_one_lock(project) -> None:
-    name = "short/seed1/favor/generations.parquet"
-    (project.folder / "results" / name).unlink()
-    for _ in range(2):
-        process = start(project, f"results/{name}")
-        wait_for(lambda process=process: jobs_of(process))
-        os.killpg(process.pid, signal.SIGKILL)
-        ended(process)
-        assert len(list((project.folder / ".snakemake" / "locks").glob("*.output.lock"))) == 1
-    completes(project, f"results/{name}")

@@ -36,16 +36,3 @@ def test_a_plan_beside_a_run_disturbs_nothing(finished, project) -> None:
     ended(run)
     assert run.returncode == 0
     assert contents(project) == contents(finished)
-
-
-def test_two_runs_with_folders_of_their_own_go_on_side_by_side(project) -> None:
-    target = "corpora/short/documents.parquet"
-    remove(project, [target])
-    own = start(project, f"results/{target}", warm=True)
-    other = project.snakemake("--config", "results=elsewhere", *ARGUMENTS, f"elsewhere/{target}")
-    assert other.returncode == 0
-    assert "removed" not in other.stdout
-    ended(own)
-    assert own.returncode == 0
-    made = [(project.folder / folder / target).read_bytes() for folder in ("results", "elsewhere")]
-    assert made[0] == made[1]

@@ -36,16 +36,6 @@ def test_a_wrong_configuration_stops_before_any_job(project) -> None:
     assert not (project.folder / "results").exists()
 
 
-def test_a_wrong_target_is_one_line_with_the_nearest(project) -> None:
-    assert "error: target 'chekc': no rule has this name or makes such a file; did you mean 'check'?" in refused(
-        project, "-n", "--", "chekc"
-    )
-    assert "experiment 'micro' has no row 'favr'; did you mean 'favor'?" in refused(
-        project, "-n", "--", "results/micro/seed1/favr/generations.parquet"
-    )
-    assert "MissingRuleException" not in refused(project, "-n", "--", "results/none")
-
-
 def test_a_dry_run_reads_the_default_profile_and_changes_no_file(project) -> None:
     assert "Using workflow specific profile" in project.snakemake("-n", "--configfile", "micro.yaml").stdout
     assert not (project.folder / "results").exists()

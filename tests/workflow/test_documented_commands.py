@@ -187,14 +187,6 @@ def failure(program, project) -> str:
     return "" if works else f"{program}:\n{done.stdout[-800:]}"
 
 
-def test_commands_are_found_wherever_they_stand() -> None:
-    block = "export A=1 B=2\nsnakemake x \\\n  -- y\nmake demo  # text"
-    page = f"Run `snakemake\n-n` or `--cores`.\n```\n{block}\n```\n`python -m a`"
-    assert commands(page) == [
-        "snakemake -n", "export A=1 B=2; snakemake x -- y", "export A=1 B=2; make demo", "python -m a"
-    ]  # fmt: skip
-
-
 def test_every_command_works(repository, project) -> None:
     written = sorted({command for page in pages(repository) for command in commands(page.read_text())})
     # A dry run of the same files is one command, however many cores it names.

@@ -13,12 +13,10 @@ from typing import Any
 import pytest
 
 from favor.analysis.variances import measure
-from favor.config.models import PROJECTIONS
 from favor.corpora.schemas import CLIENT_TEXTS, ROSTER
 from favor.federation.client_archive import read_pack
 from favor.federation.communication_record import UP
-from favor.federation.inference import client_adapters, exported
-from favor.federation.method import Inference, Mixture, SharedStage
+from favor.federation.method import SharedStage
 from favor.federation.schemas import BOUNDARY
 from favor.federation.stages import compose
 from favor.foundation.parquet import read_parquet
@@ -129,40 +127,6 @@ def test_the_boundary_lists_what_crossed_and_what_stayed(run, seed_folder) -> No
     pack = track_of(run, seed_folder, "favor") / "uploads/round0/batch0.safetensors"
     first = favor[(favor["direction"] == "client_to_server") & (favor["round"] == 0)]["bytes"].sum()
     assert first == pytest.approx(pack.stat().st_size, rel=0.2)
-
-
-@pytest.mark.parametrize("method", EXPORTED)
-def test_exported_adapters_load_in_peft_and_give_the_same_logits(run, seed_folder, method) -> None:
-    import torch
-    from peft import PeftModel
-    from transformers import AutoModelForCausalLM
-
-    from favor.lm.base import load_base
-    from favor.lm.settings import Lora
-    from favor.lm.stack import Component, LoraStack
-
-    folder = run.folder / "results/models/micro/base"
-    plan = settings_of(run)["methods"][method]["plan"]
-    mixture = plan["personal"]["mixture"]
-    lora = Lora(rank=2, alpha=4, target_modules=PROJECTIONS)
-    packs = [str(path) for path in sorted((seed_folder / method).glob("clients/*/batch*.safetensors"))]
-    how = Inference("personal", mixture=mixture and Mixture(**mixture))
-    adapters = client_adapters(packs, ["client_001", "client_002"], how)
-    exports = seed_folder / method / "clients/peft"
-    base = load_base(str(folder))
-    tokens = torch.tensor([[5, 6, 7, 8, 9, 10]])
-    for client, adapter in adapters.items():
-        state, settings = exported(adapter, lora)
-        stack = LoraStack(base.model, settings)
-        with torch.no_grad(), stack.attached():
-            stack.set([Component(stack.layout.factors(stack.layout.flatten(state, base.device)[None]))])
-            ours = base.model(input_ids=tokens).logits
-        model = PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained(folder), exports / client)
-        with torch.no_grad():
-            theirs = model.eval()(input_ids=tokens).logits
-            plain = base.model(input_ids=tokens).logits
-        torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=1e-5)
-        assert not torch.allclose(ours, plain, atol=1e-3)
 
 
 def test_deleted_and_truncated_files_are_made_again_with_the_same_bytes(run, seed_folder) -> None:

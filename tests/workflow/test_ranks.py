@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 
-import numpy as np
 import pytest
 
 from favor.federation.client_archive import pack_shapes
 from favor.federation.ranks import rank_of
 from favor.federation.schedule import client_names
-from favor.federation.schemas import BOUNDARY, GENERATIONS
+from favor.federation.schemas import GENERATIONS
 from favor.foundation.parquet import read_parquet
 from favor.foundation.tensors import read_safetensors
-from favor.scores.schemas import SCORES
 from tests.shortest import ARGUMENTS, finished_run  # noqa: F401 - a fixture
 from tests.workflow.traced import unforeseen
 
@@ -22,18 +20,17 @@ pytestmark = pytest.mark.slow(18)
 RUN = "results/short/seed1"
 ROWS = ("favor", "flexlora", "local_only")
 BY_ROW = [f"{RUN}/{row}/{output}" for row in ROWS for output in ("generations.parquet", "clients/peft")]
-ARE_MADE = [*BY_ROW, "results/short/boundary.parquet", "results/short/scores/efficiency.parquet"]
 
 
 def test_a_run_whose_clients_differ_in_rank(finished, tmp_path) -> None:
     project = finished.copy(tmp_path / "project", traced=True)
     project.edit("shortest.yaml", "clients_per_job: null }", "clients_per_job: null, ranks: [1, 2] }")
     project.edit("shortest.yaml", "      base_only: {}\n", "      flexlora: {}\n      local_only: {}\n")
-    planned = project.planned(*ARGUMENTS, *ARE_MADE)
+    planned = project.planned(*ARGUMENTS, *BY_ROW)
     # Two tracks of two rounds, and of both personal methods what ranks change; the rest is there.
     assert {rule: planned[rule] for rule in ("train_shared", "aggregate")} == {"train_shared": 4, "aggregate": 4}
     assert not {"initialise_server", "make_schedule", "pretrain_base", "allocate_texts", "embed_sources"} & {*planned}
-    project.snakemake(*ARGUMENTS, *ARE_MADE)
+    project.snakemake(*ARGUMENTS, *BY_ROW)
     assert unforeseen(project.folder) == set()
 
     ranks = {client: rank_of((1, 2), 1, client) for client in client_names(4)}
@@ -51,17 +48,9 @@ def test_a_run_whose_clients_differ_in_rank(finished, tmp_path) -> None:
             assert {shape[1] for name, shape in shapes.items() if ".lora_B." in name} == {ranks[client]}
     assert {client for client, part in seen if part == "delta"} == {*ranks}
 
-    (final, _), (other, _) = (
-        read_safetensors(next(track.rglob("server/round2/adapter.safetensors"))) for track in tracks
-    )
-    assert {key: value.shape for key, value in final.items()} == {key: value.shape for key, value in other.items()}
-    assert {value.shape[0] for name, value in final.items() if ".lora_A." in name} == {2}
-    boundary = read_parquet(project.folder / "results/short/boundary.parquet", BOUNDARY)
-    for _, rows in boundary.groupby(["direction", "content", "client"]):
-        assert rows["bytes"].nunique() == 1
-    mean = boundary.assign(rank=boundary["client"].map(ranks)).groupby(["direction", "content", "rank"])["bytes"].mean()
-    low, high = (mean.xs(rank, level="rank") for rank in (1, 2))
-    assert (low < 0.65 * high).all()  # half the numbers, and the names of the tensors
+    for track in tracks:
+        final, _ = read_safetensors(next(track.rglob("server/round2/adapter.safetensors")))
+        assert {value.shape[0] for name, value in final.items() if ".lora_A." in name} == {2}
 
     for row in ROWS:
         rows = read_parquet(project.folder / f"{RUN}/{row}/generations.parquet", GENERATIONS)
@@ -73,7 +62,3 @@ def test_a_run_whose_clients_differ_in_rank(finished, tmp_path) -> None:
             state = read_safetensors(folder / "adapter_model.safetensors")[0]
             assert all(value.any() for value in state.values())
             assert {value.shape[0] for name, value in state.items() if ".lora_A." in name} == {rank}
-    scores = read_parquet(project.folder / "results/short/scores/efficiency.parquet", SCORES)
-    trained = scores[scores["metric"] == "adapter_parameters"].set_index("method")["value"]
-    whole = sum(value.size for value in final.values())
-    assert trained.to_dict() == dict.fromkeys(ROWS, whole * np.mean([*ranks.values()]) / 2)

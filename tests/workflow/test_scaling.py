@@ -13,7 +13,7 @@ from favor.config.files import read_files
 from favor.config.resolve import resolve
 from favor.forecast.estimate import estimate
 from favor.plan import Planner
-from tests.workflow.conftest import copy_project, planned_jobs, run_snakemake
+from tests.workflow.conftest import planned_jobs, run_snakemake
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -132,19 +132,3 @@ def test_the_papers_programme_stays_within_its_budget_of_jobs(repository, blogte
     assert jobs["train_shared"] + jobs["train_personal"] == 9905
     # The rest of the plan is some 400 jobs of scores, tables and figures.
     assert sum(jobs.values()) < 11_000
-
-
-def test_encoder_transfer(repository, tmp_path) -> None:
-    project = copy_project(repository, tmp_path / "project")
-    for name in ("blog.csv", "stories.csv"):
-        (tmp_path / name).write_text("id,gender,age,topic,sign,date,text\n")
-    project.edit("config/studies/asce_transfer.yaml", "/data/mythos.jsonl", str(tmp_path / "stories.csv"))
-    jobs = project.planned(
-        *("--configfile", "config/blogtext.yaml", "config/studies/asce_transfer.yaml"),
-        *("--config", f"corpus_path={tmp_path / 'blog.csv'}", "--"),
-        "results/asce_transfer/tables/asce-scale-transfer.tex",
-    )
-    assert jobs["train_asce"] == 1 + 3  # FAVoR's own encoder and the three that are compared
-    assert jobs["embed_transfer"] == 3
-    assert jobs["generate"] == 3 * 3
-    assert jobs["count_tokens"] == 2
