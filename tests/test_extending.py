@@ -100,17 +100,6 @@ def test_the_target_is_made(extended) -> None:
     assert sum(int(line.split(",")[1]) for line in lines[1:]) == texts["allocated_words"].sum() > 0
 
 
-def test_a_script_with_broken_syntax_is_named_in_one_line(extended) -> None:
-    script = extended.folder / "workflow" / "scripts" / "count_words.py"
-    whole = script.read_text()
-    script.write_text("def (:\n")
-    found = extended.snakemake("-n", "results/demo/word_counts.csv", check=False)
-    script.write_text(whole)
-    assert found.returncode
-    assert found.stdout.splitlines()[-1].endswith("scripts/count_words.py:1: invalid syntax; correct the syntax")
-    assert "filled_rules.py" not in found.stdout
-
-
 def test_the_study_prints_every_metric(extended) -> None:
     files = ("config/config.yaml", "more_rounds.yaml")
     output = extended.snakemake("-n", "--configfile", *files).stdout

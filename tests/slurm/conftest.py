@@ -22,7 +22,7 @@ SMALL = "tests/data/slurm.yaml"
 # Files that print a wall time, where the configuration asks for one.
 WITH_TIMES = ("efficiency", "communication-by-method", "efficiency_communication", "report")
 # A stage for the CPU partition and three that ask for a GPU; the others run where Snakemake does. A job on the cluster
-# takes 15 processor seconds, mostly to start. Other stages' partitions are tested in tests/workflow/test_resources.py.
+# takes 15 processor seconds, mostly to start. Other stages' partitions are tested in tests/plan/test_costs.py.
 ON_CLUSTER = {"pretrain_base", "train_shared", "train_personal", "generate"}
 SETTINGS = {
     "partition": "cpu",

@@ -20,20 +20,6 @@ ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.slow(21)
 
 
-def merged(files, clients=None, per_job=None) -> dict[str, Any]:
-    """Return the configuration of some files, with other numbers of clients, in all and per job, where given."""
-    config = read_files([str(path) for path in files])
-    for experiment in config["experiments"].values():
-        federation = experiment.setdefault("federation", {})
-        if clients is not None:
-            was = experiment.pop("clients", None) or 50
-            federation["clients_per_round"] = max(1, federation.get("clients_per_round", 12) * clients // was)
-            config["corpora"][experiment["corpus"]].setdefault("roles", {})["clients"] = clients
-        if per_job is not None:
-            federation["clients_per_job"] = per_job
-    return config
-
-
 def costs(config) -> dict[str, Any]:
     """What the runs of a configuration take, by its plan alone."""
     return estimate(Planner(resolve(config), ROOT))
@@ -43,7 +29,7 @@ def costs(config) -> dict[str, Any]:
 def blogtext(repository, tmp_path) -> dict[str, Any]:
     """The paper's configuration, with an empty corpus."""
     (tmp_path / "corpus.csv").write_text("id,gender,age,topic,sign,date,text\n")
-    config = merged([repository / "config" / "blogtext.yaml"])
+    config = read_files([str(repository / "config" / "blogtext.yaml")])
     return {**config, "corpus_path": str(tmp_path / "corpus.csv"), "report": {}}  # whose rows the tests replace
 
 
@@ -97,11 +83,12 @@ def test_clients_of_a_job_cut_the_jobs(blogtext) -> None:
 
 
 def test_planned_jobs_are_those_of_the_formulas(repository, blogtext, tmp_path) -> None:
-    """A thousand clients, a hundred a job, through ``snakemake -n``; later files go over earlier ones."""
-    overlay = tmp_path / "overlay.yaml"
-    overlay.write_text(yaml.safe_dump({"experiments": {"blogtext": {"seeds": [1, 2], "tables": []}}}))
-    config = merged([repository / "config" / "blogtext.yaml", overlay], 1000, 100)
-    config |= {"corpus_path": blogtext["corpus_path"], "results": f"{tmp_path}/results"}
+    """A thousand clients in place of 50, a hundred a job, through ``snakemake -n``."""
+    config = blogtext | {"results": f"{tmp_path}/results"}
+    experiment = config["experiments"]["blogtext"]
+    experiment |= {"seeds": [1, 2], "tables": [], "clients": 1000}
+    experiment.setdefault("federation", {}).update(clients_per_round=240, clients_per_job=100)
+    config["corpora"][experiment["corpus"]].setdefault("roles", {})["clients"] = 1000
     (tmp_path / "config.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
     command = ["-n", "--cores", "2", "-q", "rules", "--snakefile", str(repository / "Snakefile")]
     command += ["--configfile", str(tmp_path / "config.yaml")]
@@ -116,19 +103,3 @@ def test_planned_jobs_are_those_of_the_formulas(repository, blogtext, tmp_path) 
     assert sum(planned.values()) < 600
     assert planned["quantise_base"] == 1
     assert "pretrain_base" not in planned
-
-
-def test_the_papers_programme_stays_within_its_budget_of_jobs(repository, blogtext) -> None:
-    """The main experiment and every study of the paper on its corpus, one client a job, in one plan."""
-    studies = (repository / "config" / "studies").glob("*.yaml")
-    # Transfer needs a second corpus; the others are not the paper's, or belong to another base configuration.
-    left_out = {
-        *("adapter_rank", "asce_transfer", "corpus_seed", "little_text", "matched_budget", "poisoning"),
-        *("privacy", "privacy_defences", "rivals", "tasks", "temperature", "upload_bits"),
-    }
-    files = [str(path) for path in sorted(studies) if path.stem.removesuffix("_small") not in left_out]
-    config = merged([str(repository / "config" / "blogtext.yaml"), *files], per_job=1)
-    jobs = costs({**config, "corpus_path": blogtext["corpus_path"]})["jobs"]
-    assert jobs["train_shared"] + jobs["train_personal"] == 9905
-    # The rest of the plan is some 400 jobs of scores, tables and figures.
-    assert sum(jobs.values()) < 11_000
