@@ -61,13 +61,9 @@ def test_both_recipes_say_the_same(recipes) -> None:
     docker, apptainer = recipes["Dockerfile"], recipes["favor.def"]
     assert docker_copies(docker) == apptainer_copies(apptainer)
     base = re.search(r"^FROM (\S+)$", docker, re.MULTILINE)[1]
-    assert f"Bootstrap: docker\nFrom: {base}\n" in apptainer
-    assert re.search(r"python:3\.11-", base), "the environments of conda have Python 3.11 too"
     index = re.search(r"^ARG TORCH=(\S+)$", docker, re.MULTILINE)[1]
+    assert f"Bootstrap: docker\nFrom: {base}\n" in apptainer
     assert f"    TORCH={index}\n" in apptainer
-    for step in ("apt-get install --yes --no-install-recommends make", "make install", "/opt/favor/.venv/bin:$PATH"):
-        assert step in docker
-        assert step in apptainer
 
 
 def test_what_is_copied_suffices_to_install_from_the_lock(image) -> None:

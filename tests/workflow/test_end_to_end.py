@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -25,17 +23,12 @@ from favor.studies.human_audit.schemas import HUMAN_2AFC_ITEMS
 from favor.tables.cell_table import TABLE_CELLS
 from tests.latex import two_columns
 from tests.optional import needs
-from tests.workflow.conftest import Project, planned_jobs
+from tests.workflow.conftest import Project
 from tests.workflow.traced import unforeseen, unnoticed_mutations
 
 pytestmark = pytest.mark.slow(115)
 
 MICRO = ("--configfile", "micro.yaml")
-EXPORTED = ("favor", "feddpa")
-
-
-def digest(path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 @pytest.fixture(scope="module")
@@ -43,25 +36,17 @@ def run(micro, tmp_path_factory) -> Project:
     """A finished run of the micro configuration, its check, and exported adapters."""
     project = micro.copy(tmp_path_factory.mktemp("run") / "project", traced=True)
     os.environ["HF_HUB_OFFLINE"] = "1"  # whatever asks for the network fails
-    exports = [f"results/micro/seed1/{method}/clients/peft" for method in EXPORTED]
+    exports = [f"results/micro/seed1/{method}/clients/peft" for method in ("favor", "feddpa")]
     project.snakemake(*MICRO, "--", "all", "check", *exports)
+    assert "Nothing to be done" in project.snakemake(*MICRO).stdout
     return project
 
 
-@pytest.fixture
-def seed_folder(run) -> Path:
-    return run.folder / "results" / "micro" / "seed1"
-
-
-def settings_of(run) -> dict[str, Any]:
-    """What the run's settings.json says."""
-    return json.loads((run.folder / "results/micro/settings.json").read_text())
-
-
-def track_of(run, seed_folder, method) -> Path:
-    """The folder of a method's shared track."""
-    shared = settings_of(run)["methods"][method]["plan"]["shared"]
-    return seed_folder / "shared" / SharedStage.of(shared).track
+def favors_track(run) -> Path:
+    """The folder of FAVoR's shared track."""
+    settings = json.loads((run.folder / "results/micro/settings.json").read_text())
+    track = SharedStage.of(settings["methods"]["favor"]["plan"]["shared"]).track
+    return run.folder / "results/micro/seed1/shared" / track
 
 
 @needs("pdflatex")
@@ -96,13 +81,9 @@ def test_every_method_is_printed_and_every_dash_has_its_reason(run) -> None:
     assert "LUAR-MUD is not on this machine" in reasons
 
 
-def test_nothing_is_left_to_do(run) -> None:
-    assert "Nothing to be done" in run.snakemake(*MICRO).stdout
-
-
-def test_a_residual_pack_holds_the_shared_endpoint_it_was_trained_on(run, seed_folder) -> None:
-    track = track_of(run, seed_folder, "favor")
-    pack, _ = read_pack(seed_folder / "favor/clients/last/batch0.safetensors")
+def test_a_residual_pack_holds_the_shared_endpoint_it_was_trained_on(run) -> None:
+    track = favors_track(run)
+    pack, _ = read_pack(run.folder / "results/micro/seed1/favor/clients/last/batch0.safetensors")
     assert len(pack) == 4
     for client, parts in pack.items():
         assert set(parts) == {"endpoint", "residual"}
@@ -113,7 +94,7 @@ def test_a_residual_pack_holds_the_shared_endpoint_it_was_trained_on(run, seed_f
         assert any((compose(parts)[key] != endpoint[key]).any() for key in endpoint)
 
 
-def test_the_boundary_lists_what_crossed_and_what_stayed(run, seed_folder) -> None:
+def test_the_boundary_lists_what_crossed_and_what_stayed(run) -> None:
     boundary = read_parquet(run.folder / "results/micro/boundary.parquet", BOUNDARY)
     # Adapter deltas alone; the centralised reference hands over its texts.
     sent = boundary[boundary["direction"] == UP]
@@ -124,26 +105,9 @@ def test_the_boundary_lists_what_crossed_and_what_stayed(run, seed_folder) -> No
     assert set(favor.loc[favor["direction"] == "stays_on_client", "content"]) == {"endpoint", "residual"}
     assert set(boundary.loc[boundary["method"] == "base_only", "direction"]) == set()
     # An upload counts as the adapter file it would be alone, a few hundred bytes of header apart from the pack's.
-    pack = track_of(run, seed_folder, "favor") / "uploads/round0/batch0.safetensors"
+    pack = favors_track(run) / "uploads/round0/batch0.safetensors"
     first = favor[(favor["direction"] == "client_to_server") & (favor["round"] == 0)]["bytes"].sum()
     assert first == pytest.approx(pack.stat().st_size, rel=0.2)
-
-
-def test_deleted_and_truncated_files_are_made_again_with_the_same_bytes(run, seed_folder) -> None:
-    """An upload, a pack in a chain of participations, and continuations cut short: all that follows is made again."""
-    track = track_of(run, seed_folder, "fedavg")
-    upload, adapter = track / "uploads/round0/batch0.safetensors", track / "server/round2/adapter.safetensors"
-    pack, cut = seed_folder / "ditto/clients/round0/batch0.safetensors", seed_folder / "favor/generations.parquet"
-    follows = [seed_folder / method / "generations.parquet" for method in ("fedavg", "ditto")]
-    before = {path: digest(path) for path in (upload, adapter, pack, cut, *follows)}
-    upload.unlink()
-    pack.unlink()
-    cut.write_bytes(cut.read_bytes()[:-50])
-    targets = [str(path.relative_to(run.folder)) for path in before]
-    output = run.snakemake(*MICRO, "--", *targets).stdout
-    assert "generations.parquet: truncated; set aside" in output
-    assert planned_jobs(output) == {"train_shared": 2, "aggregate": 2, "train_personal": 2, "generate": 3}
-    assert {path: digest(path) for path in before} == before
 
 
 def test_the_power_of_a_plan_reads_a_finished_run(run) -> None:

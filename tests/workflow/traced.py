@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import json
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -26,40 +25,14 @@ class Trace:
     executed: frozenset[tuple[str, str]]
 
 
-@cache
-def definitions(path) -> dict[int, ast.stmt]:
-    """Return the functions and classes at the top level of a file, by each of their lines."""
-    found = {}
-    for node in ast.parse(path.read_text()).body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-            found |= dict.fromkeys(range(first, (node.end_lineno or first) + 1), node)
-    return found
-
-
-@cache
-def part_of(source, module, line, name) -> tuple[str, str] | None:
-    """Return (module, definition) of what was called or imported; None of what is part of a constant, as a lambda is.
-
-    The body of a class runs when its module is imported, whoever uses it.
-    """
-    if name == "<module>":
-        return module, ""
-    path = source.joinpath(*module.split("."))
-    holder = definitions(path / "__init__.py" if path.is_dir() else path.with_suffix(".py")).get(line)
-    title = getattr(holder, "name", "")
-    return (module, title) if holder and not (name == title and isinstance(holder, ast.ClassDef)) else None
-
-
 def traces_of(folder) -> list[Trace]:
     """Return what the jobs of the project in ``folder`` executed."""
     found = []
     for path in sorted((folder / "trace").glob("*.json")):
         job = json.loads(path.read_text())
         record = json.loads((folder / "results" / ".code" / f"{job['fingerprint']}.json").read_text())
-        executed = {part_of(folder / "src", *called) for called in job["executed"]} - {None}
         script = folder / "workflow" / "scripts" / record["script"]
-        found.append(Trace(job["rule"], script, tuple(record["modules"]), frozenset(executed)))
+        found.append(Trace(job["rule"], script, tuple(record["modules"]), frozenset(map(tuple, job["executed"]))))
     return found
 
 

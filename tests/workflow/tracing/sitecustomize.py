@@ -1,9 +1,9 @@
-"""Notes which first-party functions a job of the workflow executes. Python imports this module where it is on its path.
+"""Notes which first-party definitions a job of the workflow executes. Python imports it where it is on its path.
 
-``FAVOR_TRACE`` names the folder for one JSON file per job: the rule, its fingerprint, and (module, first line, name) of
-every function that was called and every module that was imported; ``FAVOR_EXEMPT``, modules whose calls are not noted.
-Modules of the package are compiled with a mark at the start of each, once for all projects that share ``FAVOR_MARKED``;
-the libraries run at their own speed.
+``FAVOR_TRACE`` names the folder for one JSON file per job: the rule, its fingerprint, and (module, definition) of every
+function that was called, by the function or class at the top of its module that holds it, and (module, "") of every
+module that was imported; ``FAVOR_EXEMPT``, modules whose calls are not noted. Modules of the package are compiled with
+a mark at the start of each, once for all projects that share ``FAVOR_MARKED``; the libraries run at their own speed.
 """
 
 import ast
@@ -24,9 +24,9 @@ EXEMPT = os.environ.get("FAVOR_EXEMPT", "").split()
 seen = set()
 
 
-def mark(module, line, name) -> None:
-    if (module, line, name) not in seen and (name == IMPORTED or not apart()):
-        seen.add((module, line, name))
+def mark(module, name) -> None:
+    if (module, name) not in seen and (not name or not apart()):
+        seen.add((module, name))
 
 
 def apart() -> bool:
@@ -44,7 +44,7 @@ def apart() -> bool:
     return False
 
 
-def marked(body, module, line, name) -> list[Any]:
+def marked(body, module, name) -> list[Any]:
     """The body of a function or module that marks itself, below its docstring and imports from the future."""
     first = 0
     while first < len(body) and (
@@ -52,7 +52,7 @@ def marked(body, module, line, name) -> list[Any]:
         or (isinstance(body[first], ast.ImportFrom) and body[first].module == "__future__")
     ):
         first += 1
-    return [*body[:first], *ast.parse(f"__mark__({module!r}, {line}, {name!r})").body, *body[first:]]
+    return [*body[:first], *ast.parse(f"__mark__({module!r}, {name!r})").body, *body[first:]]
 
 
 class MarkingLoader(SourceFileLoader):
@@ -63,11 +63,12 @@ class MarkingLoader(SourceFileLoader):
         if kept.is_file():
             return marshal.loads(kept.read_bytes())
         tree = ast.parse(self.get_data(path), path)
-        for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                line = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-                node.body = marked(node.body, fullname, line, node.name)
-        tree.body = marked(tree.body, fullname, 1, IMPORTED)
+        for top in tree.body:
+            if isinstance(top, ast.FunctionDef | ast.ClassDef):
+                for node in ast.walk(top):
+                    if isinstance(node, ast.FunctionDef):
+                        node.body = marked(node.body, fullname, top.name)
+        tree.body = marked(tree.body, fullname, "")
         code = compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
         partial = kept.with_suffix(f".{os.getpid()}")
         partial.write_bytes(marshal.dumps(code))
