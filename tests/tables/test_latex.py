@@ -4,21 +4,39 @@ import dataclasses
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import pandas as pd
 import pytest
-from tests.latex import two_columns
 from tests.optional import needs
 from tests.reports import make_score
 
 from favor.foundation.registry import TABLES
 from favor.paper.values import load_paper_values
+from favor.report.pdf import compile_latex
 from favor.tables.build import build_table
 from favor.tables.completion import printed_spec
 from favor.tables.latex import latex_table
 from favor.tables.specs import Column, Context, Panel, TableSpec, method_rows
 
 needs_latex = needs("pdflatex", "pdftotext")
+
+
+def two_columns(tables, folder) -> tuple[Path, list[str]]:
+    """Set ``tables`` in an article of two columns; return the PDF, and what pdfLaTeX says is too wide or too tall."""
+    sources = list(filter(None, tables))  # a table of every metric has none where nothing was scored
+    (needed,) = {source.partition("\n")[0].partition(": needs ")[2] for source in sources}
+    # Pages are cleared so that LaTeX's limit of waiting floats is not what is tested.
+    body = "\n\\clearpage\n".join(sources)
+    document = folder / "tables.tex"
+    document.write_text(
+        rf"\documentclass[twocolumn]{{article}}\usepackage{{{needed}}}\begin{{document}}"
+        f"\n{body}\n\\end{{document}}\n",
+        encoding="utf-8",
+    )
+    pdf = compile_latex(document)
+    log = document.with_suffix(".log").read_text(errors="replace")
+    return pdf, re.findall(r"Float too large.*|Overfull \\hbox.*|Reference .* undefined.*", log)
 
 
 def test_marks_deviations_and_notes(scores, context) -> None:

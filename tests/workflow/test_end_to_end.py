@@ -21,8 +21,6 @@ from favor.foundation.parquet import read_parquet
 from favor.report.content import without_texts
 from favor.studies.human_audit.schemas import HUMAN_2AFC_ITEMS
 from favor.tables.cell_table import TABLE_CELLS
-from tests.latex import two_columns
-from tests.optional import needs
 from tests.workflow.conftest import Project
 from tests.workflow.traced import unforeseen, unnoticed_mutations
 
@@ -47,13 +45,6 @@ def favors_track(run) -> Path:
     settings = json.loads((run.folder / "results/micro/settings.json").read_text())
     track = SharedStage.of(settings["methods"]["favor"]["plan"]["shared"]).track
     return run.folder / "results/micro/seed1/shared" / track
-
-
-@needs("pdflatex")
-def test_every_table_fits_an_article_of_two_columns(run, tmp_path) -> None:
-    tables = [path.read_text() for path in sorted(run.folder.glob("results/micro/**/tables/*.tex"))]
-    assert len(tables) > 5
-    assert two_columns(tables, tmp_path)[1] == []
 
 
 def test_snakemakes_own_report_has_tables_and_figures_by_their_titles(run, tmp_path) -> None:
