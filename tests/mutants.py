@@ -10,9 +10,10 @@ import csv
 import gc
 import importlib
 import os
+import re
 import signal
 import sys
-from importlib.machinery import PathFinder, SourceFileLoader
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -25,19 +26,6 @@ LIBRARIES = ("hypothesis", "matplotlib.pyplot", "pandas", "scipy.stats", "seleni
 LIBRARIES += ("torch", "transformers", "peft", "pyarrow.parquet", "snakemake.cli")
 
 
-class Mutant(SourceFileLoader):
-    """Loads a module with one line replaced, and leaves no compiled file of it."""
-
-    line, mutant = "", ""
-
-    def get_code(self, fullname) -> Any:
-        path = self.get_filename(fullname)
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
-        (number,) = [number for number, line in enumerate(lines) if line.strip() == self.line]
-        lines[number] = lines[number].replace(self.line, self.mutant)
-        return compile("\n".join(lines), path, "exec", dont_inherit=True)
-
-
 def status(module, line="", mutant="") -> int:
     """What pytest ends with, for the tests of ``module`` with one of its lines replaced; a signal is negative."""
     child = os.fork()
@@ -47,17 +35,17 @@ def status(module, line="", mutant="") -> int:
 
 
 def run(module, line, mutant) -> NoReturn:
-    class Finder:
-        @staticmethod
-        def find_spec(name, path=None, target=None) -> Any:
-            if name != f"favor.{module.replace('/', '.')}" or not line:
-                return None
-            spec = PathFinder.find_spec(name, path, target)
-            spec.loader = Mutant(spec.loader.name, spec.loader.path)
-            spec.loader.line, spec.loader.mutant = line, mutant
-            return spec
+    original, name = SourceFileLoader.get_code, f"favor.{module.replace('/', '.')}"
 
-    sys.meta_path.insert(0, Finder)
+    def get_code(self, fullname) -> Any:
+        if fullname != name or not line:
+            return original(self, fullname)
+        path = self.get_filename(fullname)
+        whole = re.compile(rf"^( *){re.escape(line)}$", re.MULTILINE)
+        text = whole.sub(lambda found: found[1] + mutant, Path(path).read_text(encoding="utf-8"))
+        return compile(text, path, "exec", dont_inherit=True)  # and no compiled file of it is left
+
+    SourceFileLoader.get_code = get_code
     signal.alarm(LONGEST)
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 1)
