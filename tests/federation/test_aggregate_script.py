@@ -141,17 +141,3 @@ def test_an_upload_that_is_not_finite_is_refused_whatever_the_server_does(stage,
     words = "upload: round 3, client_002: tensor 'm.lora_B.weight' .* NaN or infinite .*; lower training.learning_rate"
     with pytest.raises(UserError, match=words):
         read_uploads([str(tmp_path / "upload")], stage, 3)
-
-
-@pytest.mark.parametrize("script", ["aggregate", "sum_uploads"])
-def test_both_jobs_that_combine_uploads_end_where_one_is_not_finite(script, repository, tmp_path) -> None:
-    uploads = deltas(0, SharedStage())
-    uploads["client_001"]["delta"][A][0, 0] = np.nan
-    write_safetensors({A: np.ones((2, 3)), B: np.zeros((4, 2))}, tmp_path / "round0.safetensors", {})
-    write_pack(tmp_path / "upload", uploads, {"round": "0"})
-    stage = SharedStage(aggregation="sum_only") if script == "sum_uploads" else SharedStage()
-    kept = {"output": {"total": tmp_path / "sum"}}
-    with pytest.raises(UserError, match=r"round 0, client_001: tensor 'm.lora_A.weight' of the upload has NaN"):
-        run_job(repository, tmp_path, 0, stage, [str(tmp_path / "upload")], rate=1.0, script=script, **kept)
-    assert not (tmp_path / "round1.safetensors").exists()
-    assert not (tmp_path / "sum").exists()

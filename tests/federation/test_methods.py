@@ -1,6 +1,7 @@
 """Every method file declares a plan; the paper's update rules can be read off it."""
 
 import dataclasses
+import json
 from typing import Any
 
 import pytest
@@ -28,6 +29,8 @@ def test_every_method_loads_and_is_plain_data(name) -> None:
     assert module == f"favor.federation.methods.{name}"
     assert made.display
     assert plan_values(made)["inference"] == made.inference
+    for part in (made.shared, made.personal, made.generates):
+        assert part is None or type(part).of(json.loads(json.dumps(plan_values(part)))) == part
     assert all(isinstance(value, int | float | str | bool | None) for value in values.values())
 
 
@@ -40,7 +43,8 @@ def test_a_method_is_named_once_with_the_papers_or_by_its_file() -> None:
 def test_methods_with_the_same_shared_stage_share_one_track() -> None:
     assert plan("ditto").shared.track == plan("fedavg").shared.track
     assert plan("favor").shared.track == plan("fedprox").shared.track == plan("favor_without_asce").shared.track
-    assert plan("global_asce").shared.track != plan("fedavg").shared.track
+    for other in ("global_asce", "fedalt", "fedex_lora", "scaffold"):
+        assert plan(other).shared.track != plan("fedavg").shared.track
 
 
 def test_reductions() -> None:
@@ -73,6 +77,7 @@ def test_the_released_protocol_samples_fedavg_and_fedprox_uniformly_and_weights_
     sampling = {name: plan(name, "released").shared.sampling for name in ("fedavg", "fedprox", "ditto")}
     assert sampling == {"fedavg": "uniform", "fedprox": "uniform", "ditto": "coverage_first"}
     assert [plan("favor", protocol).shared.weighting for protocol in ("released", "paper")] == ["words", "uniform"]
+    assert [plan(name, "released").shared.weighting for name in ("fedalt", "scaffold")] == ["uniform", "uniform"]
 
 
 def test_overrides_are_taken() -> None:

@@ -211,26 +211,6 @@ def test_one_rank_for_all_is_today_byte_by_byte(stage_of, random_state, reposito
     assert results[None] == results[3,] == results[3, 3]
 
 
-def test_how_clients_share_jobs_and_their_order_change_nothing(stage_of, random_state, repository, tmp_path) -> None:
-    start, stage, names = as_arrays(random_state(1, Lora(rank=3, alpha=6))), SharedStage(ranks=RANKS), NAMES[:4]
-    together = stage_of(stage, names, dict.fromkeys(names, start))
-    backwards = stage_of(stage, names[::-1], dict.fromkeys(names, start))
-    for name in names:
-        for key, tensor in together[name].state.items():
-            torch.testing.assert_close(backwards[name].state[key], tensor, rtol=1e-4, atol=1e-6)
-    sent = {name: {"delta": upload(result, start, stage)} for name, result in together.items()}
-    found = []
-    for number, jobs in enumerate(([names], [names[:1], names[1:]], [names[2:], names[:2]])):
-        folder = tmp_path / str(number)
-        write_safetensors(start, folder / "round0.safetensors", {})
-        files = [str(folder / f"upload{place}.safetensors") for place in range(len(jobs))]
-        for file, job in zip(files, jobs, strict=True):
-            write_pack(file, {name: sent[name] for name in job}, {"round": "0"})
-        run_job(repository, folder, 0, stage, files, rate=1.0)
-        found.append((folder / "round1.safetensors").read_bytes())
-    assert found[0] == found[1] == found[2]
-
-
 # Bytes
 
 

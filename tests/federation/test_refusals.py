@@ -6,7 +6,10 @@ from tests.experiments import experiment
 from tests.plan.conftest import *  # noqa: F403 - planners
 
 from favor.config.resolve import resolve
-from favor.federation.method import load_method
+from favor.federation.factors import Factors
+from favor.federation.method import Mixture, PersonalStage, Plan, SharedStage, complete, load_method
+from favor.federation.server_rule import ServerRule
+from favor.federation.state_rule import StateRule
 from favor.foundation.errors import UserError
 
 FLIP, HIJACK = {"attack": {"kind": "flip", "share": 0.2}}, {"attack": {"kind": "hijack", "share": 0.2}}
@@ -49,6 +52,46 @@ def test_a_row_that_a_section_cannot_hold_for_is_refused(row, federation, words)
     load_method(row, {}, experiment(**start))
     with pytest.raises(UserError, match=rf"methods\.{row}.*{words}"):
         load_method(row, {}, experiment(federation=federation, **start))
+
+
+STATE, EXACT = {"state": StateRule("favor.federation.methods.scaffold")}, {"server": ServerRule("exact")}
+WHOLE, FROM_A_T = "whole adapters to be trained and uploaded", "start from A_t alone"
+
+
+@pytest.mark.parametrize(
+    ("made", "given", "words"),
+    [
+        (SharedStage, STATE | {"trains": Factors("B")}, WHOLE),
+        (SharedStage, STATE | {"uploads": Factors("A")}, WHOLE),
+        (SharedStage, STATE | {"server": ServerRule("svd")}, "a server that takes a mean"),
+        (SharedStage, STATE | {"start": "own"}, FROM_A_T),
+        (SharedStage, STATE | {"inner_steps": 2}, FROM_A_T),
+        (SharedStage, EXACT | {"start": "own"}, FROM_A_T),
+        (SharedStage, {"server": ServerRule("members")}, "clients that carry over"),
+        (SharedStage, {"mixture": Mixture("token")}, "beside the server rule 'members'"),
+        (PersonalStage, {"start": "own", "mixture": Mixture("token")}, "belongs to a shared stage"),
+        *(
+            (
+                Plan,
+                {"inference": "personal", "shared": SharedStage(**each), "personal": PersonalStage("own")},
+                "no personal",
+            )
+            for each in (STATE, EXACT)
+        ),
+        (ServerRule, {"kind": "adam"}, "'tau' above 0"),
+        (ServerRule, {"kind": "momentum", "beta1": 1.0}, "below 1"),
+        (ServerRule, {"rate": 0.0}, "rate must be above 0"),
+    ],
+)
+def test_parts_of_a_method_that_cannot_go_together_are_refused(made, given, words) -> None:
+    with pytest.raises(ValueError, match=words):
+        made(**given)
+
+
+def test_a_state_of_a_method_without_equations_is_refused() -> None:
+    elsewhere = Plan("server", SharedStage(state=StateRule("favor.federation.methods.fedavg")))
+    with pytest.raises(ValueError, match=r"that of favor\.federation\.methods\.fedavg, which assigns no STATE"):
+        complete(elsewhere, experiment())
 
 
 def attack(**keys) -> dict[str, dict]:

@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-from torch import nn
 
 from favor.config.models import PROJECTIONS
 from favor.inference.decoding_stack import DecodingStack
@@ -42,21 +41,6 @@ def test_states_are_those_of_the_layers_one_by_one(base, lora, kind, length) -> 
             states.append(base.final_states(tokens))
     torch.testing.assert_close(states[1], states[0], rtol=1e-4, atol=1e-4)
     assert torch.allclose(states[0], base.final_states(tokens), atol=1e-3) is (kind == "none")
-
-
-def test_layers_with_one_input_share_one_product(base, monkeypatch) -> None:
-    sizes = []
-    product = nn.functional.linear
-    monkeypatch.setattr(
-        nn.functional,
-        "linear",
-        lambda rows, weight, bias=None: sizes.append(weight.shape) or product(rows, weight, bias),
-    )
-    stack = DecodingStack(base.model, ALL)
-    with stack.attached(), torch.inference_mode():
-        base.final_states(torch.tensor([[5, 6]]))
-    # Queries, keys and values; their output; gate and up; down.
-    assert len(sizes) == 4 * base.model.config.num_hidden_layers
 
 
 def test_the_model_is_as_before(base) -> None:

@@ -146,29 +146,6 @@ def test_proximal_gated_and_stacked_stages_are_cut_too(base, random_state, rando
         assert_same(train(base, LORA, clients, SETTINGS, ALIGNMENT), expected)
 
 
-def test_memory_for_fewer_clients_halves_the_stack(base, random_state, random_pieces, monkeypatch) -> None:
-    clients = tasks(random_state, random_pieces, clients=5)
-    expected = train(base, LORA, clients, SETTINGS, ALIGNMENT)
-    optimiser, made = cohort.AdamW, []
-
-    def two_at_most(*arguments) -> Any:
-        made.append(1)
-        if len(made) > 2:
-            raise torch.cuda.OutOfMemoryError("no room")
-        return optimiser(*arguments)
-
-    class Counting(cohort.Cohort):
-        def __init__(self, *arguments) -> None:
-            made.clear()
-            super().__init__(*arguments)
-
-    monkeypatch.setattr("favor.lm.cohort.AdamW", two_at_most)
-    monkeypatch.setattr("favor.lm.training.Cohort", Counting)
-    widths = Widths()
-    assert_same(train(base, LORA, clients, SETTINGS, ALIGNMENT, widths=widths), expected)
-    assert widths == Widths(1, 2)
-
-
 def test_too_little_memory_is_one_line(base, random_state, random_pieces) -> None:
     clients = tasks(random_state, random_pieces)
     with memory_for(base, 0), pytest.raises(UserError, match="one row of one client does not fit in GPU memory"):

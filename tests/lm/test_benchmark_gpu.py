@@ -6,8 +6,6 @@ import math
 import pytest
 from tests.lm.conftest import benchmark
 
-from favor.lm.settings import Optimisation
-
 pytestmark = pytest.mark.slow(20)
 
 
@@ -34,24 +32,6 @@ def test_a_failed_check_stops_before_anything_is_timed(gpu, tmp_path, monkeypatc
         gpu.main(["--device", "cpu", "--tiny", "--folder", str(tmp_path)])
     assert "passed: one: 0.5 (at most 1)\nFAILED: other: nan" in capsys.readouterr().out
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize(("recompute", "expected"), [("on", True), ("off", False)])
-def test_both_sides_compute_layers_twice_or_neither(gpu, monkeypatch, recompute, expected) -> None:
-    """Trainer is told what ours is."""
-    told = []
-
-    class Told:
-        def __init__(self, model, arguments, **_) -> None:
-            told.append(arguments.gradient_checkpointing)
-
-        remove_callback = train = lambda *_: None
-
-    monkeypatch.setattr("transformers.Trainer", Told)
-    base = gpu.random_base("demo", False, "cpu")
-    settings = Optimisation(supervised="response", warmup_counts_from=1, gradient_checkpointing=recompute)
-    gpu.training.run_trainer(base, gpu._tasks(base, 1, 2, 32), settings)
-    assert told == [expected]
 
 
 def test_projection_by_hand(gpu, monkeypatch) -> None:

@@ -9,7 +9,7 @@ from tests.lm.test_packing import DECODERS, decoder
 from torch import nn
 
 from favor.lm import fused
-from favor.lm.fused import Kernels, fused_layers, kernels
+from favor.lm.fused import fused_layers, kernels
 
 CPU, CUDA = torch.device("cpu"), torch.device("cuda")
 
@@ -92,19 +92,3 @@ def test_the_own_gate_keeps_its_two_inputs_alone(dtype) -> None:
     found.backward(gradient)
     for one, other in ((found, expected), *((a.grad, b.grad) for a, b in zip(own, plain, strict=True))):
         torch.testing.assert_close(one, other, rtol=0, atol=0)
-
-
-def test_a_gated_kernel_takes_the_place_of_the_models_own() -> None:
-    model = decoder(DECODERS["llama"])
-    embedded = torch.randn(1, 6, 32)
-    expected = states_and_gradient(model, embedded)
-    calls = []
-
-    def gated(gate, up) -> torch.Tensor:
-        calls.append(gate.shape)
-        return nn.functional.silu(gate) * up
-
-    plain = kernels(CPU)
-    with fused_layers(model, Kernels(plain.norm, plain.rotate, gated)):
-        torch.testing.assert_close(states_and_gradient(model, embedded), expected, rtol=1e-4, atol=1e-5)
-    assert calls == [(1, 6, 48)] * 2

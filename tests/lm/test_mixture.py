@@ -169,18 +169,6 @@ def test_a_gate_per_token_trains_as_plain_autograd_and_torchs_adamw(
         assert not torch.equal(tensor, {**own, **gate}[name])
 
 
-def test_an_even_gate_per_token_begins_as_the_even_pair(base, lora, random_state, random_pieces) -> None:
-    pieces, free = random_pieces(0, 6), SETTINGS.model_copy(update={"clip_norm": 0.0})
-    task = ClientTask("client_0", pieces, random_state(1, lora), 1, 3, companion=random_state(2, lora))
-    gated = train(base, lora, [replace(task, gate={})], free)[0]
-    pair = train(base, lora, [replace(task, gates=np.full(6, 0.5))], free)[0]
-    assert len(gated.log) == 1
-    assert gated.log[0]["task_loss"] == pytest.approx(pair.log[0]["task_loss"], rel=1e-6)
-    torch.testing.assert_close(gated.state, pair.state, rtol=1e-4, atol=2e-5)
-    with pytest.raises(ValueError, match="need a companion"):
-        train(base, lora, [replace(task, gate={}, companion=None)], free)
-
-
 @pytest.mark.parametrize("checkpointing", ["off", "on"])
 def test_stacked_gates_per_token_are_those_of_one_client_at_a_time(checkpointing, base, lora, tasks) -> None:
     dropped = lora.model_copy(update={"dropout": 0.2})

@@ -10,12 +10,9 @@ import torch
 from tests.lm import algebra
 from tests.lm.conftest import alignment, optimisation
 
-from favor.config.models import PROJECTIONS
 from favor.foundation.errors import UserError
 from favor.lm import cohort, passes
 from favor.lm.alignment import head_dropout, head_layout, head_views, initial_head, pooling_scales, project
-from favor.lm.lora import concatenate_rank
-from favor.lm.settings import Lora
 from favor.lm.tasks import ClientTask
 from favor.lm.training import train
 from favor.running.jobs.progress import Progress
@@ -39,15 +36,6 @@ def test_endpoint_plus_residual_is_the_trained_adapter_bit_for_bit(base, lora, r
         assert algebra.squared_norm(result.residual) > 0
 
 
-def test_an_offset_changes_rounding_only(base, lora, random_state, random_pieces) -> None:
-    endpoint = random_state(4, lora)
-    task = ClientTask("client_0", random_pieces(0, 9), endpoint, 2, 3)
-    plain = train(base, lora, [task], SETTINGS)[0]
-    offset = train(base, lora, [replace(task, offset=endpoint)], SETTINGS)[0]
-    torch.testing.assert_close(plain.state, offset.state, rtol=1e-4, atol=2e-5)
-    assert algebra.equal(plain.state, plain.residual)
-
-
 @pytest.mark.parametrize("factor", ["A", "B"])
 def test_a_factor_that_is_not_trained_keeps_every_bit(factor, base, lora, random_state, random_pieces) -> None:
     settings = SETTINGS.model_copy(update={"weight_decay": 0.1})
@@ -66,13 +54,6 @@ def test_a_factor_that_is_not_trained_keeps_every_bit(factor, base, lora, random
             torch.testing.assert_close(alone.state[name], result.state[name], rtol=1e-4, atol=2e-5)
     with pytest.raises(ValueError, match="trained tensors"):
         train(base, lora, [replace(tasks[0], trained=frozenset({"no"}))], settings)
-
-
-def test_training_every_factor_by_name_is_training_the_adapter(base, lora, random_state, random_pieces) -> None:
-    task = ClientTask("client_0", random_pieces(0, 7), random_state(4, lora), 2, 3)
-    plain = train(base, lora, [task], SETTINGS)[0]
-    named = train(base, lora, [replace(task, trained=frozenset(task.start))], SETTINGS)[0]
-    assert algebra.equal(plain.state, named.state)
 
 
 def test_start_is_left_alone_and_results_share_nothing(base, lora, random_state, random_pieces) -> None:
@@ -97,16 +78,6 @@ def test_gate_of_zero_and_one(base, lora, random_state, random_pieces) -> None:
     # g = 1 is the companion alone: no gradient reaches the trained adapter.
     with pytest.raises(UserError, match="client_0: no gradient reached its adapter"):
         train(base, lora, [replace(gated, gates=np.ones(len(pieces)))], SETTINGS)
-
-
-def test_gated_loss_is_that_of_the_rank_concatenation(base, lora, random_state, random_pieces) -> None:
-    pieces = random_pieces(0, 5)
-    own, other = random_state(1, lora), random_state(2, lora)
-    gated = ClientTask("client_0", pieces, own, 1, 3, companion=other, gates=np.full(len(pieces), 0.3))
-    joined = ClientTask("client_0", pieces, concatenate_rank(other, own, 0.3), 1, 3)
-    left = train(base, lora, [gated], SETTINGS)[0]
-    right = train(base, Lora(rank=6, alpha=12, dropout=0.0, target_modules=PROJECTIONS), [joined], SETTINGS)[0]
-    assert left.log[0]["task_loss"] == pytest.approx(right.log[0]["task_loss"], rel=1e-5)
 
 
 def test_pooling_by_hand() -> None:

@@ -157,15 +157,3 @@ def test_early_stopping_keeps_the_values_of_the_best_pass(
         # One more pass than the best was run; the learning rates are those of the planned four.
         rates = [row["learning_rate"] for row in results[position].log]
         assert rates == [row["learning_rate"] for row in whole[position].log][: 2 * (best + 2)]
-
-
-def test_patience_that_is_not_used_up_keeps_the_best_pass(base, lora, random_state, random_pieces, monkeypatch) -> None:
-    start = random_state(4, lora)
-    task = ClientTask("client_0", random_pieces(0, 5), start, 3, 1, offset=start, validation=random_pieces(9, 3))
-    (whole,) = train(base, lora, [task], SETTINGS)
-    given = iter([9.0, 3.0, 2.0, 1.0])
-    monkeypatch.setattr(training._StackRun, "_validation", lambda run, places: {p: next(given) for p in places})
-    (result,) = train(base, lora, [replace(task, patience=2)], SETTINGS)
-    assert algebra.equal(result.state, whole.state)
-    assert algebra.equal(algebra.add(start, result.residual), result.state)
-    assert len(result.log) == len(whole.log)

@@ -13,7 +13,7 @@ from tests.lm.conftest import optimisation, plain_continuation, with_peft
 
 from favor.federation.fedex_residual import joined, split
 from favor.federation.inference import client_adapters, exported, generating, requests
-from favor.federation.method import PersonalStage, Plan, SharedStage, load_method
+from favor.federation.method import load_method
 from favor.federation.schedule import cohorts
 from favor.federation.server import delta, update
 from favor.federation.server_rule import ServerRule
@@ -132,12 +132,3 @@ def test_a_voice_does_not_begin_with_half_of_it(shared, tmp_path) -> None:
     write_safetensors(shared, tmp_path / "adapter.safetensors", {})
     with pytest.raises(UserError, match="its method's adapter does not work alone"):
         read_start(tmp_path)
-
-
-def test_what_it_cannot_be_combined_with() -> None:
-    stage = load_method("fedex_lora", {}, experiment())[1].shared
-    assert stage.track != load_method("fedavg", {}, experiment())[1].shared.track
-    with pytest.raises(ValueError, match="no personal stage"):
-        Plan("personal", SharedStage(server=ServerRule("exact")), PersonalStage("own"))
-    with pytest.raises(ValueError, match="start from A_t alone"):
-        SharedStage(server=ServerRule("exact"), start="own")

@@ -8,13 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.experiments import experiment as an_experiment
 from tests.oracles.conftest import NAMES, PERSONAL, RATE, ROUNDS, STEPS, A, B, Quadratic, flat, plan_of, square
 from tests.oracles.simulation import Simulation, simulate
 
 from favor.federation.factors import Factors
-from favor.federation.method import Mixture, PersonalStage, SharedStage, load_method, plan_values
-from favor.federation.server_rule import ServerRule
 from favor.federation.stages import carried_weight
 
 BOTH = [["x", "y"]]
@@ -280,19 +277,6 @@ def test_fedalt(problem) -> None:
         a = 1 / (1 + np.exp(-u[name]))
         close(done.clients[name], a * v[name] + (1 - a) * others(name))
     assert max(u.values()) > 0.1
-
-
-def test_fedalt_needs_a_server_that_takes_no_steps() -> None:
-    weighted = load_method("fedalt", {}, an_experiment(federation={"weighting": "words"}))[1].shared
-    assert weighted.weighting == "uniform"
-    assert weighted.track != load_method("fedavg", {}, an_experiment())[1].shared.track
-    assert SharedStage.of(plan_values(weighted)) == weighted
-    with pytest.raises(ValueError, match="beside the server rule 'members'"):
-        SharedStage(mixture=Mixture("token"))
-    with pytest.raises(ValueError, match="clients that carry over"):
-        SharedStage(server=ServerRule("members"))
-    with pytest.raises(ValueError, match="belongs to a shared stage"):
-        PersonalStage("own", mixture=Mixture("token"))
 
 
 def test_fedavg_finetuned(problem) -> None:

@@ -13,11 +13,9 @@ from tests.oracles.simulation import simulate
 
 from favor.federation.client_archive import read_pack, write_pack
 from favor.federation.exchange import parted
-from favor.federation.factors import Factors
 from favor.federation.inference import client_adapters
-from favor.federation.method import PersonalStage, Plan, SharedStage, complete, load_method, plan_values
-from favor.federation.server_rule import ServerRule
-from favor.federation.state_rule import STATE, StateRule
+from favor.federation.method import load_method
+from favor.federation.state_rule import STATE
 from favor.foundation.errors import UserError
 from favor.foundation.tensors import write_safetensors
 from favor.lm import cohort as cohort_module
@@ -152,26 +150,3 @@ def test_a_state_crosses_and_is_kept_under_the_names_of_packs(problem, tmp_path)
     assert all(np.array_equal(found.state[name], done.server[1][name]) for name in (A, B))
     with pytest.raises(UserError, match="its method's adapter does not work alone"):
         read_start(tmp_path)
-
-
-def test_what_it_cannot_be_combined_with() -> None:
-    made = load_method("scaffold", {}, experiment(federation={"weighting": "words"}))[1].shared
-    assert made.weighting == "uniform"
-    assert (made.state.clients, made.carries) == (experiment().clients, True)
-    assert SharedStage.of(plan_values(made)) == made
-    assert made.track != load_method("fedavg", {}, experiment())[1].shared.track
-    elsewhere = Plan("server", SharedStage(state=StateRule("favor.federation.methods.fedavg")))
-    with pytest.raises(ValueError, match=r"that of favor\.federation\.methods\.fedavg, which assigns no STATE"):
-        complete(elsewhere, experiment())
-    state = StateRule("favor.federation.methods.scaffold")
-    for stage, words in (
-        ({"trains": Factors("B")}, "whole adapters to be trained and uploaded"),
-        ({"uploads": Factors("A")}, "whole adapters to be trained and uploaded"),
-        ({"server": ServerRule("svd")}, "a server that takes a mean"),
-        ({"start": "own"}, "start from A_t alone"),
-        ({"inner_steps": 2}, "start from A_t alone"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            SharedStage(state=state, **stage)
-    with pytest.raises(ValueError, match="no personal stage"):
-        Plan("personal", SharedStage(state=state), PersonalStage("own"))

@@ -111,41 +111,21 @@ class Attack(Section):
         return -self.factor if self.kind == "flip" else self.factor
 
 
-class Cohorts(Section):
-    """How many clients take part in how many rounds."""
+class Federation(Section):
+    """Rounds, cohorts and the server."""
 
     rounds: int = key(6, "Number of communication rounds.", ge=1, le=10_000)
     clients_per_round: int = key(12, "Clients sampled per round.", ge=1)
-
-
-class ServerRate(Section):
-    """The server's learning rate."""
-
     server_learning_rate: Positive = key(1.0, "Server learning rate.")
-
-
-class Engine(Section):
-    """How the clients of a job are trained."""
-
     engine: Literal["stacked", "sequential"] = key(
         "stacked", "Trains the clients of a job stacked, or one after another."
     )
-
-
-class JobSize(Section):
-    """How many clients a training job serves."""
-
     clients_per_job: Annotated[int, OR_NULL] = key(
         None,
         "How many clients one job serves; null takes all that are trained at once, up to 32. Results change only by "
         "floating-point rounding.",
         ge=1,
     )
-
-
-class Federation(JobSize, Engine, ServerRate, Cohorts):
-    """Rounds, cohorts and the server."""
-
     weighting: Annotated[Literal["uniform", "words"], OR_NULL] = key(
         None, "Weights of the server's mean. By protocol: paper uniform, released words."
     )
@@ -191,8 +171,11 @@ class Federation(JobSize, Engine, ServerRate, Cohorts):
         return self.rounds * self.clients_per_round / clients * answering
 
 
-class Scheduling(Cohorts, Clients):
+class Scheduling(Clients):
     """Settings of the job that makes a schedule."""
+
+    rounds: int
+    clients_per_round: int
 
 
 class Initialisation(Section):
@@ -208,13 +191,14 @@ class StagePieces(PrefixLength):
     training: Training
 
 
-class StageTraining(StagePieces, Engine):
+class StageTraining(StagePieces):
     """What a job of either stage reads. ``alignment``: None where the stage aligns nothing.
 
     ``stage``: the stage as plain values (:func:`favor.federation.method.plan_values`). ``participations``: by client,
     how often it takes part in all, where passes are spread over that. ``withdrawn``: clients whose texts are left out.
     """
 
+    engine: Literal["stacked", "sequential"]
     model: LoadedModel
     lora: Lora
     alignment: Alignment | None
@@ -223,12 +207,13 @@ class StageTraining(StagePieces, Engine):
     withdrawn: list[str]
 
 
-class SharedTraining(StageTraining, JobSize):
+class SharedTraining(StageTraining):
     """What a job of a shared stage reads. ``keep_endpoints``: the clients whose endpoint of the round is kept.
 
     ``canaries``: by client, in how many documents its secret is planted; None where none are.
     """
 
+    clients_per_job: int
     keep_endpoints: list[str]
     canaries: dict[str, int] | None
 
@@ -274,8 +259,10 @@ class Combination(Summation):
     robust: Robust
 
 
-class Aggregation(ServerRate, Summation):
+class Aggregation(Summation):
     """Settings of the job that makes the next shared adapter."""
+
+    server_learning_rate: Positive
 
 
 class RunBoundary(Section):
