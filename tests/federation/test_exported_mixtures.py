@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
-from tests.lm.conftest import plain_continuation, with_peft
+from tests.lm.conftest import merged, plain_continuation, with_peft
 from tests.oracles.conftest import plan_of
 
 from favor.config.models import PROJECTIONS
@@ -34,22 +34,6 @@ OF_METHOD = {
     **dict.fromkeys(("fedavgm", "fedadam", "fedyogi", "flexlora", "ffa_lora"), "final"),
     **{"fedavg_finetuned": "own", "fedsa_lora": "personal B", "fedrod_lora": "sum", "apfl": "learned"},
 }
-
-
-def merged(model_folder, own, other, weights) -> torch.nn.Module:
-    """The model with the adapters' products added to its weights, scaled by alpha / rank."""
-    from transformers import AutoModelForCausalLM
-
-    model = AutoModelForCausalLM.from_pretrained(model_folder).eval()
-    layers = dict(model.named_modules())
-    with torch.no_grad():
-        for name in own:
-            if ".lora_A." in name:
-                second = name.replace("lora_A", "lora_B")
-                layer = layers[name.removeprefix("base_model.model.").removesuffix(".lora_A.weight")]
-                for state, weight in zip((own, other), weights, strict=True):
-                    layer.weight += weight * (LORA.alpha / LORA.rank) * state[second] @ state[name]
-    return model
 
 
 def test_a_gate_per_token_generates_beside_the_mean_of_the_others_and_is_no_export(
@@ -91,9 +75,9 @@ def test_the_export_has_the_logits_of_the_merged_model(case, base, random_state,
     parts = {"adapter": arrays, "companion": companion, "gate": {"value": np.array([0.7])}}
     if case == "personal B":
         parts = {"endpoint": arrays}
-        expected = merged(model_folder, {n: (other if "lora_A." in n else own)[n] for n in own}, own, (1.0, 0.0))
+        expected = merged(model_folder, LORA, ({n: (other if "lora_A." in n else own)[n] for n in own}, 1.0))
     else:
-        expected = merged(model_folder, own, other, weights)
+        expected = merged(model_folder, LORA, *zip((own, other), weights, strict=True))
     if case == "final":
         write_safetensors(other, tmp_path / "adapter.safetensors", {})
         adapter = client_adapters([str(tmp_path / "adapter.safetensors")], ["client_001"], how)["client_001"]

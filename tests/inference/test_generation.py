@@ -18,7 +18,7 @@ from favor.foundation.errors import UserError
 from favor.inference import decoding, generation
 from favor.inference.generation import GenerationRequest, generate, last_token_states
 from favor.inference.sampling import Sampling
-from favor.lm.lora import concatenate_rank, export_peft, initial_state
+from favor.lm.lora import export_peft, initial_state
 from favor.lm.settings import Lora
 
 LORA = Lora(rank=3, alpha=6, dropout=0.05, target_modules=PROJECTIONS)
@@ -87,14 +87,6 @@ def test_end_token_stops_a_row_and_only_that_row(base, adapters, monkeypatch) ->
     # A GPU is asked seldom whether all have ended; what comes after an end is dropped.
     monkeypatch.setitem(generation.END_TEST_STEPS, "cpu", 8)
     assert generate(base, LORA, requests[:1], NEW) == [stopped]
-
-
-def test_gate_is_one_adapter_by_rank_concatenation(base, adapters) -> None:
-    joined, wide = concatenate_rank(*adapters[:2], 0.3), Lora(rank=6, alpha=12, target_modules=PROJECTIONS)
-    prompts = [[5, 9, 14, 20], [7, 8, 9, 10]]
-    gated = [GenerationRequest("a", prompt, adapters[1], companion=adapters[0], gate=0.3) for prompt in prompts]
-    single = [GenerationRequest("a", prompt, joined) for prompt in prompts]
-    assert generate(base, LORA, gated, NEW) == generate(base, wide, single, NEW)
 
 
 def test_last_token_states_ignore_padding_and_see_the_adapter(base, lora, random_state, model_folder, tmp_path) -> None:

@@ -5,19 +5,11 @@ import copy
 import numpy as np
 import pytest
 import torch
+from tests.lm.conftest import merged
 
 from favor.inference import likelihood
 from favor.inference.likelihood import Question, answer
 from favor.lm.tasks import Piece
-
-
-def merged(base, state, lora) -> torch.nn.Module:
-    """Return the model with W + (alpha / r) B A in place of every adapted W."""
-    model = copy.deepcopy(base.model)
-    for name in [] if state is None else [name for name in state if ".lora_A." in name]:
-        layer = model.get_submodule(name.removeprefix("base_model.model.").removesuffix(".lora_A.weight"))
-        layer.weight.data += lora.scaling * state[name.replace("lora_A", "lora_B")] @ state[name]
-    return model
 
 
 def by_hand(model, piece, share) -> tuple[float, float]:
@@ -44,7 +36,7 @@ def test_each_answer_is_that_of_the_merged_model(
     states = [random_state(1, lora), None, random_state(2, lora)]
     pieces = random_pieces(7, 5)
     questions = [Question(states[row % 3], piece) for row, piece in enumerate(pieces * 3)]
-    models = [merged(base, state, lora) for state in states]
+    models = [merged(base.source, lora, *([(state, 1.0)] if state else [])) for state in states]
     found = answer(base, lora, questions, share=0.3)
     expected = [by_hand(models[row % 3], piece, 0.3) for row, piece in enumerate(pieces * 3)]
     np.testing.assert_allclose(np.transpose(found), expected, rtol=2e-4, atol=2e-4)

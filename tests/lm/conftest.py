@@ -84,6 +84,19 @@ def with_peft(model_folder, folder) -> Any:
     return PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained(model_folder), folder).eval()
 
 
+def merged(model_folder, lora, *weighted) -> torch.nn.Module:
+    """The model in a folder with w (alpha / rank) B A of every (state, w) in ``weighted`` added to its weights."""
+    from transformers import AutoModelForCausalLM
+
+    model = AutoModelForCausalLM.from_pretrained(model_folder).eval()
+    with torch.no_grad():
+        for state, weight in weighted:
+            for name in [name for name in state if ".lora_A." in name]:
+                layer = model.get_submodule(name.removeprefix("base_model.model.").removesuffix(".lora_A.weight"))
+                layer.weight += weight * lora.scaling * state[name.replace("lora_A", "lora_B")] @ state[name]
+    return model
+
+
 def plain_losses(model, piece, first=None) -> torch.Tensor:
     """-ln p of every supervised token of a piece in one pass of transformers, of those from ``first`` on."""
     tokens, first = torch.from_numpy(piece.tokens.astype(np.int64)), first or piece.response_start
@@ -91,12 +104,12 @@ def plain_losses(model, piece, first=None) -> torch.Tensor:
     return torch.nn.functional.cross_entropy(logits[first - 1 : -1], tokens[first:], reduction="none")
 
 
-def plain_continuation(model, prompt, new=12, penalty=1.1) -> list[int]:
+def plain_continuation(model, prompt, new=12, penalty=1.1, end=1) -> list[int]:
     """What transformers' greedy generation makes of one prompt, up to the end token if there is one."""
     tokens = torch.tensor([list(prompt)])
     options = {"do_sample": False, "max_new_tokens": new, "repetition_penalty": penalty, "pad_token_id": 0}
-    made = model.generate(tokens, attention_mask=torch.ones_like(tokens), eos_token_id=1, **options)[0, len(prompt) :]
-    return made[: (made == 1).nonzero()[0, 0] if (made == 1).any() else None].tolist()
+    made = model.generate(tokens, attention_mask=torch.ones_like(tokens), eos_token_id=end, **options)[0, len(prompt) :]
+    return made[: (made == end).nonzero()[0, 0] if (made == end).any() else None].tolist()
 
 
 def benchmark(name) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 from gguf import GGUFReader, GGUFWriter, quants
-from tests.lm.conftest import optimisation, plain_losses, under_peft
+from tests.lm.conftest import optimisation, plain_continuation, plain_losses, under_peft
 from tests.lm.test_training_oracle import oracle
 
 from favor.config.models import PROJECTIONS
@@ -191,8 +191,4 @@ def test_the_real_base_generates_as_transformers_does(real, states) -> None:
     model = under_peft(real.source, LORA, states[0])
     for prompt, state, own in zip(prompts, given, found, strict=True):
         set_peft_model_state_dict(model, state or {name: torch.zeros_like(value) for name, value in states[0].items()})
-        row = torch.tensor([list(prompt)])
-        options = {"do_sample": False, "max_new_tokens": 16, "repetition_penalty": 1.1, "pad_token_id": 0}
-        out = model.generate(row, attention_mask=torch.ones_like(row), **options)[0, len(prompt) :].tolist()
-        assert out[: len(own)] == own
-        assert len(own) == 16 or out[len(own)] in real.end_ids
+        assert plain_continuation(model, prompt, 16, end=real.end_ids[0]) == own

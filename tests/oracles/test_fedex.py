@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import torch
 from tests.experiments import experiment
-from tests.federation.test_exported_mixtures import LORA, PROMPT, merged
+from tests.federation.test_exported_mixtures import LORA, PROMPT
 from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
-from tests.lm.conftest import optimisation, plain_continuation, with_peft
+from tests.lm.conftest import merged, optimisation, plain_continuation, with_peft
 
 from favor.federation.fedex_residual import joined, split
 from favor.federation.inference import client_adapters, exported, generating, requests
@@ -87,7 +87,7 @@ def test_clients_train_beside_the_residual_as_on_weights_that_hold_it(
     shared, model_folder, random_pieces, tmp_path
 ) -> None:
     own, frozen = (from_arrays(part) for part in split(shared))
-    other = merged(model_folder, frozen, frozen, (1.0, 0.0))
+    other = merged(model_folder, LORA, (frozen, 1.0))
     other.save_pretrained(tmp_path)
     for path in model_folder.glob("*token*"):
         (tmp_path / path.name).write_bytes(path.read_bytes())
@@ -105,7 +105,7 @@ def test_clients_train_beside_the_residual_as_on_weights_that_hold_it(
 
 def test_the_residual_is_generated_with_read_and_exported(shared, base, model_folder, random_pieces, tmp_path) -> None:
     own, frozen = (from_arrays(part) for part in split(shared))
-    expected = merged(model_folder, own, frozen, (1.0, 1.0))
+    expected = merged(model_folder, LORA, (own, 1.0), (frozen, 1.0))
     write_safetensors(shared, tmp_path / "adapter.safetensors", {})
     how = load_method("fedex_lora", {}, experiment())[1].generates
     found = client_adapters([str(tmp_path / "adapter.safetensors")], ["client_001"], how)

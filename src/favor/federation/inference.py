@@ -200,10 +200,7 @@ def distinct(asked: Sequence[GenerationRequest]) -> tuple[list[GenerationRequest
     Clients that share an adapter continue a common prompt once.
     """
     keys = [
-        (
-            *(id(one.state), id(one.companion), one.gate if one.companion is not None else None, id(one.token_gate)),
-            *(tuple(one.prompt_tokens), one.stream),
-        )
+        (one.adapter, one.gate if one.companion is not None else None, tuple(one.prompt_tokens), one.stream)
         for one in asked
     ]
     first = {key: place for place, key in reversed(list(enumerate(keys)))}

@@ -181,8 +181,7 @@ def read_validation(
 
 def _key(request: GenerationRequest, place: int) -> tuple[Any, ...]:
     """Return what tells a reading of the text at ``place`` from another."""
-    gate = request.gate if request.companion is not None else None
-    return id(request.state), id(request.companion), gate, id(request.token_gate), place
+    return request.adapter, request.gate if request.companion is not None else None, place
 
 
 def _pieces(base: BaseModel, texts: pd.DataFrame) -> list[Piece]:

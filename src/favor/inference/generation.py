@@ -48,6 +48,11 @@ class GenerationRequest:
     stream: Stream | None = None
     token_gate: LoraState | None = None
 
+    @property
+    def adapter(self) -> tuple[int, int, int]:
+        """What tells its adapter, or pair of them, from another."""
+        return id(self.state), id(self.companion), id(self.token_gate)
+
 
 def generate(
     base: BaseModel,
@@ -177,8 +182,7 @@ def _batches(requests: Sequence[GenerationRequest], rows_per_batch: int) -> list
     for index, request in sorted(enumerate(requests), key=lambda item: len(item[1].prompt_tokens)):
         length = len(request.prompt_tokens)
         common = by_length[length] >= min(COMMON_ROWS, rows_per_batch / 4)
-        key = (length if common else 0, id(request.state), id(request.companion), id(request.token_gate))
-        slots.setdefault(key, []).append(index)
+        slots.setdefault((length if common else 0, *request.adapter), []).append(index)
     batches: list[list[list[int]]] = []
     previous = widest = 0
     for (length, *_), members in sorted(slots.items(), key=lambda item: item[0][0]):

@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 import torch
-from safetensors import SafetensorError
 
 from favor.foundation.arithmetic import fast_linear_layers
 from favor.foundation.errors import UserError
-from favor.foundation.files import PARTIAL, REMEDY, to_disk
 from favor.foundation.seeds import derive_seed, numpy_generator
 from favor.lm.losses import token_cross_entropy
 from favor.lm.optimiser import AdamW, cosine_schedule
+from favor.lm.saving import written_whole
 from favor.lm.settings import ModelTraining
 from favor.lm.tokenizer import END_TOKEN, PAD_TOKEN, load_tokenizer
 from favor.running.jobs.progress import Progress
@@ -51,8 +50,8 @@ def pretrain(
     """Train a Qwen2 on ``texts`` packed into windows, AdamW with a cosine schedule, and save it to ``folder``.
 
     Texts are joined by the end-of-text token. The model and tokenizer are written as transformers reads them
-    (safetensors), to a temporary folder first; ``config.json`` arrives last. The same arguments give the same bytes
-    on the same machine with the same number of threads.
+    (safetensors), whole or not at all. The same arguments give the same bytes on the same machine with the same number
+    of threads.
 
     Raises ``UserError`` where there is too little text, the settings cannot be a model, or the loss is not finite.
     """
@@ -203,18 +202,7 @@ def _save(model: Any, tokenizer_folder: Path, folder: Path) -> None:
     for parameter in model.parameters():
         parameter.grad = None
         parameter.data = parameter.detach().clone()
-    partial = folder / PARTIAL
-    try:
-        shutil.rmtree(partial, ignore_errors=True)
-        partial.mkdir(parents=True)
+    with written_whole(folder) as partial:
         model.save_pretrained(partial)
         for name in ("tokenizer.json", "tokenizer_config.json"):
             shutil.copyfile(tokenizer_folder / name, partial / name)
-        # config.json last: a folder that has it is whole.
-        for path in sorted(partial.iterdir(), key=lambda path: path.name == "config.json"):
-            to_disk(path)
-            path.replace(folder / path.name)
-    except (OSError, SafetensorError) as error:
-        raise UserError(f"{folder}: the model cannot be saved there ({error}); {REMEDY}") from None
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
