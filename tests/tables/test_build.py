@@ -121,25 +121,20 @@ def test_two_rows_of_one_name_keep_their_own_numbers_and_marks() -> None:
     assert latex_table(spec, cells).count("FAVoR") == 2
 
 
-def test_rows_are_the_methods_that_run_in_the_papers_order_and_then_the_users() -> None:
-    others = context("my_method", "favor", "fedavg", display={"my_method": "Mine"})
-
-    for changes, rows in (
-        ({}, ["FedAvg", "FAVoR", "Mine"]),
+@pytest.mark.parametrize(
+    ("changes", "rows"),
+    [
+        ({}, ["FedAvg", "FAVoR", "Mine", "Alone"]),
         ({"open_rows": False}, ["FedAvg", "FAVoR"]),
-        ({"rows": method_rows("my_method", "fedavg", "favor")}, ["Mine", "FedAvg", "FAVoR"]),
-    ):
-        spec = table(ACCURACY, with_controls=False, **changes)
-        assert build_table(spec, scored({"favor": 0.5}), others)["row"].tolist() == rows
-
-
-def test_a_collaborative_table_leaves_out_the_users_references() -> None:
-    scores = scored({"favor": 0.5})
-    display = {"mine": "Mine", "alone": "Alone"}
-    others = context("favor", "mine", "alone", display=display, references=("alone",))
-    spec = table(ACCURACY, with_controls=False)
-    assert list(build_table(spec, scores, others)["row"]) == ["FAVoR", "Mine", "Alone"]
-    assert list(build_table(replace(spec, collaborative=True), scores, others)["row"]) == ["FAVoR", "Mine"]
+        ({"collaborative": True}, ["FedAvg", "FAVoR", "Mine"]),
+        ({"rows": method_rows("my_method", "fedavg", "favor")}, ["Mine", "FedAvg", "FAVoR", "Alone"]),
+    ],
+)
+def test_rows_are_the_methods_that_run_in_the_papers_order_and_then_the_users(changes, rows) -> None:
+    display = {"my_method": "Mine", "alone": "Alone"}
+    others = context("my_method", "favor", "fedavg", "alone", display=display, references=("alone",))
+    spec = table(ACCURACY, with_controls=False, **changes)
+    assert build_table(spec, scored({"favor": 0.5}), others)["row"].tolist() == rows
 
 
 def test_every_dash_has_a_reason() -> None:
@@ -160,16 +155,6 @@ def test_every_dash_has_a_reason() -> None:
     dashes = cells[cells["text"] == "–"]
     assert dashes["value"].isna().all()
     assert (dashes["reason"] != "").all()
-
-
-def test_marks_within_an_encoder() -> None:
-    values = {("FedAvg", "near"): 0.9, ("FedAvg", "far"): 0.2, ("FAVoR", "near"): 0.8, ("FAVoR", "far"): 0.3}
-    rows = tuple(Row(key, method=key[0].lower(), encoder=key[1]) for key in values)
-    spec = table(Column("AUC", "auc", direction="up"), rows=rows, ranked_within="encoder", with_controls=False)
-    scores = [make_score(name.lower(), "auc", value, encoder) for (name, encoder), value in values.items()]
-    cells = build_table(spec, pd.DataFrame(scores), context("fedavg", "favor"))
-    assert cells["row"].tolist() == [" · ".join(key) for key in values]
-    assert cells["mark"].tolist() == ["best", "second", "second", "best"]
 
 
 def test_the_papers_values_stand_beside_ours(scores, context) -> None:
@@ -225,16 +210,9 @@ def test_a_table_of_configuration_needs_no_scores() -> None:
     assert cell(cells, "FAVoR", "λ align")["text"] == "0.3"
     assert cell(cells, "FAVoR", "Sampling")["reason"] == "does not apply to this method"
     assert set(cells["row"]) == {"Global ASCE", "FAVoR"}
-
-
-def test_components_are_those_the_row_ran_with() -> None:
-    scores = scored({"favor": 0.5, "gold": 0.5})
-    settings = {"favor": {"alignment": False, "private_residual": True}}
-    cells = build_table(printed_spec("phase1-ablation-full-meanstd"), scores, context("favor", settings=settings))
-    assert cell(cells, "FAVoR", "ASCE align.")["text"] == "✗"
-    assert cell(cells, "FAVoR", "Private residual")["text"] == "✓"
-    assert cell(cells, "FAVoR", "Shared agg.")["reason"] == "does not apply to this method"
-    assert cell(cells, "Reference: own continuations", "ASCE align.")["reason"] == "a reference has no configuration"
+    components = build_table(printed_spec("phase1-ablation-full-meanstd"), scored({"gold": 0.5}), ran)
+    reason = cell(components, "Reference: own continuations", "ASCE align.")["reason"]
+    assert reason == "a reference has no configuration"
 
 
 @pytest.mark.parametrize(
