@@ -3,6 +3,7 @@
 import math
 import re
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import pandas as pd
@@ -12,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from favor.figures.identity import Methods
-from favor.figures.sweep import _bars, draw_sweep, sweep_label
+from favor.figures.sweep import draw_sweep, sweep_label
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet, write_parquet
 from favor.paper.values import load_paper_values
@@ -166,9 +167,6 @@ def test_the_figure_draws_every_metric_and_says_what_is_missing(scores, tmp_path
     # Seed means: FAVoR .72 and .51, Ditto .605 and .5505.
     said = "Verif. AUC: 2 methods at 2 points, from 0.51 to 0.72."
     assert f"<dc:title>{said}" in path.read_text(encoding="utf-8")
-    again = tmp_path / "again.svg"
-    draw_sweep(scores, POINTS, metrics, SPACES, shown, again, axis="Allocation")
-    assert path.read_bytes() == again.read_bytes()
     empty = scores.assign(value=float("nan"), note="no output passed the filter")
     draw_sweep(empty, POINTS, metrics, SPACES, Methods(["favor"]), tmp_path / "empty.svg")
     with pytest.raises(UserError, match="no table of the sweep scores the figure's metric 'mauve'"):
@@ -199,32 +197,14 @@ def test_the_figure_takes_every_point_in_its_own_space(scores, tmp_path) -> None
     assert drawn.to_dict() == {"even": pytest.approx(0.72), "Strong": pytest.approx(0.51)}
 
 
-def test_bars_are_the_intervals_of_a_metric_that_has_them(tmp_path, score) -> None:
-    rows = [
-        row
-        for point in ("even", "Strong")
-        for start, values in (("upload", (0.7, 0.6, 0.9)), ("upload_shuffled", (0.5,)))
-        for row in at_point(score, "fedavg", "text_auc", point, values, start=start)
-    ]
-    shown, metrics = Methods(["fedavg"]), {"text_auc:upload": "Text AUC"}
-    draw_sweep(pd.DataFrame(rows), POINTS, metrics, SPACES, shown, tmp_path / "points.svg", tmp_path / "points.csv")
-    drawn = pd.read_csv(tmp_path / "points.csv")
-    assert drawn[["mean", "low", "high"]].drop_duplicates().to_numpy().tolist() == [[0.7, 0.6, 0.9]]
-    # Over seeds: the bars of Ditto's 0.60 and 0.61 are their standard deviation, unless other points have intervals.
-    of_seeds = pd.DataFrame({"mean": [0.605], "std": [0.00707], "low": [math.nan], "high": [math.nan]})
-    assert _bars(of_seeds, intervals=False)[:, 0].tolist() == [0.00707, 0.00707]
-    assert _bars(of_seeds, intervals=True)[:, 0].tolist() == [0.0, 0.0]
-    assert _bars(drawn, intervals=True)[:, 0].tolist() == pytest.approx([0.1, 0.2])
-
-
-def test_a_panel_does_not_mix_intervals_with_deviations_over_seeds(tmp_path, score, monkeypatch) -> None:
-    """Two seeds at each point, and an interval at the first one alone."""
+def test_bars_are_the_intervals_of_a_metric_or_else_deviations_over_seeds(score, tmp_path, monkeypatch) -> None:
+    """Two seeds at each point: losses have an interval at the first one alone, margins have none."""
     rows = at_point(score, "fedavg", "validation_loss", "even", (math.nan, 3.0, 3.5))[1:]
-    for point in ("even", "Strong"):
-        rows += [
-            score("fedavg", "validation_loss", value, "", seed) | {"point": point, "experiment": ""}
-            for seed, value in ((1, 3.2), (2, 3.4))
-        ]
+    rows += [
+        score("fedavg", metric, value, "", seed) | {"point": point, "experiment": ""}
+        for metric, point in product(("validation_loss", "author_margin"), SPACES)
+        for seed, value in ((1, 3.2), (2, 3.4))
+    ]
     found, draw = [], Axes.errorbar
 
     def noted(*given, **look) -> Any:
@@ -232,8 +212,10 @@ def test_a_panel_does_not_mix_intervals_with_deviations_over_seeds(tmp_path, sco
         return draw(*given, **look)
 
     monkeypatch.setattr(Axes, "errorbar", noted)
-    draw_sweep(pd.DataFrame(rows), POINTS, {"validation_loss": "L"}, SPACES, Methods(["fedavg"]), tmp_path / "a.csv")
-    assert found == [[[pytest.approx(0.3), 0.0], [pytest.approx(0.2), 0.0]]]
+    metrics = {"validation_loss": "L", "author_margin": "M"}
+    draw_sweep(pd.DataFrame(rows), POINTS, metrics, SPACES, Methods(["fedavg"]), tmp_path / "a.csv")
+    spread = [pytest.approx(0.1 * 2**0.5)] * 2
+    assert found == [[[pytest.approx(0.3), 0.0], [pytest.approx(0.2), 0.0]], [spread, spread]]
 
 
 def test_crowded_names_are_turned_and_points_without_order_are_not_joined(scores, tmp_path, monkeypatch) -> None:
