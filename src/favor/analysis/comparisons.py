@@ -181,7 +181,7 @@ def compare_outputs(
         else:
             drawn = [mean_draws(side, index, counts) for side in (first, second)]
         shares, weights = author_sums(first - second, index, number), np.bincount(index, minlength=number)
-        result = compare(drawn[0], drawn[1], weights, counts, shares, seed, _higher(metric), _span(metric))
+        result = compare(drawn[0], drawn[1], weights, counts, shares, seed, *_scale(metric))
         if _DECLARED[metric].per_output == "binary":
             exact = mcnemar_exact(first == 1.0, second == 1.0)
         else:
@@ -231,7 +231,7 @@ def compare_verification(
                 for side, own in zip(sides, (index, other), strict=True)
             )
             shares = linear_shares(mean_over_seeds(first) - mean_over_seeds(second), counts, weights)
-            result = compare(first, second, weights, counts, shares, seed, _higher(metric), _span(metric), least)
+            result = compare(first, second, weights, counts, shares, seed, *_scale(metric), least)
             counted = {"p_exact": math.nan, "n": n, "pairs": len(sides[0][0]), "cluster_count": number}
             rows.append(_row((left, right), encoder, metric, clusters, result, **counted))
     return pd.DataFrame(rows)
@@ -253,12 +253,10 @@ def _by_seed(
     return around(pooled, (statistic(scores[rows], positive[rows], cluster[rows], counts) for rows in own))
 
 
-def _higher(metric: str) -> bool:
-    return _DECLARED[metric].direction != "lower"
-
-
-def _span(metric: str) -> float:
-    return _DECLARED[metric].maximum - _DECLARED[metric].minimum
+def _scale(metric: str) -> tuple[bool, float]:
+    """Return whether higher values of a metric are better, and how far apart its ends are."""
+    declared = _DECLARED[metric]
+    return declared.direction != "lower", declared.maximum - declared.minimum
 
 
 def _common(inputs: ScoreInputs, left: str, right: str) -> list[tuple[_Matched, _Matched]]:

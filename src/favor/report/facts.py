@@ -59,32 +59,20 @@ def means(evidence: pd.DataFrame, encoder: str, metric: str) -> dict[str, float]
 
 @dataclass(frozen=True)
 class Facts:
-    """What the sentences of one experiment are made from.
+    """What the sentences of one experiment are made from."""
 
-    evidence: the table of that name.
-    kept: scores of the family voice_kept, or None.
-    style: the encoder that methods are aligned to.
-    methods: rows in the experiment's order.
-    authors: how many.
-    display: printed names.
-    likelihood: scores of that family, or None.
-    seeds: how many.
-    margin: share of the way from chance to the authors' own texts, within which a difference is ruled out.
-    unseen: the encoders whose mean judges.
-    prompts: of an author, as asked for.
-    """
-
-    evidence: pd.DataFrame
-    kept: pd.DataFrame | None
-    style: str
-    methods: Sequence[str]
+    evidence: pd.DataFrame  # the table of that name
+    kept: pd.DataFrame | None  # scores of the family voice_kept
+    style: str  # the encoder that methods are aligned to
+    methods: Sequence[str]  # rows in the experiment's order
     authors: int
-    display: Mapping[str, str]
-    likelihood: pd.DataFrame | None = None
+    display: Mapping[str, str]  # printed names
+    likelihood: pd.DataFrame | None = None  # scores of that family
     seeds: int = 1
+    # Share of the way from chance to the authors' own texts, within which a difference is ruled out.
     margin: float = field(kw_only=True)
-    unseen: Sequence[str] = ()
-    prompts: int = 0
+    unseen: Sequence[str] = ()  # the encoders whose mean judges
+    prompts: int = 0  # of an author, as asked for
 
     @classmethod
     def read(cls, folder: Path, values: Claimed) -> "Facts":
