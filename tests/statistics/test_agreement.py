@@ -5,7 +5,7 @@ import pytest
 from statsmodels.stats.inter_rater import fleiss_kappa as oracle
 
 from favor.foundation.errors import UserError
-from favor.statistics.agreement import fleiss_kappa, kappa_draws, pairwise_agreement
+from favor.statistics.agreement import agreement_by_item, fleiss_kappa, kappa_draws
 
 
 def test_the_papers_audit() -> None:
@@ -14,7 +14,7 @@ def test_the_papers_audit() -> None:
     votes = np.array([[3, 0]] * 21 + [[0, 3]] * 13 + [[2, 1]] * 10 + [[1, 2]] * 6)
     assert votes.sum(axis=0).tolist() == [89, 61]
     # (34 * 1 + 16 / 3) / 50 = 0.7867; expected (89/150)^2 + (61/150)^2 = 0.5174; (0.7867 - 0.5174) / 0.4826 = 0.5579
-    assert pairwise_agreement(votes) == pytest.approx(0.7867, abs=5e-5)
+    assert agreement_by_item(votes).mean() == pytest.approx(0.7867, abs=5e-5)
     assert fleiss_kappa(votes) == pytest.approx(0.5579, abs=5e-5)
     assert fleiss_kappa(votes) == pytest.approx(oracle(votes), abs=1e-12)
     assert np.isnan(fleiss_kappa(np.array([[3, 0], [3, 0]])))

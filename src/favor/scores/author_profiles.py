@@ -36,10 +36,7 @@ def make_profiles(inputs: ScoreInputs, most_words: int, minimum_words: int, seed
     of any seed give nothing. Where an author has less than ``minimum_words`` of such text, profiles have that size,
     and posts trained on fill up. An author with less text than that has a smaller profile.
     """
-    if inputs.client_texts is None:
-        raise UserError("scores: author profiles need the clients' texts; give the client_texts table")
-    kind = document_words(inputs.words)
-    table = inputs.client_texts
+    kind, table = document_words(inputs.words), inputs.known_texts
     table = table[~table["document_id"].isin(inputs.prompts["document_id"])]
     table = table.assign(size=table["text"].map(kind.count), fresh=table["training_text"] == "")
     unseen = table[table["fresh"]].groupby("client")["size"].sum().reindex(inputs.clients, fill_value=0)
@@ -89,9 +86,8 @@ class Excerpts:
     """
 
     def __init__(self, inputs: ScoreInputs) -> None:
-        assert inputs.client_texts is not None
         self._inputs = inputs
-        known = [*inputs.client_texts["training_text"], *inputs.prompts["prompt_text"]]
+        known = [*inputs.known_texts["training_text"], *inputs.prompts["prompt_text"]]
         self._known = KnownTexts({ANYBODY: [word_list(text, inputs.words) for text in known]}, COPIED_WORDS)
         lengths = inputs.prompts.set_index("prompt_id")["gold_text"].map(output_words(inputs.words).count)
         self._lengths = dict(lengths[~lengths.index.duplicated()])

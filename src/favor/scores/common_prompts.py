@@ -146,7 +146,7 @@ def score(inputs: ScoreInputs, settings: CommonPrompts) -> pd.DataFrame:
     for run in inputs.runs:
         scores += _own_overlap(inputs, run, settings.compared_words)
     for run in inputs.common_runs:
-        overlaps = bigram_overlaps(inputs.common_texts(run), settings.compared_words, inputs.words)
+        overlaps = bigram_overlaps(inputs.texts(run), settings.compared_words, inputs.words)
         crossed = Crossed.of(run.survivors, inputs.clients)
         for variant in ("", OTHER_PROMPT):
             scores.append(_compared(run, "", "common_overlap", variant, crossed, overlaps, counts, draws))
@@ -224,7 +224,7 @@ def _controls(inputs: ScoreInputs, run: Run, encoder: str) -> Iterator[Score]:
 def _score_run(
     inputs: ScoreInputs, run: Run, encoder: str, prototype: np.ndarray, counts: np.ndarray, draws: Draws
 ) -> Iterator[Score]:
-    survivors, vectors = run.survivors, inputs.common_vectors(encoder, run)
+    survivors, vectors = run.survivors, inputs.vectors(encoder, run)
     similarity, crossed = cosines(vectors), Crossed.of(survivors, inputs.clients)
     for variant in ("", OTHER_PROMPT):
         for metric in ("common_similarity", "common_auc"):
@@ -239,7 +239,7 @@ def _score_run(
 
 def _shares(inputs: ScoreInputs, run: Run, encoder: str, limits: list[tuple[float, float, int]]) -> Iterator[Score]:
     first = (run.survivors["sample"] == 0).to_numpy()
-    vectors = inputs.common_vectors(encoder, run)[first]
+    vectors = inputs.vectors(encoder, run)[first]
     authors, prompts = (run.survivors[name].to_numpy(dtype=object)[first] for name in ("client", "prompt_id"))
     parts = variance_components(vectors, authors, prompts)
     limits.append((*row_share_limits(vectors, authors, prompts), len(vectors)))

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from favor.foundation.errors import UserError
 from favor.foundation.words import document_words, output_words
 from favor.scores.inputs import Run, ScoreInputs
 from favor.scores.metric import ALL_SEEDS, Metric, Score, scores_frame
@@ -42,9 +41,7 @@ def score(inputs: ScoreInputs, settings: Draws) -> pd.DataFrame:
 
     ``low`` and ``high`` (``others_low`` and so on) are the 95 % interval over authors of the mean over seeds.
     """
-    if inputs.client_texts is None:
-        raise UserError("scores: family 'copying' needs the clients' texts; give the client_texts table")
-    trained = inputs.client_texts.groupby("client")["training_text"]
+    trained = inputs.known_texts.groupby("client")["training_text"]
     known = KnownTexts(
         {str(client): [word_list(text, inputs.words) for text in texts] for client, texts in trained}, LENGTH
     )

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from favor.foundation.errors import UserError
 from favor.foundation.words import Words, output_words
 from favor.scores.inputs import Run, ScoreInputs, read_encoders
 from favor.scores.metric import ALL_SEEDS, Metric, Score, scores_frame
@@ -44,8 +43,6 @@ def score(inputs: ScoreInputs, settings: Drift) -> pd.DataFrame:
     in the mean. Settings: ``encoders`` (None: all), ``words`` (0: the length of the shortest human continuation that
     passes the filter), ``draws`` and ``seed`` of the bootstrap.
     """
-    if inputs.client_texts is None:
-        raise UserError("scores: family 'drift' needs the clients' texts; give the client_texts table")
     clients = len(inputs.clients)
     counts = observed_and_resampled(clients, settings.seed, settings.draws)
     runs: dict[str, list[Run]] = {}
@@ -74,8 +71,7 @@ def _spreads(inputs: ScoreInputs, runs: Mapping[str, list[Run]], encoder: str, c
 
 def _habits(inputs: ScoreInputs, runs: Mapping[str, list[Run]], words: int, counts: np.ndarray) -> Iterator[Score]:
     cut, length = output_words(inputs.words), words or inputs.common_length
-    assert inputs.client_texts is not None
-    train = inputs.client_texts[inputs.client_texts["training_text"] != ""]
+    train = inputs.known_texts[inputs.known_texts["training_text"] != ""]
     train = train[_long_enough(train["training_text"], cut, length)]
     features = habits_of([cut.cut(text, length) for text in train["training_text"]])
     reference, sizes = author_means(features, inputs.places(train["client"]), len(inputs.clients))

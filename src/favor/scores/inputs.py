@@ -35,12 +35,13 @@ class Run:
 
     ``items`` has one row per output, sorted by client, prompt and sample: client (the author the output is attributed
     to), prompt_id, sample, topic, passed, and text_item: the prompt whose human continuation the text is, "" for
-    generated text.
+    generated text. ``common``: they continue the prompts that every client has.
     """
 
     seed: int
     method: str
     items: pd.DataFrame
+    common: bool = False
 
     @property
     def survivors(self) -> pd.DataFrame:
@@ -206,15 +207,14 @@ class ScoreInputs:
     @cached_property
     def common_runs(self) -> list[Run]:
         """Every run's continuations of the common prompts, sorted by seed and method; topic and text_item are ""."""
-        return list(self._runs(self.common_generations.assign(topic="", text_item="")))
+        return list(self._runs(self.common_generations.assign(topic="", text_item=""), common=True))
 
-    def common_vectors(self, encoder: str, run: Run) -> np.ndarray:
-        """Unit rows [n, d] of the surviving outputs of a run of ``common_runs``, in the order of ``run.survivors``."""
-        return self._embedded(self.common_embeddings[encoder], encoder, run)
-
-    def common_texts(self, run: Run) -> list[str]:
-        """Texts of the surviving outputs of a run of ``common_runs``, in the order of ``run.survivors``."""
-        return _texts(self.common_generations, run)
+    @property
+    def known_texts(self) -> pd.DataFrame:
+        """The table ``client_texts``. Raises ``UserError`` where it was not given."""
+        if self.client_texts is None:
+            raise UserError("scores: this family reads the clients' texts; give the client_texts table")
+        return self.client_texts
 
     def gold_quality(self, prompts: pd.DataFrame) -> pd.DataFrame:
         """Return the quality columns of human continuations, under the limits that the outputs were filtered by."""
@@ -230,9 +230,9 @@ class ScoreInputs:
         return min(map(output_words(self.words).count, kept), default=1)
 
     @staticmethod
-    def _runs(frame: pd.DataFrame) -> Iterator[Run]:
+    def _runs(frame: pd.DataFrame, common: bool = False) -> Iterator[Run]:
         for seed, method in sorted(set(zip(frame["seed"].tolist(), frame["method"].tolist(), strict=True))):
-            yield Run(seed, method, _items(frame[(frame["seed"] == seed) & (frame["method"] == method)]))
+            yield Run(seed, method, _items(frame[(frame["seed"] == seed) & (frame["method"] == method)]), common)
 
     def _controls(self, seed: int) -> Iterator[Run]:
         gold = self.prompts[self.prompts["seed"] == seed].assign(sample=0)
@@ -257,14 +257,13 @@ class ScoreInputs:
 
     def vectors(self, encoder: str, run: Run) -> np.ndarray:
         """Unit rows [n, d] of the surviving outputs of ``run``, in the order of ``run.survivors``."""
-        key = ("vectors", encoder, run.seed, run.method)
+        key = ("vectors", encoder, run.seed, run.method, run.common)
         if key not in self._cache:
             if run.method in CONTROLS:
-                gold = self.sources(encoder, "gold")
-                position = {item: index for index, item in enumerate(gold.frame["item"])}
-                self._cache[key] = gold.vectors[[position[item] for item in run.survivors["text_item"]]]
+                self._cache[key] = self._gold(encoder, run.survivors["text_item"])
             else:
-                self._cache[key] = self._embedded(self.generation_embeddings[encoder], encoder, run)
+                tables = self.common_embeddings if run.common else self.generation_embeddings
+                self._cache[key] = self._embedded(tables[encoder], encoder, run)
         return self._cache[key]
 
     def texts(self, run: Run) -> list[str]:
@@ -272,7 +271,9 @@ class ScoreInputs:
         if run.method in CONTROLS:
             known = self.prompts.set_index("prompt_id")["gold_text"]
             return [str(known[item]) for item in run.survivors["text_item"]]
-        return _texts(self.generations, run)
+        frame = self.common_generations if run.common else self.generations
+        frame = frame[(frame["seed"] == run.seed) & (frame["method"] == run.method)]
+        return list(run.survivors[OUTPUT_KEYS].merge(frame, on=OUTPUT_KEYS, validate="one_to_one")["text"])
 
     def places(self, authors: pd.Series | np.ndarray) -> np.ndarray:
         """Return the place of each author among ``clients`` [n]."""
@@ -295,9 +296,12 @@ class ScoreInputs:
 
     def gold_vectors(self, encoder: str, run: Run) -> np.ndarray:
         """Unit rows of the gold continuations of the surviving outputs' prompts, in the order of ``run.survivors``."""
+        return self._gold(encoder, run.survivors["prompt_id"])
+
+    def _gold(self, encoder: str, prompts: pd.Series) -> np.ndarray:
         gold = self.sources(encoder, "gold")
         position = {item: index for index, item in enumerate(gold.frame["item"])}
-        return gold.vectors[[position[item] for item in run.survivors["prompt_id"]]]
+        return gold.vectors[[position[item] for item in prompts]]
 
 
 def authors_of(runs: Sequence[Run], failed: bool = False) -> dict[str, int]:
@@ -351,11 +355,6 @@ def read_encoders(inputs: ScoreInputs, chosen: Sequence[str] | None) -> list[str
         if name not in inputs.encoders:
             raise UserError(f"scores: encoder '{name}' has no embeddings; embed it or use {', '.join(inputs.encoders)}")
     return list(chosen) if chosen is not None else inputs.encoders
-
-
-def _texts(generations: pd.DataFrame, run: Run) -> list[str]:
-    frame = generations[(generations["seed"] == run.seed) & (generations["method"] == run.method)]
-    return list(run.survivors[OUTPUT_KEYS].merge(frame, on=OUTPUT_KEYS, validate="one_to_one")["text"])
 
 
 def _items(frame: pd.DataFrame) -> pd.DataFrame:

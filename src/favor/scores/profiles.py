@@ -61,7 +61,7 @@ _FEW = "needs human continuations of two authors that are not copied"
 
 @dataclass(frozen=True)
 class Fit:
-    """How a verifier scores the surviving outputs of a run. ``common``: the run continues the common prompts.
+    """How a verifier scores the surviving outputs of a run.
 
     ``clients``: all authors, in the order of the places; ``kept`` [survivors]: those that it reads; ``scores`` [kept,
     authors]; ``own`` [kept]: place of the output's author; ``ratios`` [kept, authors]: calibrated log10 ratios, NaN
@@ -71,7 +71,6 @@ class Fit:
     clients: list[str]
     verifier: str
     run: Run
-    common: bool
     kept: np.ndarray
     scores: np.ndarray
     own: np.ndarray
@@ -81,7 +80,7 @@ class Fit:
     @property
     def failures_wrong(self) -> str:
         """The variant of measures over all outputs."""
-        return f"{COMMON}_{FAILURES_WRONG}" if self.common else FAILURES_WRONG
+        return f"{COMMON}_{FAILURES_WRONG}" if self.run.common else FAILURES_WRONG
 
     @property
     def right(self) -> np.ndarray:
@@ -140,7 +139,7 @@ def score(inputs: ScoreInputs, settings: ProfileVerification) -> pd.DataFrame:
         own = dict(_draws(fit, counts))
         for key, values in own.items():
             drawn.setdefault((fit.run.method, fit.verifier, *key), {})[fit.run.seed] = values
-        if not fit.common and not fit.reason:
+        if not fit.run.common and not fit.reason:
             outputs.setdefault((fit.run.method, fit.verifier), []).append(_of_outputs(fit))
         scores += _rows(fit, own)
         if fit.run.method in CONTROLS and inputs.common_runs:
@@ -206,23 +205,21 @@ def fits(inputs: ScoreInputs, profiles: Profiles, settings: ProfileVerification)
     ``settings``: the settings of :func:`score`.
     """
     cutter = Excerpts(inputs)
-    runs = [(run, False, cutter.of(run, inputs.texts(run))) for run in inputs.runs]
-    runs += [(run, True, cutter.of(run, inputs.common_texts(run))) for run in inputs.common_runs]
+    runs = [(run, cutter.of(run, inputs.texts(run))) for run in (*inputs.runs, *inputs.common_runs)]
     grammar = LambdaG(profiles, settings.order, settings.references, settings.seed)
     for verifier in (LAMBDAG, *read_encoders(inputs, settings.encoders)):
         reason = _unread(grammar, len(inputs.clients)) if verifier == LAMBDAG else ""
         centres = None if verifier == LAMBDAG else centroids(inputs, verifier, profiles)
         found: list[Fit] = []
-        for run, common, own in runs:
+        for run, own in runs:
             if centres is not None:
-                vectors = inputs.common_vectors(verifier, run) if common else inputs.vectors(verifier, run)
-                scores = vectors @ centres.T
+                scores = inputs.vectors(verifier, run) @ centres.T
                 scores[[each.copied_share > settings.copied_share for each in own]] = np.nan
             else:
                 scores = np.full((len(own), len(inputs.clients)), np.nan) if reason else grammar.scores(own)
             kept = np.isfinite(scores).all(axis=1)
             authors, unknown = inputs.places(run.survivors["client"])[kept], np.full(scores[kept].shape, np.nan)
-            found.append(Fit(inputs.clients, verifier, run, common, kept, scores[kept], authors, unknown, reason))
+            found.append(Fit(inputs.clients, verifier, run, kept, scores[kept], authors, unknown, reason))
         yield from _calibrated(inputs, found)
 
 
@@ -257,7 +254,7 @@ def _calibrated(inputs: ScoreInputs, found: Sequence[Fit]) -> Iterator[Fit]:
 
 def _draws(fit: Fit, counts: np.ndarray) -> Iterator[tuple[tuple[str, str], _Draws]]:
     """Yield (metric, variant) and the draws of what has an interval; the first value is that of the data."""
-    common = COMMON if fit.common else ""
+    common = COMMON if fit.run.common else ""
     clients = fit.run.items["client"].astype(str).to_numpy()
     if len(clients) and not fit.reason:
         author = np.searchsorted(fit.clients, clients)
@@ -276,7 +273,7 @@ def _draws(fit: Fit, counts: np.ndarray) -> Iterator[tuple[tuple[str, str], _Dra
 
 def _rows(fit: Fit, draws: Mapping[tuple[str, str], _Draws]) -> Iterator[Score]:
     """Yield the scores of one run by one verifier; ``draws``: by metric and variant."""
-    common = COMMON if fit.common else ""
+    common = COMMON if fit.run.common else ""
     wrong = fit.failures_wrong
     found = {key: (float(values[0]), n) for key, (values, n, _) in draws.items()}
     if len(fit.own):

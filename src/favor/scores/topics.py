@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 
 from favor.corpora.posts import UNKNOWN_TOPIC
-from favor.foundation.errors import UserError
 from favor.scores.inputs import Run, ScoreInputs
 from favor.scores.metric import CONTROLS, SOURCE, Metric, Score, scores_frame
 
@@ -30,13 +29,11 @@ def score(inputs: ScoreInputs) -> pd.DataFrame:
     pairs of a surviving output with a human continuation, and with another surviving output, of another author and the
     same known topic.
     """
-    if inputs.client_texts is None:
-        raise UserError("scores: family 'topics' needs the clients' texts; give the client_texts table")
 
     def roster(metric: str, value: float, n: int, variant: str = "") -> Score:
         return Score(0, SOURCE, "", metric, variant, value, n)
 
-    shares = inputs.client_texts.groupby("client")["topic"].value_counts(normalize=True).reset_index(name="share")
+    shares = inputs.known_texts.groupby("client")["topic"].value_counts(normalize=True).reset_index(name="share")
     dominant = shares.sort_values(["share", "topic"], ascending=[False, True]).drop_duplicates("client")
     authors = len(dominant)
     scores = [roster("evaluation_authors", float(authors), authors)]

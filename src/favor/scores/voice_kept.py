@@ -92,7 +92,7 @@ def score(inputs: ScoreInputs, settings: Resampled) -> pd.DataFrame:
             for measure, draws in measure_draws(inputs, encoder, run, counts).items():
                 values.setdefault(run.method, {}).setdefault(measure, []).append(draws)
         for run in inputs.common_runs:
-            found = prototype_draws(inputs, encoder, inputs.common_vectors(encoder, run), run, counts)
+            found = prototype_draws(inputs, encoder, run, counts)
             for common, measure in COMMON_PROMPTS.items():
                 values[run.method].setdefault(common, []).append(found[measure])
         spaces[encoder] = {
@@ -141,22 +141,21 @@ def measure_draws(inputs: ScoreInputs, encoder: str, run: Run, counts: np.ndarra
     source = source_pairs(vectors, run, inputs.sources(encoder, "gold", run.seed))
     left, other = inputs.places(generated.left), inputs.places(generated.right)
     return {
-        **prototype_draws(inputs, encoder, vectors, run, counts),
+        **prototype_draws(inputs, encoder, run, counts),
         "generated_source_auc": auc_draws(source.scores, source.positive, inputs.places(source.left), counts),
         "generated_auc": pair_auc_draws(generated.scores, left, other, counts),
     }
 
 
-def prototype_draws(
-    inputs: ScoreInputs, encoder: str, vectors: np.ndarray, run: Run, counts: np.ndarray
-) -> dict[str, np.ndarray]:
+def prototype_draws(inputs: ScoreInputs, encoder: str, run: Run, counts: np.ndarray) -> dict[str, np.ndarray]:
     """Return what prototypes say of ``run`` in every draw: arrays [draws], NaN where there are no outputs.
 
-    That is author accuracy, target similarity and margin of the surviving outputs, whose unit rows are ``vectors``
-    [n, d], and the accuracy over all outputs, where those that failed the filter are wrong.
+    That is author accuracy, target similarity and margin of the surviving outputs, and the accuracy over all outputs,
+    where those that failed the filter are wrong.
     """
+    prototype = prototypes(inputs.sources(encoder, "train"), inputs.clients)
     authors = run.survivors["client"].to_numpy(dtype=object)
-    found = figures(vectors, authors, prototypes(inputs.sources(encoder, "train"), inputs.clients), inputs.clients)
+    found = figures(inputs.vectors(encoder, run), authors, prototype, inputs.clients)
     columns = {"author_accuracy": "correct", "target_similarity": "target", "author_margin": "margin"}
     values = {measure: found[column].to_numpy(dtype=np.float64) for measure, column in columns.items()}
     right = np.zeros(len(run.items))

@@ -5,14 +5,12 @@ import numpy as np
 from favor.foundation.errors import UserError
 
 
-def pairwise_agreement(votes: np.ndarray) -> float:
-    """Mean over items of the share of rater pairs that agree; ``votes`` [items, categories] counts the raters."""
-    return float(agreement_by_item(votes).mean())
-
-
 def agreement_by_item(votes: np.ndarray) -> np.ndarray:
     """Return the share of rater pairs that agree, [items]; ``votes`` [items, categories] counts the raters."""
-    raters = _raters(votes)
+    raters = votes.sum(axis=1)
+    if raters.min() < 2 or raters.min() < raters.max():
+        found = np.unique(raters).tolist()
+        raise UserError(f"agreement: items have {found} votes; give every item the same number, at least 2")
     return (votes * (votes - 1)).sum(axis=1) / (raters * (raters - 1))
 
 
@@ -29,10 +27,3 @@ def kappa_draws(votes: np.ndarray, cluster: np.ndarray, counts: np.ndarray) -> n
     items, drawn = counts @ np.bincount(cluster, minlength=counts.shape[1]), counts @ chosen
     observed, expected = counts @ agreeing / items, ((drawn / drawn.sum(axis=1, keepdims=True)) ** 2).sum(axis=1)
     return np.divide(observed - expected, 1 - expected, out=np.full(len(counts), np.nan), where=expected < 1)
-
-
-def _raters(votes: np.ndarray) -> int:
-    raters = np.unique(votes.sum(axis=1))
-    if len(raters) != 1 or raters[0] < 2:
-        raise UserError(f"agreement: items have {raters.tolist()} votes; give every item the same number, at least 2")
-    return int(raters[0])

@@ -11,13 +11,12 @@ import numpy as np
 import pandas as pd
 
 from favor.scores.metric import Metric, Score, scores_frame
-from favor.statistics.agreement import agreement_by_item, fleiss_kappa, kappa_draws, pairwise_agreement
+from favor.statistics.agreement import agreement_by_item, fleiss_kappa, kappa_draws
 from favor.statistics.bootstrap import CORRELATION, interval, observed_and_resampled
 from favor.statistics.exact import rate_limits
 from favor.studies.human_audit.items import CHECK, SIDES
 
 _REFERENCE = "paper, Human 2AFC Audit"
-Value = tuple[str, str, float, int, str]  # metric, variant, value, n, why the value is missing
 NEEDS = "studies.human_2afc"  # key of an experiment without which nothing is scored
 METRICS = (
     Metric("audit_annotators", "Annotators", 0.0, math.inf, "none", _REFERENCE),
@@ -37,7 +36,7 @@ NO_RESPONSES = (
     "no response files yet; give annotators the pages in studies/human_2afc, and set "
     "experiments.NAME.studies.human_2afc.responses to the folder with the files that they save"
 )
-ALONE = "agreement needs two annotators"
+ALONE, SAME = "agreement needs two annotators", "every vote is for the same profile"
 
 
 def audit_scores(votes: pd.DataFrame, sources: Sequence[str], annotators: int, seed: int) -> pd.DataFrame:
@@ -60,7 +59,7 @@ def audit_scores(votes: pd.DataFrame, sources: Sequence[str], annotators: int, s
     ]
     for source in (*sources, ""):
         rows = votes if source == "" else votes[votes["source"] == source]
-        scores += [Score(0, source, "", *value) for value in (*_values(rows, annotators), *_limits(rows, seed))]
+        scores += _scores(source, rows, annotators, seed)
     return scores_frame(scores)
 
 
@@ -81,39 +80,34 @@ def _items(votes: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
     return items.assign(margin=2 * items["right"] - items["votes"]), counts
 
 
-def _limits(votes: pd.DataFrame, seed: int) -> Iterator[Value]:
+def _scores(source: str, votes: pd.DataFrame, annotators: int, seed: int) -> Iterator[Score]:
     items, counts = _items(votes)
+    margin, present = items["margin"], votes["annotator"].nunique()
     names, author = np.unique(items["client"].astype(str), return_inverse=True)
     resampled = observed_and_resampled(len(names), seed)
     voted = np.searchsorted(names, votes["client"].astype(str))
+    values = {
+        "audit_annotators": (present, annotators),
+        "audit_items": (len(items), len(items)),
+        "audit_votes": (len(votes), len(votes)),
+        "vote_accuracy": (votes["correct"].mean(), len(votes)),
+        "majority_accuracy": ((margin > 0).mean(), len(items)),
+        "mean_confidence": (votes["confidence"].mean(), len(votes)),
+        "tied_items": ((margin == 0).sum(), len(items)),
+        "first_profile_votes": (counts[:, 0].sum(), len(votes)),
+        **dict.fromkeys(("unanimous_items", "pairwise_agreement", "fleiss_kappa"), (np.nan, len(items))),
+    }
     ends = {
         "vote_accuracy": rate_limits(votes["correct"].to_numpy(dtype=float), voted, resampled),
-        "majority_accuracy": rate_limits((items["margin"] > 0).to_numpy(dtype=float), author, resampled),
+        "majority_accuracy": rate_limits((margin > 0).to_numpy(dtype=float), author, resampled),
     }
-    if votes["annotator"].nunique() > 1:
+    if present > 1:
+        values["unanimous_items"] = (counts.max(axis=1) == present).sum(), len(items)
+        values["pairwise_agreement"] = agreement_by_item(counts).mean(), len(items)
+        values["fleiss_kappa"] = fleiss_kappa(counts), len(items)
         ends["pairwise_agreement"] = rate_limits(agreement_by_item(counts), author, resampled)
         ends["fleiss_kappa"] = interval(kappa_draws(counts, author, resampled), len(names), CORRELATION)
+    for metric, (value, n) in values.items():
+        yield Score(0, source, "", metric, "", float(value), n, SAME if present > 1 else ALONE)
     for metric, limits in ends.items():
-        for end, value in zip(("low", "high"), limits, strict=True):
-            yield metric, end, value, len(names), "no interval over authors"
-
-
-def _values(votes: pd.DataFrame, annotators: int) -> Iterator[Value]:
-    items, counts = _items(votes)
-    margin = items["margin"]
-    present = votes["annotator"].nunique()
-    yield "audit_annotators", "", float(present), annotators, ""
-    yield "audit_items", "", float(len(items)), len(items), ""
-    yield "audit_votes", "", float(len(votes)), len(votes), ""
-    yield "vote_accuracy", "", float(votes["correct"].mean()), len(votes), ""
-    yield "majority_accuracy", "", float((margin > 0).mean()), len(items), ""
-    yield "mean_confidence", "", float(votes["confidence"].mean()), len(votes), ""
-    yield "tied_items", "", float((margin == 0).sum()), len(items), ""
-    yield "first_profile_votes", "", float(counts[:, 0].sum()), len(votes), ""
-    if present < 2:
-        for metric in ("unanimous_items", "pairwise_agreement", "fleiss_kappa"):
-            yield metric, "", float("nan"), len(items), ALONE
-        return
-    yield "unanimous_items", "", float((counts.max(axis=1) == present).sum()), len(items), ""
-    yield "pairwise_agreement", "", pairwise_agreement(counts), len(items), ""
-    yield "fleiss_kappa", "", fleiss_kappa(counts), len(items), "every vote is for the same profile"
+        yield from Score(0, source, "", metric, "", np.nan, len(names), "no interval over authors").ends(limits)

@@ -5,7 +5,7 @@ Only of experiments whose models answer requests. Content is the cosine of the s
 reads too, so it cancels as far as the answer keeps it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ from favor.foundation.vectors import unit_rows
 from favor.scores.inputs import Run, ScoreInputs, authors_of
 from favor.scores.metric import ALL_SEEDS, Metric, Score, scores_frame
 from favor.scores.prototypes import margins, prototypes
-from favor.statistics.bootstrap import interval, mean_draws, observed_and_resampled
+from favor.statistics.bootstrap import CORRELATION, interval, mean_draws, observed_and_resampled
 
 NEEDS = "answers"  # of an experiment without which nothing is scored: a task other than to continue
 METRICS = (
@@ -39,16 +39,28 @@ def task_scores(
     counts, authors = observed_and_resampled(len(inputs.clients), seed, draws), authors_of(inputs.runs)
     scores: list[Score] = []
     for encoder in inputs.encoders:
-        measure = _content if encoder == semantic else _voice
+        content = encoder == semantic
+        measure = _content if content else _voice
         found: dict[str, list[dict[str, np.ndarray]]] = {}
         for run in inputs.runs:
             values = measure(inputs, drafts[encoder], encoder, run) if len(run.survivors) else {}
             index = inputs.places(run.survivors["client"])
             own = {name: mean_draws(value, index, counts) for name, value in values.items()}
             found.setdefault(run.method, []).append(own)
+        names = ("content_kept", "content_by_chance") if content else ("voice_gained",)
         for method, seeds in found.items():
-            texts = sum(len(run.survivors) for run in inputs.runs if run.method == method)
-            scores += _scores(method, encoder, seeds, (texts, authors[method]), counts, encoder == semantic)
+            texts, whole = sum(len(run.survivors) for run in inputs.runs if run.method == method), all(seeds)
+            note = "needs outputs of two authors" if whole else "under some seed no output passed the filter"
+            for name in names:
+                value, *ends = (np.nan,) * 3
+                if whole:
+                    drawn = np.stack([own[name] for own in seeds])
+                    value, *ends = (
+                        drawn[:, 0].mean(),
+                        *interval(drawn, authors[method], CORRELATION if content else None, counts),
+                    )
+                score = Score(ALL_SEEDS, method, encoder, name, "", float(value), texts, note)
+                scores += [score, *score.ends(ends)]
     return scores_frame(scores)
 
 
@@ -74,24 +86,3 @@ def _voice(inputs: ScoreInputs, drafts: pd.DataFrame, encoder: str, run: Run) ->
     index = inputs.places(run.survivors["client"])
     after, before = inputs.vectors(encoder, run) @ authors.T, _asked(drafts, run) @ authors.T
     return {"voice_gained": margins(after, index) - margins(before, index)}
-
-
-def _scores(
-    method: str,
-    encoder: str,
-    seeds: list[dict[str, np.ndarray]],
-    sizes: tuple[int, int],
-    counts: np.ndarray,
-    content: bool,
-) -> Iterator[Score]:
-    texts, authors = sizes
-    whole = all(seeds)
-    for name in ("content_kept", "content_by_chance") if content else ("voice_gained",):
-        ends = [np.nan] * 3
-        if whole:
-            draws = np.stack([own[name] for own in seeds])
-            bounds = (-1.0, 1.0) if content else None
-            ends = [float(draws[:, 0].mean()), *interval(draws, authors, bounds, counts)]
-        note = "needs outputs of two authors" if whole else "under some seed no output passed the filter"
-        score = Score(ALL_SEEDS, method, encoder, name, "", ends[0], texts, note)
-        yield from (score, *score.ends(ends[1:]))

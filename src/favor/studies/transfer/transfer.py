@@ -6,7 +6,7 @@ a corpus of stories has no topics). Intervals come from resamples of the held-ou
 training texts stay.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -60,35 +60,19 @@ def transfer_scores(
         found = {encoder: _transfer(table, seed, draws) for encoder, table in tables.items() if table is not None}
         for metric in ("transfer_accuracy", "transfer_auc"):
             if len(found) < len(members):
-                missing = [Score(0, SOURCE, name, metric, "", np.nan, 0, NO_CORPUS) for name in (*members, together)]
-                scores += missing
+                scores += [Score(0, SOURCE, name, metric, "", np.nan, 0, NO_CORPUS) for name in (*members, together)]
                 continue
             results = {encoder: of[metric] for encoder, of in found.items()}
-            for encoder, result in results.items():
-                scores += _rows(encoder, metric, result)
-            scores += _rows(together, metric, _mean(list(results.values())))
+            _, number, n = next(iter(results.values()))
+            results[together] = np.mean([drawn for drawn, _, _ in results.values()], axis=0), number, n
+            for encoder, (drawn, number, n) in results.items():
+                score = Score(0, SOURCE, encoder, metric, "", float(drawn[0]), n, "needs held-out texts of two authors")
+                scores += [score, *score.ends(interval(drawn, number, RATE))]
     return scores_frame(scores)
 
 
-class _Result(NamedTuple):
-    """One statistic: its value, then that in every resample, the authors of held-out texts, and the texts or pairs."""
-
-    draws: np.ndarray
-    authors: int
-    n: int
-
-
-def _mean(results: list[_Result]) -> _Result:
-    return _Result(np.mean([result.draws for result in results], axis=0), results[0].authors, results[0].n)
-
-
-def _rows(encoder: str, metric: str, result: _Result) -> Iterator[Score]:
-    note = "needs held-out texts of two authors"
-    score = Score(0, SOURCE, encoder, metric, "", float(result.draws[0]), result.n, note)
-    yield from (score, *score.ends(interval(result.draws, result.authors, RATE)))
-
-
-def _transfer(table: pd.DataFrame, seed: int, draws: int) -> dict[str, _Result]:
+def _transfer(table: pd.DataFrame, seed: int, draws: int) -> dict[str, tuple[np.ndarray, int, int]]:
+    """Return of each metric its draws, the value first, the authors of held-out texts, and the texts or pairs."""
     train, test = (_sources(table, kind) for kind in ("train", "test"))
     clients = sorted(set(train.frame["client"]))
     index = {client: place for place, client in enumerate(clients)}
@@ -102,8 +86,8 @@ def _transfer(table: pd.DataFrame, seed: int, draws: int) -> dict[str, _Result]:
     left = np.array([index[client] for client in pairs.left])
     separated = auc_draws(pairs.scores, pairs.positive, left, counts)
     return {
-        "transfer_accuracy": _Result(correct, len(set(owner)), len(right)),
-        "transfer_auc": _Result(separated, len(set(owner)), len(pairs)),
+        "transfer_accuracy": (correct, len(set(owner)), len(right)),
+        "transfer_auc": (separated, len(set(owner)), len(pairs)),
     }
 
 
