@@ -225,10 +225,8 @@ def _experiment(name: str, checked: CheckedExperiment, roster: pd.DataFrame, mea
 
 
 def _training_words(measured: Measured, client_of: Mapping[str, str]) -> dict[str, int]:
-    train = set(measured.splits.loc[measured.splits["split"] == "train", "document_id"])
-    words = dict.fromkeys(client_of.values(), 0)
-    for batch in stream_documents(measured.documents, ("author", "document_id", "words")):
-        for author, document, count in batch.itertuples(index=False, name=None):
-            if author in client_of and document in train:
-                words[client_of[author]] += count
-    return words
+    columns = ("author", "document_id", "words")
+    posts = pd.concat(stream_documents(measured.documents, columns, authors=client_of))
+    train = measured.splits.loc[measured.splits["split"] == "train", "document_id"]
+    words = posts[posts["document_id"].isin(train)].groupby("author")["words"].sum()
+    return {client: int(words.get(author, 0)) for author, client in client_of.items()}

@@ -1,14 +1,12 @@
 """Writes the demo's assistant texts: the polished register of a writing assistant, about the demo's own subjects."""
 
-import csv
-import io
 import random
 from pathlib import Path
 
 from favor.corpora.settings import DemoAssistant
 from favor.demo.vocabulary import SUBJECTS, Subject
+from favor.demo.writer import write_csv
 from favor.foundation.errors import UserError
-from favor.foundation.files import write_text
 from favor.foundation.seeds import derive_seed
 
 OPENINGS = (
@@ -46,13 +44,8 @@ def write_assistant(path: Path, settings: DemoAssistant) -> None:
     """Write one column ``text`` to ``path`` (CSV, UTF-8); the same settings give the same bytes."""
     if settings.minimum_sentences > settings.maximum_sentences:
         raise UserError("demo: 'minimum_sentences' must be at most 'maximum_sentences'; lower it")
-    content = io.StringIO(newline="")
-    writer = csv.writer(content, lineterminator="\n")
-    writer.writerow(("text",))
-    for number in range(settings.texts):
-        generator = random.Random(derive_seed(settings.seed, "demo assistant", number))
-        writer.writerow((_text(generator, settings),))
-    write_text(content.getvalue(), path)
+    generators = (random.Random(derive_seed(settings.seed, "demo assistant", at)) for at in range(settings.texts))
+    write_csv(path, ("text",), ((_text(generator, settings),) for generator in generators))
 
 
 def _text(generator: random.Random, settings: DemoAssistant) -> str:

@@ -3,7 +3,7 @@
 import csv
 import io
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from favor.corpora.posts import UNKNOWN_TOPIC
@@ -26,14 +26,18 @@ MONTHS = ("January", "February", "March", "April", "May", "June", "July", "Augus
 
 def write_demo(path: Path, settings: DemoCorpus) -> None:
     """Write the demo corpus of ``settings`` to ``path`` (CSV, UTF-8); the same settings give the same bytes."""
+    if settings.shape == "mythos":
+        write_csv(path, STORY_HEADER, _stories(settings))
+    else:
+        write_csv(path, HEADER, _rows(settings))
+
+
+def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[str | int]]) -> None:
+    """Write a table as CSV, with the same bytes on every system."""
     content = io.StringIO(newline="")
     writer = csv.writer(content, lineterminator="\n")
-    if settings.shape == "mythos":
-        writer.writerow(STORY_HEADER)
-        writer.writerows(_stories(settings))
-    else:
-        writer.writerow(HEADER)
-        writer.writerows(_rows(settings))
+    writer.writerow(header)
+    writer.writerows(rows)
     write_text(content.getvalue(), path)
 
 

@@ -20,6 +20,10 @@ UNKNOWN = "unknown sender"  # stands for the author where the export names none 
 SITTING = timedelta(minutes=30)
 _SPACES_AT_END = re.compile(r"[ \t\xa0]+$", re.MULTILINE)
 _BLANK_LINES = re.compile(r"\n{3,}")
+_ADDRESSEES = re.compile(r"(?:\s*@[\w.-]+(?:@[\w.-]+)?)+\s*")
+_LINK = re.compile(r"https?://\S+")
+# Before there was a button, people wrote RT and the post, or quoted it after the name.
+_BY_HAND = re.compile(r"(?:(?<=\s)|^)(?:RT|MT):? ?@\w+.*\Z|[“\"]@\w+:[^”\"]*[”\"]?", re.DOTALL)
 
 
 class Cut(NamedTuple):
@@ -135,6 +139,15 @@ def tidy(text: str) -> str:
     """Return ``text`` without spaces at the ends of lines and without more than one blank line in a row."""
     plain = text.replace("\r\n", "\n").replace("\r", "\n")
     return _BLANK_LINES.sub("\n\n", _SPACES_AT_END.sub("", plain)).strip()
+
+
+def own_post(text: str, reply: bool) -> tuple[str, tuple[Cut, ...]]:
+    """Return a post without links, without the names that a reply begins with, and without what it repeats."""
+    cuts = tuple(Cut("reposted", found[0]) for found in _BY_HAND.finditer(text))
+    own = _BY_HAND.sub("", text)
+    addressed = _ADDRESSEES.match(own) if reply else None
+    own = _LINK.sub("", own[addressed.end() :] if addressed else own)
+    return tidy(re.sub(" {2,}", " ", own)), cuts
 
 
 def moment_of(text: object) -> datetime | None:

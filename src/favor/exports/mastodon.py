@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 from favor.corpora.posts import ReaderSettings
 from favor.exports.files import Files, objects
-from favor.exports.items import Cut, Export, Item, moment_of
+from favor.exports.items import Cut, Export, Item, moment_of, own_post
 from favor.exports.markup import html_text
-from favor.exports.short_posts import own_post
 
 COLUMNS: dict[str, str] = {}
 

@@ -9,8 +9,7 @@ from typing import Any
 
 from favor.corpora.posts import ReaderSettings
 from favor.exports.files import Files, objects
-from favor.exports.items import Export, Item, moment_of
-from favor.exports.short_posts import own_post
+from favor.exports.items import Export, Item, moment_of, own_post
 
 COLUMNS: dict[str, str] = {}
 _TWEETS = r"(?:data/)?(?:community-)?tweets?(?:-part\d+)?\.js"
