@@ -86,20 +86,20 @@ def test_selection(tokenizer_path, tmp_path) -> None:
         client_001=[letter + "bcdefghijklmnopqrst" for letter in "pqrst"], client_002=["x" * 20, "short", "y" * 12]
     )
     made = select_prompts(frame, tokenizer_path, SMALL, 2026)
-    write_parquet(made.prompts, tmp_path / "prompts.parquet", PROMPTS)
-    own = made.prompts[made.prompts["client"] == "client_001"]
+    write_parquet(made, tmp_path / "prompts.parquet", PROMPTS)
+    own = made[made["client"] == "client_001"]
     assert own["prompt_id"].tolist() == ["client_001-2026-1", "client_001-2026-2", "client_001-2026-3"]
     assert own["document_id"].is_unique
-    assert not made.prompts["document_id"].str.endswith("-0").any()  # never a training post
-    assert made.shortfall.to_dict("records") == [{"client": "client_002", "prompts": 1, "wanted": 3}]
-    pd.testing.assert_frame_equal(made.prompts, select_prompts(frame, tokenizer_path.parent, SMALL, 2026).prompts)
+    assert not made["document_id"].str.endswith("-0").any()  # never a training post
+    assert made.groupby("client").size().tolist() == [3, 1]  # of three wanted
+    pd.testing.assert_frame_equal(made, select_prompts(frame, tokenizer_path.parent, SMALL, 2026))
     left_out = set(own["document_id"][:2])  # near duplicates
-    without = select_prompts(frame, tokenizer_path, SMALL, 2026, left_out).prompts
+    without = select_prompts(frame, tokenizer_path, SMALL, 2026, left_out)
     assert without["document_id"].isin(left_out).sum() == 0
     assert without.groupby("client").size().tolist() == [3, 1]
     with pytest.raises(UserError, match=r"client_001 .* set 'prompts.near_duplicates' or .* to keep"):
         select_prompts(frame, tokenizer_path, SMALL, 2026, set(frame["document_id"]))
-    drawn = [select_prompts(frame, tokenizer_path, SMALL, seed).prompts for seed in range(2026, 2032)]
+    drawn = [select_prompts(frame, tokenizer_path, SMALL, seed) for seed in range(2026, 2032)]
     assert len({tuple(each["document_id"]) for each in drawn}) > 1
 
 
@@ -108,11 +108,11 @@ def test_a_post_that_shares_ten_words_with_a_training_text_gives_no_prompt(token
     clean, sung = "x" * 30, f"{'y' * 30} she sang: {song.upper()}, he said"
     frame = client_texts(client_001=[clean, sung])
     known = word_runs([f"again {song} again"])
-    assert set(select_prompts(frame, tokenizer_path, SMALL, 1)[0]["document_id"]) == {"client_001-1", "client_001-2"}
+    assert set(select_prompts(frame, tokenizer_path, SMALL, 1)["document_id"]) == {"client_001-1", "client_001-2"}
     made = select_prompts(frame, tokenizer_path, SMALL, 1, trained=known)
-    assert made.prompts["document_id"].tolist() == ["client_001-1"]
+    assert made["document_id"].tolist() == ["client_001-1"]
     nine = word_runs([song.replace("ten", "eleven")])
-    assert len(select_prompts(frame, tokenizer_path, SMALL, 1, trained=nine).prompts) == 2
+    assert len(select_prompts(frame, tokenizer_path, SMALL, 1, trained=nine)) == 2
     with pytest.raises(UserError, match=r"'prompts.shared_passages' to keep"):
         select_prompts(client_texts(client_001=[sung]), tokenizer_path, SMALL, 1, trained=known)
 

@@ -66,7 +66,7 @@ def test_counts_agree_with_the_prompts_that_are_cut(documents, tokenizer, tmp_pa
         own = texts[texts["author"] == row.author].assign(client=row.author)
         if row.prompts:
             for seed in (1, 2, 3):
-                assert len(select_prompts(own, tokenizer, PROMPTS, seed).prompts) == row.prompts
+                assert len(select_prompts(own, tokenizer, PROMPTS, seed)) == row.prompts
         else:
             with pytest.raises(UserError, match="has no test post of 10 tokens"):
                 select_prompts(own, tokenizer, PROMPTS, 1)

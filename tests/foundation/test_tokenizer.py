@@ -45,7 +45,7 @@ def test_counts_prompts_and_training_read_control_tokens_as_text(folder, tmp_pat
     assert count_tokens(documents, folder)["tokens"].tolist() == [len(trained)]
     text = {"client": "client_001", "document_id": "a", "split": "test", "topic": "indUnk", "prompt": "", "text": POST}
     cut = PromptCut(per_client=1, prefix_tokens=len(trained) - 1, minimum_gold_tokens=1, maximum_gold_tokens=1)
-    prompts = select_prompts(pd.DataFrame([text]), folder, cut, 1).prompts
+    prompts = select_prompts(pd.DataFrame([text]), folder, cut, 1)
     assert list(prompts["prompt_tokens"][0]) == trained[:-1]
     assert prompts["prompt_text"][0] + prompts["gold_text"][0] == POST
 

@@ -1,6 +1,7 @@
 """Cut held-out posts into evaluation prompts and the authors' own continuations, for one seed."""
 
 import sys
+from collections import Counter
 
 from favor.corpora.copies import word_runs
 from favor.corpora.documents import copied_documents
@@ -16,8 +17,8 @@ with job(snakemake, PromptSelection) as settings:
     if settings.shared_passages == "drop":
         trained = word_runs(read_parquet(snakemake.input.trained, CLIENT_TEXTS, ["training_text"])["training_text"])
     copied, seed = copied_documents(snakemake.input.near_duplicates), int(snakemake.wildcards.seed)
-    made = select_prompts(texts, settings.tokenizer_folder, settings, seed, copied, trained)
-    counts = dict(zip(made.shortfall["client"], made.shortfall["prompts"], strict=True))
+    prompts = select_prompts(texts, settings.tokenizer_folder, settings, seed, copied, trained)
+    counts = Counter(prompts["client"])
     if line := few_prompts(counts, settings.per_client, "too few test posts are long enough"):
         print(line, file=sys.stderr)
-    write_parquet(made.prompts, snakemake.output.prompts, PROMPTS)
+    write_parquet(prompts, snakemake.output.prompts, PROMPTS)

@@ -22,6 +22,6 @@ with job(snakemake, Splitting) as settings:
     else:
         if undated:
             print(f"{undated:,} posts left out: they have no date that can be read", file=sys.stderr)
-        if len(excluded):
-            print(f"{len(excluded)} authors left out: fewer than {settings.minimum_posts} documents", file=sys.stderr)
+        if excluded:
+            print(f"{excluded} authors left out: fewer than {settings.minimum_posts} documents", file=sys.stderr)
     write_parquet(splits, snakemake.output.splits, SPLITS)

@@ -20,13 +20,6 @@ from favor.foundation.tokenizer import open_tokenizer
 SEPARATOR = "\n\n"  # between a writing prompt and its story
 
 
-class Prompts(NamedTuple):
-    """``prompts``: the ``prompts`` table. ``shortfall``: client, prompts, wanted of the clients with fewer."""
-
-    prompts: pd.DataFrame
-    shortfall: pd.DataFrame
-
-
 def few_prompts(made: Mapping[str, int], wanted: int, cause: str) -> str:
     """Return one line on the clients that have fewer prompts than ``wanted``; "" where none has."""
     short = sorted(client for client, count in made.items() if count < wanted)
@@ -87,18 +80,18 @@ def select_prompts(
     seed: int,
     left_out: Collection[str] = (),
     trained: np.ndarray | None = None,
-) -> Prompts:
-    """Return the prompts of every client for the training seed ``seed``.
+) -> pd.DataFrame:
+    """Return the ``prompts`` table, those of every client for the training seed ``seed``.
 
     A client's test posts are tried in an order shuffled by (``seed``, client), and the first that are long enough
     are taken: one prompt a post, never a second window of the same post, so a client with few long test posts has
-    fewer prompts (``shortfall``). ``left_out``: documents that give none, being near duplicates of others.
+    fewer prompts. ``left_out``: documents that give none, being near duplicates of others.
     ``trained``: runs of words of texts that are trained on (:func:`favor.corpora.copies.word_runs`); a post with one
     of them gives none, wherever in it, so that ``max_new_tokens`` decides on no prompt. Raises ``UserError`` where a
     client has no prompt.
     """
     model = open_tokenizer(tokenizer)
-    rows, short = [], []
+    rows = []
     test = client_texts[client_texts["split"] == "test"]
     for client in sorted(set(test["client"])):
         posts = test[test["client"] == client].sort_values("document_id")
@@ -113,8 +106,6 @@ def select_prompts(
                 rows.append((client, f"{client}-{seed}-{made}", post["document_id"], post["topic"], *cut))
             if made == settings.per_client:
                 break
-        if made < settings.per_client:
-            short.append((client, made, settings.per_client))
     if without := sorted(set(client_texts["client"]) - {row[0] for row in rows}):
         raise UserError(
             f"prompts: {without[0]} (of {len(without)} such clients) has no test post of "
@@ -124,5 +115,4 @@ def select_prompts(
             "roster is made for it"
         )
     columns = ["client", "prompt_id", "document_id", "topic", *Cut._fields]
-    prompts = pd.DataFrame(rows, columns=columns).astype({"gold_tokens": "int32"})
-    return Prompts(prompts, pd.DataFrame(short, columns=["client", "prompts", "wanted"]))
+    return pd.DataFrame(rows, columns=columns).astype({"gold_tokens": "int32"})

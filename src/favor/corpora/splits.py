@@ -15,13 +15,10 @@ HELD_OUT_SHARE = 0.1  # of an author's documents, in validation and in test each
 
 
 class Splits(NamedTuple):
-    """``splits``: the table of that name. ``excluded``: author, documents, reason of the authors left out.
-
-    ``undated``: posts left out because they have no date.
-    """
+    """``splits``: the table of that name. ``excluded``: authors, ``undated``: posts that are left out."""
 
     splits: pd.DataFrame
-    excluded: pd.DataFrame
+    excluded: int
     undated: int = 0
 
 
@@ -41,8 +38,7 @@ def split_documents(documents: Path, settings: Splitting) -> Splits:
     frame = pd.concat(stream_documents(documents, order), ignore_index=True)
     frame, undated = _dated(documents, frame, settings)
     counts = frame.groupby("author")["document_id"].transform("size")
-    few = frame[counts < settings.minimum_posts].groupby("author", as_index=False).size()
-    excluded = few.rename(columns={"size": "documents"}).assign(reason=f"fewer than {settings.minimum_posts} documents")
+    excluded = frame.loc[counts < settings.minimum_posts, "author"].nunique()
     frame = frame[counts >= settings.minimum_posts].sort_values(order, ignore_index=True)
     if frame.empty:
         raise ShortageError(

@@ -50,19 +50,11 @@ class StyleNetwork(nn.Module):
 class AsceEncoder(TextEncoder):
     """A trained, frozen ASCE: texts -> unit rows [n, 256]. Texts are cut as in training (characters, then tokens)."""
 
-    def __init__(
-        self,
-        network: StyleNetwork,
-        backbone: Backbone,
-        maximum_tokens: int,
-        maximum_characters: int,
-        batch_size: int = 64,
-        device: torch.device | None = None,
-    ) -> None:
-        self.device = device or compute_device()
+    def __init__(self, network: StyleNetwork, backbone: Backbone, settings: Mapping[str, Any], batch_size: int) -> None:
+        self.device = compute_device()
         self.network = network.to(self.device).eval().requires_grad_(False)
         self.backbone, self.dimension, self.batch_size = backbone, DIMENSION, batch_size
-        self.maximum_tokens, self.maximum_characters = maximum_tokens, maximum_characters
+        self.maximum_tokens, self.maximum_characters = settings["maximum_tokens"], settings["maximum_characters"]
 
     def encode(self, texts: Sequence[str], progress: Progress | None = None) -> np.ndarray:
         """See :meth:`TextEncoder.encode`."""
@@ -115,8 +107,7 @@ def load_asce(folder: Path, batch_size: int = 64) -> AsceEncoder:
             f"{folder / 'encoder.safetensors'}: does not fit encoder.json ({str(error).splitlines()[0]}); "
             "delete both and run again"
         ) from None
-    settings = description["settings"]
-    return AsceEncoder(network, backbone, settings["maximum_tokens"], settings["maximum_characters"], batch_size)
+    return AsceEncoder(network, backbone, description["settings"], batch_size)
 
 
 DEFAULTS: dict[str, Any] = {"folder": "", "batch_size": 64}
