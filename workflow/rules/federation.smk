@@ -166,11 +166,7 @@ use rule train_personal as train_personal_temporary with:
 
 rule record_boundary:
     input:
-        traffic=records.traffic,
-        packs=records.kept_bundles,
-        behind=records.behind,
-        final=records.final_adapters,
-        texts=project.texts,
+        unpack(records.record_boundary_inputs),
     output:
         boundary=paths.boundary,
     script:

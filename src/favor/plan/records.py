@@ -16,7 +16,7 @@ from favor.federation.method import (
 )
 from favor.federation.settings import Boundary, RunBoundary
 from favor.plan.keys import Key
-from favor.plan.project import unique
+from favor.plan.project import Inputs, unique
 from favor.plan.training import TrainingComponent
 
 
@@ -26,28 +26,10 @@ class Records(TrainingComponent):
     def _homes(self, key: Key) -> list[Key]:
         return [self.training.trainer(run) for run in self.training.runs(key.experiment)]
 
-    def _round_traffic(self, run: Key) -> list[str]:
-        plan = self.project.plan(run)
-        if plan.shared is None:
-            return []
-        rounds = self.project.experiment(run).federation.rounds
-        track = plan.shared.track
-        return [self.paths.traffic.of(run, track=track, next_round=number + 1) for number in range(rounds)]
-
-    def traffic(self, key: Key) -> list[str]:
-        return unique(file for run in self._homes(key) for file in self._round_traffic(run))
-
-    def _kept_bundles(self, run: Key) -> list[str]:
-        plan = self.project.plan(run)
+    def _kept_bundles(self, run: Key, plan: Plan) -> list[str]:
         if plan.inference in ("endpoint", "personal"):
             return self.training.bundles(run)
         return [] if plan.shared is None else self.training.kept_states(run)
-
-    def kept_bundles(self, key: Key) -> list[str]:
-        return unique(file for run in self._homes(key) for file in self._kept_bundles(run))
-
-    def behind(self, key: Key) -> list[str]:
-        return unique(file for run in self._homes(key) for file in self.training.behind(run))
 
     def final_recipients(self, run: Key, plan: Plan) -> list[str]:
         """Return the clients that get a final shared adapter: all, or those never sampled, to generate with.
@@ -64,21 +46,29 @@ class Records(TrainingComponent):
             return everyone
         return [client for client in everyone if client not in self.training.last(run)]
 
-    def final_adapters(self, key: Key) -> list[str]:
-        runs = [(run, self.project.plan(run)) for run in self._homes(key)]
-        return unique(self.training.final_adapter(run, plan) for run, plan in runs if self.final_recipients(run, plan))
+    def record_boundary_inputs(self, key: Key) -> Inputs:
+        runs = self.record_boundary_settings(key).runs
+        return {
+            "traffic": unique(file for run in runs for file in run.traffic),
+            "packs": unique(file for run in runs for file in run.packs),
+            "behind": unique(file for run in self._homes(key) for file in self.training.behind(run)),
+            "final": unique(run.final for run in runs if run.final is not None),
+            "texts": self.project.texts(key),
+        }
 
     def record_boundary_settings(self, key: Key) -> Boundary:
         runs = []
         for row, run in zip(self.training.runs(key.experiment), self._homes(key), strict=True):
             plan = self.project.plan(run)
             recipients = self.final_recipients(run, plan)
+            track = [] if plan.shared is None else [plan.shared.track]
+            numbers = range(1, self.project.experiment(run).federation.rounds + 1)
             runs.append(
                 RunBoundary(
                     seed=int(run.seed),
                     method=row.method,
-                    traffic=self._round_traffic(run),
-                    packs=self._kept_bundles(run),
+                    traffic=self.paths.traffic.each(run, track=track, next_round=numbers),
+                    packs=self._kept_bundles(run, plan),
                     final=self.training.final_adapter(run, plan) if recipients else None,
                     recipients=recipients,
                     stage=None if plan.shared is None else plan_values(plan.shared),
