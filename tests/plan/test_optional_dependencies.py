@@ -7,7 +7,6 @@ import pytest
 
 from favor.foundation import extras as packages
 from favor.foundation.errors import UserError
-from favor.plan import optional_dependencies
 
 
 def segmented(config) -> None:
@@ -25,14 +24,14 @@ def segmented(config) -> None:
     ],
 )
 def test_what_a_configuration_needs(plan, files, change, wanted) -> None:
-    assert {extra for extra, _ in optional_dependencies.wanted(plan(files, change))} == wanted
+    assert {extra for extra, _ in plan(files, change).targets.extras()} == wanted
 
 
 def test_what_is_missing_is_one_line_with_the_command(plan, monkeypatch) -> None:
     monkeypatch.setattr(packages, "find_spec", lambda name: None if name == "mauve" else util.find_spec(name))
     with pytest.raises(UserError, match=r"prints MAUVE, which needs .* \(mauve\); pip install '\.\[mauve\]'"):
-        optional_dependencies.check_software(plan("config/config.yaml"), [])
-    optional_dependencies.check_software(plan("config/config.yaml"), ["conda"])  # its environments hold what rules need
+        plan("config/config.yaml").targets.check_software([])
+    plan("config/config.yaml").targets.check_software(["conda"])  # its environments hold what rules need
 
 
 @pytest.mark.parametrize(
@@ -46,10 +45,10 @@ def test_jobs_in_containers_need_an_image(plan, tmp_path, monkeypatch, image, me
     planner = plan(change=lambda config: config.update(image=image))
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UserError, match=f"^{re.escape(message)}"):
-        optional_dependencies.check_software(planner, ["apptainer"])
+        planner.targets.check_software(["apptainer"])
     (tmp_path / "favor.sif").touch()
     if image:
-        optional_dependencies.check_software(planner, ["apptainer"])
+        planner.targets.check_software(["apptainer"])
 
 
 def test_every_extra_names_its_modules(repository) -> None:

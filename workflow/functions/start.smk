@@ -21,7 +21,6 @@ from favor.foundation.errors import UserError
 from favor.foundation.registry import PACKAGE_ROOT as SOURCE
 from favor.foundation.section import check_known
 from favor.plan import Planner
-from favor.plan.optional_dependencies import check_software
 from favor.running.jobs.environment import export_source, only_planning
 from favor.running.ending import end_with_jobs, end_without_traceback
 from favor.running.invalidation.changes import Changes
@@ -58,7 +57,7 @@ try:
         # Lint reads rules alone, also where nothing but Snakemake is installed.
         if "--lint" not in sys.argv:
             deployed = workflow.deployment_settings.deployment_method
-            check_software(planner, [str(way) for way in deployed])
+            planner.targets.check_software([str(way) for way in deployed])
         open_results(results, ROOT, input_paths(planner.config), planning)
         refuse_other_corpora(results, planner.project.corpus_paths(), planning)
         planner.training.erase_withdrawn(planning)

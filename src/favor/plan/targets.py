@@ -1,10 +1,12 @@
-"""What a whole run asks for: report and numbers, tables, runs, corpora and studies."""
+"""What a whole run asks for: report and numbers, tables, runs, corpora and studies; and the software it needs."""
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from favor.foundation.errors import UserError
+from favor.foundation.extras import require
 from favor.foundation.names import nearest
 from favor.plan.evaluation import Evaluation
 from favor.plan.keys import Key
@@ -13,6 +15,8 @@ from favor.plan.publication import Publication
 from favor.plan.studies import Studies
 from favor.plan.tables import TABLE_KINDS, Sweeps, Tables
 from favor.plan.training import TrainingComponent
+
+BUILD = "build one with 'apptainer build favor.sif containers/favor.def' in a clone (docs/slurm.md)"
 
 
 @dataclass(eq=False)
@@ -46,6 +50,35 @@ class Targets(TrainingComponent):
                     f"target '{target}': no rule has this name or makes such a file; "
                     + nearest(target, known, "snakemake --list-rules names the rules")
                 )
+
+    def extras(self) -> Iterator[tuple[str, str]]:
+        """Yield (extra of pyproject.toml, what needs it) for every optional package that the configuration needs."""
+        for name, corpus in self.config.corpora.items():
+            if corpus.words == "segmented":
+                yield "words", f"config key 'corpora.{name}.words': segmented"
+        for name, experiment in self.experiments.items():
+            if "mauve" in self.evaluation.families(name):
+                yield "mauve", f"a table of the experiment '{name}' prints MAUVE, which"
+            judges = experiment.studies.judges
+            if judges is not None and judges.model == "endpoint":
+                yield "judges", f"config key 'experiments.{name}.studies.judges'"
+            for row, plan in self.project.plans(name).items():
+                if plan.prompting is not None and plan.prompting.passages:
+                    yield "retrieval", f"row '{row}' of the experiment '{name}'"
+
+    def check_software(self, deployed: Collection[str]) -> None:
+        """Raise ``UserError`` where jobs would lack packages of this environment, or the image that they run in.
+
+        ``deployed``: the methods of ``--software-deployment-method``, by which jobs do not run in this environment.
+        """
+        if "apptainer" in deployed:
+            image = self.config.image
+            if image is None:
+                raise UserError(f"--sdm apptainer needs config key 'image'; {BUILD}")
+            if "://" not in image and not Path(image).is_file():
+                raise UserError(f"config key 'image': there is no file '{image}'; {BUILD}")
+        for extra, what in () if deployed else self.extras():
+            require(extra, what)
 
     def everything(self, key: object = None) -> list[str]:
         return [
