@@ -39,34 +39,29 @@ def files(tmp_path) -> Files:
     return found
 
 
-def test_partition_account_and_model_follow_the_gpu(plan) -> None:
-    costs = plan(change={"cluster": CLUSTER}).costs
-    shared, plain = costs.resources_for("train_shared"), costs.resources_for("score")
-    assert shared["nodes"] == 1
-    keys = ("slurm_partition", "slurm_account", "gpu", "gpu_model")
-    assert [shared[key](RUN) for key in keys] == ["a100", "lab", 1, "a100"]
-    assert [plain[key](RUN) for key in keys] == ["cpu", "lab", 0, None]
-    encoders = [costs.resources_for("embed_sources")["gpu"](Key(encoder=name)) for name in ("stylometry", "minilm")]
-    bases = [
-        costs.resources_for(rule)["gpu"](SimpleNamespace(model="micro"))
-        for rule in ("dequantise_base", "quantise_base")
-    ]
-    assert encoders == bases == [0, 1]
-    assert costs.resources_for("measure_bertscore")["gpu"](RUN) == 1
+ON_CPU = {"base_models": {"micro": {"device": "cpu"}}}
+NO_GPU = {"cluster": {"gpu": False}}
+STYLOMETRY, MINILM, MODEL = Key(encoder="stylometry"), Key(encoder="minilm"), Key(model="micro")
 
 
-def test_nothing_is_asked_for_that_is_not_configured(plan) -> None:
-    shared = plan().costs.resources_for("train_shared")
-    assert [shared[key](RUN) for key in ("slurm_partition", "slurm_account", "gpu_model")] == [None] * 3
-    assert shared["gpu"](RUN) == 1
-
-
-def test_a_model_on_the_cpu_asks_for_no_gpu(plan) -> None:
-    costs = plan(change={"base_models": {"micro": {"device": "cpu"}}}).costs
-    assert costs.resources_for("generate")["gpu"](RUN) == 0
-    assert costs.resources_for("embed_sources")["gpu"](Key(encoder="minilm")) == 1
-    costs = plan(change={"cluster": {"gpu": False}}).costs
-    assert costs.resources_for("measure_bertscore")["gpu"](RUN) == costs.resources_for("generate")["gpu"](RUN) == 0
+@pytest.mark.parametrize(
+    ("change", "stage", "key", "expected"),
+    [
+        ({"cluster": CLUSTER}, "train_shared", RUN, ["a100", "lab", 1, "a100"]),
+        ({"cluster": CLUSTER}, "score", RUN, ["cpu", "lab", 0, None]),
+        # Nothing is asked for that is not configured.
+        ({}, "train_shared", RUN, [None, None, 1, None]),
+        *(({}, "embed_sources", key, [None, None, gpu, None]) for key, gpu in ((STYLOMETRY, 0), (MINILM, 1))),
+        *(({}, stage, MODEL, [None, None, gpu, None]) for stage, gpu in (("dequantise_base", 0), ("quantise_base", 1))),
+        ({}, "measure_bertscore", RUN, [None, None, 1, None]),
+        (ON_CPU, "generate", RUN, [None, None, 0, None]),
+        (ON_CPU, "embed_sources", MINILM, [None, None, 1, None]),
+        *((NO_GPU, stage, RUN, [None, None, 0, None]) for stage in ("measure_bertscore", "generate")),
+    ],
+)
+def test_partition_account_and_model_follow_the_gpu(plan, change, stage, key, expected) -> None:
+    found = plan(change=change).costs.resources_for(stage)
+    assert [found[name](key) for name in ("slurm_partition", "slurm_account", "gpu", "gpu_model")] == expected
 
 
 def test_time_follows_the_tokens_of_the_jobs_clients(plan, files) -> None:

@@ -12,9 +12,8 @@ from snakemake.iocontainers import InputFiles
 
 from favor.config import models
 from favor.config.availability import local_paths
-from favor.foundation import file_identity
 from favor.foundation.errors import UserError
-from favor.foundation.file_identity import FileIdentities, appearance
+from favor.foundation.file_identity import FileIdentities
 from favor.lm import settings as language_model
 from favor.plan.keys import Key
 from favor.running.invalidation.code_check import check_planned
@@ -159,18 +158,3 @@ def test_a_file_that_changes_while_a_run_is_on_ends_the_job_that_reads_it(tmp_pa
     file.unlink()
     with pytest.raises(UserError, match=r"posts"):
         check_planned(job)
-
-
-def test_planning_looks_at_many_files_without_reading_them(tmp_path, monkeypatch) -> None:
-    (tmp_path / "posts").mkdir()
-    for number in range(50):
-        (tmp_path / "posts" / f"{number}.txt").write_text("words")
-    first = FileIdentities(tmp_path / "record.json")
-    digest = first.of(str(tmp_path / "posts"))
-    first.write()
-    monkeypatch.setattr(file_identity, "content", lambda path: pytest.fail(f"{path} is read again"))
-    again = FileIdentities(tmp_path / "record.json")
-    looks: list[str] = []
-    monkeypatch.setattr(file_identity, "appearance", lambda path: looks.append(path) or appearance(path))
-    assert [again.of(str(tmp_path / "posts")) for _ in range(50)] == [digest] * 50
-    assert len(looks) == 1  # once per start, however many jobs read it

@@ -32,14 +32,6 @@ def test_prompts_decide_on_the_roster_and_the_length_of_continuations_does_not(p
     assert (before == after) == same
 
 
-def test_what_prompts_are_cut_by_is_as_before(plan) -> None:
-    settings = plan("config/blogtext.yaml").preparation.select_prompts_settings(SimpleNamespace(experiment="blogtext"))
-    assert to_params(settings) == {
-        "per_client": 4, "prefix_tokens": 96, "minimum_gold_tokens": 64, "maximum_gold_tokens": 220,
-        "tokenizer_folder": "Qwen/Qwen2.5-3B-Instruct", "shared_passages": "drop",
-    }  # fmt: skip
-
-
 def test_what_a_study_needs_is_measured_in_every_run(plan) -> None:
     """No job is made again for it, so it is asked for by itself."""
     planner = plan("config/blogtext.yaml")

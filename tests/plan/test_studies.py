@@ -4,9 +4,7 @@ import pytest
 
 from favor.forecast.estimate import Account
 from favor.foundation.errors import UserError
-from favor.plan.job_settings import to_params
 from favor.plan.keys import run_key
-from favor.studies.settings import AuditVotes, JudgeScoring
 
 PLANNED = "tests/data/planned.yaml"
 STUDIES = "tests/data/studies.yaml"
@@ -49,8 +47,7 @@ def test_nothing_is_judged_unasked_and_the_scores_say_so(plan) -> None:
     studies = planner.studies
     assert not [path for path in planner.targets.everything() if "judge" in path or path.endswith(".tar.gz")]
     assert studies.judgements(DEMO) == studies.audit_items(DEMO) == studies.responses(DEMO) == []
-    votes = AuditVotes.model_validate(to_params(studies.score_2afc_settings(DEMO)))
-    scoring = JudgeScoring.model_validate(to_params(studies.score_judges_settings(DEMO)))
+    votes, scoring = studies.score_2afc_settings(DEMO), studies.score_judges_settings(DEMO)
     assert votes.methods == ["ditto", "favor"]
     assert (scoring.methods, scoring.voice) == (list(planner.config.experiments["demo"].methods), None)
 

@@ -3,7 +3,6 @@
 import pytest
 
 from favor.foundation.errors import UserError
-from favor.plan.job_settings import to_params
 from favor.plan.keys import Key
 
 FILES = "tests/data/tasks.yaml"
@@ -24,21 +23,6 @@ def test_only_jobs_of_models_that_answer_read_requests(plan) -> None:
     assert "tasks" not in planner.evaluation.families("blogtext")
     assert "tasks" not in planner.tables.computable("blogtext")
     assert plan(FILES).preparation.make_requests_settings(KEY).splits == ["train", "test", "validation"]
-
-
-def test_to_continue_hands_every_job_what_it_was_handed(plan) -> None:
-    """The key at its default, said or not, is in no job's settings but the record of them all."""
-    silent, loud = plan(), plan(change={"experiments": {"micro": {"task": "continue"}}})
-    shared = silent.training.runs("micro")[0]
-    track = silent.project.plan(shared).shared.track
-    one = Key(experiment="micro", seed="1", track=track, round="0", batch="0")
-    other = Key(experiment="micro", seed="1", method="favor", phase="last", batch="0")
-    handed, same = (
-        [planner.training.train_shared_settings(one), planner.training.train_personal_settings(other)]
-        for planner in (silent, loud)
-    )
-    assert handed == same
-    assert not any("task" in to_params(each) for each in handed)
 
 
 EXTENDED = r"'task' is rewrite; (set it to null|empty it)"

@@ -1,6 +1,5 @@
 """What a sweep's choice rests on: training logs alone, of experiments whose losses are of the same tokens."""
 
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +9,6 @@ from favor.foundation.errors import UserError
 from favor.plan.job_settings import to_params
 from favor.plan.keys import Key
 from favor.plan.readings import unread
-from favor.scores.settings import ValidationScoring
 
 SWEEP = ("tests/data/micro.yaml", "tests/data/micro_studies.yaml")
 
@@ -27,7 +25,6 @@ def test_the_choice_reads_training_logs_and_nothing_of_test_texts(plan) -> None:
     stages = {run["method"]: (run["stage"], run["stopped"]) for run in settings["runs"]}
     assert stages == {"ditto": ("personal", False), "favor": ("personal", False)}
     assert settings["without"] == {}
-    assert to_params(ValidationScoring.model_validate_json(json.dumps(settings))) == settings
     assert "results/sweeps/volume/scores.parquet" in planner.publication.evidence()
     assert planner.sweeps.families("shots") == plan(SWEEP).sweeps.families("shots")
     assert "validation" not in planner.sweeps.families("shots")
@@ -72,11 +69,3 @@ def third(**own) -> Callable[[dict[str, Any]], None]:
 def test_losses_that_are_not_there_or_not_of_the_same_tokens_are_refused(change, said, plan) -> None:
     with pytest.raises(UserError, match=f"sweeps.volume.choose_by'.*{said}"):
         plan(SWEEP, change)
-
-
-def test_the_study_of_ranks_is_planned(plan) -> None:
-    planner = plan(("config/blogtext_small.yaml", "config/studies/adapter_rank_small.yaml"))
-    points = planner.sweeps.members("adapter_rank")
-    assert [planner.config.experiments[name].lora.rank for name in points] == [4, 16, 64]
-    assert {planner.config.experiments[name].lora.scaling for name in points} == {2.0}
-    assert planner.sweeps.families("adapter_rank") == ["prototypes", "utility", "validation", "verification"]
