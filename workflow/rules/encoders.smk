@@ -39,8 +39,6 @@ rule read_tokenizer:
         settings=paths.tokenizer_settings,
     wildcard_constraints:
         model=project.models_with("gguf"),
-    params:
-        cfg={},
     script:
         "../scripts/read_tokenizer.py"
 
@@ -53,8 +51,6 @@ rule dequantise_base:
         record=paths.gguf_record,
     wildcard_constraints:
         model=project.models_with("gguf"),
-    params:
-        cfg={},
     script:
         "../scripts/dequantise_base.py"
 
