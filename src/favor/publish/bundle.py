@@ -172,10 +172,8 @@ def _read(path: Path) -> bytes:
 
 def _public(content: bytes) -> bytes:
     """Return what may be published of a file: no text that a report quotes, no score of a single client."""
-    return without_texts(content) if content.startswith(b"<!DOCTYPE html>") else _aggregates(content)
-
-
-def _aggregates(content: bytes) -> bytes:
+    if content.startswith(b"<!DOCTYPE html>"):
+        return without_texts(content)
     table = published_table(content)
     if table not in (SCORES, SWEEP_SCORES):
         return content

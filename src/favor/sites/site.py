@@ -150,11 +150,9 @@ class Site:
             last = manifest.taken.get(self.name, -1)
             if last >= 0 and last not in self.trained:
                 raise UserError(f"{folder}: says that round {last} of {self.name} was taken, and none was trained here")
-            if last < 0 and kind == "final" and self.how.never_sampled == "dropped":
-                row = self.agreed["row"]
-                raise UserError(f"{row}: {self.name} took no part in a round, and so it generates nothing")
             adapter: dict[str, np.ndarray] = {}
-            if kind == "round" or last < 0 or self.name in self.agreed["recipients"]:
+            unheard = last < 0 and self.how.never_sampled != "dropped"
+            if kind == "round" or unheard or self.name in self.agreed["recipients"]:
                 adapter = read_adapter(folder, contents.get(ADAPTER), manifest, self.first, self.shared)
         except UserError as error:
             what, more = "refused", {"reason": str(error)}
@@ -235,15 +233,6 @@ def own_texts(
         return materialise(documents, splits, roster, budget, texts.words)
 
 
-def own_embeddings(planner: Planner, agreed: Agreement, texts: pd.DataFrame) -> pd.DataFrame:
-    """Return the table ``source_embeddings`` of a site's texts, by the style encoder of the experiment."""
-    name = planner.config.experiments[agreed["experiment"]].style_encoder
-    loaded = planner.project.loaded_encoder(Key(encoder=name))
-    vectors = load_encoder(loaded.spec, loaded.path).encode(texts["text"].tolist())
-    named = texts.rename(columns={"document_id": "item", "split": "kind"})
-    return named[["client", "item", "kind", "topic"]].assign(embedding=list(vectors))
-
-
 def init(arguments: argparse.Namespace, planner_of: Callable[[argparse.Namespace], Planner]) -> None:
     """Make a folder a site: check that its configuration, base and encoder are the federation's, and cut its texts.
 
@@ -269,7 +258,12 @@ def init(arguments: argparse.Namespace, planner_of: Callable[[argparse.Namespace
     write_parquet(made.texts, path / "texts.parquet", CLIENT_TEXTS)
     write_parquet(made.allocation, path / "allocation.parquet", ALLOCATION)
     if own["encoder"] is not None:
-        write_parquet(own_embeddings(planner, own, made.texts), path / "style.parquet", SOURCE_EMBEDDINGS)
+        style_encoder = planner.config.experiments[own["experiment"]].style_encoder
+        loaded = planner.project.loaded_encoder(Key(encoder=style_encoder))
+        vectors = load_encoder(loaded.spec, loaded.path).encode(made.texts["text"].tolist())
+        items = made.texts.rename(columns={"document_id": "item", "split": "kind"})
+        style = items[["client", "item", "kind", "topic"]].assign(embedding=list(vectors))
+        write_parquet(style, path / "style.parquet", SOURCE_EMBEDDINGS)
     write_safetensors(first, path / "initial.safetensors", {"kind": "shared adapter"})
     words = int(made.allocation["allocated_words"].iloc[0])
     said = {"words": words} if stages(own)[0].weighting == "words" else {}
@@ -346,6 +340,8 @@ def export(arguments: argparse.Namespace) -> None:
     how, stage = site.how, site.personal
     # The final manifest says which of the site's uploads were taken: one that came late counts as never trained.
     manifest, number, final = site.receive(arguments.final, "final")
+    if number < 0 and how.never_sampled == "dropped":
+        raise UserError(f"{site.agreed['row']}: {site.name} took no part in a round, and so it generates nothing")
     fine_tuned = stage is not None and stage.start == "final"
     parts: Mapping[str, State] = site.kept(number, "endpoints")
     if how.inference == "personal" and stage is not None and (parts or fine_tuned):
