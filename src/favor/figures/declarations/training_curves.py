@@ -1,7 +1,6 @@
 """Training curves: the shared stage over the rounds, the personal stage, and what was trained before them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -49,72 +48,57 @@ def draw_training_curves(data: FigureData, *paths: str | Path) -> None:
         for axis in axes[3 + before :]:
             axis.axis("off")
         figure.draw_without_rendering()
-        for axis, panel in zip(shown, drawn, strict=True):
-            label_beside(axis, panel.names)
-        finding = " ".join(panel.finding for panel in drawn if panel.finding)
-        numbers = pd.DataFrame([point for panel in drawn for point in panel.points], columns=COLUMNS)
+        for axis, (_, names, _) in zip(shown, drawn, strict=True):
+            label_beside(axis, names)
+        finding = " ".join(said for _, _, said in drawn if said)
+        numbers = pd.DataFrame([point for points, _, _ in drawn for point in points], columns=COLUMNS)
         save(figure, *paths, finding=finding, data=methods.named(numbers))
 
 
 Curve = tuple[tuple[float, ...], tuple[float, ...]]  # places and means
-
-
-@dataclass(frozen=True)
-class Stage:
-    """What a panel of the federation shows: rows of one stage of the training log, by round or step."""
-
-    title: str
-    stage: str
-    by: str
-    value: str
-    label: str
-
-
+Points = Sequence[tuple[str, str, float, float]]  # rows of :data:`COLUMNS`
+Names = Sequence[tuple[float, float, str, str]]  # of the ends of lines, as label_beside takes them
+# Panels of the federation: title, stage of the training log, by round or step, what of it, and its label.
 STAGES = (
-    Stage("Shared stage", "shared", "round", "task_loss", "Task loss (nats per token)"),
-    Stage("Personal stage", "personal", "step", "task_loss", "Task loss (nats per token)"),
-    Stage("Style alignment", "personal", "step", "cosine", "Cosine to the style target"),
+    ("Shared stage", "shared", "round", "task_loss", "Task loss (nats per token)"),
+    ("Personal stage", "personal", "step", "task_loss", "Task loss (nats per token)"),
+    ("Style alignment", "personal", "step", "cosine", "Cosine to the style target"),
 )
 
 
-@dataclass(frozen=True)
-class Panel:
-    """What a panel drew: the numbers (rows of :data:`COLUMNS`), names for the ends of lines, and a finding."""
-
-    points: Sequence[tuple[str, str, float, float]]
-    names: Sequence[tuple[float, float, str, str]] = ()
-    finding: str = ""
-
-
-def _draw_stage(axis: Any, stage: Stage, logs: Mapping[str, pd.DataFrame], methods: Methods) -> Panel:
+def _draw_stage(
+    axis: Any, panel: tuple[str, str, str, str, str], logs: Mapping[str, pd.DataFrame], methods: Methods
+) -> tuple[Points, Names, str]:
+    """Draw a panel of :data:`STAGES`; return its numbers, the names of its lines and a finding."""
+    title, stage, by, value, label = panel
     drawn = methods.identities(list(logs))
     curves: dict[Curve, list[str]] = {}
     for key in drawn:
-        own = logs[key][(logs[key]["stage"] == stage.stage) & logs[key][stage.value].notna()]
+        own = logs[key][(logs[key]["stage"] == stage) & logs[key][value].notna()]
         if len(own):
-            curves.setdefault(_mean_curve(own, stage.by, stage.value), []).append(key)
+            curves.setdefault(_mean_curve(own, by, value), []).append(key)
     names = [_draw(axis, curve, keys, drawn[keys[0]], methods) for curve, keys in curves.items()]
     points = [
-        (key, stage.title, place, mean)
+        (key, title, place, mean)
         for curve, keys in curves.items()
         for key in keys
         for place, mean in zip(*curve, strict=True)
     ]
-    axis.set(title=stage.title, xlabel={"round": "Round", "step": "Optimiser step"}[stage.by], ylabel=stage.label)
+    axis.set(title=title, xlabel={"round": "Round", "step": "Optimiser step"}[by], ylabel=label)
     if not curves:
         say(axis, "no values")
     last = {key: curve[1][-1] for curve, keys in curves.items() for key in keys}
-    return Panel(points, names, methods.span(f"{stage.title}, last mean {stage.value.replace('_', ' ')}", last))
+    return points, names, methods.span(f"{title}, last mean {value.replace('_', ' ')}", last)
 
 
-def _draw_base(axis: Any, losses: pd.DataFrame) -> Panel:
+def _draw_base(axis: Any, losses: pd.DataFrame) -> tuple[Points, Names, str]:
     steps = _averaged(losses)
     axis.plot(steps["done"] / 1e6, steps["loss"], color=BLACK, linewidth=1.3)
     axis.set(title="Base model", xlabel="Million tokens", ylabel="Task loss (nats per token)")
-    return Panel([("", "Base model", done, loss) for done, loss in steps.itertuples(index=False)])
+    return [("", "Base model", done, loss) for done, loss in steps.itertuples(index=False)], (), ""
 
 
-def _draw_encoders(axis: Any, encoders: Mapping[str, Sequence[float]]) -> Panel:
+def _draw_encoders(axis: Any, encoders: Mapping[str, Sequence[float]]) -> tuple[Points, Names, str]:
     points, names = [], []
     for number, (name, losses) in enumerate(encoders.items()):
         epochs = range(1, len(losses) + 1)
@@ -123,7 +107,7 @@ def _draw_encoders(axis: Any, encoders: Mapping[str, Sequence[float]]) -> Panel:
         names.append((float(len(losses)), losses[-1], name, BLACK))
     most = max(map(len, encoders.values()))
     axis.set(title="Style encoders", xlabel="Epoch", ylabel="ArcFace loss", xlim=(0.5, most + 0.5))
-    return Panel(points, names)
+    return points, names, ""
 
 
 _DASHES = ("-", "--", ":", "-.")
