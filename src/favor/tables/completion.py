@@ -1,4 +1,4 @@
-"""The table that a run prints: a declared one with its metrics' names, its run's cautions, and footnotes.
+"""The table that a run prints: a declared one with metrics' names, cautions and footnotes, or panels of all metrics.
 
 Declarations are read while the workflow is parsed, when no metric is imported; jobs complete them here.
 """
