@@ -25,7 +25,6 @@ from favor.statistics.bootstrap import (
     compared,
     interval,
     mean_draws,
-    observed,
     observed_and_resampled,
     pair_auc_draws,
 )
@@ -138,7 +137,7 @@ def retrieval_scores(encoder: str, train: Sources, test: Sources, draws: int, se
     authors, right, chance = neighbours(test)
     several = len(set(authors)) > 1
     note = "needs two authors with two held-out texts each"
-    counts = _counts(authors.max(initial=-1) + 1, draws, seed)
+    counts = observed_and_resampled(max(1, authors.max(initial=-1) + 1), seed, draws)
     resampled = mean_draws(right, authors, counts) if several else None
     yield from _rows(encoder, "neighbour_accuracy", "", resampled, len(set(authors)), len(right), note)
     value = float(chance.mean()) if several else np.nan
@@ -149,7 +148,7 @@ def _centroid_scores(encoder: str, variant: str, found: Search, draws: int, seed
     n, several = len(found.own), len(set(found.own)) > 1
     authors = np.unique(np.concatenate([found.own, np.nonzero(found.candidates)[1]]))
     own, present = np.searchsorted(authors, found.own), len(set(found.own))
-    counts = _counts(len(authors), draws, seed)
+    counts = observed_and_resampled(max(1, len(authors)), seed, draws)
     means = {"retrieval_accuracy": found.found, "retrieval_mrr": found.reciprocal_rank}
     for metric, values in means.items():
         resampled = mean_draws(values, own, counts) if several else None
@@ -161,10 +160,6 @@ def _centroid_scores(encoder: str, variant: str, found: Search, draws: int, seed
     yield from _rows(encoder, "retrieval_auc", variant, area, compared(near), n, note, counts)
     chance = float((1.0 / found.candidates.sum(axis=1)).mean()) if several else np.nan
     yield Score(0, SOURCE, encoder, "retrieval_chance", variant, chance, n, note)
-
-
-def _counts(authors: int, draws: int, seed: int) -> np.ndarray:
-    return observed_and_resampled(authors, seed, draws) if authors else observed(1)
 
 
 def _rows(

@@ -128,14 +128,11 @@ class ScoreInputs:
         common_generations: Sequence[Path] = (),
         common_embeddings: Mapping[str, Path] | None = None,
         scores: Sequence[Path] = (),
-        filter: OutputFilter | None = None,
-        words: str = "paper",
-        bertscore: BertScoreModel | None = None,
-        unseen: Sequence[str] = (),
+        **settings: Any,
     ) -> ScoreInputs:
         """Read the Parquet files: generations of every run, prompts by seed, embeddings by encoder, and the rest.
 
-        The human texts of an encoder may stand in several files.
+        The human texts of an encoder may stand in several files. ``settings``: filter, words, bertscore and unseen.
         """
 
         def embedded(paths: Mapping[str, Path]) -> dict[str, pd.DataFrame]:
@@ -152,18 +149,15 @@ class ScoreInputs:
             common_generations=read_tables(common_generations, GENERATIONS),
             common_embeddings=embedded(common_embeddings or {}),
             scores=read_tables(scores, SCORES),
-            filter=filter or OutputFilter(),
-            words=words,
-            bertscore=bertscore,
-            unseen=unseen,
+            **settings,
         )
 
     @staticmethod
     def of_job(files: Any, seeds: Sequence[int], encoders: Sequence[str], **settings: Any) -> ScoreInputs:
         """Read the inputs of a job by their names in its rule, as far as the rule has them.
 
-        Prompts stand in the order of ``seeds``; embeddings, sources and golds in that of ``encoders``. ``settings``:
-        filter, words, bertscore and unseen.
+        Prompts stand in the order of ``seeds``; embeddings, sources and golds in that of ``encoders``. ``settings``: as
+        of :meth:`load`.
         """
 
         def paths(name: str) -> list[Path]:

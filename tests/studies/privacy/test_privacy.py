@@ -166,6 +166,8 @@ def test_limits_of_top1_and_exposure_by_hand() -> None:
     # All 10 decisions of 8 authors are right: Wilson's limit of 8 of 8, however often one decides. t(.975, 7) = 2.3646
     assert found["sender_top1", "upload_low"] == pytest.approx(8 / (8 + 2.3646**2), rel=1e-4)
     assert found["sender_top1", "upload_high"] == 1.0
+    # The two clients of both rounds are linked: t(.975, 1) = 12.7062.
+    assert found["link_auc", "upload_low"] == pytest.approx(2 / (2 + 12.7062**2), rel=1e-4)
     # Four secrets of log2(1000) bits each: 2 n x over the quantile of chi-square with 8 degrees of freedom, 17.53.
     assert found["canary_exposure", "upload_1_low"] == pytest.approx(8 * np.log2(1000) / 17.5345, rel=1e-4)
     assert found["canary_exposure", "upload_1_high"] == pytest.approx(np.log2(1000))  # no more than possible

@@ -67,7 +67,6 @@ METRICS = (
     Metric("link_auc", "Link AUC", 0.0, 1.0, "lower", "docs/privacy.md"),
     Metric("upload_norm", "Norm of uploads", 0.0, _INFINITE, "none", "Andrew et al. 2021 (adaptive clipping)"),
 )  # fmt: skip
-LABELS = {metric.name: metric.label for metric in METRICS}
 
 
 @dataclass(frozen=True)

@@ -55,10 +55,8 @@ def task_scores(
                 value, *ends = (np.nan,) * 3
                 if whole:
                     drawn = np.stack([own[name] for own in seeds])
-                    value, *ends = (
-                        drawn[:, 0].mean(),
-                        *interval(drawn, authors[method], CORRELATION if content else None, counts),
-                    )
+                    limits = interval(drawn, authors[method], CORRELATION if content else None, counts)
+                    value, *ends = drawn[:, 0].mean(), *limits
                 score = Score(ALL_SEEDS, method, encoder, name, "", float(value), texts, note)
                 scores += [score, *score.ends(ends)]
     return scores_frame(scores)
