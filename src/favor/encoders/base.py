@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from favor.encoders.settings import LoadedEncoder
 from favor.foundation.errors import UserError
 from favor.foundation.registry import ENCODER_KINDS
 from favor.running.jobs.progress import Progress
@@ -64,6 +65,14 @@ def load_encoder(spec: Mapping[str, object], folder: Path | None = None) -> Text
     options = {name: value for name, value in spec.items() if name != "kind"}
     encoder: TextEncoder = ENCODER_KINDS.load(str(spec["kind"])).load(options, folder)
     return encoder
+
+
+def embed(settings: LoadedEncoder, texts: Sequence[str], label: str) -> np.ndarray:
+    """Return the rows of ``texts`` in the space of a configured encoder; ``label``: of the lines of progress."""
+    encoder, progress = load_encoder(settings.spec, settings.path), Progress(label, len(set(texts)), "texts")
+    vectors = encoder.encode(texts, progress)
+    progress.close()
+    return vectors
 
 
 def checked_options(kind: str, options: Mapping[str, object], defaults: Mapping[str, object]) -> dict[str, Any]:
