@@ -173,7 +173,8 @@ class TableSpec:
     """A table of the paper (or a user's own).
 
     label: the paper's, without "tab:".
-    sources: the score families whose files the table reads.
+    sources: the score families whose files the table reads; where none is named, those that declare the metrics of its
+        columns and rows, in their order.
     section: of the report.
     paper: where the paper prints the table, for the report's sentence about it.
     sectioned: the table has a section per corpus.
@@ -219,6 +220,13 @@ class TableSpec:
     every_metric: bool = False
     row_source: Callable[[Scores], tuple[Row, ...]] | None = None
     footnotes: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.sources and not self.every_metric:
+            metrics = [column.metric for panel in self.panels for column in panel.columns]
+            metrics += [row.metric for row in self.rows] if self.comparisons is None else []
+            families = dict.fromkeys(family for metric in metrics if metric for family in families_of([metric]))
+            object.__setattr__(self, "sources", tuple(families))
 
     @property
     def style_encoders(self) -> set[str]:

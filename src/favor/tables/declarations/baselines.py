@@ -36,7 +36,6 @@ PROMPTING_RETRIEVAL_BASELINES = TableSpec(
             Column("Sheet by", setting="sheet_model", wide=True),
         ),
     ),
-    sources=("prototypes", "verification", "geometry", "utility", "mauve"),
     section="Prompting and retrieval baselines",
     paper="Table 7",
     open_rows=False,
@@ -63,7 +62,6 @@ RIVALS = TableSpec(
         Column("Shared\npasses", setting="shared_passes"),
         Column("Personal\npasses", setting="personal_passes"),
     ),
-    sources=("prototypes", "verification", "voice_kept", "quality", "efficiency"),
 )
 
 FEDDPA_GATE_SENSITIVITY = TableSpec(
@@ -87,7 +85,6 @@ FEDDPA_GATE_SENSITIVITY = TableSpec(
         Column("Dynamic\ngate", method="feddpa_dynamic"),
         Column("Dynamic −\nsummary", method="feddpa_dynamic", minus="feddpa", signed=True, paper="Dynamic - summary"),
     ),
-    sources=("prototypes", "verification", "utility", "assistant"),
     section="FedDPA gates",
     paper="Table 27",
 )
@@ -125,7 +122,6 @@ EFFICIENCY_COMMUNICATION = TableSpec(
         _measured("Runtime per seed", "training_seconds", "seconds"),
     ),
     panels=one_panel(Column("Value", method="favor")),
-    sources=("efficiency",),
     section="Efficiency and communication",
     paper="Table 32",
 )
@@ -145,6 +141,5 @@ COMMUNICATION_BY_METHOD = TableSpec(
         Column("Supervised\ntokens", "supervised_tokens", unit="count"),
         Column("Training\ntime", "training_seconds", unit="seconds"),
     ),
-    sources=("efficiency",),
     with_controls=False,
 )

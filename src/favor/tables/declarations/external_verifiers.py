@@ -36,7 +36,6 @@ EXTERNAL_EVALUATOR_DETAILS = TableSpec(
         # Unlike the main table's generated pairs, whose negatives are of any topic.
         Column("Gen→Gen AUC", "generated_auc", variant="same_topic", deviation="inline"),
     ),
-    sources=("source_space", "verification"),
     section="External verifiers",
     paper="Table 17",
     open_rows=False,
@@ -60,7 +59,6 @@ LEGACY_COMPARISON = TableSpec(
         Column("SemSim", "semantic_similarity", deviation="stacked"),
         Column("MAUVE", "mauve", "semantic", deviation="stacked"),
     ),
-    sources=("prototypes", "geometry", "assistant", "utility", "mauve"),
     section="External verifiers",
     paper="Table 18",
 )

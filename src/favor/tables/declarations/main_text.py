@@ -20,7 +20,6 @@ SIGNATURE_SPACE_MAIN = TableSpec(
         Column("AUC", "source_auc"),
         Column("EER", "source_eer"),
     ),
-    sources=("source_space",),
     section="Main text",
     paper="Table 1",
 )
@@ -42,7 +41,6 @@ MAIN_FEDERATED_RESULTS = TableSpec(
         Column("BERTScore", "bertscore_f1"),
         Column("SemSim", "semantic_similarity"),
     ),
-    sources=("prototypes", "verification", "utility"),
     section="Main text",
     paper="Table 2",
     sectioned=True,
@@ -63,7 +61,6 @@ MAIN_EXTERNAL_VERIFICATION = TableSpec(
         Column("MiniLM\nAUC", "generated_source_auc", "minilm"),
         Column("Stylom.\nAUC", "generated_source_auc", "stylometry"),
     ),
-    sources=("verification",),
     section="Main text",
     paper="Table 3",
 )

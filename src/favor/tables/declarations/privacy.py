@@ -285,7 +285,6 @@ POISONING = TableSpec(
             Column("Taken", "poisoning_taken", decimals=2, interval=True),
         ),
     ),
-    sources=("poisoning",),
     section="Privacy",
     over_points=True,
 )

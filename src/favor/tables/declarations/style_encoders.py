@@ -48,7 +48,6 @@ SIGNATURE_SPACE_NATIVE = TableSpec(
         Column("Strict\nAUC", "source_auc"),
         Column("EER", "source_eer"),
     ),
-    sources=("source_space",),
     section="Source-space controls",
     paper="Table 8",
 )
@@ -123,7 +122,6 @@ ASCE_LEAKAGE_FREE_GENSOURCE = TableSpec(
         Column("Gen→Src\nAUC", "generated_source_auc", "style", deviation="inline"),
         Column("Gen→Src\nEER", "generated_source_eer", "style", deviation="inline"),
     ),
-    sources=("prototypes", "verification"),
     section="Author-disjoint style encoder",
     paper="Table 21",
 )
@@ -145,7 +143,6 @@ ASCE_LEAKAGE_FREE_PAIRWISE = TableSpec(
         Column("Gen-Gen AUC", "generated_auc", "style", deviation="inline"),
         Column("Gen-Gen EER", "generated_eer", "style", deviation="inline"),
     ),
-    sources=("prototypes", "geometry", "verification"),
     section="Author-disjoint style encoder",
     paper="Table 22",
 )
@@ -161,7 +158,6 @@ ASCE_B_AUDIT = TableSpec(
         Column("Source-prototype\nAcc.", "author_accuracy", "independent", deviation="inline"),
         Column("Gen→Src\nAUC", "generated_source_auc", "independent", deviation="inline"),
     ),
-    sources=("prototypes", "verification"),
     section="Author-disjoint style encoder",
     paper="Table 23",
     collaborative=True,

@@ -65,7 +65,6 @@ AUTHOR_PROFILES = TableSpec(
             Column("Share\ntrained on", "profile_trained", method=SOURCE, decimals=2),
         ),
     ),
-    sources=("profiles",),
     section="Voice kept, diversity and copying",
 )
 
@@ -170,7 +169,6 @@ LIKELIHOOD_SWEEP = TableSpec(
         Column("Voice gain", "likelihood_voice_gain", interval=True, signed=True),
         Column("Neutral\nsentences", "likelihood_neutral_gain", interval=True, signed=True),
     ),
-    sources=("likelihood",),
     section="Voice kept, diversity and copying",
     over_points=True,
 )

@@ -42,7 +42,6 @@ VOICE_KEPT = TableSpec(
             _share("Words\ntrained on", "loss_with_volume"),
         ),
     ),
-    sources=("voice_kept",),
     section="Voice kept, diversity and copying",
 )
 
@@ -67,7 +66,6 @@ DISTINCT_FAITHFUL = TableSpec(
         _score("Faithful:\nGen→Src AUC", "kept_generated_source_auc"),
         _score("Faithful:\nmargin", "kept_author_margin"),
     ),
-    sources=("voice_kept",),
     section="Voice kept, diversity and copying",
 )
 
@@ -103,7 +101,6 @@ COMMON_PROMPTS = TableSpec(
             Column("Remainder", "remainder_share", "style"),
         ),
     ),
-    sources=("common_prompts",),
     section="Voice kept, diversity and copying",
 )
 
@@ -125,7 +122,6 @@ COPYING = TableSpec(
     "have more text in total: compare methods within a column. Brackets are 95 % intervals over authors.",
     rows=method_rows(*METHODS),
     panels=one_panel(*_columns("Own", ""), *_columns("Others", "others")),
-    sources=("copying",),
     section="Voice kept, diversity and copying",
 )
 
@@ -160,7 +156,6 @@ DIVERSITY = TableSpec(
             Column("Habits kept", "habit_slope", decimals=2, interval=True),
         ),
     ),
-    sources=("diversity", "drift"),
     section="Voice kept, diversity and copying",
 )
 
@@ -179,7 +174,6 @@ SAMPLES = TableSpec(
         Column("SemSim", "semantic_similarity"),
         Column("Pass\nrate", "pass_rate"),
     ),
-    sources=("samples", "prototypes", "verification", "utility", "quality"),
     section="Voice kept, diversity and copying",
 )
 
@@ -205,6 +199,5 @@ TASK_RESULTS = TableSpec(
             Column("Independent\nencoder", "voice_gained", "independent", interval=True, signed=True),
         ),
     ),
-    sources=("tasks",),
     section="Voice kept, diversity and copying",
 )
