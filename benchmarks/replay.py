@@ -17,8 +17,8 @@ from functools import cache
 from pathlib import Path
 
 from favor.foundation.errors import UserError
-from favor.running.invalidation.fingerprint import EXEMPT, PRELOADED, SourceCode
-from favor.running.invalidation.parts import Module, read_module
+from favor.running.invalidation.fingerprint import EXEMPT, PRELOADED, REFUSED, SourceCode
+from favor.running.invalidation.parts import SCRIPT, Module, read_module
 
 ROOT = Path(__file__).resolve().parents[1]
 CODE = ("src/favor", "workflow/scripts")
@@ -40,20 +40,16 @@ def module(name: str, blob: str) -> Module | None:
     """Return a module whose text is the object ``blob``; None for broken syntax."""
     with tempfile.NamedTemporaryFile(suffix=".py") as file:
         Path(file.name).write_bytes(git("cat-file", "blob", blob))
-        try:
-            found = read_module(name, Path(file.name))
-        except UserError:
-            return None
-    for part in found.parts.values():
-        part.ways.clear()  # what is refused today stood in older code, which is compared all the same
-    return found
+        found = read_module(name, Path(file.name))
+    return None if found.problem else found
 
 
 def modules_of(commit: str) -> Iterator[tuple[str, Module]]:
-    """Yield the modules of the package at a commit by name."""
-    for line in git("ls-tree", "-r", commit, "src/favor").decode().splitlines():
+    """Yield the modules of the package and the scripts at a commit by name."""
+    for line in git("ls-tree", "-r", commit, *CODE).decode().splitlines():
         (_, _, blob), path = line.split("\t")[0].split(), Path(line.split("\t")[1])
-        name = ".".join(path.relative_to("src").with_suffix("").parts).removesuffix(".__init__")
+        own = path.is_relative_to("src")
+        name = ".".join(path.with_suffix("").parts[1:]).removesuffix(".__init__") if own else f"{SCRIPT}{path.stem}"
         if path.suffix == ".py" and (found := module(name, blob)):
             yield name, found
 
@@ -67,14 +63,13 @@ def fingerprints(commit: str, rules: tuple[str, ...]) -> dict[str, tuple[str, di
         source = SourceCode(Path(folder) / "src", dict(modules_of(commit)))
         found = {}
         for rule in rules:
-            script = Path(folder) / "workflow" / "scripts" / f"{rule}.py"
             named = [name for name in (RULES[rule], PRELOADED, PRELOADED.replace(".jobs", "")) if name]
             there = [
                 name for name in named if (source.root / f"{name.partition(':')[0].replace('.', '/')}.py").is_file()
             ]
-            if script.is_file():
+            if f"{SCRIPT}{rule}" in source.modules:
                 try:
-                    found[rule] = source.fingerprint(script, there), source.reached(script, there)
+                    found[rule] = source.fingerprint(rule, there), source.reached(rule, there)
                 except UserError as error:
                     raise SystemExit(f"{commit}: {error}") from None
     return found
@@ -88,6 +83,7 @@ def main() -> None:
     parser.add_argument("--rules", nargs="+", choices=RULES, default=list(RULES))
     arguments = parser.parse_args()
     rules, changed = tuple(arguments.rules), Counter[str]()
+    REFUSED.clear()  # what is refused today stood in older code, which is compared all the same
     # The room 'running' had no folders once: what cannot change a result could not before it moved.
     EXEMPT.update({f"favor.running.{name.split('.')[-1]}": why for name, why in EXEMPT.items() if ".running." in name})
     for line in (

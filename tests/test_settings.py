@@ -46,14 +46,10 @@ def attributes(path) -> set[str]:
 def names_read(script) -> set[str]:
     """Attributes that a script reads, and the modules that it can reach."""
     # Of a registry a script loads what its settings name.
-    by_name = {
-        script: [file_of(registry.module(name)) for name in registry.names()]
-        for script, registry in (("judge", JUDGES), ("combine_uploads", ROBUST_RULES))
-    }
-    paths = [SCRIPTS / f"{script}.py", *by_name.get(script, [])]
-    reached = {module for path in paths for module, _ in source_code(SOURCE).reach(path)}
-    files = [file_of(module) for module in reached if module.startswith("favor.")]
-    return set().union(*(attributes(file) for file in [*paths, *files] if file.is_file()))
+    registry = {"judge": JUDGES, "combine_uploads": ROBUST_RULES}.get(script)
+    reached = source_code(SOURCE).reach(script, tuple(registry.modules().values()) if registry else ())
+    files = {file_of(module) for module, _ in reached if module.startswith("favor.")}
+    return set().union(*(attributes(file) for file in [SCRIPTS / f"{script}.py", *files] if file.is_file()))
 
 
 def file_of(module) -> Path:

@@ -16,7 +16,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.file_identity import FileIdentities
 from favor.lm import settings as language_model
 from favor.plan.keys import Key
-from favor.running.invalidation.code_check import check_planned
+from favor.running.invalidation.fingerprint import check_planned
 from favor.running.invalidation.job_inputs import JobInputs, given_input, refuse_other_corpora
 
 EXPERIMENT = Key(experiment="micro")

@@ -19,7 +19,7 @@ from tempfile import NamedTemporaryFile, TemporaryDirectory, TemporaryFile
 import pytest
 
 from favor.running.invalidation.fingerprint import EXEMPT
-from favor.running.invalidation.parts import modules_below
+from favor.running.invalidation.fingerprint import source_code
 from favor.running.jobs import forked
 from tests.once import made_once
 
@@ -199,7 +199,7 @@ def planned_jobs(output) -> dict[str, int]:
 def copy_project(repository, folder, only=COPIED, traced=False) -> Project:
     """Copy the parts of the project that a run needs, and what was compiled and indexed of them before."""
     ignored = shutil.ignore_patterns("*.egg-info")
-    modules_below(repository / "src")
+    source_code(repository / "src")
     for name in only:
         source = repository / name
         if source.is_dir():

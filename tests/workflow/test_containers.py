@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from favor.running.invalidation.parts import modules_below
+from favor.running.invalidation.fingerprint import source_code
 from tests.workflow.conftest import copy_project, planned_jobs, run_snakemake
 
 pytestmark = pytest.mark.slow(15)
@@ -47,7 +47,7 @@ def recipes(repository) -> dict[str, str]:
 def image(repository, recipes, tmp_path_factory) -> Path:
     """The folder that both recipes fill, beside the environment of these tests."""
     folder = tmp_path_factory.mktemp("image") / "favor"
-    modules_below(repository / "src")
+    source_code(repository / "src")
     for source, place in docker_copies(recipes["Dockerfile"]).items():
         (folder / place).parent.mkdir(parents=True, exist_ok=True)
         if (repository / source).is_dir():

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import json
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from random import Random
 
-from favor.running.invalidation.fingerprint import EXEMPT, SourceCode
-from favor.running.invalidation.parts import modules_below, read_module
+from favor.running.invalidation.fingerprint import EXEMPT, SourceCode, source_code
+from favor.running.invalidation.parts import read_module
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class Trace:
     """
 
     rule: str
-    script: Path
+    stage: str
     modules: tuple[str, ...]
     executed: frozenset[tuple[str, str]]
 
@@ -31,26 +32,21 @@ def traces_of(folder) -> list[Trace]:
     for path in sorted((folder / "trace").glob("*.json")):
         job = json.loads(path.read_text())
         record = json.loads((folder / "results" / ".code" / f"{job['fingerprint']}.json").read_text())
-        script = folder / "workflow" / "scripts" / record["script"]
-        found.append(Trace(job["rule"], script, tuple(record["modules"]), frozenset(map(tuple, job["executed"]))))
+        executed = frozenset(map(tuple, job["executed"]))
+        found.append(Trace(job["rule"], record["stage"], tuple(record["modules"]), executed))
     return found
-
-
-def source_of(folder) -> SourceCode:
-    """Return the project's code, as its runs read it."""
-    return SourceCode(folder / "src", modules_below(folder / "src"))
 
 
 def unforeseen(folder) -> set[tuple[str, str]]:
     """Return (rule, definition) for what ran and is neither in the rule's fingerprint nor declared harmless."""
-    source, harmless = source_of(folder), {(module, "") for module in imported_by_exempt(folder)}
+    source, harmless = source_code(folder / "src"), {(module, "") for module in imported_by_exempt(folder)}
     traces = traces_of(folder)
     assert traces
     assert not {trace.rule for trace in traces if not any(name for _, name in trace.executed)}
     return {
         (trace.rule, f"{module}.{name}")
         for trace in traces
-        for module, name in trace.executed - source.reach(trace.script, trace.modules) - harmless
+        for module, name in trace.executed - source.reach(trace.stage, trace.modules) - harmless
         if module not in EXEMPT
     }
 
@@ -61,7 +57,8 @@ def imported_by_exempt(folder) -> set[str]:
     while left:
         path = folder / "src" / Path(*left.pop().split(".")).with_suffix(".py")
         nodes = ast.walk(ast.parse(path.read_text())) if path.is_file() else ()
-        new = {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)} - found
+        named = [str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)]
+        new = {each for name in named for each in accumulate(name.split("."), "{}.{}".format)} - found
         found |= new
         left += new
     return found
@@ -82,7 +79,7 @@ def mutated(path, name, chance) -> tuple[str, str] | None:
 
 def unnoticed_mutations(folder, elsewhere, number=40, seed=2026) -> list[str]:
     """Mutate ``number`` executed definitions, one at a time, and return those that a rule which ran them overlooks."""
-    chance, base = Random(seed), source_of(folder)
+    chance, base = Random(seed), source_code(folder / "src")
     traces = traces_of(folder)
     executed = sorted({found for trace in traces for found in trace.executed if found[1] and found[0] not in EXEMPT})
     chance.shuffle(executed)
@@ -94,10 +91,10 @@ def unnoticed_mutations(folder, elsewhere, number=40, seed=2026) -> list[str]:
             continue
         made += 1
         elsewhere.write_text(change[0])
-        edited = SourceCode(base.root, {**base._modules, module: read_module(module, elsewhere)})
-        for script, modules in {(trace.script, trace.modules) for trace in traces if (module, name) in trace.executed}:
-            if edited.fingerprint(script, modules) == base.fingerprint(script, modules):
-                overlooked.append(f"{script.stem}: {change[1]}")
+        edited = SourceCode(base.root, {**base.modules, module: read_module(module, elsewhere)})
+        for stage, modules in {(trace.stage, trace.modules) for trace in traces if (module, name) in trace.executed}:
+            if edited.fingerprint(stage, modules) == base.fingerprint(stage, modules):
+                overlooked.append(f"{stage}: {change[1]}")
         if made == number:
             return overlooked
     raise AssertionError(f"{made} definitions that ran can be mutated, not {number}")

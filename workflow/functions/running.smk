@@ -1,10 +1,9 @@
 # What has to touch Snakemake itself: GPUs of this machine, records, Slurm, local rules, threads.
 
-from favor.running.invalidation.code_check import CODE
 from favor.running.devices.leases import WIDTHS, limit_gpu_jobs
 from favor.running import command_line
 from favor.running.folder import snakemake_records
-from favor.running.invalidation.announcing import announce_changes
+from favor.running.invalidation.changes import announce_changes
 from favor.running.jobs import forked
 from favor.running.jobs.filled_rules import complete_rule
 from favor.running.repairs.locks import keep_to_own_locks

@@ -25,7 +25,7 @@ from favor.running.jobs.environment import export_source, only_planning
 from favor.running.ending import end_with_jobs, end_without_traceback
 from favor.running.invalidation.changes import Changes
 from favor.running.invalidation.fingerprint import PRELOADED, source_code
-from favor.running.invalidation.job_inputs import FOLDER, JobInputs, refuse_other_corpora
+from favor.running.invalidation.job_inputs import CODE, FOLDER, JobInputs, refuse_other_corpora
 from favor.running.folder.occupancy import name_results
 from favor.running.folder.results_folder import open_results
 
@@ -45,8 +45,8 @@ try:
         check_files(workflow.configfiles)
     planner = Planner(resolve(config), ROOT)
     results, accepted = Path(planner.config.results), planner.config.accept
-    scripts = ROOT / "workflow" / "scripts"
-    check_known(accepted, [path.stem for path in scripts.glob("*.py")], "accept", "stage")
+    stages = [path.stem for path in (ROOT / "workflow" / "scripts").glob("*.py")]
+    check_known(accepted, stages, "accept", "stage")
     planning = only_planning(sys.argv[1:])
     source = source_code(SOURCE)
     changes = Changes(results, source, accepted, planner.config.rerun_other_versions, planning)
@@ -92,6 +92,6 @@ def or_stop(function):
 
 
 @or_stop
-def code(script, *modules):
-    """Fingerprint of a rule's script and what it can reach; ``modules`` are loaded by name at run time."""
-    return source.fingerprint(scripts / f"{script}.py", (*modules, PRELOADED))
+def code(stage, *modules):
+    """Fingerprint of a stage's script and what it can reach; ``modules`` are loaded by name at run time."""
+    return source.fingerprint(stage, (*modules, PRELOADED))

@@ -13,12 +13,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from favor.foundation.registry import PACKAGE_ROOT
 from favor.paper.names import unmarked
 
 if TYPE_CHECKING:
     import pandas as pd
 
-FOLDER = Path(__file__).parent / "paper_values"  # written by tools.paper_source.py from the paper's LaTeX source
+FOLDER = PACKAGE_ROOT / "favor" / "paper" / "paper_values"  # written by tools.paper_source.py from the paper's source
 PLACE = ("panel", "section", "row")
 PAPER_COLUMNS = (*PLACE, "column", "value", "deviation", "mark", "text")
 SECTIONED = frozenset({"main_federated_results"})  # tables whose rows stand once per corpus

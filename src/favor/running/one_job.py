@@ -20,7 +20,7 @@ from snakemake.settings.enums import Quietness, RerunTrigger
 
 from favor.foundation.errors import UserError
 from favor.foundation.tensors import read_safetensors
-from favor.running.invalidation.announcing import difference_of
+from favor.running.invalidation.changes import Difference
 
 TRIGGERS = frozenset(RerunTrigger) - {RerunTrigger.CODE}  # as in profiles/default
 
@@ -106,7 +106,7 @@ def why(file: str, snakefile: Path, configfiles: Sequence[str], values: Mapping[
     if reason.input_changed:
         lines.append("  it reads other files than it did")
     if change := workflow.persistence.params_changed(job):  # Snakemake's reason names the first cause alone
-        lines += [f"  {what}" for what in changes.named(difference_of(job, change))]
+        lines += [f"  {what}" for what in changes.named(Difference.of(job.rule.name, change))]
     if not workflow.dag.needrun(job):
         return [f"{file}: {job.rule.name} would not run again"]
     return [f"{file}: {job.rule.name} would run again, because", *lines]

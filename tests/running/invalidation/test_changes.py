@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from tests.running.invalidation.test_fingerprint import Files
 from favor.running.ending import STARTED_BY_FAVOR
 from favor.running.invalidation import changes as invalidation_changes
 from favor.running.invalidation.changes import Changes, Difference, kept_notes
-from favor.running.invalidation.fingerprint import SourceCode
+from favor.running.invalidation.fingerprint import source_code
 
 NEW = {"rank": 8, "lora": {"alpha": 16}}
 
@@ -23,22 +24,24 @@ def project(tmp_path) -> Files:
 
 def started(project, *accept, planning=False) -> tuple[Changes, Any]:
     """A start of the workflow with the code as it is: (the changes, the fingerprint of the script)."""
-    source = SourceCode(project.folder)
-    fingerprint = source.fingerprint(project.folder / "script.py")
+    source = source_code(project.folder / "src")
+    fingerprint = source.fingerprint("script")
     return Changes(project.folder / "results", source, accept, planning=planning), fingerprint
 
 
 def difference(old_code, new_code, old=NEW, new=NEW, stage="train") -> Difference:
-    def pair(mine, its) -> Any:
-        return frozenset({repr(item) for item in mine} - {repr(item) for item in its})
+    before, now = {repr(old_code), repr(old)}, {repr(new_code), repr(new)}
+    return of(stage, before - now, now - before)
 
-    return Difference.read(stage, pair((old_code, old), (new_code, new)), pair((new_code, new), (old_code, old)))
+
+def of(stage, before, now) -> Difference:
+    return Difference.of(stage, SimpleNamespace(only_old=before, only_new=now))
 
 
 def test_definitions_that_changed_came_or_went_are_named(project) -> None:
     changes, before = started(project)
     changes.write({("out",): before})
-    project.write("favor/ground.py", "def add(a, b):\n    return minus(a, -b)\n\ndef minus(a, b):\n    return a - b\n")
+    project.write("ground.py", "def add(a, b):\n    return minus(a, -b)\n\ndef minus(a, b):\n    return a - b\n")
     changes, after = started(project)
     assert changes.named(difference(before, after)) == [
         "`favor.ground.add` changed",
@@ -74,7 +77,7 @@ def test_keeping_is_offered_in_the_words_of_the_command_and_not_of_what_other_da
     changes, same = started(project)
     changed = difference(same, same, {"rank": 4, "lora": {"alpha": 16}})
     other = [
-        Difference.read(stage, [repr((kind, before))], [repr((kind, after))])
+        of(stage, [repr((kind, before))], [repr((kind, after))])
         for stage, kind, before, after in (
             ("split", "local_files", {"posts.csv": "sha256 1"}, {"posts.csv": "sha256 2"}),
             ("score", "handed_over", "0123456789abcdef", "fedcba9876543210"),
@@ -85,14 +88,14 @@ def test_keeping_is_offered_in_the_words_of_the_command_and_not_of_what_other_da
     *_, line = changes.lines([("train", changed), *((each.stage, each) for each in other)])
     assert line == "To keep results as they are: --accept train, or some of these stages."
     # A version that recorded no such parameter made them: nothing says that the data are others.
-    before = Difference.read("score", ["'0123456789abcdef'"], [repr(("handed_over", "1")), "'f'"])
+    before = of("score", ["'0123456789abcdef'"], [repr(("handed_over", "1")), "'f'"])
     assert not before.other_data
 
 
 def test_what_is_accepted_once_stays_accepted_and_is_noted(project) -> None:
     changes, before = started(project)
     changes.write({("out",): before})
-    project.write("favor/ground.py", "def add(a, b):\n    return b + a\n")
+    project.write("ground.py", "def add(a, b):\n    return b + a\n")
     changes, after = started(project, "train", planning=True)
     changed, other = difference(before, after), difference(before, after, stage="score")
     assert changes.keeps(("out",), changed)
@@ -111,7 +114,7 @@ def test_what_is_accepted_once_stays_accepted_and_is_noted(project) -> None:
     changes, _ = started(project)
     assert changes.accepted == ["train"]
     assert changes.keeps(("out",), changed)
-    project.write("favor/ground.py", "def add(a, b):\n    return b + a + 1\n")
+    project.write("ground.py", "def add(a, b):\n    return b + a + 1\n")
     changes, later = started(project)
     assert not changes.keeps(("out",), difference(before, later))
 
@@ -126,7 +129,7 @@ def updated(project, monkeypatch) -> Changes:
     monkeypatch.setattr(invalidation_changes, "installed", lambda: HERE)
     changes, _ = started(project)
     for number in (1, 2, 2):
-        assert changes.keeps((f"{number}.safetensors",), Difference.read("train_shared", [BEFORE], [repr(HERE)]))
+        assert changes.keeps((f"{number}.safetensors",), of("train_shared", [BEFORE], [repr(HERE)]))
     return changes
 
 
@@ -147,8 +150,8 @@ def test_the_report_names_what_stays_of_other_versions(updated, project) -> None
 
 
 def test_a_difference_of_versions_changes_no_key_of_what_was_accepted() -> None:
-    plain = Difference.read("score", ["'0123456789abcdef'"], ["'fedcba9876543210'"])
-    mixed = Difference.read("score", ["'0123456789abcdef'", BEFORE], ["'fedcba9876543210'", repr(HERE)])
+    plain = of("score", ["'0123456789abcdef'"], ["'fedcba9876543210'"])
+    mixed = of("score", ["'0123456789abcdef'", BEFORE], ["'fedcba9876543210'", repr(HERE)])
     assert mixed.key == plain.key
 
 

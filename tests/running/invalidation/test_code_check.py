@@ -8,9 +8,9 @@ from types import SimpleNamespace
 import pytest
 
 from favor.foundation.errors import UserError
-from favor.running.invalidation import fingerprint, parts
+from favor.running.invalidation import parts
 from favor.running.invalidation.changes import Changes
-from favor.running.invalidation.code_check import CODE, check_planned
+from favor.running.invalidation.fingerprint import CODE, check_planned, source_code
 from favor.running.invalidation.job_inputs import FOLDER
 from favor.running.invalidation.parts import Module
 
@@ -35,8 +35,8 @@ def begin(tmp_path, monkeypatch) -> Callable[[], SimpleNamespace]:
     monkeypatch.setenv(CODE, str(tmp_path / "results" / FOLDER))
 
     def start() -> SimpleNamespace:
-        source = fingerprint.source_code(tmp_path / "src")
-        planned = source.fingerprint(tmp_path / "workflow/scripts/make.py")
+        source = source_code(tmp_path / "src")
+        planned = source.fingerprint("make")
         Changes(tmp_path / "results", source, []).write({("made",): planned})
         return SimpleNamespace(params={"code": planned}, folder=tmp_path)
 
@@ -77,13 +77,14 @@ def test_a_job_of_no_run_is_not_checked(started, monkeypatch) -> None:
 
 
 def test_an_edit_while_the_code_is_read_is_noticed(begin, tmp_path, monkeypatch) -> None:
-    read = parts.modules_below
+    read = parts.read_module
 
-    def read_and_edited(root) -> dict[str, Module]:
-        found = read(root)
-        (tmp_path / "src/favor/ground.py").write_text(FILES["src/favor/ground.py"].replace("a + b", "a - b"))
+    def read_and_edited(name, path) -> Module:
+        found = read(name, path)
+        if name == "favor.ground":
+            path.write_text(FILES["src/favor/ground.py"].replace("a + b", "a - b"))
         return found
 
-    monkeypatch.setattr(parts, "modules_below", read_and_edited)
+    monkeypatch.setattr(parts, "read_module", read_and_edited)
     with pytest.raises(UserError, match="its code changed after the run had started"):
         check_planned(begin())

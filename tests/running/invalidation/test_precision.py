@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import shutil
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from favor.foundation.registry import CORPUS_READERS, ENCODER_KINDS, JUDGES, METRIC_FAMILIES, TABLES
-from favor.running.invalidation.fingerprint import EXEMPT, SourceCode
-from favor.running.invalidation.parts import TEXT_ERRORS, modules_below
+from favor.running.invalidation.fingerprint import EXEMPT, source_code
+from favor.running.invalidation.parts import TEXT_ERRORS
 
 pytestmark = pytest.mark.slow(35)
 
@@ -43,6 +44,7 @@ LOADED = {
     "judge": (JUDGES, "open_judge"),
 }
 
+SCRIPTS = sorted(path.stem for path in Path(__file__).parents[3].glob("workflow/scripts/*.py"))
 LM = "src/favor/lm/settings.py"
 GROUP = "    group_by_length: bool = key("  # a key of the section ``training``
 
@@ -54,15 +56,13 @@ def entry(registry, plugin, name) -> str:
 
 def all_fingerprints(root) -> dict[tuple[str, str], str]:
     """Return the fingerprint of every script, with each plug-in that it may load: (script, plug-in) -> digits."""
-    source = SourceCode(root / "src", modules_below(root / "src"))
+    source = source_code(root / "src")
     found = {}
-    for script in sorted((root / "workflow/scripts").glob("*.py")):
-        modules: dict[str, str | None] = {"": None}
-        if script.stem in LOADED:
-            registry, name = LOADED[script.stem]
-            modules = {plugin: entry(registry, plugin, name) for plugin in registry.names()}
-        for plugin, module in modules.items():
-            found[script.stem, plugin] = source.fingerprint(script, [module] if module else [])
+    for script in SCRIPTS:
+        registry, name = LOADED.get(script, (None, ""))
+        for plugin in registry.names() if registry else [""]:
+            modules = [entry(registry, plugin, name)] if registry else []
+            found[script, plugin] = source.fingerprint(script, modules)
     return found
 
 
@@ -112,7 +112,6 @@ HARMLESS = [
     ("src/favor/federation/methods/pfedme.py", "lambda_pfedme: float = 0.01", "lambda_pfedme: float = 0.02"),
     ("workflow/scripts/train_shared.py", '"""Train the shared', '"""Trains the shared'),
     ("src/favor/foundation/registry.py", "; add it (docs/extending.md)", "; write it (docs/extending.md)"),
-    ("src/favor/lm/tasks.py", "    total = stage_steps(", "    total: int = stage_steps("),
     (LM, "Largest gradient norm of a client;", "The largest norm of a client's gradient;"),
 ]
 
@@ -215,26 +214,26 @@ def test_the_modules_that_cannot_change_a_result_exist(repository) -> None:
 
 
 def test_a_table_reaches_no_method(repository) -> None:
-    reached = SourceCode(repository / "src").reached(repository / "workflow/scripts/make_table.py")
+    reached = source_code(repository / "src").reached("make_table")
     assert "favor.federation.method_names.PAPER" in reached
     assert not [name for name in reached if name.startswith(("favor.federation.methods.", "favor.federation.method."))]
 
 
 def taken_of_exempt_modules(root) -> set[str]:
     """Return what the parts that jobs reach name of exempt modules."""
-    source = SourceCode(root / "src", modules_below(root / "src"))
+    source = source_code(root / "src")
     found = set()
-    for script in sorted((root / "workflow/scripts").glob("*.py")):
-        registry, read = LOADED.get(script.stem, (None, ""))
+    for script in SCRIPTS:
+        registry, read = LOADED.get(script, (None, ""))
         modules = [entry(registry, plugin, read) for plugin in registry.names()] if registry else []
-        for name, part in source.reach(script, modules):
-            module, own = source._module(name), source._part((name, part))
-            for path in own.names:
-                for target in (*own.imports.get(path[0], ()), *module.imports.get(path[0], ())):
-                    dotted = ".".join([*target, *path[1:]])
-                    owner = max((each for each in EXEMPT if dotted.startswith(f"{each}.")), key=len, default="")
-                    if owner and EXEMPT[owner] != "an empty package":
-                        found.add(".".join([owner, dotted.removeprefix(f"{owner}.").split(".")[0]]))
+        for name, part in source.reach(script, tuple(modules)):
+            module = source.modules[name]
+            for word in module.parts[part].words if part in module.parts else ():
+                local, _, attribute = word.partition(".")
+                for target in module.imports.get(local, ()):
+                    dotted = f"{target}.{attribute}"
+                    owner = next((each for each in EXEMPT if dotted.startswith(f"{each}.")), None)
+                    found |= {f"{owner}.{dotted.removeprefix(f'{owner}.').split('.')[0]}"} if owner else set()
     return found
 
 

@@ -7,7 +7,9 @@ Snakemake keeps the parameters that every file was made with: settings (``cfg``)
 
 import ast
 import hashlib
+import logging
 import os
+import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -19,9 +21,16 @@ from favor.foundation.errors import UserError
 from favor.foundation.file_identity import FileIdentities
 from favor.foundation.files import read_json, write_json
 from favor.running.ending import STARTED_BY_FAVOR
-from favor.running.invalidation.code_check import STARTED
 from favor.running.invalidation.fingerprint import SourceCode
-from favor.running.invalidation.job_inputs import FOLDER, HANDED_OVER, LIBRARIES, LOCAL_FILES, RECORD, installed
+from favor.running.invalidation.job_inputs import (
+    FOLDER,
+    HANDED_OVER,
+    LIBRARIES,
+    LOCAL_FILES,
+    RECORD,
+    STARTED,
+    installed,
+)
 
 _ACCEPTED, _OTHER_VERSIONS = "accepted.json", "libraries.json"
 _SHOWN = 3  # changes that are named per stage
@@ -36,9 +45,10 @@ class Difference:
     now: dict[str, Any]
 
     @classmethod
-    def read(cls, stage: str, before: Iterable[str], now: Iterable[str]) -> "Difference":
-        """Read parameters as Snakemake writes them."""
-        return cls(stage, *(dict(_kind(ast.literal_eval(text)) for text in side) for side in (before, now)))
+    def of(cls, stage: str, change: Any) -> "Difference":
+        """Read the two sets of parameters that Snakemake compares, as it writes them."""
+        sides = ((ast.literal_eval(text) for text in side) for side in (change.only_old, change.only_new))
+        return cls(stage, *(dict(map(_kind, side)) for side in sides))
 
     @property
     def key(self) -> str:
@@ -155,11 +165,11 @@ class Changes:
     def write(self, planned: Mapping[tuple[str, ...], str | None]) -> None:
         """Record the parts behind the fingerprints of ``planned`` jobs (by outputs), and those of other results."""
         fingerprints = {*planned.values()}
-        for fingerprint, (script, modules) in self._source.taken.items():
+        for fingerprint, (stage, modules) in self._source.taken.items():
             path = self._folder / f"{fingerprint}.json"
             if fingerprint in fingerprints and not path.is_file():
-                definitions = self._source.reached(script, modules)
-                write_json({"script": script.name, "modules": list(modules), "definitions": definitions}, path)
+                definitions = self._source.reached(stage, modules)
+                write_json({"stage": stage, "modules": list(modules), "definitions": definitions}, path)
         with suppress(UserError):  # as above
             write_json([str(self._source.root.parent), self._source.looked], self._folder / STARTED)
             self.identities.write()
@@ -169,6 +179,38 @@ class Changes:
                 kept.setdefault(versions, Counter())[stage] += 1
         if kept or (self._folder / _OTHER_VERSIONS).is_file():
             write_json(kept, self._folder / _OTHER_VERSIONS)
+
+
+def announce_changes(workflow: Any, changes: Changes) -> None:
+    """Keep the results that ``changes`` keeps, and print what else changed before the planned jobs are listed."""
+    # Here, because the job of the report reads this module.
+    from snakemake.logging import logger
+    from snakemake.persistence import NO_PARAMS_CHANGE, ParamsChange, PersistenceBase
+    from snakemake.settings.enums import RerunTrigger
+    from snakemake_interface_logger_plugins.common import LogEvent
+
+    params_changed = PersistenceBase.params_changed
+
+    def unless_kept(self: PersistenceBase, job: Any, file: Any = None) -> bool | ParamsChange:
+        change = params_changed(self, job, file)
+        kept = change and changes.keeps(tuple(job.output), Difference.of(job.rule.name, change))
+        return NO_PARAMS_CHANGE if kept else change
+
+    def say(record: logging.LogRecord) -> bool:
+        if getattr(record, "event", None) != LogEvent.RUN_INFO:
+            return True
+        logger.removeFilter(say)
+        jobs = [job for job in workflow.dag.needrun_jobs() if not job.rule.norun]
+        if RerunTrigger.PARAMS in workflow.rerun_triggers:
+            found = ((job.rule.name, workflow.persistence.params_changed(job)) for job in jobs)
+            lines = changes.lines((stage, Difference.of(stage, change) if change else None) for stage, change in found)
+            print(*(["", *lines, ""] if lines else []), sep="\n", end="\n" if lines else "", file=sys.stderr)
+        if not workflow.dryrun:
+            changes.write({tuple(job.output): job.params.get("code") for job in jobs})
+        return True
+
+    PersistenceBase.params_changed = unless_kept
+    logger.addFilter(say)
 
 
 def kept_notes(results: Path, stages: Iterable[str]) -> list[str]:

@@ -25,6 +25,8 @@ from favor.foundation.file_identity import FileIdentities, appearance, content
 from favor.foundation.files import read_json, write_json
 
 FOLDER = ".code"  # of a results folder: what is recorded beside Snakemake's own records
+CODE = "FAVOR_CODE"  # names that folder of the run that a job belongs to
+STARTED = ".files.json"  # [the checkout, how its files looked]; no result, since times differ between equal runs
 HANDED_OVER, LOCAL_FILES, LIBRARIES = "handed_over", "local_files", "libraries"
 RECORD, _CORPORA, _LINKS = "local_files.json", "corpora.json", "links"
 _COMPUTE = ("numpy", "peft", "scikit-learn", "sentence-transformers", "torch", "transformers")

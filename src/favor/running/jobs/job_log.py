@@ -14,7 +14,7 @@ from favor.foundation.errors import UserError
 from favor.foundation.files import REMEDY
 from favor.foundation.screen import harmless
 from favor.running.folder.occupancy import at_work
-from favor.running.invalidation.code_check import check_planned
+from favor.running.invalidation.fingerprint import check_planned
 
 # What the machine refuses and its user can fix; any other error of the system is a defect and keeps its traceback.
 _REFUSED = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM}
