@@ -105,27 +105,7 @@ def test_a_file_without_a_name_is_one_line(monkeypatch) -> None:
 
 
 @pytest.mark.parametrize(
-    "folder",
-    [
-        *(
-            "007",
-            "123",
-            "1e3",
-            "1_000",
-            "nan",
-            "True",
-            "~",
-            "null",
-            "yes",
-            "[a]",
-            "{x: 1}",
-            "a: b",
-            "# a",
-            " x",
-            "it's",
-        ),
-        *("", " x", "it's", "'q'", '"q"', "a\\b", "é", "results", "../my runs/1", "/tmp/1.5"),
-    ],
+    "folder", ["007", "1e3", "yes", "{x: 1}", "# a", "", " it's", '"q"', "a\\b", "é", "../my runs/1"]
 )
 def test_any_name_of_a_results_folder_reaches_snakemake_as_it_is(repository, monkeypatch, folder) -> None:
     """Snakemake reads values of --config as numbers or YAML, in which 007 is the number 7."""
@@ -174,19 +154,6 @@ def test_no_cores_are_refused_in_one_line(monkeypatch, capsys, cores) -> None:
     with pytest.raises(SystemExit, match="2"):
         cli.main()
     assert f"'{cores}' is not a number from 1, or 'all'" in capsys.readouterr().err
-
-
-def test_an_interrupt_is_one_line_that_says_how_to_go_on(repository, monkeypatch, capsys) -> None:
-    def interrupted(command) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.chdir(repository)
-    monkeypatch.setattr(sys, "argv", ["favor", "run"])
-    monkeypatch.setattr(cli, "start", interrupted)
-    with pytest.raises(SystemExit) as stopped:
-        cli.main()
-    assert stopped.value.code == 130
-    assert capsys.readouterr().err == "favor: interrupted; the same command goes on\n"
 
 
 BELOW = """
@@ -278,7 +245,7 @@ def test_what_nohup_starts_outlives_the_terminal() -> None:
     assert done.stdout == "goes on\n"
 
 
-@pytest.mark.parametrize(("sent", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+@pytest.mark.parametrize(("sent", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_a_signal_is_one_line_that_says_how_to_go_on(repository, monkeypatch, capsys, sent, status) -> None:
     monkeypatch.chdir(repository)
     monkeypatch.setattr(sys, "argv", ["favor", "run"])

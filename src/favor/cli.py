@@ -7,7 +7,6 @@ Snakemake says besides is in its log. For all other options, call ``snakemake`` 
 import argparse
 import json
 import os
-import re
 import signal
 import sys
 from collections.abc import Sequence
@@ -72,26 +71,13 @@ def _values(arguments: argparse.Namespace) -> dict[str, str | bool | list[str]]:
 
 
 def _as_argument(value: str | bool | list[str]) -> str:
-    """Return ``value`` so that Snakemake's ``--config`` reads it as it is: a folder may be named 007, 1e3 or [a].
+    """Return ``value`` so that Snakemake's ``--config`` reads it as it is: a folder may be named 007 or 1e3.
 
-    Snakemake takes quotes off the ends, and then for a number or YAML what reads as one; the space at the end keeps
-    the quotes on.
+    Snakemake takes quotes off the ends; the space at the end keeps them on.
     """
-    if isinstance(value, list):
-        return json.dumps(value)
-    plain = isinstance(value, bool) or re.fullmatch(r"[\w./ -]*[/.][\w./ -]*|[^\W\d]\w*", value)
-    words = ("true", "false", "nan", "inf", "infinity")
-    if plain and (isinstance(value, bool) or not (_is_number(value) or value.lower() in words)):
-        return str(value)
-    return f"!!str {json.dumps(value)} "
-
-
-def _is_number(value: str) -> bool:
-    try:
-        float(value)
-    except ValueError:
-        return False
-    return True
+    if isinstance(value, str):
+        return f"!!str {json.dumps(value)} "
+    return json.dumps(value) if isinstance(value, list) else str(value)
 
 
 def _cores(value: str) -> str:

@@ -96,10 +96,12 @@ def test_python_s_start_is_repeated_for_a_job(run, tmp_path, monkeypatch, capfd)
         ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", -signal.SIGKILL),
     ],
 )
-def test_the_status_of_a_job_is_its_own(run, capfd, line, status) -> None:
+def test_the_status_of_a_job_is_its_own_and_a_failed_one_is_measured_too(run, capfd, line, status) -> None:
+    record = BenchmarkRecord()
     with pytest.raises(subprocess.CalledProcessError) as failed:
-        run(line)
+        run(line, record)
     assert failed.value.returncode == status
+    assert record.running_time > 0
     printed = capfd.readouterr().err
     assert ("ZeroDivisionError" in printed) == (line == "1 / 0")
     assert ("one line" in printed) == ("one line" in line)
@@ -122,13 +124,6 @@ def test_a_job_s_memory_and_time_are_measured_as_its_own(run) -> None:
     written = dict(zip(record.get_header(), record.to_tsv(False).split("\t"), strict=True))
     assert written["mean_load"] == f"{100 * record.cpu_time / record.running_time:.2f}"
     assert written["max_uss"] == "-"
-
-
-def test_a_failed_job_is_measured_too(run) -> None:
-    record = BenchmarkRecord()
-    with pytest.raises(subprocess.CalledProcessError):
-        run("1 / 0", record)
-    assert record.running_time > 0
 
 
 def test_a_job_goes_on_after_its_caller(server, repository, tmp_path) -> None:

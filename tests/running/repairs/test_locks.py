@@ -58,10 +58,3 @@ def test_a_full_disk_is_one_line_and_leaves_no_lock(runs, tmp_path, monkeypatch)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert not (tmp_path / "locks").exists()
-
-
-def test_a_snakemake_of_another_form_is_left_as_it_is(monkeypatch) -> None:
-    monkeypatch.delattr(FilePersistence, "_write_locks")
-    delete = FilePersistence._delete_locks
-    keep_to_own_locks()
-    assert FilePersistence._delete_locks is delete

@@ -32,17 +32,3 @@ def test_many_ends_are_followed_by_one_look_and_that_by_another(repaired) -> Non
     assert not look(timeout=3 * DELAY)  # one look in the place of twenty
     getattr(JobScheduler, METHOD)(scheduler, DELAY)
     assert look(timeout=30)  # the chain goes on
-
-
-def test_delays_are_kept_apart(repaired) -> None:
-    scheduler = SimpleNamespace(_open_jobs=threading.Semaphore(0))
-    for delay in (60.0, DELAY, DELAY):
-        getattr(JobScheduler, METHOD)(scheduler, delay)
-    assert scheduler._open_jobs.acquire(timeout=30)
-    assert not scheduler._open_jobs.acquire(timeout=3 * DELAY)
-
-
-def test_a_scheduler_of_another_form_is_left_as_it_is(monkeypatch) -> None:
-    monkeypatch.delattr(JobScheduler, METHOD)
-    scheduling.look_again_once()
-    assert not hasattr(JobScheduler, METHOD)

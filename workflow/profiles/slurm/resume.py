@@ -17,7 +17,7 @@ PROFILE = Path(__file__).resolve().parent
 sys.path.insert(0, str(PROFILE.parents[2] / "src"))
 
 from favor.foundation.errors import UserError  # noqa: E402
-from favor.running.jobs.slurm_jobs import settle  # noqa: E402
+from favor.running.repairs.slurm_plugin import settle  # noqa: E402
 
 
 def living() -> list[int]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from favor.foundation.errors import UserError
-from favor.running.jobs.slurm_jobs import jobs_in, settle
+from favor.running.repairs.slurm_plugin import jobs_in, settle
 
 
 @pytest.fixture
