@@ -7,6 +7,7 @@ from tests.exports.conftest import refusal
 from tests.plan.conftest import read
 
 from favor.config.experiments import Experiment
+from favor.config.extension import extend_entries
 from favor.config.resolve import resolve
 
 DEMO = read("config/config.yaml")
@@ -54,6 +55,13 @@ def test_an_experiment_extends_one_that_extends_another() -> None:
     found = experiments(a={"extends": "b", "seeds": [7]}, b=base)
     assert found["a"].seeds == [7]
     assert found["a"].prompts == found["demo"].prompts.model_copy(update={"per_client": 1})
+
+
+def test_experiments_may_extend_one_another_as_often_as_one_likes() -> None:
+    chain = {f"e{number}": {"extends": f"e{number + 1}"} for number in range(1500)}
+    config = {"experiments": {**chain, "e1500": {"seeds": [7], "methods": {"favor": {}}}}}
+    extend_entries(config)
+    assert all(found["seeds"] == [7] and found["methods"] == {"favor": {}} for found in config["experiments"].values())
 
 
 @pytest.mark.parametrize(

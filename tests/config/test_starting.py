@@ -165,8 +165,9 @@ def test_a_folder_of_a_text_file_per_post_and_of_another_encoding(tmp_path, caps
     ("name", "line"),
     [
         ("posts.xlsx", "posts.xlsx: .xlsx is not read; save it as CSV"),
-        ("posts.feather", "posts.feather: .feather is not read; write it as Parquet"),
-        ("saved/test/data-00000-of-00001.arrow", "00001.arrow: .arrow is not read; write it as Parquet"),
+        ("posts.arrow", r"posts.arrow: Arrow is not read; .*datasets.Dataset.from_file\('.*posts.arrow'\).to_parquet"),
+        ("saved/data-00000-of-00001.arrow", r"datasets.load_from_disk\('.*saved'\).to_parquet\('posts.parquet'\)"),
+        ("saved/test/data-00000-of-00001.arrow", r"datasets.load_from_disk\('.*saved'\)\['test'\].to_parquet"),
         ("posts.json", "posts.json: .json is not read; write it as JSON Lines"),
         ("posts.jsonl", r"posts.jsonl: line 1 is not a JSON object \(as in a JSON array\); give one object per line"),
         ("posts.zip", "posts.zip: .zip is not read; unpack it, or name .* such as posts.csv.zip"),
@@ -178,6 +179,12 @@ def test_what_is_no_table_here_has_a_remedy(tmp_path, name, line) -> None:
     file.write_bytes(b"[]")
     with pytest.raises(UserError, match=line):
         started(tmp_path / name.split("/")[0], tmp_path)
+
+
+def test_the_remedy_for_a_file_of_arrow_works(tmp_path) -> None:
+    posts().to_feather("posts.feather")
+    exec(refusal(started, tmp_path / "posts.feather", tmp_path).split("Arrow is not read; ")[1].split("in Python: ")[1])
+    assert pd.read_parquet("posts.parquet").equals(posts())
 
 
 def test_what_every_row_has_another_of_is_no_topic(tmp_path) -> None:

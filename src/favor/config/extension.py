@@ -23,21 +23,27 @@ def extend_entries(config: dict[str, object]) -> None:
     for section in OWN_KEYS:
         entries = config.get(section)
         if isinstance(entries, dict):  # else the schema's check says what is wrong
-            config[section] = {name: _extended(section, (name,), entries) for name in entries}
+            done: dict[str, object] = {}
+            config[section] = {name: _extended(section, name, entries, done) for name in entries}
 
 
-def _extended(section: str, chain: tuple[str, ...], entries: Mapping[str, Any]) -> Any:
-    """Return the last entry of ``chain`` with what it inherits; each of the chain extends the next."""
-    entry, base = entries[chain[-1]], _base(section, chain[-1], entries)
-    if base is None:
-        return entry
-    if base in chain:
-        refuse(f"{section}.{chain[-1]}.extends", f"'{base}' extends '{chain[-1]}' in turn; remove one of the two keys")
-    inherited = _extended(section, (*chain, base), entries)
-    if not isinstance(inherited, dict):
-        return entry
-    kept = {key: value for key, value in inherited.items() if key not in OWN_KEYS[section]}
-    return merged(kept | REPLACED if entry.get("methods") is not None else kept, entry)
+def _extended(section: str, name: str, entries: Mapping[str, Any], done: dict[str, object]) -> object:
+    """Return an entry with what it inherits; ``done`` holds those that were completed before, and this one."""
+    chain = [name]  # each extends the next; a loop, for there may be more of them than calls within calls
+    while chain[-1] not in done and (base := _base(section, chain[-1], entries)) is not None:
+        if base in chain:
+            refuse(
+                f"{section}.{chain[-1]}.extends", f"'{base}' extends '{chain[-1]}' in turn; remove one of the two keys"
+            )
+        chain.append(base)
+    inherited = done.setdefault(chain[-1], entries[chain[-1]])
+    for each in reversed(chain[:-1]):
+        entry = entries[each]
+        if isinstance(inherited, dict):
+            kept = {key: value for key, value in inherited.items() if key not in OWN_KEYS[section]}
+            entry = merged(kept | REPLACED if entry.get("methods") is not None else kept, entry)
+        inherited = done[each] = entry
+    return inherited
 
 
 def _base(section: str, name: str, entries: Mapping[str, object]) -> str | None:

@@ -1,7 +1,7 @@
 """What a file or folder of posts is, and how much text its authors have once it is read and cleaned."""
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
@@ -38,7 +38,6 @@ ENCODINGS = ("utf-8", "cp1252")
 REMEDIES = {  # for what people have and is no table here
     (".xlsx", ".xls", ".ods"): "save it as CSV in UTF-8, with one line of column names",
     (".json",): "write it as JSON Lines (.jsonl), one object per line",
-    (".arrow", ".feather"): "write it as Parquet, as 'to_parquet' of pandas and datasets does",
     (".zip", ".gz"): "unpack it, or name one table's archive after it, such as posts.csv.zip",
 }
 
@@ -150,15 +149,29 @@ def _reader(path: Path) -> str:
         with suppress(*DAMAGED_CONTENTS), open_zip(path, str(path)) as archive:
             if any(blog_xml.FILE_NAME.fullmatch(PurePosixPath(name).name) for name in archive.namelist()):
                 return "blog_xml"
-    held = next((file for file in (path, *path.glob("*.arrow"), *path.glob("*/*.arrow")) if file.is_file()), path)
+    arrow = [*path.glob("*.arrow"), *path.glob("*/*.arrow")] if path.is_dir() else []
+    if arrow or path.suffix.lower() in (".arrow", ".feather"):
+        raise UserError(f"{path}: Arrow is not read; write it as Parquet in Python: {_as_parquet(path, arrow)}")
     for kinds, remedy in REMEDIES.items():
-        if (suffix := held.suffix.lower()) in kinds and held.is_file():
-            raise UserError(f"{held}: {suffix} is not read; {remedy}")
+        if path.suffix.lower() in kinds and path.is_file():
+            raise UserError(f"{path}: {path.suffix.lower()} is not read; {remedy}")
     if path.is_dir():
         return _folder_reader(path)
     if not suffixes:
         raise UserError(f"{path}: neither a table ({', '.join(TABLES)}) nor an export that is read; check the path")
     return "table"
+
+
+def _as_parquet(path: Path, files: Sequence[Path]) -> str:
+    """Return what writes Arrow as Parquet: ``files`` in a folder that ``datasets`` saved, or the one file ``path``."""
+    if files:
+        largest = max(files, key=lambda file: file.stat().st_size)
+        split = "" if largest.parent == path else f"[{largest.parent.name!r}]"
+        return f"import datasets; datasets.load_from_disk({str(path)!r}){split}.to_parquet('posts.parquet')"
+    with path.open("rb") as file:
+        if file.read(6) == b"ARROW1":
+            return f"import pandas; pandas.read_feather({str(path)!r}).to_parquet('posts.parquet')"
+    return f"import datasets; datasets.Dataset.from_file({str(path)!r}).to_parquet('posts.parquet')"
 
 
 def _folder_reader(path: Path) -> str:
