@@ -265,18 +265,6 @@ def test_the_form_of_a_tables_dates_can_be_given(tmp_path, capsys) -> None:
     assert "--date-format '%H' names no day" in refusal(started, path, tmp_path / "hours", date_format="%H")
 
 
-def test_dates_of_mails_and_feeds_make_a_configuration(tmp_path) -> None:
-    for number, (day, form) in enumerate(
-        (
-            ("Fri, 14 May 2004 09:30:00 +0200", "%a, %d %b %Y %H:%M:%S %z"),
-            ("Fri, 14 May 2004 09:30:00 GMT", "%a, %d %b %Y %H:%M:%S GMT"),
-            ("Fri May 14 09:30:00 +0000 2004", "%a %b %d %H:%M:%S %z %Y"),
-        )
-    ):
-        corpus = started(letters(tmp_path, posts().assign(date=day)), tmp_path / str(number))["corpora"]["own"]
-        assert corpus["date_format"] == form
-
-
 def test_whole_numbers_with_decimals_are_authors(tmp_path) -> None:
     """As databases export them to Parquet: exact, as a floating-point number is not."""
     path = tmp_path / "letters.parquet"
@@ -429,6 +417,9 @@ def test_what_is_no_corpus_is_refused(tmp_path) -> None:
         (["1084500000123"], "milliseconds", ""),
         (["1084"], None, "of no form that is known"),
         (["2004/05/14 09:30"], "%Y/%m/%d %H:%M", ""),
+        (["Fri, 14 May 2004 09:30:00 +0200"], "%a, %d %b %Y %H:%M:%S %z", ""),
+        (["Fri, 14 May 2004 09:30:00 GMT"], "%a, %d %b %Y %H:%M:%S GMT", ""),
+        (["Fri May 14 09:30:00 +0000 2004"], "%a %b %d %H:%M:%S %z %Y", ""),
         (["14.05.2004"] * 2 + ["5/14/2004"] * 2, None, "several forms, such as 14.05.2004 and 5/14/2004; write all in"),
         (["2004-05-14", "14.05.2004"], None, "50 % of its dates are read, 90 % are asked for, and others are such as"),
         (["12,May,2004"] * 3 + ["02,Maio,2004"], None, "75 % of its dates are read, .* such as 02,Maio,2004; correct"),

@@ -49,13 +49,9 @@ def test_definitions_that_changed_came_or_went_are_named(project) -> None:
     ]
 
 
-def test_a_fingerprint_that_is_not_on_record_is_said_to_be_so(project) -> None:
-    changes, after = started(project)
-    assert changes.named(difference("0" * 16, after)) == ["its code changed (which part is not on record)"]
-
-
-def test_configuration_keys_are_named_with_their_path(project) -> None:
+def test_what_is_not_on_record_is_said_to_be_so_and_keys_are_named_with_their_path(project) -> None:
     changes, same = started(project)
+    assert changes.named(difference("0" * 16, same)) == ["its code changed (which part is not on record)"]
     old = {"rank": 8, "lora": {"alpha": 32}, "gone": 1}
     expected = ["configuration `gone` changed", "configuration `lora.alpha` changed"]
     assert changes.named(difference(same, same, old)) == expected
@@ -153,12 +149,3 @@ def test_a_difference_of_versions_changes_no_key_of_what_was_accepted() -> None:
     plain = of("score", ["'0123456789abcdef'"], ["'fedcba9876543210'"])
     mixed = of("score", ["'0123456789abcdef'", BEFORE], ["'fedcba9876543210'", repr(HERE)])
     assert mixed.key == plain.key
-
-
-def test_records_are_written_once_per_fingerprint(project) -> None:
-    changes, fingerprint = started(project)
-    changes.write({("out",): fingerprint, ("other",): "unknown"})
-    folder = project.folder / "results" / ".code"
-    assert {path.name for path in folder.iterdir()} == {f"{fingerprint}.json", ".files.json"}
-    path = folder / f"{fingerprint}.json"
-    assert "favor.ground.add" in json.loads(path.read_text())["definitions"]

@@ -213,12 +213,6 @@ def test_the_modules_that_cannot_change_a_result_exist(repository) -> None:
         assert base.with_suffix(".py").is_file() or (base / "__init__.py").is_file(), module
 
 
-def test_a_table_reaches_no_method(repository) -> None:
-    reached = source_code(repository / "src").reached("make_table")
-    assert "favor.federation.method_names.PAPER" in reached
-    assert not [name for name in reached if name.startswith(("favor.federation.methods.", "favor.federation.method."))]
-
-
 def taken_of_exempt_modules(root) -> set[str]:
     """Return what the parts that jobs reach name of exempt modules."""
     source = source_code(root / "src")

@@ -190,17 +190,6 @@ def test_only_jobs_beside_snakemake_are_forked(tmp_path, monkeypatch) -> None:
     assert (ended.returncode, ended.stderr) == (-signal.SIGINT, "")
 
 
-def test_a_server_is_started_when_it_pays_and_an_empty_name_means_none(monkeypatch) -> None:
-    started = []
-    monkeypatch.setattr(forked, "start", started.append)
-    server, none = forked.ForkServer(None), forked.ForkServer("")
-    assert [server.connect(jobs) for jobs in (1, 9)] == [None] * 2
-    assert not started
-    assert [server.connect(jobs) for jobs in (100, 99, 98)] == [None] * 3
-    assert [none.connect(jobs) for jobs in (100, 99)] == [None] * 2
-    assert len(started) == 1
-
-
 def test_a_job_that_is_interrupted_while_it_imports_prints_no_traceback() -> None:
     server = os.path.join(os.path.dirname(forked.__file__), "fork_server.py")
     raising = "lambda: signal.raise_signal(signal.SIGINT)"

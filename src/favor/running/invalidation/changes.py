@@ -203,8 +203,9 @@ def announce_changes(workflow: Any, changes: Changes) -> None:
         jobs = [job for job in workflow.dag.needrun_jobs() if not job.rule.norun]
         if RerunTrigger.PARAMS in workflow.rerun_triggers:
             found = ((job.rule.name, workflow.persistence.params_changed(job)) for job in jobs)
-            lines = changes.lines((stage, Difference.of(stage, change) if change else None) for stage, change in found)
-            print(*(["", *lines, ""] if lines else []), sep="\n", end="\n" if lines else "", file=sys.stderr)
+            differences = ((stage, Difference.of(stage, change) if change else None) for stage, change in found)
+            if lines := changes.lines(differences):
+                print("", *lines, "", sep="\n", file=sys.stderr)
         if not workflow.dryrun:
             changes.write({tuple(job.output): job.params.get("code") for job in jobs})
         return True
