@@ -18,8 +18,7 @@ from tempfile import NamedTemporaryFile, TemporaryDirectory, TemporaryFile
 
 import pytest
 
-from favor.running.invalidation.fingerprint import EXEMPT
-from favor.running.invalidation.fingerprint import source_code
+from favor.running.invalidation.fingerprint import EXEMPT, source_code
 from favor.running.jobs import forked
 from tests.once import made_once
 
