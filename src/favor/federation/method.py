@@ -20,7 +20,7 @@ import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal
 
 from favor.federation.factors import Factors
 from favor.federation.kinds import SERVING, Gate, Generator, Serving, Start
@@ -61,30 +61,8 @@ class Objective:
             raise ValueError("the weights of its loss terms must be finite and not negative")
 
 
-class Part:
-    """A part of a plan that jobs are handed as plain values."""
-
-    @classmethod
-    def of(cls, values: Mapping[str, Any]) -> Self:
-        """Return the part with these plain values, as :func:`plan_values` gives them."""
-        return _from_plain(cls, values)
-
-
-def _from_plain(kind: type[Any], values: Mapping[str, Any]) -> Any:
-    """Return an object of ``kind``, a dataclass whose fields may hold others."""
-    hints = typing.get_type_hints(kind)
-
-    def made(hint: Any, value: Any) -> Any:
-        kinds = [
-            each for each in (hint, *typing.get_args(hint)) if isinstance(each, type) and dataclasses.is_dataclass(each)
-        ]
-        return _from_plain(kinds[0], value) if kinds and value is not None else value
-
-    return kind(**{name: made(hints[name], value) for name, value in values.items()})
-
-
 @dataclass(frozen=True)
-class SharedStage(Part):
+class SharedStage:
     """The stage whose result is uploaded: every sampled client starts from A_t.
 
     What is trained: the upload is ``upload_scale`` times (local endpoint - A_t); 1 is Eq. shared_delta. ``start``
@@ -146,6 +124,15 @@ class SharedStage(Part):
             raise ValueError("inner steps train and upload the whole adapter")
         if self.mixture and (self.mixture.kind, self.server.kind) != ("token", "members"):
             raise ValueError("the mixture of a shared stage is a gate per token beside the server rule 'members'")
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> SharedStage:
+        """Return the stage with these plain values, as :func:`plan_values` gives them."""
+        parts = {"objective": Objective, "trains": Factors, "uploads": Factors, "server": ServerRule}
+        given = {name: part(**values[name]) for name, part in parts.items()}
+        optional = {"mixture": Mixture, "privacy": Privacy, "state": StateRule}
+        given |= {name: part(**values[name]) for name, part in optional.items() if values[name] is not None}
+        return cls(**{**values, **given})
 
     def sends(self, name: str) -> bool:
         """Return whether the tensor of this name is trained and uploaded, and so broadcast."""
@@ -224,7 +211,7 @@ class Mixture:
 
 
 @dataclass(frozen=True)
-class PersonalStage(Part):
+class PersonalStage:
     """A stage whose result never leaves the client.
 
     ``start``: where it starts. ``epochs`` None: as many passes as the shared stage gives an average client,
@@ -249,6 +236,12 @@ class PersonalStage(Part):
         if self.mixture is not None and self.mixture.kind == "token":
             raise ValueError("a gate per token belongs to a shared stage")
 
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> PersonalStage:
+        """Return the stage with these plain values, as :func:`plan_values` gives them."""
+        mixture = None if values["mixture"] is None else Mixture(**values["mixture"])
+        return cls(**{**values, "objective": Objective(**values["objective"]), "mixture": mixture})
+
     @property
     def chained(self) -> bool:
         """Whether a client's participations build on one another, so that each of them must be computed."""
@@ -256,7 +249,7 @@ class PersonalStage(Part):
 
 
 @dataclass(frozen=True)
-class Inference(Part):
+class Inference:
     """What generation reads of a :class:`Plan` beside the adapters: fields of the same names, and of its stages."""
 
     inference: Generator
@@ -266,6 +259,13 @@ class Inference(Part):
     global_half: Literal["last_round", "final"] = "last_round"
     uploads: Factors = field(default_factory=Factors)
     ranks: tuple[int, ...] | None = None
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Inference:
+        """Return the inference with these plain values; other keys are passed over."""
+        own = {field.name: values[field.name] for field in dataclasses.fields(cls)}
+        mixture = None if own["mixture"] is None else Mixture(**own["mixture"])
+        return cls(**{**own, "mixture": mixture, "uploads": Factors(**own["uploads"])})
 
 
 @dataclass(frozen=True)
