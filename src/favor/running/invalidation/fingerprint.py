@@ -44,7 +44,6 @@ EXEMPT = {
 # Modules that find code by what no name says, and why none of it is missed.
 FOLLOWED_OTHERWISE = {
     "favor.federation.exchange": "a rule names the method whose state its job keeps",
-    "favor.federation.method": "types of the fields of classes, whose annotations count",
     "favor.foundation.registry": "a rule names the plug-in that its job loads",
     "favor.lm.fused": "modules of transformers",
     "favor.running.jobs.job": "whether torch is loaded",
