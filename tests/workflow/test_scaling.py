@@ -71,7 +71,7 @@ def test_what_is_kept_follows_the_methods(blogtext) -> None:
 
 
 def test_clients_of_a_job_cut_the_jobs(blogtext) -> None:
-    federation = blogtext["experiments"]["blogtext"]["federation"]
+    federation = blogtext["experiments"]["blogtext"].setdefault("federation", {})
     federation["clients_per_job"] = 1
     one = costs(blogtext)
     federation["clients_per_job"] = None

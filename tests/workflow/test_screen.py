@@ -50,9 +50,13 @@ def test_a_check_prints_jobs_and_its_page_and_a_plan_its_own(project) -> None:
 
 def test_a_check_of_too_few_authors_ends_in_one_line_and_a_run_trains_nothing(project) -> None:
     text = (project.folder / "micro.yaml").read_text()
-    old = "minimum_tokens: 500"  # and no author has 30 posts
-    assert text.count(old) == 1
-    (project.folder / "short.yaml").write_text(text.replace(old, f"{old}\n    minimum_posts: 30"))
+    for old, new in (
+        ("minimum_tokens: 500", "minimum_tokens: 500\n    minimum_posts: 30"),  # of no author
+        ("clients: 4, asce_a: 4, asce_b: 0, background: 12", "clients: 200, asce_a: 4, asce_b: 0, background: 30"),
+    ):
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    (project.folder / "short.yaml").write_text(text)
     output = screen(project, "check", "short.yaml", "--results", "short", status=1)
     assert (project.folder / "short" / "check.txt").read_text() in output
     last = output.splitlines()[-1]
