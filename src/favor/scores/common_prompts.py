@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -143,21 +144,23 @@ def score(inputs: ScoreInputs, settings: CommonPrompts) -> pd.DataFrame:
     scores: list[Score] = []
     draws: Draws = {}
     limits: dict[tuple[str, str], list[tuple[float, float, int]]] = {}  # of the author's share in each seed, and n
+    encoders = read_encoders(inputs, settings.encoders)
     for run in inputs.runs:
-        scores += _own_overlap(inputs, run, settings.compared_words)
+        overlaps = bigram_overlaps(inputs.texts(run), settings.compared_words, inputs.words)
+        found = Crossed.of(run.survivors, inputs.clients).between(overlaps, same_prompt=False)
+        scores.append(_row(run, "", "own_prompt_overlap", "", *found))
+        if run.method in CONTROLS:
+            scores += _controls(inputs, run, encoders)
     for run in inputs.common_runs:
         overlaps = bigram_overlaps(inputs.texts(run), settings.compared_words, inputs.words)
         crossed = Crossed.of(run.survivors, inputs.clients)
-        for variant in ("", OTHER_PROMPT):
-            scores.append(_compared(run, "", "common_overlap", variant, crossed, overlaps, counts, draws))
-    for encoder in read_encoders(inputs, settings.encoders):
+        scores += _compared(run, "", "common_overlap", crossed, overlaps, counts, draws)
+    for encoder in encoders:
         prototype = prototypes(inputs.sources(encoder, "train"), inputs.clients)
         for run in inputs.runs:
             crossed = Crossed.of(run.survivors, inputs.clients)
             found = crossed.between(cosines(inputs.vectors(encoder, run)), same_prompt=False)
             scores.append(_row(run, encoder, "own_prompt_similarity", "", *found))
-            if run.method in CONTROLS:
-                scores += _controls(inputs, run, encoder)
         for run in inputs.common_runs:
             scores += _score_run(inputs, run, encoder, prototype, counts, draws)
             scores += _shares(inputs, run, encoder, limits.setdefault((run.method, encoder), []))
@@ -184,41 +187,27 @@ def _row(run: Run, encoder: str, metric: str, variant: str, value: float, n: int
     return Score(run.seed, run.method, encoder, metric, variant, value, n, note)
 
 
-def _own_overlap(inputs: ScoreInputs, run: Run, compared_words: int) -> Iterator[Score]:
-    overlaps = bigram_overlaps(inputs.texts(run), compared_words, inputs.words)
-    value, n = Crossed.of(run.survivors, inputs.clients).between(overlaps, same_prompt=False)
-    yield _row(run, "", "own_prompt_overlap", "", value, n)
-    if run.method in CONTROLS:
-        for variant in ("", OTHER_PROMPT):
-            yield _row(run, "", "common_overlap", variant, float("nan"), 0, _NOBODY)
-
-
 def _compared(
-    run: Run,
-    encoder: str,
-    metric: str,
-    variant: str,
-    crossed: Crossed,
-    values: np.ndarray,
-    counts: np.ndarray,
-    draws: Draws,
-) -> Score:
-    """Return a measure of pairs of texts, on one common prompt or, as ``variant``, on two, and keep its draws."""
+    run: Run, encoder: str, metric: str, crossed: Crossed, values: np.ndarray, counts: np.ndarray, draws: Draws
+) -> Iterator[Score]:
+    """Yield a measure of pairs of texts, on one common prompt and on two, and keep its draws."""
     apart = metric == "common_auc"
-    value, n = (crossed.told_apart if apart else crossed.between)(values, same_prompt=not variant)
-    drawn = (crossed.told_apart_draws if apart else crossed.between_draws)(values, not variant, counts)
-    draws.setdefault((run.method, encoder, metric, variant), []).append((drawn, n))
-    return _row(run, encoder, metric, variant, value, n)
+    for variant in ("", OTHER_PROMPT):
+        value, n = (crossed.told_apart if apart else crossed.between)(values, same_prompt=not variant)
+        drawn = (crossed.told_apart_draws if apart else crossed.between_draws)(values, not variant, counts)
+        draws.setdefault((run.method, encoder, metric, variant), []).append((drawn, n))
+        yield _row(run, encoder, metric, variant, value, n)
 
 
-def _controls(inputs: ScoreInputs, run: Run, encoder: str) -> Iterator[Score]:
-    for metric in ("common_similarity", "common_auc"):
-        for variant in ("", OTHER_PROMPT):
-            yield _row(run, encoder, metric, variant, float("nan"), 0, _NOBODY)
-    guess = 1 / len(inputs.clients) if run.method == "shuffled" else float("nan")
-    yield _row(run, encoder, "common_accuracy", "", guess, 0, _NOBODY)
-    for metric in SHARES:
-        yield _row(run, encoder, metric, "", float("nan"), 0, _NOBODY)
+def _controls(inputs: ScoreInputs, run: Run, encoders: Sequence[str]) -> Iterator[Score]:
+    """Yield what people's texts have no value of, but for the accuracy of a guess."""
+    pairs = [("", "common_overlap"), *product(encoders, ("common_similarity", "common_auc"))]
+    asked = [(encoder, metric, variant) for encoder, metric in pairs for variant in ("", OTHER_PROMPT)]
+    asked += [(encoder, metric, "") for encoder, metric in product(encoders, ("common_accuracy", *SHARES))]
+    for encoder, metric, variant in asked:
+        guess = run.method == "shuffled" and metric == "common_accuracy"
+        value = 1 / len(inputs.clients) if guess else float("nan")
+        yield _row(run, encoder, metric, variant, value, 0, _NOBODY)
 
 
 def _score_run(
@@ -226,9 +215,8 @@ def _score_run(
 ) -> Iterator[Score]:
     survivors, vectors = run.survivors, inputs.vectors(encoder, run)
     similarity, crossed = cosines(vectors), Crossed.of(survivors, inputs.clients)
-    for variant in ("", OTHER_PROMPT):
-        for metric in ("common_similarity", "common_auc"):
-            yield _compared(run, encoder, metric, variant, crossed, similarity, counts, draws)
+    for metric in ("common_similarity", "common_auc"):
+        yield from _compared(run, encoder, metric, crossed, similarity, counts, draws)
     true = survivors["client"].to_numpy(dtype=object)
     right = true == predict(vectors, prototype, inputs.clients)
     accuracy = float(right.mean()) if len(right) else float("nan")
