@@ -80,7 +80,7 @@ def test_one_text_for_all_authors_is_at_chance_without_an_interval_to_speak_of(t
     assert found["author_share", ""] == pytest.approx(0.0, abs=1e-12)
     assert found["prompt_share", ""] == pytest.approx(1.0)
     chance = score(inputs, CommonPrompts()).query("method == 'shuffled' and metric == 'common_accuracy'")
-    assert chance["value"].tolist() == [pytest.approx(1 / 3)]
+    assert chance[["value", "n"]].to_numpy().tolist() == [[pytest.approx(1 / 3), 0]]
 
 
 def test_own_prompts_of_people_stand_beside(three_authors) -> None:

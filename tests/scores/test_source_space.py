@@ -116,7 +116,7 @@ def test_family(three_authors) -> None:
     human = pd.concat([human, held.assign(kind="validation"), held.assign(kind="test")])
     inputs = replace(three_authors, source_embeddings={"e": human})
     scores = source_space.score(inputs, SourceSpace(permutations=0)).set_index(["metric", "variant"])
-    assert set(scores["method"]) == {"source"}
+    assert (set(scores["method"]), set(scores["seed"])) == ({"source"}, {0})
     assert scores.loc[("probe_accuracy", ""), "value"] == 1.0
     assert scores.loc[("source_auc", ""), "value"] == 1.0
     assert scores.loc[("dimension", ""), "value"] == 2
