@@ -48,7 +48,7 @@ def run(tmp_path) -> tuple[RunBoundary, str]:
         write_safetensors(STATE, adapter, {"round": str(number)})
         uploads = folder / "uploads" / "batch0.safetensors"
         write_pack(uploads, {name: {"delta": STATE} for name in cohort}, {})
-        frame = round_traffic(number, str(adapter), [str(uploads)], str(results))
+        frame = round_traffic(number, str(adapter), [str(uploads)], str(results), SharedStage())
         traffic.append(str(folder / "server" / "traffic.parquet"))
         write_parquet(frame, traffic[-1], TRAFFIC)
     packs = results / "x" / "clients" / "batch0.safetensors"
@@ -96,7 +96,7 @@ def test_what_is_not_uploaded_is_not_broadcast_either(run, tmp_path) -> None:
     sent = {name: value for name, value in STATE.items() if stage.sends(name)}
     assert list(sent) == ["m.lora_B.weight"]
     write_pack(uploads, {"client_001": {"delta": sent}}, {})
-    frame = round_traffic(0, str(adapter), [str(uploads)], results, sent=stage.sends)
+    frame = round_traffic(0, str(adapter), [str(uploads)], results, stage)
     # B alone: 4 bytes for each of its 4 x 2 numbers, and a safetensors header.
     header = len(safetensors.numpy.save(sent, {"format": "pt"})) - 4 * 8
     assert frame["bytes"].tolist() == [4 * 8 + header] * 2
@@ -113,7 +113,7 @@ def test_a_state_crosses_both_ways_and_not_to_who_generates_alone(run, tmp_path)
     write_safetensors(both, adapter, {})
     write_pack(uploads, {"client_001": {stage.content: both}}, {})
     write_pack(own, {"client_001": {"state": STATE}}, {"round": "0"})
-    frame = round_traffic(0, str(adapter), [str(uploads)], results, sent=stage.sends)
+    frame = round_traffic(0, str(adapter), [str(uploads)], results, stage)
     once, twice = (len(safetensors.numpy.save(part, {"format": "pt"})) for part in (STATE, both))
     assert frame[["content", "bytes"]].to_numpy().tolist() == [[stage.content, twice], ["shared adapter", twice]]
     write_parquet(frame, traffic, TRAFFIC)
@@ -147,7 +147,7 @@ def test_of_two_packs_that_of_the_last_round_stays(run) -> None:
 def test_weights_are_a_number_that_crosses(run) -> None:
     folder = Path(run[1]) / "x" / "round0"
     adapter, uploads = str(folder / "server/adapter.safetensors"), [str(folder / "uploads/batch0.safetensors")]
-    frame = round_traffic(0, adapter, uploads, run[1], weighted=True)
+    frame = round_traffic(0, adapter, uploads, run[1], SharedStage(weighting="words"))
     counts = frame.loc[frame["content"] == "word count", ["direction", "client", "bytes"]]
     assert counts.to_numpy().tolist() == [[UP, "client_001", 8], [UP, "client_002", 8]]
 

@@ -41,16 +41,6 @@ def test_the_later_round_wins(tmp_path) -> None:
     assert {client: float(parts["adapter"][KEY][0, 0]) for client, parts in union.items()} == {"x": 3, "y": 3, "z": 2}
 
 
-def test_endpoint_plus_residual_is_the_float32_sum_that_training_used() -> None:
-    generator = np.random.default_rng(1)
-    endpoint = {KEY: generator.normal(size=(50, 50)).astype(np.float32)}
-    residual = {KEY: (generator.normal(size=(50, 50)) * 1e-4).astype(np.float32)}
-    composed = compose({"endpoint": endpoint, "residual": residual})[KEY]
-    assert composed.dtype == np.float32
-    assert (composed == endpoint[KEY] + residual[KEY]).all()
-    assert (compose({"adapter": endpoint})[KEY] == endpoint[KEY]).all()
-
-
 def test_another_safetensors_file_is_refused(tmp_path) -> None:
     write_safetensors(adapter(1), tmp_path / "a.safetensors", {})
     with pytest.raises(UserError, match="not a pack of client adapters"):

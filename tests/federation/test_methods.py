@@ -41,7 +41,9 @@ def test_a_method_is_named_once_with_the_papers_or_by_its_file() -> None:
 
 
 def test_methods_with_the_same_shared_stage_share_one_track() -> None:
-    assert plan("ditto").shared.track == plan("fedavg").shared.track
+    for other in ("ditto", "fedavg_finetuned", "apfl", "fedrod_lora"):
+        assert plan(other).shared.track == plan("fedavg").shared.track
+    assert plan("ffa_lora", trains="AB").shared == plan("fedavg").shared
     assert plan("favor").shared.track == plan("fedprox").shared.track == plan("favor_without_asce").shared.track
     for other in ("global_asce", "fedalt", "fedex_lora", "scaffold"):
         assert plan(other).shared.track != plan("fedavg").shared.track

@@ -296,12 +296,6 @@ def same(left, right) -> bool:
     return all(np.array_equal(left[key], right[key]) for key in (A, B))
 
 
-def test_methods_that_train_the_shared_adapter_as_fedavg_share_its_rounds() -> None:
-    assert plan_of("ffa_lora", {"trains": "AB"}).shared == plan_of("fedavg").shared
-    for method in ("fedavg_finetuned", "apfl", "fedrod_lora"):
-        assert plan_of(method).shared == plan_of("fedavg").shared
-
-
 @pytest.mark.parametrize("method", ALL)
 def test_a_resumed_run_equals_the_uninterrupted_one(method, problem) -> None:
     solver, start = problem

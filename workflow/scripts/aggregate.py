@@ -22,8 +22,7 @@ with job(snakemake, Aggregation) as settings:
         state, kept = step(stage.server, shared, memory, mean_of_sum(total, weight, stage), rate)
     else:
         uploads = read_uploads(snakemake.input.uploads, stage, round_number)
-        crossed = (round_number, snakemake.input.adapter, uploads.files, settings.results)
-        traffic = round_traffic(*crossed, stage.weighting == "words", stage.sends)
+        traffic = round_traffic(round_number, snakemake.input.adapter, uploads.files, settings.results, stage)
         if stage.server.kind == "members":
             header["members"] = str(len(uploads.deltas))
         if stage.privacy is None:

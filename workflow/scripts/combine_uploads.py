@@ -11,7 +11,7 @@ from favor.running.jobs.job import job
 with job(snakemake, Combination) as settings:
     stage, round_number = SharedStage.of(settings.stage), int(snakemake.wildcards.round)
     uploads = read_uploads(snakemake.input.uploads, stage, round_number)
-    traffic = round_traffic(round_number, snakemake.input.adapter, uploads.files, settings.results, sent=stage.sends)
+    traffic = round_traffic(round_number, snakemake.input.adapter, uploads.files, settings.results, stage)
     state = combined(uploads.deltas, ROBUST_RULES.load(settings.robust.rule).RULE, settings.robust)
     header = {"seed": snakemake.wildcards.seed, "round": snakemake.wildcards.round}
     # As the sum of one upload of weight 1, so that the server reads it as it reads any sum.

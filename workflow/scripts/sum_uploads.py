@@ -9,8 +9,7 @@ from favor.running.jobs.job import job
 with job(snakemake, Summation) as settings:
     stage, round_number = SharedStage.of(settings.stage), int(snakemake.wildcards.round)
     uploads = read_uploads(snakemake.input.uploads, stage, round_number)
-    crossed = (round_number, snakemake.input.adapter, uploads.files, settings.results)
-    traffic = round_traffic(*crossed, stage.weighting == "words", stage.sends)
+    traffic = round_traffic(round_number, snakemake.input.adapter, uploads.files, settings.results, stage)
     total = cohort_sum(uploads, stage, int(snakemake.wildcards.seed), round_number)
     header = {"seed": snakemake.wildcards.seed, "round": snakemake.wildcards.round}
     write_sum(total, uploads, traffic, snakemake.output.total, header)

@@ -4,7 +4,7 @@ A client's part counts as the adapter file it would be alone (:func:`favor.found
 a file may hold the clients of one job. What a server sees of a run is the rows that do not say "stays_on_client".
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -35,20 +35,15 @@ def pack_bytes(path: str | Path) -> dict[tuple[str, str], int]:
 
 
 def round_traffic(
-    round_number: int,
-    adapter: str,
-    uploads: Sequence[str],
-    results: str,
-    weighted: bool = False,
-    sent: Callable[[str], bool] | None = None,
+    round_number: int, adapter: str, uploads: Sequence[str], results: str, stage: SharedStage
 ) -> pd.DataFrame:
     """Return the ``traffic`` table of one round: the adapter sent to its clients, the deltas sent back.
 
-    ``weighted``: each upload also says how many words its client has, one number. ``sent``: whether the tensor of a
-    name is uploaded; the others are A_0's, or a client's own, so that they are not broadcast either. A client is sent
-    the shared adapter at the rank of its upload.
+    Where the stage weights by words, each upload also says how many its client has, one number. A tensor that is not
+    uploaded is A_0's, or a client's own, so that it is not broadcast either. A client is sent the shared adapter at the
+    rank of its upload.
     """
-    whole = _sent_shapes(adapter, sent)
+    whole = _sent_shapes(adapter, stage)
     rows = []
     for path in uploads:
         shapes = pack_shapes(path)
@@ -57,7 +52,7 @@ def round_traffic(
             broadcast = safetensors_bytes({name: own.get(name, shape) for name, shape in whole.items()})
             rows.append((round_number, UP, part, client, _relative(path, results), size))
             rows.append((round_number, DOWN, "shared adapter", client, _relative(adapter, results), broadcast))
-            if weighted:
+            if stage.weighting == "words":
                 rows.append((round_number, UP, "word count", client, _relative(path, results), _NUMBER_BYTES))
     return pd.DataFrame(rows, columns=TRAFFIC.names)
 
@@ -69,11 +64,7 @@ def run_boundary(run: RunBoundary, texts: pd.DataFrame, results: str) -> pd.Data
     if run.final:
         stage = SharedStage.of(run.stage) if run.stage else None
         # Who only generates needs no state of the server.
-        whole = {
-            name: shape
-            for name, shape in _sent_shapes(run.final, stage.sends if stage else None).items()
-            if not name.startswith(STATE)
-        }
+        whole = {name: shape for name, shape in _sent_shapes(run.final, stage).items() if not name.startswith(STATE)}
         path = _relative(run.final, results)
         for client in run.recipients:
             own = whole
@@ -98,8 +89,8 @@ def run_boundary(run: RunBoundary, texts: pd.DataFrame, results: str) -> pd.Data
     return pd.concat(frames, ignore_index=True).assign(seed=run.seed, method=run.method)
 
 
-def _sent_shapes(path: str, sent: Callable[[str], bool] | None) -> dict[str, tuple[int, ...]]:
-    return {name: shape for name, shape in safetensors_shapes(path).items() if sent is None or sent(name)}
+def _sent_shapes(path: str, stage: SharedStage | None) -> dict[str, tuple[int, ...]]:
+    return {name: shape for name, shape in safetensors_shapes(path).items() if stage is None or stage.sends(name)}
 
 
 def _round_of(path: str) -> int:

@@ -50,8 +50,29 @@ def check_pieces(source: str, model: Any, final_states: Callable[..., torch.Tens
 
     Raises ``UserError`` for a model that sees across them, and for one whose windows packed attention is not told of.
     """
-    with _short_windows(model):
-        _compare_pieces(source, model, final_states, dtype)
+    before, piece = torch.arange(4), torch.tensor([2, 0, 3, 1, 2])
+    packing = Packing((len(before), len(piece)), model.device)
+    options = {"position_ids": packing.positions, "packing": packing}
+    remedy = "take a decoder whose layers are attention and perceptrons"
+    try:
+        with torch.no_grad(), _short_windows(model), packed_attention(model):
+            one, other = (
+                final_states(torch.cat([first, piece])[None].to(model.device), **options)[0, len(first) :].float()
+                for first in (before, before.flip(0))
+            )
+    except UserError as error:
+        raise UserError(f"model '{source}': {error}; {remedy}") from None
+    except (TypeError, ValueError, AttributeError) as error:
+        raise UserError(f"model '{source}': it does not read packed rows ({error}); {remedy}") from None
+    with torch.no_grad(), _short_windows(model):
+        alone = final_states(piece[None].to(model.device))[0].float()
+    # Rounding differs in rows of another length; another start of the row alone changes it where experts are chosen.
+    rounding = 1e-3 if dtype == torch.float32 else 0.1
+    if (one - other).norm() > rounding / 2 * one.norm() or (one - alone).norm() > rounding * alone.norm():
+        raise UserError(
+            f"model '{source}': its layers carry what they read of one piece of a packed row into the next, as "
+            f"recurrent ones do, count positions on, or keep a sliding window by their masks alone; {remedy}"
+        )
 
 
 @contextmanager
@@ -72,32 +93,6 @@ def _short_windows(model: Any) -> Iterator[None]:
     finally:
         for key, size in windows.items():
             holders[key].sliding_window = size
-
-
-def _compare_pieces(source: str, model: Any, final_states: Callable[..., torch.Tensor], dtype: torch.dtype) -> None:
-    before, piece = torch.arange(4), torch.tensor([2, 0, 3, 1, 2])
-    packing = Packing((len(before), len(piece)), model.device)
-    options = {"position_ids": packing.positions, "packing": packing}
-    remedy = "take a decoder whose layers are attention and perceptrons"
-    try:
-        with torch.no_grad(), packed_attention(model):
-            one, other = (
-                final_states(torch.cat([first, piece])[None].to(model.device), **options)[0, len(first) :].float()
-                for first in (before, before.flip(0))
-            )
-    except UserError as error:
-        raise UserError(f"model '{source}': {error}; {remedy}") from None
-    except (TypeError, ValueError, AttributeError) as error:
-        raise UserError(f"model '{source}': it does not read packed rows ({error}); {remedy}") from None
-    with torch.no_grad():
-        alone = final_states(piece[None].to(model.device))[0].float()
-    # Rounding differs in rows of another length; another start of the row alone changes it where experts are chosen.
-    rounding = 1e-3 if dtype == torch.float32 else 0.1
-    if (one - other).norm() > rounding / 2 * one.norm() or (one - alone).norm() > rounding * alone.norm():
-        raise UserError(
-            f"model '{source}': its layers carry what they read of one piece of a packed row into the next, as "
-            f"recurrent ones do, count positions on, or keep a sliding window by their masks alone; {remedy}"
-        )
 
 
 def check_head(source: str, model: Any, final_states: Callable[..., torch.Tensor]) -> None:

@@ -299,8 +299,8 @@ def _aggregate(folder: ServerFolder, number: int) -> None:
     if stage.server.moments:
         write_safetensors(kept, folder.memory(number + 1), {"kind": "server moments", **header})
     write_safetensors(state, folder.state(number + 1), {"kind": "shared adapter", **header})
-    crossed = (number, str(folder.round(number) / ADAPTER), uploads.files, str(folder.path))
-    write_parquet(round_traffic(*crossed, stage.weighting == "words", stage.sends), folder.traffic(number), TRAFFIC)
+    traffic = round_traffic(number, str(folder.round(number) / ADAPTER), uploads.files, str(folder.path), stage)
+    write_parquet(traffic, folder.traffic(number), TRAFFIC)
 
 
 def _means(folder: ServerFolder, uploads: Uploads, number: int) -> State | None:
