@@ -61,8 +61,7 @@ def generated(plan, model_folder, tmp_path, repository, monkeypatch) -> Callable
                 states[client] = {"adapter": state}
             write_pack(tmp_path / "pack.safetensors", states, {})
             output = {name: tmp_path / f"{name}{number}.parquet" for name in OUTPUTS}
-            files = {"prompts": "prompts.parquet", "common_prompts": "common.parquet"}
-            given = {name: str(tmp_path / file) for name, file in files.items()}
+            given = {"prompts": str(tmp_path / "prompts.parquet"), "common_prompts": [str(tmp_path / "common.parquet")]}
             given["adapters"] = [str(tmp_path / "pack.safetensors")]
             run_script(repository, "generate", {"cfg": cfg}, key, input=given, output=output)
             made.append(output)
