@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
+from tests.running.invalidation.test_fingerprint import FILES, Files
 
 from favor.foundation.errors import UserError
 from favor.running.invalidation import parts
@@ -14,77 +14,65 @@ from favor.running.invalidation.fingerprint import CODE, check_planned, source_c
 from favor.running.invalidation.job_inputs import FOLDER
 from favor.running.invalidation.parts import Module
 
-FILES = {
-    "src/favor/__init__.py": "",
-    "src/favor/ground.py": (
-        "from pathlib import Path\ndef add(a, b):\n    return a + b + len((Path(__file__).parent / 'templates').name)\n"
-    ),
-    "src/favor/templates/page.html": "<p>",
-    "src/favor/other.py": "VALUE = 1\n",
-    "workflow/scripts/make.py": "from favor.ground import add\nprint(add(1, 2))\n",
-}
+GROUND = FILES["ground.py"]
+ENDED = "its code changed after the run had started"
 
 
 @pytest.fixture
-def begin(tmp_path, monkeypatch) -> Callable[[], SimpleNamespace]:
-    """A function that starts a run, and returns what its job is given and the folder of its code."""
-    for name, text in FILES.items():
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+def project(tmp_path, monkeypatch) -> Files:
     monkeypatch.setenv(CODE, str(tmp_path / "results" / FOLDER))
-
-    def start() -> SimpleNamespace:
-        source = source_code(tmp_path / "src")
-        planned = source.fingerprint("make")
-        Changes(tmp_path / "results", source, []).write({("made",): planned})
-        return SimpleNamespace(params={"code": planned}, folder=tmp_path)
-
-    return start
+    found = Files(tmp_path)
+    found.write("scores/page.html", "<p>")
+    auc = "from pathlib import Path\nPAGE = Path(__file__).with_name('page.html')\n"
+    found.write("scores/auc.py", f"{auc}{FILES['scores/auc.py'].replace('(x, 1)', '(PAGE, 1)')}")
+    return found
 
 
-@pytest.fixture
-def started(begin) -> SimpleNamespace:
-    return begin()
-
-
-def test_code_as_it_was_planned_is_fine(started) -> None:
-    check_planned(started)
+def started(project) -> SimpleNamespace:
+    """Start a run, and return what its job is given."""
+    source = source_code(project.folder / "src")
+    planned = source.fingerprint("script")
+    Changes(project.folder / "results", source, []).write({("made",): planned})
+    return SimpleNamespace(params={"code": planned})
 
 
 @pytest.mark.parametrize(
-    ("file", "old", "new"), [("ground.py", "a + b", "a - b"), ("templates/page.html", "<p>", "<p class='new'>")]
+    ("file", "text"), [("ground.py", GROUND.replace("a + b", "a - b")), ("scores/page.html", "<p class='new'>")]
 )
-def test_an_edit_that_reaches_the_job_or_of_a_file_beside_its_code_ends_it(started, file, old, new) -> None:
-    path = started.folder / "src/favor" / file
-    path.write_text(path.read_text().replace(old, new))
-    with pytest.raises(UserError, match="its code changed after the run had started"):
-        check_planned(started)
+def test_an_edit_that_reaches_the_job_or_of_a_file_beside_its_code_ends_it(project, file, text) -> None:
+    job = started(project)
+    check_planned(job)
+    project.write(file, text)
+    with pytest.raises(UserError, match=ENDED):
+        check_planned(job)
 
 
-def test_an_edit_that_cannot_reach_it_does_not(started) -> None:
-    (started.folder / "src/favor/other.py").write_text("VALUE = 22\n")
-    (started.folder / "src/favor/ground.py").write_text("# a comment\n" + FILES["src/favor/ground.py"])
-    check_planned(started)
+def test_an_edit_that_cannot_reach_it_does_not(project) -> None:
+    job = started(project)
+    project.write("scores/other.py", "VALUE = 22\n")
+    project.write("ground.py", f"# a comment\n{GROUND}")
+    check_planned(job)
 
 
-def test_a_job_of_no_run_is_not_checked(started, monkeypatch) -> None:
-    (started.folder / "src/favor/ground.py").write_text("def add(a, b):\n    return 7\n")
+def test_a_job_of_no_run_is_not_checked(project, monkeypatch) -> None:
+    job = started(project)
+    project.write("ground.py", "def add(a, b):\n    return 7\n")
     monkeypatch.delenv(CODE)
-    check_planned(started)
-    monkeypatch.setenv(CODE, str(started.folder / "nowhere"))
-    check_planned(started)
+    check_planned(job)
+    monkeypatch.setenv(CODE, str(project.folder / "nowhere"))
+    check_planned(job)
 
 
-def test_an_edit_while_the_code_is_read_is_noticed(begin, tmp_path, monkeypatch) -> None:
+def test_an_edit_while_the_code_is_read_is_noticed(project, monkeypatch) -> None:
     read = parts.read_module
 
     def read_and_edited(name, path) -> Module:
         found = read(name, path)
         if name == "favor.ground":
-            path.write_text(FILES["src/favor/ground.py"].replace("a + b", "a - b"))
+            path.write_text(GROUND.replace("a + b", "a - b"))
         return found
 
     monkeypatch.setattr(parts, "read_module", read_and_edited)
-    with pytest.raises(UserError, match="its code changed after the run had started"):
-        check_planned(begin())
+    job = started(project)
+    with pytest.raises(UserError, match=ENDED):
+        check_planned(job)
