@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import assumed_seed
 import generation
-import roofline
 import torch
 import training
 from random_models import random_base
@@ -49,8 +49,8 @@ GENERATION = {"shape": "qwen2.5-3b", "quantise": True, "adapters": 8, "prompts":
 TINY_TRAINING = {"shape": "demo", "quantise": False, "recompute": "off", "clients": 2, "pieces": 2, "length": 32}
 TINY_GENERATION = {"shape": "demo", "quantise": False, "adapters": 2, "prompts": 2, "prefix": 8, "new": 4, "rows": 4}
 # One FAVoR seed of the paper, as the workflow trains and generates it: what its projection is measured with.
-SEED_TRAINING = {**TRAINING, "recompute": "auto", "clients": roofline.SAMPLED}
-SEED_GENERATION = {**GENERATION, "adapters": roofline.CLIENTS, "rows": roofline.ROWS}
+SEED_TRAINING = {**TRAINING, "recompute": "auto", "clients": assumed_seed.SAMPLED}
+SEED_GENERATION = {**GENERATION, "adapters": assumed_seed.CLIENTS, "rows": assumed_seed.ROWS}
 
 
 @dataclass(frozen=True)
@@ -283,12 +283,12 @@ def measure(script: Any, options: dict[str, Any], sides: Sequence[str], device: 
 
 def projection(trained: float, generated: float) -> dict[str, float]:
     """Return the minutes of one FAVoR seed's training and generation at these tokens per second, and of its starts."""
-    real = sum(map(sum, roofline.corpus()))
-    tokens = real * roofline.ROUNDS * roofline.SAMPLED / roofline.CLIENTS + 2 * real
+    real = sum(map(sum, assumed_seed.corpus()))
+    tokens = real * assumed_seed.ROUNDS * assumed_seed.SAMPLED / assumed_seed.CLIENTS + 2 * real
     return {
         "training_minutes": tokens / trained / 60,
-        "generation_minutes": roofline.ROWS * roofline.STEPS / generated / 60,
-        "start_minutes_assumed": roofline.jobs()["by default"] * roofline.START / 60,
+        "generation_minutes": assumed_seed.ROWS * assumed_seed.STEPS / generated / 60,
+        "start_minutes_assumed": assumed_seed.jobs() * assumed_seed.START / 60,
     }
 
 

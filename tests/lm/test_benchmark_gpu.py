@@ -4,6 +4,7 @@ import json
 import math
 
 import pytest
+import torch
 from tests.lm.conftest import benchmark
 
 pytestmark = pytest.mark.slow(20)
@@ -36,6 +37,14 @@ def test_a_failed_check_stops_before_anything_is_timed(gpu, tmp_path, monkeypatc
 
 def test_projection_by_hand(gpu, monkeypatch) -> None:
     """A corpus of 1,000 tokens: 12 of 50 clients in 6 rounds are 1,440 tokens, and two private epochs 2,000."""
-    monkeypatch.setattr(gpu.roofline, "corpus", lambda: [[400, 100], [500]])
+    monkeypatch.setattr(gpu.assumed_seed, "corpus", lambda: [[400, 100], [500]])
     minutes = gpu.projection(trained=3440 / 60, generated=44000 / 120)
     assert minutes == pytest.approx({"training_minutes": 1.0, "generation_minutes": 2.0, "start_minutes_assumed": 1.5})
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+@pytest.mark.parametrize(("aligned", "together"), [(False, 1), (False, 12), (True, 1), (True, 50)])
+def test_padding_at_the_papers_size(gpu, device, aligned, together) -> None:
+    seed = gpu.assumed_seed
+    settings = seed.SETTINGS.model_copy(update={"group_by_length": not aligned})
+    assert 1 <= seed.padding(seed.plans(seed.corpus(), settings), together, torch.device(device)) <= 1.05

@@ -19,7 +19,7 @@ from favor.lm.tasks import ClientTask, Group, Plan
 # a GPU.
 _TOKENS_PER_PASS = {"cpu": 2048, "cuda": 8192}
 # A pass of so many tokens, all layers computed once, takes less time per token than a full one with layers computed
-# twice: half as much arithmetic again costs more than weights unpacked four times as often (benchmarks/roofline.py).
+# twice: half as much arithmetic again costs more than weights unpacked four times as often (benchmarks/README.md).
 _SMALL_PASS = 2048
 # The share of a GPU's memory that the values of a stack may take. More clients at once would not run faster: the steps
 # of a few fill a pass. On a small card larger passes do.
