@@ -11,7 +11,7 @@ from pathlib import Path
 
 from favor.foundation.registry import JUDGES, METRIC_FAMILIES, ROBUST_RULES
 from favor.foundation.section import Section
-from favor.running.invalidation.fingerprint import source_code
+from favor.running.invalidation.fingerprint import PRELOADED, source_code
 from favor.scores.settings import Scores
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -62,6 +62,11 @@ def leaves(kind) -> Iterator[str]:
         yield name
         for section in held(field.annotation):
             yield from leaves(section)
+
+
+def test_the_code_of_every_script_can_be_followed() -> None:
+    source = source_code(SOURCE)
+    assert all(source.fingerprint(script.stem, [PRELOADED]) for script in SCRIPTS.glob("*.py"))
 
 
 def test_a_job_is_handed_nothing_that_it_does_not_read() -> None:

@@ -84,7 +84,7 @@ def test_from_pages_to_the_table(project) -> None:
     answer(project, 1, "annotator_1 (2).json", answered=9)
     assert planned(project) == {"score_2afc": 1, "make_table": 2}
     output = run(project, check=False).stdout
-    said = "responses/annotator_1 (2).json: field 'responses': 1 of 10 items have no answer"
+    said = "responses/annotator_1 (2).json: key 'responses': 1 of 10 items have no answer"
     assert f"error in score_2afc: {said}" in output
     assert "Traceback" not in output
     answer(project, 1, "annotator_1 (2).json")
@@ -108,5 +108,5 @@ def test_from_pages_to_the_table(project) -> None:
     project.edit("config/config.yaml", "excerpt_words: 20", "excerpt_words: 21")
     assert planned(project) == {"prepare_2afc": 1, "make_2afc_page": 2, "score_2afc": 1, "make_table": 2}
     project.restore()
-    project.edit("src/favor/statistics/agreement.py", "def pairwise_agreement(", "def pairwise_agreement(new=0, *, ")
+    project.edit("src/favor/statistics/agreement.py", "def agreement_by_item(", "def agreement_by_item(new=0, *, ")
     assert planned(project) == {"score_2afc": 1, "make_table": 2}

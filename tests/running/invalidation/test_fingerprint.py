@@ -326,6 +326,13 @@ def test_an_unknown_module_is_named(project) -> None:
         project.taken("favor.scores.missing")
 
 
+def test_an_installed_package_holds_its_scripts(project) -> None:
+    before = project.taken()
+    (project.folder / "src/favor/_workflow").mkdir()
+    (project.folder / "workflow").rename(project.folder / "src/favor/_workflow/workflow")
+    assert project.taken() == before
+
+
 def test_what_was_read_is_kept_and_a_changed_a_new_and_a_lost_file_are_seen(project, monkeypatch) -> None:
     before, kept = project.taken(), project.folder / "src" / KEPT
     with monkeypatch.context() as patch:

@@ -191,7 +191,7 @@ def _title(node: Node) -> str:
 
 
 def source_code(root: Path) -> SourceCode:
-    """Return the code below ``root``, and the scripts of the checkout that it is in, as they are now.
+    """Return the code below ``root``, and the scripts of the checkout that it is in or that it holds, as they are now.
 
     What was read before is kept beside Python's own compiled files: 0.2 s in the place of 4 s.
     Nothing is kept in a folder that cannot be written.
@@ -205,7 +205,10 @@ def source_code(root: Path) -> SourceCode:
     files = {
         ".".join(file.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): file
         for file in sorted((root / PACKAGE).rglob("*.py"))
-    } | {f"{SCRIPT}{file.stem}": file for file in sorted((root.parent / "workflow" / "scripts").glob("*.py"))}
+    }
+    # Of the checkout, or those that were installed with the package.
+    for folder in (root / PACKAGE / "_workflow", root.parent):
+        files |= {f"{SCRIPT}{file.stem}": file for file in sorted((folder / "workflow" / "scripts").glob("*.py"))}
     found = {}
     for name, file in files.items():
         of = hashlib.sha256(read_by + file.read_bytes()).hexdigest()
