@@ -105,7 +105,7 @@ def test_a_file_without_a_name_is_one_line(monkeypatch) -> None:
 
 
 @pytest.mark.parametrize(
-    "folder", ["007", "1e3", "yes", "{x: 1}", "# a", "", " it's", '"q"', "a\\b", "é", "../my runs/1"]
+    "folder", ["007", "1e3", "yes", "{x: 1}", "# a", "", " it's", '"q"', "a\\b", "é", "𠮷", "../my runs/1"]
 )
 def test_any_name_of_a_results_folder_reaches_snakemake_as_it_is(repository, monkeypatch, folder) -> None:
     """Snakemake reads values of --config as numbers or YAML, in which 007 is the number 7."""

@@ -76,7 +76,8 @@ def _as_argument(value: str | bool | list[str]) -> str:
     Snakemake takes quotes off the ends; the space at the end keeps them on.
     """
     if isinstance(value, str):
-        return f"!!str {json.dumps(value)} "
+        # YAML knows no halves of characters, as which JSON writes those beyond 16 bits.
+        return f'!!str "{"".join(each if ord(each) > 0xFFFF else json.dumps(each)[1:-1] for each in value)}" '
     return json.dumps(value) if isinstance(value, list) else str(value)
 
 

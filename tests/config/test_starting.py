@@ -169,7 +169,7 @@ def test_a_folder_of_a_text_file_per_post_and_of_another_encoding(tmp_path, caps
         ("saved/data-00000-of-00001.arrow", r"datasets.load_from_disk\('.*saved'\).to_parquet\('posts.parquet'\)"),
         ("saved/test/data-00000-of-00001.arrow", r"datasets.load_from_disk\('.*saved'\)\['test'\].to_parquet"),
         ("posts.json", "posts.json: .json is not read; write it as JSON Lines"),
-        ("posts.jsonl", r"posts.jsonl: line 1 is not a JSON object \(as in a JSON array\); give one object per line"),
+        ("posts.jsonl", r"posts.jsonl: line 1 begins a JSON array; write one object per line"),
         ("posts.zip", "posts.zip: .zip is not read; unpack it, or name .* such as posts.csv.zip"),
     ],
 )

@@ -47,6 +47,12 @@ def folder(tmp_path) -> Path:
     return path
 
 
+def test_a_link_to_nothing_is_no_file_that_is_passed_over(folder) -> None:
+    (folder / "5.male.20.x.y.xml").symlink_to("nowhere")
+    with pytest.raises(UserError, match=r"5\.male\.20\.x\.y\.xml: is a link to nothing; fetch the file"):
+        read(folder)
+
+
 def test_folder_and_zip_read_alike(tmp_path, folder) -> None:
     posts = read(folder)
     # Names sort as text: "12..." before "5...".

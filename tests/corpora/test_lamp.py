@@ -121,7 +121,7 @@ def test_outputs_that_are_missing_are_said_and_those_of_another_version_refused(
     assert [post.text for post in read(write(tmp_path, [question("2", TWEETS)]))] == ["so late again"]
     assert "train_outputs.json: not there, so that the texts of profiles alone are read" in capsys.readouterr().err
     write(tmp_path, GOLDS, "train_outputs.json")
-    with pytest.raises(UserError, match=r"question 2 has no output in its file of outputs; fetch both files again"):
+    with pytest.raises(UserError, match=r"question 2 has no output in train_outputs\.json; fetch both files again"):
         read(tmp_path)
 
 

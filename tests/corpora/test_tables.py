@@ -181,7 +181,7 @@ def test_a_value_that_parquet_holds_and_python_does_not(tmp_path) -> None:
     for column, values, problem in (("text", latin, "'utf-8' codec"), ("date", late, "date value out of range")):
         table = {"author": ["ann"] * rows, "text": ["x"] * rows, column: values}
         pq.write_table(pa.table(table), path)
-        said = rf"row 1,030 cannot be read \({problem}"
+        said = rf"row 1,030 cannot be read \(column '{column}': {problem}"
         with pytest.raises(UserError, match=said):
             read("table", path)
 
@@ -243,12 +243,17 @@ def test_texts_of_several_lines_with_commas_are_no_rows(tmp_path) -> None:
     assert [post.text for post in read("table", write(tmp_path, ".csv", rows))] == texts * 2
 
 
-def test_a_dictionary_that_repeats_a_text_is_not_unpacked(tmp_path) -> None:
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_dictionary_that_repeats_a_text_is_not_unpacked(tmp_path, nested) -> None:
     path, rows = tmp_path / "dict.parquet", 200_000
     text = pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), pa.array(["word " * 20_000]))
-    pq.write_table(pa.table({"author": pa.array(["1"] * rows).dictionary_encode(), "text": text}), path)
+    columns = {"author": pa.array(["1"] * rows).dictionary_encode(), "text": text}
+    if nested:
+        columns = {"post": pa.StructArray.from_arrays(list(columns.values()), names=list(columns))}
+    pq.write_table(pa.table(columns), path)
+    settings = ReaderSettings(columns={name: f"post.{name}" for name in ("author", "text")} if nested else {})
     for reading in (open_reader("table").read, table_rows):  # the second as favor init looks at it
         with pytest.raises(
             UserError, match=r"bytes hold over [\d,]+ of text in its first 256 rows, more than text does"
         ):
-            list(reading(path, ReaderSettings()))
+            list(reading(path, settings))

@@ -219,10 +219,11 @@ def test_a_line_without_end_costs_no_time(line) -> None:
 )
 def test_a_mail_of_endless_parts_costs_no_mailbox(tmp_path, part) -> None:
     endless = HEAD.format(1, "").rstrip("\n") + "\n" + "".join(part.format(number) for number in range(3000))
-    mails = [endless, HEAD.format(2, "") + "Read."]
+    flat = HEAD.format(3, 'Content-Type: multipart/mixed; boundary="x"\n') + "--x\n\nhi\n" * 3_000
+    mails = [endless, flat, HEAD.format(2, "") + "Read."]
     (tmp_path / "box").write_text("".join(f"From x Mon May 03 10:00:00 2021\n{mail}\n\n" for mail in mails))
     found = [(item.text, item.left_out) for item in items(Files(tmp_path / "box"), SETTINGS)]
-    assert found == [("", "unreadable"), ("Read.", "")]
+    assert found == [("", "unreadable"), ("", "unreadable"), ("Read.", "")]
 
 
 def test_what_is_declared_as_ascii_and_is_not_is_unreadable(tmp_path) -> None:

@@ -88,7 +88,7 @@ def test_a_late_upload_is_refused_and_leaves_nothing(trained, favor) -> None:
     delta = read_pack(uploads[answered])[0][answered]["delta"]
     for name in delta:
         assert np.array_equal(after[name], (before[name].astype("float64") + delta[name]).astype("float32"))
-    assert "round 1 is not open" in refused(favor, "server", "close", made.server, uploads[late])
+    assert "late: its round is closed" in refused(favor, "server", "close", made.server, uploads[late])
     opened = made.open()
     line = refused(favor, "server", "close", made.server, uploads[late])
     assert f"{late}: late: round 0 is closed, and round 1 is open" in line

@@ -129,6 +129,8 @@ def column_positions(
             found = printable(", ".join(header[:LISTED_COLUMNS])) + (", ..." if len(header) > LISTED_COLUMNS else "")
             keys = "or name the file's own columns under the corpus key 'columns'"
             remedy = keys if has_keys else "rename the column"
+            if has_keys and len(header) == 1:
+                remedy += ", or its 'separator'"
             raise UserError(
                 f"{name}: column '{column}' is missing (found: {found or 'none'}); expected {expected}, {remedy}"
             )

@@ -19,7 +19,7 @@ def neutral_passages(path: Path | None) -> list[str]:
     """
     path = path or Path(__file__).with_name("neutral.txt")
     text = decoded(path.read_bytes(), "utf-8", str(path), has_key=False)
-    found = [" ".join(part.split()) for part in text.replace("\r\n", "\n").split("\n\n")]
+    found = [" ".join(part.split()) for part in text.replace("\r\n", "\n").replace("\r", "\n").split("\n\n")]
     if not any(found):
         raise UserError(f"{path}: holds no sentence; write some, or set 'evaluation.likelihood.neutral' to null")
     return [part for part in found if part]

@@ -168,6 +168,8 @@ def _json_lines(path: Path, settings: ReaderSettings) -> Iterator[tuple[str, dic
                 raise UserError(f"{name}: {label} is longer than {longest:,} characters; give one object per line")
             if not line.strip():
                 continue
+            if empty and line.lstrip().startswith("["):
+                raise UserError(f"{name}: {label} begins a JSON array; write one object per line")
             empty = False
             try:
                 row = json.loads(line, object_pairs_hook=_object)
@@ -175,7 +177,7 @@ def _json_lines(path: Path, settings: ReaderSettings) -> Iterator[tuple[str, dic
             except (ValueError, RecursionError) as error:
                 raise UserError(f"{name}: {label} is not complete JSON ({error}); fix or remove the line") from None
             if not isinstance(row, dict):
-                raise UserError(f"{name}: {label} is not a JSON object (as in a JSON array); give one object per line")
+                raise UserError(f"{name}: {label} is not a JSON object; give one object per line")
             yield label, row
     if empty:
         raise UserError(f"{name}: is empty; fetch the file again")
@@ -210,8 +212,8 @@ def _parquet_rows(file: pq.ParquetFile, path: Path, columns: list[str]) -> Itera
                 )
             try:
                 rows = iter(batch.to_pylist())
-            except (ValueError, OverflowError):  # one by one up to the row with a value that Python cannot hold
-                rows = (batch.slice(at, 1).to_pylist()[0] for at in range(len(batch)))
+            except (ValueError, OverflowError):  # a string that is not UTF-8, a date after the year 9999
+                rows = _one_by_one(batch)
             for row in rows:
                 number += 1
                 yield f"row {number}", row
@@ -221,13 +223,26 @@ def _parquet_rows(file: pq.ParquetFile, path: Path, columns: list[str]) -> Itera
 
 
 def _unpacked(column: pa.Array) -> int:
-    """Return the bytes of a column, whose texts a dictionary may repeat."""
-    if not isinstance(column, pa.DictionaryArray):
-        return int(column.nbytes)
-    texts = column.dictionary
+    """Return the bytes of the texts of a column, which a dictionary may repeat."""
+    if isinstance(column, pa.StructArray):
+        return sum(map(_unpacked, column.flatten()))
+    texts = column.dictionary if isinstance(column, pa.DictionaryArray) else column
     if not (pa.types.is_string(texts.type) or pa.types.is_large_string(texts.type)):
-        return int(column.indices.nbytes)
-    return pc.sum(pc.binary_length(texts).take(column.indices)).as_py() or 0
+        return 0
+    lengths = pc.binary_length(texts)
+    return pc.sum(lengths if texts is column else lengths.take(column.indices)).as_py() or 0
+
+
+def _one_by_one(batch: pa.RecordBatch) -> Iterator[dict[str, object]]:
+    """Yield the rows up to one with a value that Python cannot hold, whose column is named."""
+    for at in range(len(batch)):
+        row = {}
+        for name, column in zip(batch.schema.names, batch.columns, strict=True):
+            try:
+                row[name] = column[at].as_py()
+            except (ValueError, OverflowError) as error:
+                raise ValueError(f"column '{printable(name)}': {_line(error)}") from None
+        yield row
 
 
 def _line(error: Exception) -> str:

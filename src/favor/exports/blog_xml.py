@@ -134,7 +134,9 @@ def _plausible(text: str) -> bool:
 
 def _blogs(path: Path) -> Iterator[tuple[str, bytes]]:
     files = Files(path)
-    names = files.find(r"(?:.*/)?[^./][^/]*\.xml")
+    if lost := [each for each in sorted(path.rglob("*.xml")) if each.is_symlink() and not each.exists()]:
+        raise UserError(f"{printable(str(lost[0]))}: is a link to nothing; fetch the file, or remove it")
+    names = files.find(r"(?s:.*/)?[^./][^/]*\.xml")
     if not names:
         raise UserError(f"{path}: holds no .xml file; give the folder or zip of the corpus' blog files")
     for name in names:

@@ -7,7 +7,7 @@ person wrote in it.
 import mmap
 import re
 from codecs import BOM_UTF8
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from email.errors import MessageError
 from email.header import decode_header, make_header
@@ -15,6 +15,7 @@ from email.message import Message
 from email.parser import BytesParser
 from email.policy import Compat32
 from email.utils import getaddresses, parsedate_to_datetime
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
@@ -100,9 +101,7 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
     seen: set[str] = set()
     for label, envelope, content in _mails(files):
         try:
-            message = BytesParser(policy=_POLICY).parsebytes(content)
-            if sum(1 for _ in message.walk()) > _MOST_PARTS:
-                raise ValueError("more parts than any program writes")
+            message = BytesParser(_class=_counted(), policy=_POLICY).parsebytes(content)
             item = _mail(message, envelope, label, settings)
             identity = "".join(_fields(message, "message-id")).strip()
         except _BROKEN:
@@ -114,6 +113,18 @@ def items(files: Files, settings: ReaderSettings) -> Iterator[Item]:
         yield item
     for name in () if _box(files) else sorted({*files.names} - {*_single(files)}):
         yield Item(UNKNOWN, "", None, printable(name), left_out="not a mail")
+
+
+def _counted() -> Callable[..., Message]:
+    """Return what makes the parts of one mail; it raises ``ValueError`` at more than any program writes."""
+    made = count(1)
+
+    def part(policy: Compat32) -> Message:
+        if next(made) > _MOST_PARTS:
+            raise ValueError(f"more than {_MOST_PARTS} parts")
+        return Message(policy)
+
+    return part
 
 
 class _Bounded(Compat32):

@@ -5,6 +5,7 @@ Of the sites it has what they sent: no text, target or private tensor of anybody
 
 import argparse
 import json
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -31,7 +32,7 @@ from favor.foundation.files import atomic_path, read_json, write_json
 from favor.foundation.lazy import LazyMapping
 from favor.foundation.parquet import write_parquet
 from favor.foundation.registry import ROBUST_RULES
-from favor.foundation.tensors import read_safetensors, write_safetensors
+from favor.foundation.tensors import read_safetensors, safetensors_header, write_safetensors
 from favor.plan import Planner
 from favor.sites.agreement import Agreement, agreement, check_version, chosen_run, owned_digests, stages
 from favor.sites.keys import KnownSite, known_sites, revoke
@@ -198,6 +199,8 @@ def close(arguments: argparse.Namespace) -> None:
     """
     folder = ServerFolder(arguments.server)
     number = folder.closed
+    if gone := [path for path in arguments.uploads if not os.path.lexists(path)]:
+        raise UserError(f"{gone[0]}: no such upload; correct its name")
     # Hidden files in a folder are neither: file systems and programs that copy leave them.
     inside = [each for path in arguments.uploads if path.is_dir() for each in sorted(path.glob("[!.]*"))]
     given = [each for each in inside if each.suffix == ".safetensors"]
@@ -208,6 +211,9 @@ def close(arguments: argparse.Namespace) -> None:
         if given and before == {*given}:
             print(_closed(folder, number - 1, " already"))
             return
+        for upload in filter(Path.is_file, given):
+            if safetensors_header(upload).get("round") in [str(earlier) for earlier in range(number)]:
+                raise UserError(f"{upload}: late: its round is closed, {number} of {len(folder.agreed['cohorts'])} are")
         raise UserError(f"{folder.path}: round {number} is not open; favor server open {folder.path} opens it")
     manifest = read_signed(folder.round(number) / MANIFEST, Manifest, public_key(folder.key()))
     for upload in sorted(before):

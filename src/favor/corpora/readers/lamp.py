@@ -88,7 +88,9 @@ def read(path: Path, settings: ReaderSettings) -> Iterator[RawPost]:
             if path.is_dir() and set(documents[0]) <= _TWEET:  # a file beside ``path`` is none of the job's inputs
                 outputs = _outputs(file, settings) if outputs is None else outputs
                 if outputs and name not in outputs:
-                    raise UserError(f"{where} has no output in its file of outputs; fetch both files again")
+                    raise UserError(
+                        f"{where} has no output in {file.name.replace(QUESTIONS, OUTPUTS)}; fetch both files again"
+                    )
                 posts += [(outputs[name], "")] if outputs else []
             author = owners.author_of(name, [text for text, _ in posts])
             if author is None:
