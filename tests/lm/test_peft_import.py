@@ -77,7 +77,7 @@ def edit(place, **keys) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ({"peft_type": "LOHA"}, "of type LOHA; only LORA"),
+        ({"peft_type": "LOHA", "r": None}, "of type LOHA; only LORA"),
         ({"use_dora": True}, "'use_dora' is set"),
         ({"init_lora_weights": "pissa_niter_4"}, "'init_lora_weights' is 'pissa_niter_4', which changes the base"),
         ({"alora_invocation_tokens": [5, 6]}, "'alora_invocation_tokens' is set"),

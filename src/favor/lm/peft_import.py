@@ -66,10 +66,13 @@ def check_shapes(states: Mapping[str, LoraState], model: nn.Module, settings: Lo
                 )
 
 
-class _Configuration(Received, extra="allow"):
+class _Kind(Received, extra="allow"):
+    peft_type: Any
+
+
+class _Configuration(_Kind):
     """What is read of ``adapter_config.json``."""
 
-    peft_type: Any
     r: Annotated[int, Field(ge=1, le=2**20)]
     lora_alpha: Annotated[float, Field(gt=0)]
     use_rslora: bool | None = False
@@ -82,9 +85,10 @@ def _configuration(folder: Path) -> _Configuration:
     if not path.exists():
         raise UserError(f"{path}: file not found; the folder must hold an adapter in PEFT's format")
     remedy = "not an adapter of LoRA in PEFT's format; save the adapter again"
+    kind = received_json(path, _Kind, remedy, links=True).peft_type
+    if kind != "LORA":
+        raise UserError(f"{path}: an adapter of type {printable(str(kind))}; only LORA is read")
     found = received_json(path, _Configuration, remedy, links=True)
-    if found.peft_type != "LORA":
-        raise UserError(f"{path}: an adapter of type {printable(str(found.peft_type))}; only LORA is read")
     for key in _REFUSED:
         if (found.model_extra or {}).get(key):
             raise UserError(f"{path}: '{key}' is set; only plain LoRA adapters are read")

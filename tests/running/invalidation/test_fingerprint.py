@@ -153,6 +153,7 @@ def test_what_means_something_else_is_another(project, one, other) -> None:
 def test_what_importing_a_file_runs_counts(project) -> None:
     """Registration by a decorator, a call or a private function; a changed attribute; a library's effect."""
     project.write("script.py", "from favor.made import f\nf()\n")
+    head = "def go(x):\n    return x\nclass Go(list):\n    pass\ndef _go(x):\n    return x\ndef f():\n    return 1\n"
     found = set()
     for text in (
         "",
@@ -162,6 +163,8 @@ def test_what_importing_a_file_runs_counts(project) -> None:
             for text in (
                 "@go\ndef g():\n    return VALUE\n",
                 "class A:\n    @go\n    def g(self):\n        return VALUE\n",
+                "@Go\ndef g():\n    return VALUE\n",
+                "if not TYPE_CHECKING:\n    go(VALUE)\n",
                 "import atexit\n@atexit.register\ndef g():\n    return VALUE\n",
                 "def g():\n    return VALUE\nX = go(g)\n",
                 "def g():\n    return VALUE\nX = _go(g)\n",
@@ -173,9 +176,9 @@ def test_what_importing_a_file_runs_counts(project) -> None:
         "for each in (1, 2): go(each)\n",
         "import readline\n",
     ):
-        project.write("made.py", f"def go(x):\n    return x\ndef _go(x):\n    return x\ndef f():\n    return 1\n{text}")
+        project.write("made.py", head + text)
         found.add(project.taken())
-    assert len(found) == 18
+    assert len(found) == 22
 
 
 @pytest.mark.parametrize(
@@ -192,6 +195,8 @@ def test_what_importing_a_file_runs_counts(project) -> None:
         "import importlib\ndef f():\n    return importlib.import_module('favor.ground')",
         "from importlib import import_module as go\ndef f():\n    return go('favor.ground')",
         "from importlib import resources\ndef f():\n    return resources.files('favor').joinpath('d.csv').read_text()",
+        "import importlib as il\ndef f():\n    return il.import_module('favor.ground')",
+        "import sys as s\ndef f():\n    return s.modules[__name__].add",
         "def f():\n    return add.__doc__",
         "def f():\n    return [].__class__.__subclasses__()",
         "from typing import get_type_hints\ndef f():\n    return get_type_hints(add)",
@@ -247,6 +252,7 @@ def test_what_no_result_depends_on_is_not_followed(project, text) -> None:
     [
         ("raise UserError(f'{x}: no file; make it')", "make", "write", False),
         ("raise UserError('one ' + x)", "one", "two", False),
+        ("raise ValueError(3)", "3", "4", True),
         ("raise Refused('too long')", "too", "very", True),  # another error's words may be kept
         ("assert x, 'message'", "message", "other", True),
         ("import sys\nprint('done', x, file=sys.stderr)", "done", "made", False),

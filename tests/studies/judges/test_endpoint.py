@@ -104,16 +104,18 @@ def test_what_no_second_try_mends_stops_at_once(server, connect, status, words) 
 
 @pytest.mark.parametrize("status", [400, 403])
 @pytest.mark.parametrize(
-    "error",
+    "reply",
     [
-        {"code": "content_filter", "message": "no"},
-        {"code": "data_inspection_failed"},
-        {"type": "content_policy_violation"},
-        {"code": "BadRequest", "innererror": {"code": "content_filter"}},
+        {"error": {"code": "content_filter", "message": "no"}},
+        {"error": {"code": "data_inspection_failed"}},
+        {"error": {"type": "content_policy_violation"}},
+        {"error": {"code": "BadRequest", "innererror": {"code": "content_filter"}}},
+        {"error": "blocked", "code": "content_filter"},
+        {"error": {"error": {"code": "content_filter"}}},
     ],
 )
-def test_a_refusal_is_known_by_its_code(server, connect, status, error) -> None:
-    server.behave = lambda number, body: (status, {}, json.dumps({"error": error}).encode())
+def test_a_refusal_is_known_by_its_code(server, connect, status, reply) -> None:
+    server.behave = lambda number, body: (status, {}, json.dumps(reply).encode())
     assert connect().ask(ASKED).finish == "content_filter"
 
 
@@ -138,6 +140,7 @@ def test_messages_hold_neither_key_nor_address(server, connect, status) -> None:
     judge = connect(tries=1)
     judge.key = "sk-test+/0123?45 6789~never"
     quoted = urllib.parse.quote(judge.key), urllib.parse.quote(judge.key, safe=""), judge.key.upper()
+    quoted += (judge.key.replace("/", r"\/"),)
     echo = f"no {' or '.join((judge.key, *quoted))} at {server.url}/chat/completions"
     server.behave = lambda number, body: (status, {}, echo.encode())
     with pytest.raises(UserError) as raised:

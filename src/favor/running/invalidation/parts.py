@@ -105,7 +105,7 @@ class _File:
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             members = [statement, *(statement.body if isinstance(statement, ast.ClassDef) else ())]
             decorators = [each for one in members for each in getattr(one, "decorator_list", ())]
-            self._bind(statement, {statement.name}, any(map(self._may_register, decorators)))
+            self._bind(statement, {statement.name}, any(self._may_register(each, True) for each in decorators))
         elif isinstance(statement, ast.If) and self._never_runs(ast.unparse(statement.test)):
             for each in statement.orelse:
                 self._index(each)
@@ -129,15 +129,20 @@ class _File:
         stored = [node for target in targets for node in ast.walk(target)]
         return not registers and not any(isinstance(node, ast.Attribute | ast.Subscript) for node in stored)
 
-    def _may_register(self, called: ast.expr) -> bool:
-        """Whether what is called at import is a function of the package, so that it may do more than return a value."""
+    def _may_register(self, called: ast.expr, decorates: bool = False) -> bool:
+        """Whether what is called at import is a function of the package, so that it may do more than return a value.
+
+        A class that is called is taken to make an object alone, and one that decorates to keep what it decorates.
+        """
         path = ast.unparse(called.func if isinstance(called, ast.Call) else called).split(".")
         own = path[0] in self.bound or any(map(_is_ours, self._imports.get(path[0], ())))
-        return path[-1] == "register" or (own and path[-1].lstrip("_")[:1].islower())
+        return path[-1] == "register" or (own and (decorates or path[-1].lstrip("_")[:1].islower()))
 
     def _never_runs(self, test: str) -> bool:
         """Whether a block is for type checkers, or for a module that is run: scripts are, other modules are not."""
-        return "TYPE_CHECKING" in test or (not self._is_script and test == "__name__ == '__main__'")
+        return test in ("TYPE_CHECKING", "typing.TYPE_CHECKING") or (
+            not self._is_script and test == "__name__ == '__main__'"
+        )
 
     def part(self, name: str) -> Part:
         """Return what ``name`` is bound to; "" is what importing the file runs."""
@@ -147,11 +152,14 @@ class _File:
         # Which library a name is imported from is part of what is done with it.
         uses = {(root, target) for root in roots for target in self._imports.get(root, ())}
         libraries = {(local, target) for local, target in uses if not _is_ours(target)}
+        # By a library's own names too, whatever they are called here.
+        dotted = [(word.split(".")[0], word) for word in {*roots, *words}]
+        named = {target + word[len(root) :] for root, word in dotted for local, target in libraries if root == local}
         texts = [each.digits for each in read if each.digits] + sorted(map("=".join, libraries))
         texts += [] if name else self._effects
         return Part(
             digest(*texts) if texts else "",
-            words | {target for _, target in libraries},
+            words | named,
             {text for each in read for text in each.texts} if "__file__" in words else set(),
             "".join(each.described for each in read),
         )
@@ -205,7 +213,7 @@ class _Stripper(ast.NodeTransformer):
             parts = [each.values if isinstance(each, ast.JoinedStr) else [each] for each in node.args]
             node.args = [value for each in parts for value in each if not isinstance(value, ast.Constant)]
         if name in TEXT_ERRORS:
-            node.args = [each for each in node.args if not isinstance(each, ast.Constant | ast.JoinedStr | ast.BinOp)]
+            node.args = [each for each in node.args if not _is_text(each)]
         for target in self._imports.get(name, [f"{self._module}.{name}"]):
             where = DESCRIBED.get(target, {})
             words = [each for place, each in enumerate(node.args) if place in where]
@@ -214,6 +222,11 @@ class _Stripper(ast.NodeTransformer):
             node.args = [each for place, each in enumerate(node.args) if place not in where]
             node.keywords = [each for each in node.keywords if each.arg not in where.values()]
         return self.generic_visit(node)
+
+
+def _is_text(node: ast.expr) -> bool:
+    own = isinstance(node, ast.Constant) and isinstance(node.value, str)
+    return own or isinstance(node, ast.JoinedStr | ast.BinOp)
 
 
 def _text(node: object) -> str:

@@ -128,7 +128,7 @@ class Endpoint:
         status = f"HTTP {error.status_code}"
         if error.status_code in _TRANSIENT or error.status_code >= 500:
             raise self._failed(status)
-        if error.status_code in (400, 403) and _names_a_filter(error.body):
+        if error.status_code in (400, 403) and _names_a_filter(error.response.text):
             return Answer("", "content_filter", 0, 0)
         if error.status_code in (401, 403):
             raise UserError(f"judge: the endpoint refused the key ({status}); correct {KEY}")
@@ -140,21 +140,27 @@ class Endpoint:
         raise UserError(f"judge: the endpoint refused the request ({said}); fix it and run again")
 
     def _clean(self, text: str) -> str:
-        """One short line without the key and the address, as they are or quoted as in an address."""
+        """One short line without the key and the address, as they are, in JSON or quoted as in an address."""
         host = urllib.parse.urlsplit(self.url).hostname or self.url
         quote = urllib.parse.quote
         secrets = (self.key or host, self.url, host)
-        forms = [form for secret in secrets for form in (secret, quote(secret), quote(secret, safe=""))]
+        forms = [
+            form for each in secrets for form in (each, each.replace("/", r"\/"), quote(each), quote(each, safe=""))
+        ]
         text = re.sub("|".join(map(re.escape, forms)), "…", text, flags=re.IGNORECASE)
         return " ".join(text.split())[:200]
 
 
-def _names_a_filter(error: object) -> bool:
+def _names_a_filter(body: str) -> bool:
     """Whether the error's own code or type says that a filter refused the text; its message may quote anything."""
+    try:
+        error = json.loads(body)
+    except (ValueError, RecursionError):
+        return False
     found: list[Any] = []
     while isinstance(error, dict):  # the error, then what caused it, as Azure nests them
         found += [error.get("code"), error.get("type")]
-        error = error.get("innererror")
+        error = error.get("error") or error.get("innererror")
     return any(name in FILTERED for name in found)
 
 
