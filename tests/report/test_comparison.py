@@ -323,7 +323,7 @@ def test_a_record_that_is_no_json_or_no_file_is_refused(theirs, tmp_path) -> Non
 
 
 def setting(section, **values) -> Callable[[dict], None]:
-    """A change of a section of the experiment, by its dotted name, of the experiment, or of what stands beside it."""
+    """A change of a record: ``values`` in a section of the experiment, in the experiment itself, or beside it ("")."""
 
     def change(found) -> None:
         place = {"": [], "experiment": ["experiment"]}.get(section, ["experiment", *section.split(".")])

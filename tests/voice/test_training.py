@@ -191,7 +191,7 @@ def test_a_killed_training_goes_on_behind_its_last_whole_pass(toy, trained, tmp_
 
 @pytest.fixture
 def shared(toy, tmp_path) -> Path:
-    """A results folder with a shared adapter of ten rounds, which lies in PEFT's format in ``peft`` beside it."""
+    """A results folder with the shared adapter after ten rounds; ``peft`` beside it holds it in PEFT's format."""
     lora = Lora(rank=4, alpha=4, dropout=0.0)
     generator = torch.Generator().manual_seed(3)
     state = initial_state(load_base(str(toy / "base"), device="cpu").model, lora, 7)

@@ -8,7 +8,6 @@ is named by the rule that loads it: "module", or "module:name" where one name is
 
 import hashlib
 import os
-import pickle
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -16,6 +15,8 @@ from functools import cache
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from favor.foundation.errors import UserError
 from favor.foundation.files import atomic_path, read_json
@@ -25,7 +26,7 @@ from favor.running.invalidation.parts import PACKAGE, SCRIPT, Module, Part, dige
 
 # What forked jobs find loaded: part of every job's code.
 PRELOADED = f"{PACKAGE}.running.jobs.preloaded:LIBRARIES"
-KEPT = f"{PACKAGE}/__pycache__/modules.pickle"  # what was read of the files
+KEPT = f"{PACKAGE}/__pycache__/modules.json"  # what was read of the files
 # Modules that cannot change a result, each with its reason.
 EXEMPT = {
     "favor.foundation.errors": "the class of an error that ends the job",
@@ -198,9 +199,10 @@ def source_code(root: Path) -> SourceCode:
     """
     looked = code_looks(root.parent)  # first: an edit while the files are read is noticed
     read_by = sys.version.encode() + b"".join(Path(each).read_bytes() for each in (__file__, parts.__file__))
-    try:  # by name: a digest of the file and of the code that read it, and the module
-        kept: dict[str, tuple[str, Module]] = pickle.loads((root / KEPT).read_bytes())
-    except Exception:  # a damaged file can raise anything
+    by_name = TypeAdapter(dict[str, tuple[str, Module]])  # with a digest of the file and of the code that read it
+    try:
+        kept = by_name.validate_json((root / KEPT).read_bytes())
+    except (OSError, ValueError):  # not there, or damaged
         kept = {}
     files = {
         ".".join(file.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): file
@@ -215,7 +217,7 @@ def source_code(root: Path) -> SourceCode:
         found[name] = kept[name] if kept.get(name, ("",))[0] == of else (of, parts.read_module(name, file))
     if found != kept:
         with suppress(UserError), atomic_path(root / KEPT) as written:
-            written.write_bytes(pickle.dumps(found))
+            written.write_bytes(by_name.dump_json(found))
     return SourceCode(root, {name: module for name, (_, module) in found.items()}, looked)
 
 
