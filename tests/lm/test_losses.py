@@ -7,11 +7,11 @@ from torch import nn
 from favor.lm import losses
 
 
-@pytest.mark.parametrize("chunk", [1 << 20, 160])
+@pytest.mark.parametrize(("block", "chunk"), [(1 << 20, 1), (160, 1), (160, 8)])
 @pytest.mark.parametrize("bias", [False, True])
-def test_loss_and_gradients_are_torchs(monkeypatch, chunk, bias) -> None:
-    monkeypatch.setitem(losses._CHUNK_ELEMENTS, "cpu", chunk)
-    monkeypatch.setitem(losses._LEAST_TOKENS, "cpu", 1)
+def test_loss_and_gradients_are_torchs(monkeypatch, block, chunk, bias) -> None:
+    monkeypatch.setitem(losses._BLOCK_ELEMENTS, "cpu", block)
+    monkeypatch.setitem(losses._LEAST_TOKENS, "cpu", chunk)
     torch.manual_seed(2)
     layer = nn.Linear(8, 50, bias=bias)
     layer.requires_grad_(False)

@@ -14,7 +14,7 @@ from favor.lm.attention import Packing, packed_attention
 from favor.lm.base import BaseModel
 from favor.lm.grouped import Runs
 from favor.lm.lora import LoraState
-from favor.lm.losses import tokens_at_once
+from favor.lm.losses import tokens_at_once, tokens_in_cache
 from favor.lm.settings import Lora
 from favor.lm.stack import LoraStack
 from favor.lm.tasks import Piece
@@ -152,21 +152,22 @@ def _token_values(
 
     Without ``surprise`` the second is not computed, and 0.
     """
-    head = base.head
-    chunk = tokens_at_once(head.weight)
+    weight = base.head.weight
     values = torch.zeros(2, len(labels), dtype=torch.float64)
-    for start in range(0, len(labels), chunk):
-        part = slice(start, start + chunk)
+    parts = (tensor.split(tokens_at_once(weight)) for tensor in (states, labels, values.t()))
+    for rows, targets, found in zip(*parts, strict=True):
         with fast_products():
-            logits = head(states[part]).float()
-        logs = torch.log_softmax(logits, dim=-1)
-        chosen = logs.gather(1, labels[part, None]).squeeze(1)
-        values[0, part] = chosen.double().cpu()
-        if not surprise:
-            continue
-        probabilities = logs.exp()
-        mean = (probabilities * logs).sum(dim=-1)
-        variance = (probabilities * (logs - mean.unsqueeze(1)).square()).sum(dim=-1)
-        # Without spread, where the model is certain or knows nothing, rounding alone would decide.
-        values[1, part] = ((chosen - mean) / variance.clamp_min(1e-8).sqrt()).double().cpu()
+            logits = base.head(rows)
+        blocks = (tensor.split(tokens_in_cache(weight)) for tensor in (logits, targets, found))
+        for own, target, value in zip(*blocks, strict=True):
+            logs = torch.log_softmax(own.float(), dim=-1)
+            chosen = logs.gather(1, target[:, None]).squeeze(1)
+            value[:, 0] = chosen
+            if not surprise:
+                continue
+            probabilities = logs.exp()
+            mean = (probabilities * logs).sum(dim=-1)
+            variance = (probabilities * (logs - mean.unsqueeze(1)).square()).sum(dim=-1)
+            # Without spread, where the model is certain or knows nothing, rounding alone would decide.
+            value[:, 1] = (chosen - mean) / variance.clamp_min(1e-8).sqrt()
     return values[0].numpy(), values[1].numpy()

@@ -23,6 +23,8 @@ _FLASH_TYPES = (torch.bfloat16, torch.float16)
 _FLASH_HEAD = 256
 # Queries that a processor takes at a time: their scores stay in its cache, and none behind the last of them is taken.
 _BLOCK = 128
+# Keys of a block whose probabilities are kept for the backward pass.
+_KEPT = 256
 # What changes the scores beyond a scale and a window; the kernels used here have neither.
 _UNKNOWN = ("softcap", "s_aux", "position_bias")
 _States = tuple[torch.Tensor, torch.Tensor, torch.Tensor]  # of queries, keys and values
@@ -162,7 +164,7 @@ def _two_products(
 class _Plain(torch.autograd.Function):
     """Causal attention of packed pieces as plain products, block after block of queries.
 
-    The backward pass computes the probabilities again, because kept ones would take the most memory.
+    The backward pass computes the probabilities of longer pieces again: those would take the most memory.
     """
 
     @staticmethod
@@ -175,25 +177,29 @@ class _Plain(torch.autograd.Function):
         scaling: float | None,
         window: int | None,
     ) -> torch.Tensor:
-        ctx.save_for_backward(query, key, value)
         ctx.lengths, ctx.window = lengths, window
         ctx.scaling = query.shape[-1] ** -0.5 if scaling is None else scaling
         _, heads, tokens, _ = query.shape
         attended = value.new_empty(1, tokens, heads, value.shape[-1])
+        kept: list[torch.Tensor | None] = []
         for own, seen, unseen in _blocks(query, lengths, window):
             probabilities = _probabilities(_grouped(query, own, key), key[0, :, seen], unseen, ctx.scaling)
             found = (probabilities @ value[0, :, seen]).view(heads, len(unseen), -1)
             attended[0, own] = found.transpose(0, 1)
+            kept.append(probabilities if seen.stop - seen.start <= _KEPT else None)
+        ctx.save_for_backward(query, key, value, *kept)
         return attended
 
     @staticmethod
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
-        query, key, value = ctx.saved_tensors
+        query, key, value, *kept = ctx.saved_tensors
         of_query, of_key, of_value = torch.empty_like(query), torch.zeros_like(key), torch.zeros_like(value)
         gradient = gradient.transpose(1, 2)
-        for own, seen, unseen in _blocks(query, ctx.lengths, ctx.window):
+        blocks = _blocks(query, ctx.lengths, ctx.window)
+        for (own, seen, unseen), probabilities in zip(blocks, kept, strict=True):
             queries, keys = _grouped(query, own, key), key[0, :, seen]
-            probabilities = _probabilities(queries, keys, unseen, ctx.scaling)
+            if probabilities is None:
+                probabilities = _probabilities(queries, keys, unseen, ctx.scaling)
             upstream = _grouped(gradient, own, key)
             of_value[0, :, seen] += probabilities.transpose(1, 2) @ upstream
             slope = upstream @ value[0, :, seen].transpose(1, 2)

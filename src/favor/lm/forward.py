@@ -14,7 +14,9 @@ from favor.lm.optimiser import micro_batch_ramp, ramp
 from favor.lm.settings import Optimisation, WeightedAlignment
 from favor.lm.tasks import Group, Plan, predicted_tokens, response_start
 
-_LEAST_MULTIPLE, _TILE = 64, 16
+# A client's run of tokens is filled up to a multiple of this: few shapes occur, for which a processor prepares code,
+# and a tile of a GPU's product is full.
+_MULTIPLE = 16
 
 
 @dataclass
@@ -140,8 +142,7 @@ def build_batch(
                 count += predicted
                 place += size
                 longest = max(longest, size)
-        multiple = _multiple(place - first, device)
-        padding = -(place - first) % multiple
+        padding = -(place - first) % _MULTIPLE
         if padding:
             tokens.append(np.zeros(padding, dtype=np.int32))
             gates.append(np.zeros(padding, dtype=np.float32))
@@ -149,7 +150,7 @@ def build_batch(
             place += padding
         runs.append(place - first)
         counts.append(count)
-        needed.append(_filled_up(np.concatenate(used), first, place, multiple))
+        needed.append(_filled_up(np.concatenate(used), first, place))
     weights = [1.0 / share.plan.supervised_tokens[share.step] for share in shares]
 
     def tensor(parts: Sequence[np.ndarray], dtype: type) -> torch.Tensor:
@@ -176,21 +177,12 @@ def build_batch(
     return batch
 
 
-def _multiple(tokens: int, device: torch.device) -> int:
-    """Return what a client's run of so many tokens is filled up to a multiple of, so that few shapes occur.
-
-    On a processor oneDNN prepares code for every new shape and keeps it, between the tensors: these then take fresh
-    memory, whose first use costs a tenth of a short job. On a GPU a tile of a product is filled.
-    """
-    return max(_LEAST_MULTIPLE, (1 << tokens.bit_length()) // 16) if device.type == "cpu" else _TILE
-
-
-def _filled_up(used: np.ndarray, first: int, end: int, multiple: int) -> np.ndarray:
-    """Return the ``used`` tokens of a client's run [``first``, ``end``), and others up to a ``multiple``, in order."""
+def _filled_up(used: np.ndarray, first: int, end: int) -> np.ndarray:
+    """Return the ``used`` tokens of a client's run [``first``, ``end``), and others up to a multiple, in order."""
     taken = np.zeros(end - first, dtype=bool)
     taken[used - first] = True
     others = np.flatnonzero(~taken)
-    taken[others[: -int(taken.sum()) % multiple]] = True
+    taken[others[: -int(taken.sum()) % _MULTIPLE]] = True
     return np.flatnonzero(taken) + first
 
 

@@ -57,7 +57,12 @@ def grouped_sum(
         one, other = base.view(clients, -1, base.shape[-1]), rows.view(clients, -1, rows.shape[-1])
         out = one if in_place else None
         return torch.baddbmm(one, other, factors, alpha=scaling, out=out).view(base.shape)
-    return torch.add(base, grouped_product(rows, factors, runs), alpha=scaling, out=out)
+    if _groupable(rows, factors):
+        return torch.add(base, grouped_product(rows, factors, runs), alpha=scaling, out=out)
+    total = base if in_place else base.clone()
+    for own, part, factor in zip(total.split(runs.lengths), rows.split(runs.lengths), factors, strict=True):
+        own.addmm_(part, factor, alpha=scaling)
+    return total
 
 
 def grouped_outer(left: torch.Tensor, right: torch.Tensor, clients: int, runs: Runs | None) -> torch.Tensor:

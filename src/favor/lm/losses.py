@@ -6,16 +6,22 @@ import torch
 
 from favor.foundation.arithmetic import fast_products
 
-# Logits held at once, and the fewest tokens of them. On a processor few logits stay in its cache, but a product of few
-# rows runs at a third of the rate of one of hundreds.
-_CHUNK_ELEMENTS = {"cpu": 1 << 20, "cuda": 1 << 27}
+# On a processor a product of few rows runs at a third of the rate of one of hundreds, and what follows is fastest on
+# logits that stay in its cache.
 _LEAST_TOKENS = {"cpu": 256, "cuda": 1}
+_BLOCK_ELEMENTS = {"cpu": 1 << 20, "cuda": 1 << 27}
 
 
 def tokens_at_once(output_layer: torch.Tensor) -> int:
     """Return how many tokens' logits are held at once under the weights [vocabulary, d] of an output layer."""
     kind = "cpu" if output_layer.device.type == "cpu" else "cuda"
-    return max(_LEAST_TOKENS[kind], _CHUNK_ELEMENTS[kind] // output_layer.shape[0])
+    return max(_LEAST_TOKENS[kind], tokens_in_cache(output_layer))
+
+
+def tokens_in_cache(output_layer: torch.Tensor) -> int:
+    """Return how many tokens' logits are worked on at a time."""
+    kind = "cpu" if output_layer.device.type == "cpu" else "cuda"
+    return max(1, _BLOCK_ELEMENTS[kind] // output_layer.shape[0])
 
 
 class TokenCrossEntropy(torch.autograd.Function):
@@ -40,33 +46,22 @@ class TokenCrossEntropy(torch.autograd.Function):
         need_hidden, need_weight = ctx.needs_input_grad[:2]
         grad_hidden = torch.empty_like(hidden) if need_hidden else None
         grad_weight = torch.zeros_like(weight, dtype=torch.float32) if need_weight else None
-        # Logits that are not of float32 are widened in memory of their own, which the chunks share.
+        block, slopes_needed = tokens_in_cache(weight), need_hidden or need_weight
+        # Logits that are not of float32 are widened in memory of their own, which the blocks share.
         wide = None
         if weight.dtype != torch.float32:
-            wide = hidden.new_empty(min(chunk, len(labels)), len(weight), dtype=torch.float32)
+            wide = hidden.new_empty(min(block, len(labels)), len(weight), dtype=torch.float32)
         with fast_products():
             for start in range(0, len(labels), chunk):
                 part = slice(start, start + chunk)
-                rows, target = hidden[part], labels[part, None]
-                logits = torch.nn.functional.linear(rows, weight, bias)
-                # exp(logit - largest) in float32, in place of the logits where these are; the sums give the loss, and
-                # scaled the softmax. Every step over all words reads and writes them once.
-                largest = logits.amax(dim=-1, keepdim=True).float()
-                chosen = logits.gather(1, target).float()
-                exponentials = logits if wide is None else wide[: len(logits)].copy_(logits)
-                exponentials.sub_(largest).exp_()
-                sums = exponentials.sum(dim=-1, keepdim=True)
-                losses[part] = (sums.log() + largest - chosen).squeeze(1)
-                if not (need_hidden or need_weight):
-                    continue
-                # d loss / d logits = softmax - one-hot, times the token's weight.
-                exponentials.scatter_add_(1, target, -sums)
-                exponentials.mul_(token_weights[part, None] / sums)
-                slope = logits if wide is None else logits.copy_(exponentials)
+                logits = torch.nn.functional.linear(hidden[part], weight, bias)
+                parts = (tensor[part].split(block) for tensor in (labels, token_weights, losses))
+                for own, target, weights, loss in zip(logits.split(block), *parts, strict=True):
+                    loss.copy_(_losses(own, target[:, None], weights[:, None] if slopes_needed else None, wide))
                 if grad_hidden is not None:
-                    grad_hidden[part] = slope @ weight
+                    grad_hidden[part] = logits @ weight
                 if grad_weight is not None:
-                    grad_weight += slope.t() @ rows
+                    grad_weight += logits.t() @ hidden[part]
         ctx.gradients = (grad_hidden, grad_weight)
         ctx.mark_non_differentiable(losses)
         return (losses * token_weights).sum(), losses
@@ -82,6 +77,29 @@ class TokenCrossEntropy(torch.autograd.Function):
             None,
             None,
         )
+
+
+def _losses(
+    logits: torch.Tensor, target: torch.Tensor, weights: torch.Tensor | None, wide: torch.Tensor | None
+) -> torch.Tensor:
+    """Return -log softmax(logits)[target] per token [tokens].
+
+    With ``weights`` [tokens, 1] the logits [tokens, vocabulary] become the gradient of the weighted losses in place.
+    """
+    # exp(logit - largest) in float32, in place of the logits where these are; the sums give the loss, and scaled the
+    # softmax. Every step over all words reads and writes them once.
+    largest = logits.amax(dim=-1, keepdim=True).float()
+    chosen = logits.gather(1, target).float()
+    exponentials = logits if wide is None else wide[: len(logits)].copy_(logits)
+    exponentials.sub_(largest).exp_()
+    sums = exponentials.sum(dim=-1, keepdim=True)
+    if weights is not None:
+        # d loss / d logits = softmax - one-hot, times the token's weight.
+        exponentials.scatter_add_(1, target, -sums)
+        exponentials.mul_(weights / sums)
+        if wide is not None:
+            logits.copy_(exponentials)
+    return (sums.log() + largest - chosen).squeeze(1)
 
 
 def token_cross_entropy(
