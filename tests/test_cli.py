@@ -236,6 +236,26 @@ def test_ctrl_c_while_snakemake_imports_and_plans_is_one_line(repository, tmp_pa
         assert "Traceback" not in said
 
 
+def test_ctrl_c_while_an_object_is_let_go_of_is_not_lost() -> None:
+    code = (
+        "import os, signal, time\n"
+        "from favor.running.ending import end_with_jobs\n"
+        "class Held:\n"
+        "    def __del__(self):\n"
+        "        os.kill(os.getpid(), signal.SIGINT)\n"
+        "        time.sleep(1)\n"
+        "end_with_jobs()\n"
+        "try:\n"
+        "    Held()\n"
+        "    time.sleep(60)\n"
+        "except KeyboardInterrupt:\n"
+        "    print('interrupted')\n"
+    )
+    environment = os.environ | {"FAVOR_STARTED": "1"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=50)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "interrupted\n", "")
+
+
 def test_what_nohup_starts_outlives_the_terminal() -> None:
     above = (
         "import os, signal\nfrom favor.running import ending\nending.end_on_signals()\n"

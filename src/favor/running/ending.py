@@ -4,6 +4,7 @@ import errno
 import os
 import signal
 import subprocess
+import sys
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
@@ -84,9 +85,22 @@ def end_without_traceback() -> None:
 
 
 def end_with_jobs() -> None:
-    """Let Ctrl-C raise ``KeyboardInterrupt`` again, at which Snakemake ends its jobs."""
+    """Let Ctrl-C raise ``KeyboardInterrupt`` again, at which Snakemake ends its jobs.
+
+    Where it comes while an object is let go of, Python prints it and goes on: it is raised again a moment later.
+    """
     if STARTED_BY_FAVOR in os.environ:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        usual = sys.unraisablehook
+
+        def again(lost: "sys.UnraisableHookArgs") -> None:
+            if lost.exc_type is KeyboardInterrupt:
+                signal.setitimer(signal.ITIMER_REAL, 0.01)
+            else:
+                usual(lost)
+
+        sys.unraisablehook = again
+        for each in (signal.SIGINT, signal.SIGALRM):
+            signal.signal(each, signal.default_int_handler)
 
 
 def _interrupt(process: int) -> None:
