@@ -12,6 +12,7 @@ import torch
 from gguf import GGUFReader, GGUFWriter, quants
 from tests.lm.conftest import optimisation, plain_continuation, plain_losses, under_peft
 from tests.lm.test_training_oracle import oracle
+from transformers import AutoTokenizer
 
 from favor.config.models import PROJECTIONS
 from favor.forecast.estimate import shape_of
@@ -20,7 +21,7 @@ from favor.foundation.gguf import read_header
 from favor.inference.generation import GenerationRequest, generate
 from favor.inference.likelihood import Question, answer
 from favor.lm.base import BaseModel, load_base
-from favor.lm.gguf import dequantise
+from favor.lm.gguf import dequantise, save_tokenizer
 from favor.lm.gguf_adapter import rows_in_gguf
 from favor.lm.lora import state_shapes
 from favor.lm.settings import LanguageModel, Lora
@@ -31,7 +32,7 @@ LORA = Lora(rank=4, alpha=8, dropout=0.0, target_modules=PROJECTIONS)
 TEXT = "I went to the lake this morning and the water was as cold as it ever is in March."
 
 
-def written(path, architecture="llama", tokens=("a", "b", "c", "ab")) -> Path:
+def written(path, architecture="llama", tokens=("a", "b", "c", "ab"), merges=("a b",), pre="default") -> Path:
     """A GGUF file of a model of one layer, 8 wide, whose head is its embedding."""
     writer = GGUFWriter(path, architecture)
     sizes = {"context_length": 512, "embedding_length": 8, "block_count": 1, "feed_forward_length": 8, "vocab_size": 4}
@@ -40,8 +41,9 @@ def written(path, architecture="llama", tokens=("a", "b", "c", "ab")) -> Path:
     writer.add_layer_norm_rms_eps(1e-5)
     if tokens:
         writer.add_tokenizer_model("gpt2")
+        writer.add_tokenizer_pre(pre)
         writer.add_token_list(list(tokens))
-        writer.add_token_merges(["a b"])
+        writer.add_token_merges(list(merges))
         writer.add_eos_token_id(0)
     square = ("attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down")
     shapes = {f"blk.0.{part}": (8, 8) for part in square} | {"blk.0.attn_norm": (8,), "blk.0.ffn_norm": (8,)}
@@ -97,6 +99,16 @@ def test_a_model_is_kept_as_transformers_dequantises_it(tmp_path) -> None:
     kept = AutoModelForCausalLM.from_pretrained(tmp_path / "made").state_dict()
     assert kept.keys() == read.keys()
     assert all(torch.equal(tensor, kept[name]) for name, tensor in read.items())
+
+
+@pytest.mark.parametrize(
+    ("pre", "expected"), [("default", ["a", "Ġ", "Ġ", "1", "2"]), ("smollm", ["a", "ĠĠ", "1", "2"])]
+)
+def test_digits_stand_alone_where_the_model_learned_them_so(tmp_path, pre, expected) -> None:
+    """As the tokenizer of SmolLM2 says: individual digits first, also from the spaces before them, then bytes."""
+    tokens = ("a", "1", "2", "Ġ", "ĠĠ", "12")
+    save_tokenizer(written(tmp_path / "a.gguf", tokens=tokens, merges=("Ġ Ġ",), pre=pre), tmp_path / "made")
+    assert AutoTokenizer.from_pretrained(tmp_path / "made").tokenize("a  12") == expected
 
 
 def test_the_planner_reads_the_shape_that_transformers_reads(real_base) -> None:

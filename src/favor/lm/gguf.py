@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from favor.foundation.errors import UserError
 from favor.foundation.files import write_json
@@ -13,11 +14,22 @@ from favor.lm.saving import written_whole
 
 def save_tokenizer(path: str | Path, folder: str | Path) -> None:
     """Write the tokenizer of a GGUF file to ``folder``. Raises ``UserError`` where transformers cannot read it."""
-    from transformers import AutoTokenizer
-
     source = Path(path).expanduser()
     with _readable(source):
-        AutoTokenizer.from_pretrained(source.parent, gguf_file=source.name).save_pretrained(folder)
+        _tokenizer(source).save_pretrained(folder)
+
+
+def _tokenizer(source: Path) -> Any:
+    from tokenizers.pre_tokenizers import ByteLevel, Digits, Sequence
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(source.parent, gguf_file=source.name)
+    if read_header(source).values.get("tokenizer.ggml.pre") == "smollm":
+        # Its vocabulary was learned on text whose digits stand alone, also from the spaces before them; transformers
+        # knows the splits of other models.
+        digits_alone = Sequence([Digits(individual_digits=True), ByteLevel(add_prefix_space=False)])
+        tokenizer.backend_tokenizer.pre_tokenizer = digits_alone
+    return tokenizer
 
 
 @contextmanager
@@ -40,13 +52,12 @@ def dequantise(path: str | Path, folder: str | Path) -> None:
     ``gguf.json`` holds the file's name, its size in bytes and its SHA-256. What quantisation took is gone: the weights
     are those that llama.cpp computes with. Raises ``UserError`` for a file that transformers cannot read.
     """
-    from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers import AutoModelForCausalLM
 
     source = Path(path).expanduser()
-    place = {"pretrained_model_name_or_path": str(source.parent), "gguf_file": source.name}
     with _readable(source):
-        found = AutoModelForCausalLM.from_pretrained(**place, dtype="float32")
-        tokenizer = AutoTokenizer.from_pretrained(**place)
+        found = AutoModelForCausalLM.from_pretrained(source.parent, gguf_file=source.name, dtype="float32")
+        tokenizer = _tokenizer(source)
     # The marker of quantisation, which is no longer true, would forbid saving.
     del found.config.quantization_config
     model = type(found)(found.config)
