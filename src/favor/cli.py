@@ -18,7 +18,7 @@ from pathlib import Path
 from favor.config.files import check_files, read_files
 from favor.config.resolve import resolve
 from favor.corpora.shortage import OBSTACLE
-from favor.federation.method import rate_caution
+from favor.federation.row_plan import rate_caution
 from favor.foundation.errors import UserError
 from favor.foundation.files import check_writable
 from favor.foundation.registry import PACKAGE_ROOT

@@ -13,7 +13,7 @@ from tests.plan.conftest import read
 from favor.config.configuration import Configuration
 from favor.config.resolve import resolve
 from favor.config.study_checks import check_prompted_outputs
-from favor.federation.method import declared_method
+from favor.federation.row_plan import declared_method
 from favor.foundation.errors import UserError
 from favor.lm.settings import LanguageModel
 from favor.paper.names import released_methods

@@ -11,8 +11,9 @@ from tests.experiments import experiment
 from favor.federation.client_archive import write_pack
 from favor.federation.exchange import next_shared
 from favor.federation.factors import Factors
-from favor.federation.method import SharedStage, load_method, plan_values
+from favor.federation.method import SharedStage, plan_values
 from favor.federation.privacy import Privacy
+from favor.federation.row_plan import load_method
 from favor.federation.schemas import TRAFFIC
 from favor.federation.server_rule import ServerRule
 from favor.federation.state_rule import STATE, StateRule

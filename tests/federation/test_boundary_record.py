@@ -11,7 +11,8 @@ from tests.experiments import experiment
 from favor.federation.client_archive import write_pack
 from favor.federation.communication_record import DOWN, STAYS, UP, pack_bytes, round_traffic, run_boundary
 from favor.federation.factors import Factors
-from favor.federation.method import SharedStage, load_method, plan_values
+from favor.federation.method import SharedStage, plan_values
+from favor.federation.row_plan import load_method
 from favor.federation.schemas import TRAFFIC
 from favor.federation.settings import RunBoundary
 from favor.federation.state_rule import StateRule

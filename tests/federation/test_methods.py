@@ -8,8 +8,9 @@ import pytest
 from tests.experiments import experiment as an_experiment
 
 from favor.config.experiments import Experiment
-from favor.federation.method import Plan, load_method, needs_shared, plan_values
+from favor.federation.method import Plan, needs_shared, plan_values
 from favor.federation.method_names import PAPER
+from favor.federation.row_plan import load_method
 from favor.foundation.errors import UserError
 from favor.foundation.registry import METHODS
 from favor.plan.records import recipe, run_check

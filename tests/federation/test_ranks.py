@@ -19,8 +19,9 @@ from favor.federation.client_archive import write_pack
 from favor.federation.communication_record import DOWN, STAYS, UP, run_boundary
 from favor.federation.inference import client_adapters, exported, generating
 from favor.federation.local import run_stage
-from favor.federation.method import Inference, Objective, PersonalStage, SharedStage, load_method, plan_values
+from favor.federation.method import Inference, Objective, PersonalStage, SharedStage, plan_values
 from favor.federation.ranks import as_received, at_rank, mean_share, rank_of
+from favor.federation.row_plan import load_method
 from favor.federation.schedule import client_names, cohorts
 from favor.federation.schemas import TRAFFIC
 from favor.federation.server import delta, update

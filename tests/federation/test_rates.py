@@ -4,7 +4,8 @@ import pytest
 from tests.experiments import experiment
 from tests.plan.conftest import plan  # noqa: F401  (a fixture)
 
-from favor.federation.method import Plan, SharedStage, load_method, plan_values, stage_rate
+from favor.federation.method import Plan, SharedStage, plan_values
+from favor.federation.row_plan import load_method, stage_rate
 from favor.foundation.errors import UserError
 from favor.foundation.registry import METHODS
 from favor.plan.keys import Key, run_key

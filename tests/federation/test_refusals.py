@@ -7,7 +7,8 @@ from tests.plan.conftest import *  # noqa: F403 - planners
 
 from favor.config.resolve import resolve
 from favor.federation.factors import Factors
-from favor.federation.method import Mixture, PersonalStage, Plan, SharedStage, complete, load_method
+from favor.federation.method import Mixture, PersonalStage, Plan, SharedStage
+from favor.federation.row_plan import complete, load_method
 from favor.federation.server_rule import ServerRule
 from favor.federation.state_rule import StateRule
 from favor.foundation.errors import UserError

@@ -10,7 +10,8 @@ from tests.federation.test_aggregate_script import STAGES, deltas, run_job
 from favor.federation import uploads
 from favor.federation.client_archive import write_pack
 from favor.federation.communication_record import UP
-from favor.federation.method import SharedStage, load_method
+from favor.federation.method import SharedStage
+from favor.federation.row_plan import load_method
 from favor.federation.schemas import TRAFFIC
 from favor.federation.uploads import read_uploads, restored, rounded, sent_types
 from favor.foundation.errors import UserError

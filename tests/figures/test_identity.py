@@ -1,6 +1,6 @@
 """A method looks the same in every figure, whichever other methods are shown."""
 
-from favor.federation.method import declared_method
+from favor.federation.row_plan import declared_method
 from favor.figures.drawing import GREY
 from favor.figures.identity import Methods, identities
 from favor.paper.names import METHODS

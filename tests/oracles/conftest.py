@@ -9,7 +9,8 @@ from tests.experiments import experiment as an_experiment
 
 from favor.config.experiments import Experiment
 from favor.federation.factors import Factors
-from favor.federation.method import Plan, load_method
+from favor.federation.method import Plan
+from favor.federation.row_plan import load_method
 from favor.federation.schedule import cohorts
 
 

@@ -13,7 +13,7 @@ from tests.lm.conftest import merged, optimisation, plain_continuation, with_pef
 
 from favor.federation.fedex_residual import joined, split
 from favor.federation.inference import client_adapters, exported, generating, requests
-from favor.federation.method import load_method
+from favor.federation.row_plan import load_method
 from favor.federation.schedule import cohorts
 from favor.federation.server import delta, update
 from favor.federation.server_rule import ServerRule

@@ -14,7 +14,7 @@ from tests.oracles.simulation import simulate
 from favor.federation.client_archive import read_pack, write_pack
 from favor.federation.exchange import parted
 from favor.federation.inference import client_adapters
-from favor.federation.method import load_method
+from favor.federation.row_plan import load_method
 from favor.federation.state_rule import STATE
 from favor.foundation.errors import UserError
 from favor.foundation.tensors import write_safetensors

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from tests.experiments import experiment
 
-from favor.federation.method import load_method
+from favor.federation.row_plan import load_method
 from favor.foundation.registry import TABLES
 from favor.paper.names import METHODS
 from favor.paper.values import load_paper_values, paper_cell

@@ -12,7 +12,7 @@ from snakemake.utils import update_config
 from tests.plan.conftest import ROOT, read
 
 from favor.config.resolve import resolve
-from favor.federation.method import rate_caution
+from favor.federation.row_plan import rate_caution
 from favor.federation.schemas import VALIDATION_LOSSES
 from favor.federation.settings import Tuned
 from favor.foundation.errors import UserError

@@ -14,7 +14,7 @@ from pydantic.fields import FieldInfo
 
 from favor.config.configuration import Configuration
 from favor.config.messages import bare, kind_name, may_be_null
-from favor.federation.method import declared_method
+from favor.federation.row_plan import declared_method
 from favor.figures.specs import figures_in_order
 from favor.foundation.declarations import declared_value
 from favor.foundation.registry import ENCODER_KINDS, METHODS, TABLES

@@ -6,7 +6,8 @@ from unicodedata import normalize
 
 from favor.config.configuration import Configuration
 from favor.config.study_checks import check_prompted_outputs
-from favor.federation.method import Plan, row_title
+from favor.federation.method import Plan
+from favor.federation.row_plan import row_title
 from favor.foundation.registry import METRIC_FAMILIES
 from favor.foundation.section import refuse
 from favor.paper.names import CONTROLS, SEPARATOR, encoder_name, unmarked

@@ -11,7 +11,8 @@ from favor.config.experiments import Experiment
 from favor.config.row_checks import check_rows
 from favor.corpora.settings import Corpus
 from favor.encoders.settings import LoadedEncoder
-from favor.federation.method import Plan, load_method, row_title
+from favor.federation.method import Plan
+from favor.federation.row_plan import load_method, row_title
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest, printable
 from favor.foundation.section import refuse

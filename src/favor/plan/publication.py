@@ -6,7 +6,8 @@ from pathlib import Path
 
 from pydantic_core import to_jsonable_python
 
-from favor.federation.method import Plan, load_method, rate_caution
+from favor.federation.method import Plan
+from favor.federation.row_plan import load_method, rate_caution
 from favor.figures.specs import declared_figure
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest

@@ -5,15 +5,8 @@ from typing import Any
 
 from favor.config.experiments import ROW_GENERATION, Experiment
 from favor.config.protocol import departures
-from favor.federation.method import (
-    PersonalStage,
-    Plan,
-    SharedStage,
-    method_departures,
-    needs_shared,
-    plan_values,
-    stage_rate,
-)
+from favor.federation.method import PersonalStage, Plan, SharedStage, needs_shared, plan_values
+from favor.federation.row_plan import method_departures, stage_rate
 from favor.federation.settings import Boundary, RunBoundary
 from favor.plan.keys import Key
 from favor.plan.project import Inputs, unique

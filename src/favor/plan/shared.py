@@ -7,7 +7,8 @@ from favor.config.experiments import Experiment
 from favor.federation import settings
 from favor.federation.canaries import repeats_by_client
 from favor.federation.kinds import MOMENTS
-from favor.federation.method import PersonalStage, SharedStage, plan_values, stage_rate
+from favor.federation.method import PersonalStage, SharedStage, plan_values
+from favor.federation.row_plan import stage_rate
 from favor.federation.schedule import last_participation
 from favor.federation.settings import Hijack
 from favor.foundation.errors import UserError

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from favor.config.configuration import Configuration
-from favor.federation.method import Plan, load_method
+from favor.federation.method import Plan
+from favor.federation.row_plan import load_method
 from favor.foundation.errors import UserError
 from favor.foundation.names import nearest
 from favor.foundation.registry import row_method

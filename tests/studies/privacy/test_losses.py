@@ -13,7 +13,7 @@ from tests.lm.conftest import random_model
 from favor.config.models import PROJECTIONS
 from favor.federation.canaries import CARRIER, carrying, secret
 from favor.federation.factors import change_output
-from favor.federation.method import load_method
+from favor.federation.row_plan import load_method
 from favor.foundation.errors import UserError
 from favor.foundation.registry import METHODS
 from favor.lm.base import BaseModel, load_base

@@ -11,9 +11,10 @@ from tests.experiments import experiment
 from tests.lm.conftest import random_model
 
 from favor.federation import settings
-from favor.federation.method import Plan, Prompting, load_method
+from favor.federation.method import Plan, Prompting
 from favor.federation.method_names import PAPER
 from favor.federation.retrieval import nearest_texts
+from favor.federation.row_plan import load_method
 from favor.foundation import registry
 from favor.foundation.errors import UserError
 from favor.inference.chat import ChatTokens
