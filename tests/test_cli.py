@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import psutil
 import pytest
@@ -31,16 +31,33 @@ def default_signals() -> Iterator[None]:
     signal.signal(signal.SIGHUP, before)
 
 
-def run(monkeypatch, capsys, *arguments) -> str:
-    monkeypatch.setattr(sys, "argv", ["favor", *arguments])
-    cli.main()
-    return capsys.readouterr().out
+@pytest.fixture
+def ends(repository, monkeypatch) -> Callable[..., object]:
+    """Call the command in the checkout, and return what it ends with: a line, or a status."""
+    monkeypatch.chdir(repository)
+
+    def call(*arguments) -> object:
+        monkeypatch.setattr(sys, "argv", ["favor", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stopped:
+            cli.main()
+        return stopped.value.code
+
+    return call
+
+
+@pytest.fixture
+def started(monkeypatch) -> list[list[str]]:
+    """The command lines of Snakemake that the command starts; each ends with status 3."""
+    found = []
+    monkeypatch.setattr(cli, "start", lambda command: found.append(command) or 3)
+    return found
 
 
 def test_plan_prints_jobs_and_disk(repository, monkeypatch, capsys) -> None:
-    found = json.loads(
-        run(monkeypatch, capsys, "plan", str(repository / "tests" / "data" / "shortest.yaml"), "--json", "--no-probe")
-    )
+    shortest = str(repository / "tests" / "data" / "shortest.yaml")
+    monkeypatch.setattr(sys, "argv", ["favor", "plan", shortest, "--json", "--no-probe"])
+    cli.main()
+    found = json.loads(capsys.readouterr().out)
     assert found["jobs"]["train_shared"] > 0
     assert found["final_gib"] > 0
     assert found["here"] == {}
@@ -61,98 +78,76 @@ def test_plan_prints_jobs_and_disk(repository, monkeypatch, capsys) -> None:
     ],
 )
 def test_commands_that_run_the_workflow_start_snakemake_in_the_checkout(
-    repository, monkeypatch, tmp_path, arguments, targets
+    repository, monkeypatch, tmp_path, ends, started, arguments, targets
 ) -> None:
-    started = []
     monkeypatch.chdir(repository / "docs")
     monkeypatch.setenv("PATH", str(tmp_path))  # no LaTeX, so the report is a page alone
-    monkeypatch.setattr(sys, "argv", ["favor", *arguments])
-    monkeypatch.setattr(cli, "start", lambda command: started.append(command) or 3)
-    with pytest.raises(SystemExit) as stopped:
-        cli.main()
+    assert ends(*arguments) == 3
     (command,) = started
     assert command[:5] == [sys.executable, "-m", "snakemake", "--snakefile", str(repository / "Snakefile")]
     assert command[command.index("--") + 1 :] == targets
     assert ("--dry-run" in command) == ("--dry-run" in arguments)
-    assert stopped.value.code == 3
 
 
-def test_an_encoder_that_is_not_there_is_one_line_with_those_that_are(repository, monkeypatch) -> None:
-    for name, problem in (
-        ("asce_c", "there is no encoder 'asce_c'; the configuration has asce_a, minilm, stylometry, luar"),
-        ("luar", "encoder 'luar' cannot be certified: LUAR-MUD .* is not on this machine"),
-    ):
-        micro = str(repository / "tests" / "data" / "micro.yaml")
-        monkeypatch.setattr(sys, "argv", ["favor", "certify", "asce_a", name, "--configfile", micro])
-        with pytest.raises(SystemExit, match=rf"^error: {problem}$"):
-            cli.main()
+MICRO = ("--configfile", "tests/data/micro.yaml")
+LATIN = "{folder}/latin.yaml"
 
 
-def test_a_wrong_file_is_one_line(monkeypatch, tmp_path) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (
+            ["certify", "asce_a", "asce_c", *MICRO],
+            "there is no encoder 'asce_c'; the configuration has asce_a, minilm, stylometry, luar",
+        ),
+        (["certify", "luar", *MICRO], "encoder 'luar' cannot be certified: LUAR-MUD .* is not on this machine"),
+        *(
+            (arguments, "the name of the file is empty; name a file of the results")
+            for arguments in (["why", ""], ["debug", ""])
+        ),
+        *(([command, "none.yaml"], "none.yaml: cannot be read.*") for command in ("plan", "check", "run")),
+        *(([command, LATIN], ".*latin.yaml: not a text file in UTF-8.*") for command in ("plan", "check", "run")),
+    ],
+)
+def test_what_is_not_there_or_cannot_be_read_is_one_line(ends, tmp_path, arguments, line) -> None:
     (tmp_path / "latin.yaml").write_bytes(b"results: caf\xe9\n")
-    for command in ("plan", "check", "run"):
-        for name, problem in (("none.yaml", "cannot be read"), ("latin.yaml", "not a text file in UTF-8")):
-            monkeypatch.setattr(sys, "argv", ["favor", command, str(tmp_path / name)])
-            with pytest.raises(SystemExit, match=rf"^error: .*{name}: {problem}"):
-                cli.main()
-
-
-def test_a_file_without_a_name_is_one_line(monkeypatch) -> None:
-    for command in ("why", "debug"):
-        monkeypatch.setattr(sys, "argv", ["favor", command, ""])
-        with pytest.raises(SystemExit, match=r"^error: the name of the file is empty; name a file of the results$"):
-            cli.main()
+    assert re.fullmatch(f"error: {line}", ends(*(each.format(folder=tmp_path) for each in arguments)))
 
 
 @pytest.mark.parametrize(
     "folder", ["007", "1e3", "yes", "{x: 1}", "# a", "", " it's", '"q"', "a\\b", "é", "𠮷", "../my runs/1"]
 )
-def test_any_name_of_a_results_folder_reaches_snakemake_as_it_is(repository, monkeypatch, folder) -> None:
+def test_any_name_of_a_results_folder_reaches_snakemake_as_it_is(ends, started, folder) -> None:
     """Snakemake reads values of --config as numbers or YAML, in which 007 is the number 7."""
-    started = []
-    monkeypatch.chdir(repository)
-    monkeypatch.setattr(
-        sys, "argv", ["favor", "run", "--results", folder, "--rerun-other-versions", "--accept", "score,report"]
-    )
-    monkeypatch.setattr(cli, "start", lambda command: started.append(command) or 0)
-    with pytest.raises(SystemExit):
-        cli.main()
+    ends("run", "--results", folder, "--rerun-other-versions", "--accept", "score,report")
     (command,) = started
     values = command[command.index("--config") + 1 : command.index("--")]
     expected = {"results": folder, "rerun_other_versions": True, "accept": ["score", "report"]}
     assert parse_config(values) == expected
 
 
-def test_a_home_that_cannot_be_written_is_one_line(repository, monkeypatch) -> None:
+def test_a_home_that_cannot_be_written_is_one_line(monkeypatch, ends) -> None:
     """Snakemake itself ends in a traceback there, as in a container of another user."""
-    monkeypatch.chdir(repository)
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setenv("HOME", "/proc/none")
-    monkeypatch.setattr(sys, "argv", ["favor", "run", "--dry-run"])
-    monkeypatch.setattr(cli, "start", lambda command: 0)
-    with pytest.raises(SystemExit, match=r"^error: /proc/none/.cache/snakemake, Snakemake's cache: .* or set XDG"):
-        cli.main()
+    line = r"error: /proc/none/.cache/snakemake, Snakemake's cache: .* or set XDG"
+    assert re.match(line, ends("run", "--dry-run"))
 
 
-def test_a_working_folder_on_a_full_disk_is_one_line(repository, monkeypatch) -> None:
+def test_a_working_folder_on_a_full_disk_is_one_line(ends) -> None:
     """Snakemake prints a traceback for every line of its log."""
-    monkeypatch.chdir(repository)
-    monkeypatch.setattr(sys, "argv", ["favor", "run", "--dry-run"])
-    monkeypatch.setattr(cli, "start", lambda command: 0)
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
     try:
-        with pytest.raises(SystemExit, match=r"^error: .*: cannot write there \(File too large\); free space or fix"):
-            cli.main()
+        line = ends("run", "--dry-run")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert re.match(r"error: .*: cannot write there \(File too large\); free space or fix", line)
 
 
 @pytest.mark.parametrize("cores", ["0", "-1", "two", "1.5", ""])
-def test_no_cores_are_refused_in_one_line(monkeypatch, capsys, cores) -> None:
-    monkeypatch.setattr(sys, "argv", ["favor", "run", f"--cores={cores}"])
-    with pytest.raises(SystemExit, match="2"):
-        cli.main()
+def test_no_cores_are_refused_in_one_line(ends, capsys, cores) -> None:
+    assert ends("run", f"--cores={cores}") == 2
     assert f"'{cores}' is not a number from 1, or 'all'" in capsys.readouterr().err
 
 
@@ -266,30 +261,29 @@ def test_what_nohup_starts_outlives_the_terminal() -> None:
 
 
 @pytest.mark.parametrize(("sent", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
-def test_a_signal_is_one_line_that_says_how_to_go_on(repository, monkeypatch, capsys, sent, status) -> None:
-    monkeypatch.chdir(repository)
-    monkeypatch.setattr(sys, "argv", ["favor", "run"])
+def test_a_signal_is_one_line_that_says_how_to_go_on(monkeypatch, capsys, ends, sent, status) -> None:
     monkeypatch.setattr(cli, "start", lambda command: os.kill(os.getpid(), sent))
-    with pytest.raises(SystemExit) as stopped:
-        cli.main()
-    assert stopped.value.code == status
+    assert ends("run") == status
     assert capsys.readouterr().err == "favor: interrupted; the same command goes on\n"
 
 
-def test_a_name_that_is_too_long_is_one_line(monkeypatch, tmp_path) -> None:
-    monkeypatch.chdir(tmp_path)
-    long = "n" * 5000
-    for arguments in (
-        ("init", long),
-        ("plan", long),
-        ("score", long, "--author", long),
-        ("compare", long, "b"),
-        ("site", "train", long, long),
-        ("server", "open", long),
-    ):
-        monkeypatch.setattr(sys, "argv", ["favor", *arguments])
-        with pytest.raises(SystemExit, match=r"^error: n{30}[^\n]{0,450}(?:too long; give a shorter name|not found)"):
-            cli.main()
+LONG = "n" * 5000
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("init", LONG),
+        ("plan", LONG),
+        ("score", LONG, "--author", LONG),
+        ("compare", LONG, "b"),
+        ("site", "train", LONG, LONG),
+        ("server", "open", LONG),
+    ],
+)
+def test_a_name_that_is_too_long_is_one_line(ends, arguments) -> None:
+    line = ends(*arguments)
+    assert re.match(r"error: n{30}[^\n]{0,450}(?:too long; give a shorter name|not found)", line)
 
 
 def deep(path) -> None:
@@ -305,17 +299,14 @@ def too_large(path) -> None:
 @pytest.mark.parametrize(
     ("fails", "line"), [(deep, "nested too deeply to be read; check"), (too_large, "does not fit into memory; give")]
 )
-def test_what_does_not_fit_is_one_line_with_the_file_at_work(monkeypatch, tmp_path, fails, line) -> None:
+def test_what_does_not_fit_is_one_line_with_the_file_at_work(monkeypatch, tmp_path, ends, fails, line) -> None:
     file = tmp_path / "posts\x1b.csv"
     file.touch()
-    monkeypatch.setattr(sys, "argv", ["favor", "init", "posts.csv"])
     monkeypatch.setattr("favor.config.starting.command.run", lambda *_: fails(file))
-    with pytest.raises(SystemExit) as stopped:
-        cli.main()
-    assert re.fullmatch(rf"error: .*/posts\\u001b\.csv: {line} [^\n]*", str(stopped.value.code))
+    assert re.fullmatch(rf"error: .*/posts\\u001b\.csv: {line} [^\n]*", ends("init", "posts.csv"))
 
 
-def test_control_characters_of_others_do_not_reach_the_terminal(monkeypatch, capsys) -> None:
+def test_control_characters_of_others_do_not_reach_the_terminal(monkeypatch, capsys, ends) -> None:
     hostile = "\x1b]0;owned\x07\x9b2J\u202eA is above B\r\tend\n"
     seen = "\\u001b]0;owned\\u0007\\u009b2J\\u202eA is above B\\u000d\tend\n"
 
@@ -324,12 +315,9 @@ def test_control_characters_of_others_do_not_reach_the_terminal(monkeypatch, cap
         print(hostile, end="", file=sys.stderr)
         raise UserError(hostile)
 
-    monkeypatch.setattr(sys, "argv", ["favor", "compare", "a", "b"])
     monkeypatch.setattr("favor.report.comparison.command.run", compare)
-    with pytest.raises(SystemExit) as stopped:
-        cli.main()
+    assert ends("compare", "a", "b") == f"error: {seen}"
     assert tuple(capsys.readouterr()) == (seen, seen)
-    assert stopped.value.code == f"error: {seen}"
     assert json.loads(f'"{harmless(hostile[:-1])}"'.replace("\t", "\\t")) == hostile[:-1]
 
 
@@ -347,7 +335,7 @@ def test_the_profile_reaches_snakemake_as_options(repository, monkeypatch) -> No
     verbose = cli.snakemake_command(cli.parser().parse_args(["run", "--verbose"]))
     _, own = snakemake_arguments(command[3:])
     _, profile = snakemake_arguments(verbose[3:])
-    names = (
+    names = [
         "rerun_triggers",
         "rerun_incomplete",
         "printshellcmds",
@@ -355,7 +343,7 @@ def test_the_profile_reaches_snakemake_as_options(repository, monkeypatch) -> No
         "scheduler",
         "cores",
         "targets",
-    )
+    ]
     assert [getattr(own, name) for name in names] == [getattr(profile, name) for name in names]
     assert (own.workflow_profile, own.logger) == ("none", ["favor"])
     assert (profile.workflow_profile, profile.logger) == (None, [])
