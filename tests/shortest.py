@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import shutil
 
 import pytest
 
@@ -18,9 +17,7 @@ ARGUMENTS = ("--configfile", "shortest.yaml", "--")
 
 def fresh_project(repository, folder) -> Project:
     """A copy of the project with the shortest configuration and nothing made."""
-    project = copy_project(repository, folder)
-    shutil.copy(repository / "tests" / "data" / "shortest.yaml", folder / "shortest.yaml")
-    return project
+    return copy_project(repository, folder, "shortest.yaml")
 
 
 @pytest.fixture(scope="session", name="finished")

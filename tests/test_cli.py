@@ -335,15 +335,7 @@ def test_the_profile_reaches_snakemake_as_options(repository, monkeypatch) -> No
     verbose = cli.snakemake_command(cli.parser().parse_args(["run", "--verbose"]))
     _, own = snakemake_arguments(command[3:])
     _, profile = snakemake_arguments(verbose[3:])
-    names = [
-        "rerun_triggers",
-        "rerun_incomplete",
-        "printshellcmds",
-        "show_failed_logs",
-        "scheduler",
-        "cores",
-        "targets",
-    ]
-    assert [getattr(own, name) for name in names] == [getattr(profile, name) for name in names]
+    for name in ("rerun_triggers", "rerun_incomplete", "printshellcmds", "show_failed_logs", "scheduler", "cores"):
+        assert getattr(own, name) == getattr(profile, name), name
     assert (own.workflow_profile, own.logger) == ("none", ["favor"])
     assert (profile.workflow_profile, profile.logger) == (None, [])

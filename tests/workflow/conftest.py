@@ -143,6 +143,7 @@ class Project:
     def snakemake(self, *arguments, check=True) -> subprocess.CompletedProcess[str]:
         """Run Snakemake in the copy and return what it printed (standard error merged in)."""
         environment = os.environ | (fork_server() if self.warm else {})
+        environment["HF_HUB_OFFLINE"] = "1"  # whatever asks for the network fails
         if self.traced:
             (self.folder / "trace").mkdir(exist_ok=True)
             environment |= {
@@ -195,8 +196,8 @@ def planned_jobs(output) -> dict[str, int]:
     return jobs
 
 
-def copy_project(repository, folder, only=COPIED, traced=False) -> Project:
-    """Copy the parts of the project that a run needs, and what was compiled and indexed of them before."""
+def copy_project(repository, folder, *configurations, only=COPIED, traced=False) -> Project:
+    """Copy the parts of the project that a run needs, what was compiled and indexed of them before, and test data."""
     ignored = shutil.ignore_patterns("*.egg-info")
     source_code(repository / "src")
     for name in only:
@@ -206,6 +207,8 @@ def copy_project(repository, folder, only=COPIED, traced=False) -> Project:
         else:
             folder.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source, folder / name)
+    for name in configurations:
+        shutil.copy(repository / "tests" / "data" / name, folder)
     return Project(folder, traced)
 
 
@@ -222,8 +225,7 @@ def micro(repository, tmp_path_factory) -> Project:
     """
 
     def make(folder) -> None:
-        project = copy_project(repository, folder, traced=True)
-        shutil.copy(repository / "tests" / "data" / "micro.yaml", folder / "micro.yaml")
+        project = copy_project(repository, folder, "micro.yaml", traced=True)
         made = ("models/micro/base/model.safetensors", "encoders/asce_a/encoder.json")
         project.snakemake("--configfile", "micro.yaml", "--", *(f"results/{name}" for name in made))
 

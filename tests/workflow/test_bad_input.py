@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
 
 from tests.shortest import jobs_begun
@@ -15,9 +13,7 @@ pytestmark = pytest.mark.slow(15)
 @pytest.fixture
 def project(repository, tmp_path) -> Project:
     """A fresh copy with the micro configuration."""
-    made = copy_project(repository, tmp_path / "project")
-    shutil.copy(repository / "tests" / "data" / "micro.yaml", made.folder / "micro.yaml")
-    return made
+    return copy_project(repository, tmp_path / "project", "micro.yaml")
 
 
 def refused(project, *arguments) -> str:

@@ -23,8 +23,7 @@ echo "job-$!"
 @pytest.fixture
 def project(repository, tmp_path) -> Project:
     """A copy with the micro configuration and a submit command; its jobs start by themselves, as on another machine."""
-    made = copy_project(repository, tmp_path / "project")
-    shutil.copy(repository / "tests" / "data" / "micro.yaml", made.folder / "micro.yaml")
+    made = copy_project(repository, tmp_path / "project", "micro.yaml")
     (made.folder / "submit.sh").write_text(SUBMIT)
     (made.folder / "submit.sh").chmod(0o755)
     made.edit(f"{PROFILE}/config.yaml", "  qsub -terse", "  ./submit.sh -terse")

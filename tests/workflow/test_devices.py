@@ -59,7 +59,7 @@ def project(repository, tmp_path, monkeypatch) -> Project:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("FAVOR_GPUS", "4")
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    project = replace(copy_project(repository, tmp_path / "project", ("src", "workflow", "profiles")), warm=False)
+    project = replace(copy_project(repository, tmp_path / "project", only=("src", "workflow", "profiles")), warm=False)
     (project.folder / "Snakefile").write_text(SNAKEFILE)
     (project.folder / "train.py").write_text(SCRIPT)
     return project

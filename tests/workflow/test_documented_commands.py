@@ -96,7 +96,7 @@ def project(repository, tmp_path_factory) -> Project:
     project = copy_project(
         repository,
         tmp_path_factory.mktemp("documented") / "project",
-        (*COPIED, ".test", "Makefile", "pyproject.toml", "benchmarks", "docs"),
+        only=(*COPIED, ".test", "Makefile", "pyproject.toml", "benchmarks", "docs"),
     )
     (project.folder / "blogtext.csv").write_text("id,gender,age,topic,sign,date,text\n")
     (project.folder / "posts.csv").write_text("author,text\n")

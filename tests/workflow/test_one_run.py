@@ -1,4 +1,4 @@
-"""One run of a configuration of seconds, and four questions: what three edits rerun, and that a killed run goes on."""
+"""One run of a configuration of seconds: what edits rerun, that a killed run goes on, and one of its jobs alone."""
 
 from __future__ import annotations
 
@@ -9,31 +9,19 @@ import pytest
 from tests.faults.conftest import completes, ended, printed, project, start, wait_for  # noqa: F401 - a fixture
 from tests.shortest import ARGUMENTS, TABLES, contents, finished_run, jobs_begun  # noqa: F401 - a fixture
 
-TRAINING = "src/favor/lm/training.py"
 
-
-def reruns(run) -> dict[str, int]:
-    """The jobs that a dry run of the tables plans, by rule."""
-    return run.planned(*ARGUMENTS, *TABLES)
-
-
-def test_a_metric_reruns_its_scores_and_its_table(project) -> None:  # noqa: F811
-    assert reruns(project) == {}
-    project.edit("src/favor/scores/utility.py", "def score(", "def score(*new, ")
-    assert reruns(project) == {"score": 1, "make_table": 1}
-
-
-def test_a_private_hyper_parameter_trains_the_private_stage_alone(project) -> None:  # noqa: F811
-    project.edit("shortest.yaml", "favor: {}", "favor: { private_epochs: 3 }")
-    planned = reruns(project)
-    assert planned.pop("train_personal") == planned.pop("generate") == 1
-    assert not {"train_shared", "train_asce"} & set(planned)
-
-
-def test_a_comment_reruns_nothing(project) -> None:  # noqa: F811
-    path = project.folder / TRAINING
+def test_an_edit_reruns_what_it_can_change(project) -> None:  # noqa: F811
+    """Nothing by a comment; of a metric its scores and its table; of a private hyper-parameter the private stage."""
+    tables = (*ARGUMENTS, *TABLES)
+    path = project.folder / "src/favor/lm/training.py"
     path.write_text(path.read_text() + "\n# A comment changes nothing.\n")
-    assert reruns(project) == {}
+    assert project.planned(*tables) == {}
+    project.edit("src/favor/scores/utility.py", "def score(", "def score(*new, ")
+    assert project.planned(*tables) == {"score": 1, "make_table": 1}
+    project.edit("shortest.yaml", "favor: {}", "favor: { private_epochs: 3 }")
+    planned = project.planned(*tables)
+    assert (planned["train_personal"], planned["generate"]) == (1, 1)
+    assert not {"train_shared", "train_asce"} & set(planned)
 
 
 def test_a_killed_run_goes_on_and_gives_the_same_bytes(finished, project) -> None:  # noqa: F811

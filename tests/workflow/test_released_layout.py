@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -24,9 +23,9 @@ FILES = ("generations.jsonl", "per_example_metrics.jsonl", "summary_metrics.csv"
 
 @pytest.fixture(scope="module")
 def results(repository, tmp_path_factory) -> Path:
-    project = copy_project(repository, tmp_path_factory.mktemp("lengths") / "project", traced=True)
-    for name in ("micro.yaml", "released_lengths.yaml"):
-        shutil.copy(repository / "tests" / "data" / name, project.folder / name)
+    project = copy_project(
+        repository, tmp_path_factory.mktemp("lengths") / "project", "micro.yaml", "released_lengths.yaml"
+    )
     sizes = {"authors": 24, "minimum_posts": 40, "maximum_posts": 44, "minimum_words": 160, "maximum_words": 240}
     write_demo(project.folder / "raw.csv", DemoCorpus(**sizes, tiny_authors=1, shared_pairs=1))
     targets = [f"results/lengths/exports/release/{method}-seed1/{FILES[0]}" for method in METHODS]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -23,9 +22,7 @@ BANNER = ("Building DAG", "Job stats", "Provided cores", "Select jobs", "rule ",
 @pytest.fixture(scope="module")
 def project(repository, tmp_path_factory) -> Project:
     """A copy with the micro configuration."""
-    made = copy_project(repository, tmp_path_factory.mktemp("screen") / "project")
-    shutil.copy(repository / "tests" / "data" / "micro.yaml", made.folder / "micro.yaml")
-    return made
+    return copy_project(repository, tmp_path_factory.mktemp("screen") / "project", "micro.yaml")
 
 
 def screen(project, *arguments, status=0) -> str:

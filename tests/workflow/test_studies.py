@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-
 import pandas as pd
 import pytest
 
@@ -35,9 +32,7 @@ TARGETS = ("--", *TABLES, "results/probes/boundary.parquet", *SCORE_FILES)
 @pytest.fixture(scope="module")
 def run(repository, tmp_path_factory) -> Project:
     """A project whose tables of both studies are made."""
-    project = copy_project(repository, tmp_path_factory.mktemp("studies") / "project", traced=True)
-    shutil.copy(repository / "tests" / "data" / "studies.yaml", project.folder / "studies.yaml")
-    os.environ["HF_HUB_OFFLINE"] = "1"  # whatever asks for the network fails
+    project = copy_project(repository, tmp_path_factory.mktemp("studies") / "project", "studies.yaml", traced=True)
     project.snakemake(*STUDIES, *TARGETS)
     return project
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import tarfile
@@ -36,7 +35,6 @@ def results(repository, micro, tmp_path_factory) -> Path:
     """The results of the studies over the micro configuration, without the main experiment's."""
     project = micro.copy(tmp_path_factory.mktemp("studies") / "project", traced=True)
     shutil.copy(repository / "tests" / "data" / "micro_studies.yaml", project.folder)
-    os.environ["HF_HUB_OFFLINE"] = "1"
     project.snakemake(*STUDIES, "--", *TARGETS)
     return project.folder / "results"
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
 
 from favor.corpora.schemas import PROMPTS
@@ -30,8 +28,7 @@ BY_HAND = 'made = [(text if n % 5 == 0 else " ".join(sorted(text.split())), True
 
 @pytest.fixture(scope="module")
 def rewriting(repository, tmp_path_factory) -> Project:
-    project = copy_project(repository, tmp_path_factory.mktemp("tasks") / "project", traced=True)
-    shutil.copy(repository / "tests" / "data" / "tasks.yaml", project.folder / "tasks.yaml")
+    project = copy_project(repository, tmp_path_factory.mktemp("tasks") / "project", "tasks.yaml", traced=True)
     project.edit("src/favor/studies/tasks/drafting.py", ASKED, BY_HAND)
     project.snakemake(*ARGUMENTS, f"{OUT}/tables/task-results.html")
     return project
