@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import importlib
+import re
 import typing
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -18,23 +18,11 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCE, SCRIPTS = ROOT / "src", ROOT / "workflow" / "scripts"
 
 
-def held(annotation) -> list[type[Section]]:
-    """The sections that a key holds."""
+def keys(annotation) -> set[str]:
+    """The keys of the sections that an annotation names, and of the sections that these hold."""
     if isinstance(annotation, type) and issubclass(annotation, Section):
-        return [annotation]
-    return [found for option in typing.get_args(annotation) for found in held(option)]
-
-
-def jobs() -> Iterator[tuple[str, str, str]]:
-    """Script, module and class of the settings that each script is handed."""
-    for path in sorted(SCRIPTS.glob("*.py")):
-        tree = ast.parse(path.read_text())
-        imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-        modules = {alias.name: node.module for node in imports for alias in node.names}
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) == "job" and len(node.args) == 2:
-                name = ast.unparse(node.args[1])
-                yield path.stem, str(modules[name]), name
+        return {*annotation.model_fields}.union(*(keys(field.annotation) for field in annotation.model_fields.values()))
+    return set().union(*map(keys, typing.get_args(annotation)))
 
 
 @cache
@@ -46,22 +34,10 @@ def attributes(path) -> set[str]:
 def names_read(script) -> set[str]:
     """Attributes that a script reads, and the modules that it can reach."""
     # Of a registry a script loads what its settings name.
-    registry = {"judge": JUDGES, "combine_uploads": ROBUST_RULES}.get(script)
+    registry = {"judge": JUDGES, "combine_uploads": ROBUST_RULES, "score": METRIC_FAMILIES}.get(script)
     reached = source_code(SOURCE).reach(script, tuple(registry.modules().values()) if registry else ())
-    files = {file_of(module) for module, _ in reached if module.startswith("favor.")}
+    files = {SOURCE.joinpath(*module.split(".")).with_suffix(".py") for module, _ in reached}
     return set().union(*(attributes(file) for file in [SCRIPTS / f"{script}.py", *files] if file.is_file()))
-
-
-def file_of(module) -> Path:
-    return SOURCE.joinpath(*module.split(".")).with_suffix(".py")
-
-
-def leaves(kind) -> Iterator[str]:
-    """The keys of a class of settings and of the sections that it holds."""
-    for name, field in kind.model_fields.items():
-        yield name
-        for section in held(field.annotation):
-            yield from leaves(section)
 
 
 def test_the_code_of_every_script_can_be_followed() -> None:
@@ -70,19 +46,13 @@ def test_the_code_of_every_script_can_be_followed() -> None:
 
 
 def test_a_job_is_handed_nothing_that_it_does_not_read() -> None:
-    handed = list(jobs())
-    assert len(handed) > 10
-    for script, module, name in handed:
-        kind = getattr(importlib.import_module(module), name)
-        read = names_read(script)
-        if name == "Scoring":  # a family's job is handed the settings of the family
-            read = read.union(
-                Scores.model_fields, *(attributes(METRIC_FAMILIES.path(own)) for own in Scores.model_fields)
-            )
-        assert set(leaves(kind)) - read == set(), script
-
-
-def test_a_metric_family_reads_its_settings() -> None:
-    for family, field in Scores.model_fields.items():
-        path = METRIC_FAMILIES.path(family)
-        assert set(leaves(field.annotation)) - attributes(path) == set(), family
+    handed = 0
+    for path in SCRIPTS.glob("*.py"):
+        # The class of settings that a script is handed, as it imports it.
+        found = re.search(r"^with job\(snakemake, (\w+)\)", text := path.read_text(), re.MULTILINE)
+        if found:
+            module = re.search(rf"^from (\S+) import .*\b{found[1]}\b", text, re.MULTILINE)[1]
+            read = names_read(path.stem) | ({*Scores.model_fields} if path.stem == "score" else set())
+            assert keys(getattr(importlib.import_module(module), found[1])) - read == set(), path.stem
+            handed += 1
+    assert handed > 10
