@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import pytest
@@ -37,21 +38,20 @@ def started(project) -> SimpleNamespace:
 
 
 @pytest.mark.parametrize(
-    ("file", "text"), [("ground.py", GROUND.replace("a + b", "a - b")), ("scores/page.html", "<p class='new'>")]
+    ("file", "text", "ends"),
+    [
+        ("ground.py", GROUND.replace("a + b", "a - b"), True),
+        ("scores/page.html", "<p class='new'>", True),  # a file beside the code
+        ("scores/other.py", "VALUE = 22\n", False),
+        ("ground.py", f"# a comment\n{GROUND}", False),
+    ],
 )
-def test_an_edit_that_reaches_the_job_or_of_a_file_beside_its_code_ends_it(project, file, text) -> None:
+def test_an_edit_that_reaches_the_job_ends_it_and_no_other_does(project, file, text, ends) -> None:
     job = started(project)
     check_planned(job)
     project.write(file, text)
-    with pytest.raises(UserError, match=ENDED):
+    with pytest.raises(UserError, match=ENDED) if ends else nullcontext():
         check_planned(job)
-
-
-def test_an_edit_that_cannot_reach_it_does_not(project) -> None:
-    job = started(project)
-    project.write("scores/other.py", "VALUE = 22\n")
-    project.write("ground.py", f"# a comment\n{GROUND}")
-    check_planned(job)
 
 
 def test_a_job_of_no_run_is_not_checked(project, monkeypatch) -> None:
