@@ -83,8 +83,6 @@ def test_the_driver_is_asked_where_nothing_is_set(monkeypatch, tmp_path) -> None
 
 
 def test_a_wrong_number_is_refused(monkeypatch) -> None:
-    with pytest.raises(UserError, match="FAVOR_GPUS=four: not a number"):
-        leases.visible_devices({"FAVOR_GPUS": "four"})
     monkeypatch.delenv(leases.VISIBLE, raising=False)
     monkeypatch.delenv("SLURM_JOB_ID", raising=False)
     monkeypatch.setenv("FAVOR_GPUS", "four")
