@@ -25,7 +25,6 @@ CAP_DAC_OVERRIDE, PR_CAPBSET_DROP = 1, 24  # linux/capability.h, linux/prctl.h
 
 @pytest.fixture
 def project(finished, tmp_path) -> Project:
-    """A copy of the finished run, times of files included."""
     return finished.copy(tmp_path / "project")
 
 
@@ -53,19 +52,16 @@ def start(project, *targets, environment=None, before=None, warm=False) -> subpr
 
 
 def ended(process) -> str:
-    """Wait for the run and return what it printed."""
     process.wait()
     readers.pop(process.pid).join()
     return "".join(printed.pop(process.pid))
 
 
 def completes(project, *targets) -> str:
-    """Run to the end, which must succeed, and return what was printed."""
     return project.snakemake(*ARGUMENTS, *(targets or TABLES)).stdout
 
 
 def jobs_of(process) -> list[psutil.Process]:
-    """The scripts that a run has under way."""
     found = []
     with suppress(psutil.NoSuchProcess):
         for child in psutil.Process(process.pid).children(recursive=True):
@@ -78,7 +74,6 @@ def jobs_of(process) -> list[psutil.Process]:
 
 
 def wait_for(condition, seconds=1800) -> Any:
-    """Wait until a condition holds, and return what it gave."""
     end = time.monotonic() + seconds
     while not (found := condition()):
         assert time.monotonic() < end, "waited in vain"
@@ -107,6 +102,5 @@ def obeys_permissions() -> None:
 
 
 def remove(project, names) -> None:
-    """Delete results, so that a run makes them again."""
     for name in names:
         (project.folder / "results" / name).unlink()

@@ -88,7 +88,6 @@ def gone(process) -> bool:
 
 
 def holds_the_lock(process) -> bool:
-    """Whether a process has the lock of the results folder open."""
     return any(file.path.endswith("results/.run.lock") for file in process.open_files())
 
 

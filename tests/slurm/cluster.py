@@ -80,7 +80,6 @@ PartitionName=gpu Nodes=ALL MaxTime=24:00:00 State=UP
 
 
 def missing_programs() -> list[str]:
-    """Programs of Slurm and munge that are not on this machine."""
     return [name for name in (*DAEMONS, *CLIENTS) if shutil.which(name, path=_PATH) is None]
 
 
@@ -114,19 +113,16 @@ class Cluster:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Variables under which Slurm's programs talk to this cluster."""
         path = os.pathsep.join((str(self.folder / "bin"), _PATH))
         return {**os.environ, "PATH": path, "SLURM_CONF": str(self.configuration)}
 
     def call(self, *command, check=True) -> str:
-        """Run one of Slurm's programs and return what it prints."""
         done = subprocess.run(command, env=self.environment, text=True, capture_output=True, check=False)
         if check and done.returncode:
             raise RuntimeError(f"{' '.join(command)}: {done.stderr or done.stdout}")
         return done.stdout
 
     def start(self) -> None:
-        """Start every daemon and wait until all nodes take jobs."""
         key = self.folder / "munge" / "key"
         key.write_bytes(os.urandom(64))
         key.chmod(0o400)
@@ -170,22 +166,18 @@ class Cluster:
         return jobs
 
     def hang(self, number) -> None:
-        """Stop the processes of a job, so that it goes on for ever."""
         for process in self._processes([number]):
             if _job_of(process) is None:
                 process.suspend()
 
     def shorten(self, number) -> None:
-        """Lower a job's time limit to the least there is, a minute."""
         self.call("scontrol", "update", f"JobId={number}", "TimeLimit=1")
 
     def wake(self, number) -> None:
-        """Let a job that hangs go on."""
         for process in self._processes([number]):
             process.resume()
 
     def node_states(self) -> dict[str, str]:
-        """State of every node, such as idle, mixed, allocated or down."""
         lines = self.call(
             "sinfo", "--noheader", "--Node", "--partition=cpu", "--format=%N %T", check=False
         ).splitlines()
@@ -198,7 +190,6 @@ class Cluster:
         return dict(line.split(maxsplit=1) for line in lines)
 
     def job(self, number) -> dict[str, str]:
-        """What the controller knows of a job."""
         return dict(re.findall(r"(\S+?)=(\S*)", self.call("scontrol", "show", "job", number)))
 
     def stop(self) -> None:
@@ -223,7 +214,6 @@ class Cluster:
         return found
 
     def _kill(self, name) -> None:
-        """End a daemon with no chance to say so."""
         file = self.folder / "run" / f"{name}.pid"
         process = psutil.Process(int(file.read_text()))
         process.kill()
@@ -246,7 +236,6 @@ class Cluster:
 
 @contextlib.contextmanager
 def running_cluster() -> Iterator[Cluster]:
-    """A fresh cluster in a temporary folder, gone with the context."""
     folder = Path(tempfile.mkdtemp(prefix="slurm.", dir="/tmp"))
     folder.chmod(0o755)
     cluster = Cluster(folder)
@@ -259,7 +248,6 @@ def running_cluster() -> Iterator[Cluster]:
 
 
 def _job_of(process) -> str | None:
-    """The job that a step daemon serves."""
     match = re.match(r"slurmstepd: \[(\d+)\.", " ".join(process.cmdline()))
     return match and match[1]
 

@@ -52,13 +52,11 @@ class SlurmProject:
         return [*self.targets, *ARGUMENTS, "cluster.yaml", *waits]
 
     def start(self, *arguments, **settings) -> subprocess.Popen[str]:
-        """Start Snakemake with the Slurm profile; what it prints goes to run.log."""
         command = [sys.executable, "-m", "snakemake"]
         arguments = ("--workflow-profile", "workflow/profiles/slurm", *arguments)
         return self._popen([*command, *self.arguments(**settings), *arguments])
 
     def resume(self, *arguments) -> subprocess.Popen[str]:
-        """Start the profile's resume script."""
         return self._popen([sys.executable, "workflow/profiles/slurm/resume.py", *self.arguments(), *arguments])
 
     def _popen(self, command) -> subprocess.Popen[str]:
@@ -72,7 +70,6 @@ class SlurmProject:
         return (self.folder / "run.log").read_text()
 
     def finish(self, run, seconds=1800) -> None:
-        """Wait for a run that must end well."""
         try:
             returned = run.wait(timeout=seconds)
         finally:
@@ -80,12 +77,10 @@ class SlurmProject:
         assert returned == 0, self.output[-6000:]
 
     def jobs(self, *states) -> dict[str, str]:
-        """This project's jobs: id to rule."""
         found = {number: text for number, text in self.cluster.jobs(*states).items() if int(number) >= self.first}
         return {number: text.removeprefix("rule_").split("_wildcards")[0] for number, text in found.items()}
 
     def counts(self) -> Counter[str]:
-        """How many jobs of every rule were submitted."""
         return Counter(self.jobs().values())
 
     def running(self, rule) -> str:
@@ -119,7 +114,6 @@ def cluster() -> Iterator[Cluster]:
 
 @pytest.fixture(scope="session")
 def local_run(repository, tmp_path_factory) -> Path:
-    """A project after a whole run of a small configuration on this machine alone."""
     return run_here(repository, tmp_path_factory.mktemp("local") / "project", SMALL)
 
 
@@ -141,7 +135,6 @@ def run_here(repository, folder, configuration) -> Path:
 
 @pytest.fixture
 def fresh(whole_run, cluster, tmp_path) -> SlurmProject:
-    """The whole run's project before any run."""
     shutil.copytree(whole_run, tmp_path / "project", ignore=shutil.ignore_patterns("results", ".snakemake"))
     return SlurmProject(tmp_path / "project", cluster)
 
@@ -165,6 +158,5 @@ def half_done(local_run, cluster, tmp_path) -> SlurmProject:
 
 @pytest.fixture
 def untrained(half_done) -> SlurmProject:
-    """The same, where train_personal alone runs on the cluster."""
     half_done.settings["local"].append("generate")
     return half_done

@@ -117,7 +117,6 @@ def run_forked(lines, folder, environment, answers="", merged=True) -> subproces
 
 
 def run_snakemake(arguments, folder, environment) -> subprocess.CompletedProcess[str]:
-    """Run Snakemake in ``folder`` with the whole ``environment``; return its status and all that it printed."""
     lines = f"import sys\nfrom snakemake.cli import main\n\nsys.argv = {['snakemake', *arguments]!r}\nmain()\n"
     return run_forked(lines, folder, environment)
 
@@ -136,7 +135,6 @@ class Project:
     originals: dict[Path, str] = field(default_factory=dict)
 
     def copy(self, folder, traced=False) -> Project:
-        """Return a copy of all of it, times of files included."""
         shutil.copytree(self.folder, folder, symlinks=True)
         return Project(folder, traced)
 
@@ -164,7 +162,6 @@ class Project:
         return run_forked(lines, self.folder, environment, answers, merged)
 
     def planned(self, *arguments) -> dict[str, int]:
-        """Return the jobs a dry run plans, by rule (the target rule left out)."""
         return planned_jobs(self.snakemake("-n", *arguments).stdout)
 
     def edit(self, name, old, new) -> None:
@@ -176,7 +173,6 @@ class Project:
         path.write_text(text.replace(old, new))
 
     def restore(self) -> None:
-        """Take back every edit."""
         while self.originals:
             path, text = self.originals.popitem()
             path.write_text(text)

@@ -37,7 +37,6 @@ class Place:
     environment: dict[str, str]
 
     def run(self, *command, where="deployed") -> str:
-        """Run a command of the new environment; return what it printed."""
         (self.folder / where).mkdir(exist_ok=True)
         done = subprocess.run(
             list(map(str, command)),
@@ -51,7 +50,6 @@ class Place:
         return done.stdout
 
     def favor(self, *arguments, where="posts") -> str:
-        """Run the installed command."""
         return self.run(self.folder / "env" / "bin" / "favor", *arguments, where=where)
 
     def snakemake(self, *arguments) -> str:

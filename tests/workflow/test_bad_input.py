@@ -12,12 +12,10 @@ pytestmark = pytest.mark.slow(15)
 
 @pytest.fixture
 def project(repository, tmp_path) -> Project:
-    """A fresh copy with the micro configuration."""
     return copy_project(repository, tmp_path / "project", "micro.yaml")
 
 
 def refused(project, *arguments) -> str:
-    """The output of a run that must fail without a traceback."""
     done = project.snakemake("--configfile", "micro.yaml", *arguments, check=False)
     assert done.returncode == 1
     assert "Traceback" not in done.stdout

@@ -45,7 +45,6 @@ def recipes(repository) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def image(repository, recipes, tmp_path_factory) -> Path:
-    """The folder that both recipes fill, beside the environment of these tests."""
     folder = tmp_path_factory.mktemp("image") / "favor"
     source_code(repository / "src")
     for source, place in docker_copies(recipes["Dockerfile"]).items():

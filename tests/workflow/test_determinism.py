@@ -61,12 +61,10 @@ def personal(folder) -> dict[tuple[str, str], np.ndarray]:
 
 
 def shared(folder) -> dict[str, np.ndarray]:
-    """The final shared adapter."""
     (path,) = (folder / SEED / "shared").glob("*/server/round2/adapter.safetensors")
     return read_safetensors(path)[0]
 
 
 def difference(first, second) -> float:
-    """The largest difference of two sets of arrays of the same names."""
     assert first.keys() == second.keys()
     return max(float(np.abs(np.asarray(first[key]) - np.asarray(second[key])).max()) for key in first)

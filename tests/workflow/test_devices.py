@@ -54,7 +54,6 @@ Path(snakemake.output[0]).write_text(str(device))
 
 @pytest.fixture
 def project(repository, tmp_path, monkeypatch) -> Project:
-    """Six jobs that ask for a GPU, on a machine that says it has four."""
     for name in ("CUDA_VISIBLE_DEVICES", "SLURM_JOB_ID"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("FAVOR_GPUS", "4")

@@ -42,7 +42,6 @@ FILLED = {
 
 
 def pages(root) -> list[Path]:
-    """The pages that a user reads."""
     return [root / "README.md", root / "config" / "README.md", *sorted((root / "docs").glob("*.md"))]
 
 
@@ -63,7 +62,6 @@ def commands(page) -> list[str]:
 
 
 def dry(command) -> str:
-    """The same command so that it makes nothing."""
     for name, value in FILLED.items():
         command = command.replace(name, value)
     command = command.replace(".venv/bin/", "").removeprefix(CLUSTER)
@@ -165,7 +163,6 @@ def together(started) -> list[list[str]]:
 
 
 def failure(program, project) -> str:
-    """What a program prints where it does not work."""
     path = f"{project.folder}/bin{os.pathsep}{os.environ['PATH']}"
     environment = os.environ | {"PYTHONPATH": str(project.folder / "src"), "PATH": path}
     words = [] if set(";|") & set(program) else words_of(program, project)

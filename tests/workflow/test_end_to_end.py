@@ -30,7 +30,6 @@ MICRO = ("--configfile", "micro.yaml")
 
 @pytest.fixture(scope="module")
 def run(micro, tmp_path_factory) -> Project:
-    """A finished run of the micro configuration, its check, and exported adapters."""
     project = micro.copy(tmp_path_factory.mktemp("run") / "project", traced=True)
     exports = [f"results/micro/seed1/{method}/clients/peft" for method in ("favor", "feddpa")]
     project.snakemake(*MICRO, "--", "all", "check", *exports)
@@ -39,7 +38,6 @@ def run(micro, tmp_path_factory) -> Project:
 
 
 def favors_track(run) -> Path:
-    """The folder of FAVoR's shared track."""
     settings = json.loads((run.folder / "results/micro/settings.json").read_text())
     track = SharedStage.of(settings["methods"]["favor"]["plan"]["shared"]).track
     return run.folder / "results/micro/seed1/shared" / track

@@ -63,7 +63,6 @@ def cells(project, table, column) -> dict[tuple[str, str], str]:
 
 
 def answer(project, number, name, answered=10) -> None:
-    """Let an annotator answer so many items by the key, and leave the response file."""
     key = read_parquet(project.folder / AUDIT / "items.parquet", HUMAN_2AFC_ITEMS).set_index("item")["right"]
     page = (project.folder / PAGES[number - 1]).read_text()
     data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])

@@ -21,12 +21,10 @@ BANNER = ("Building DAG", "Job stats", "Provided cores", "Select jobs", "rule ",
 
 @pytest.fixture(scope="module")
 def project(repository, tmp_path_factory) -> Project:
-    """A copy with the micro configuration."""
     return copy_project(repository, tmp_path_factory.mktemp("screen") / "project", "micro.yaml")
 
 
 def screen(project, *arguments, status=0) -> str:
-    """What a command prints that ends with ``status``."""
     done = project.favor(*arguments, merged=True)
     assert done.returncode == status, done.stdout[-3000:]
     assert "Traceback" not in done.stdout

@@ -31,7 +31,6 @@ TARGETS = ("--", *TABLES, "results/probes/boundary.parquet", *SCORE_FILES)
 
 @pytest.fixture(scope="module")
 def run(repository, tmp_path_factory) -> Project:
-    """A project whose tables of both studies are made."""
     project = copy_project(repository, tmp_path_factory.mktemp("studies") / "project", "studies.yaml", traced=True)
     project.snakemake(*STUDIES, *TARGETS)
     return project

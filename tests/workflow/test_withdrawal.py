@@ -22,7 +22,6 @@ KEPT = {f"clients/{name}.parquet" for name in ("texts", "allocation", "embedding
 
 
 def withdrawn(finished, folder, traced=False) -> Project:
-    """A copy of the finished run in whose configuration one client has withdrawn."""
     project = finished.copy(folder, traced)
     project.edit("shortest.yaml", "    seeds: [1]\n", f"    seeds: [1]\n    withdrawn: [{LATE}]\n")
     return project

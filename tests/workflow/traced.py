@@ -27,7 +27,6 @@ class Trace:
 
 
 def traces_of(folder) -> list[Trace]:
-    """Return what the jobs of the project in ``folder`` executed."""
     found = []
     for path in sorted((folder / "trace").glob("*.json")):
         job = json.loads(path.read_text())

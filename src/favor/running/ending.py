@@ -104,7 +104,6 @@ def end_with_jobs() -> None:
 
 
 def _interrupt(process: int) -> None:
-    """Send SIGINT to a process and to all that it has started."""
     with suppress(psutil.NoSuchProcess):
         parent = psutil.Process(process)
         for each in (parent, *parent.children(recursive=True)):

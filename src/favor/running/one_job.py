@@ -113,7 +113,6 @@ def why(file: str, snakefile: Path, configfiles: Sequence[str], values: Mapping[
 
 
 def _job(file: str, workflow: Any) -> Any:
-    """Return the job that makes ``file``."""
     found = next((job for job in workflow.dag.jobs if file in job.output), None)
     if found is None:
         raise UserError(f"{file}: this is a rule; name a file that the workflow makes")

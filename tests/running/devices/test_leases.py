@@ -29,7 +29,6 @@ print(time.monotonic(), flush=True)
 
 @pytest.fixture
 def start(tmp_path, repository) -> Iterator[Callable[..., subprocess.Popen[str]]]:
-    """A function (seconds, variables) -> process that holds a device for so long."""
     started = []
 
     def make(seconds, **variables) -> subprocess.Popen[str]:

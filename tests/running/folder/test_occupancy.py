@@ -38,7 +38,6 @@ with at_work():
 
 @pytest.fixture
 def other(repository, tmp_path, monkeypatch) -> Iterator[Callable[[str], subprocess.Popen[str]]]:
-    """Start another process that occupies the folder, as a run or as a job."""
     monkeypatch.setenv(RUN_VARIABLE, "")  # put back afterwards, whatever the test occupies
     monkeypatch.delenv(RUN_VARIABLE)
     started = []

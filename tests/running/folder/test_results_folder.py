@@ -104,7 +104,6 @@ def test_every_folder_of_the_repository_is_known(repository) -> None:
 
 @pytest.fixture
 def strangers(checkout) -> Path:
-    """A results folder full of files that the workflow did not make."""
     results = checkout / "results"
     leave_files(results, checkout.parent / "outside")
     return results

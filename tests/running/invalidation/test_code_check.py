@@ -30,7 +30,6 @@ def project(tmp_path, monkeypatch) -> Files:
 
 
 def started(project) -> SimpleNamespace:
-    """Start a run, and return what its job is given."""
     source = source_code(project.folder / "src")
     planned = source.fingerprint("script")
     Changes(project.folder / "results", source, []).write({("made",): planned})

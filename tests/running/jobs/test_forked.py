@@ -24,7 +24,6 @@ pytestmark = pytest.mark.slow(30)
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    """The name of a server that is ready."""
     name = f"favor-{secrets.token_hex(16)}"
     # Jobs take what Ctrl-C does from whoever started the server, and a shell has it ignored in the background.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)

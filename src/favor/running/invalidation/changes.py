@@ -234,7 +234,6 @@ def _read(results: Path, name: str) -> dict[str, Any]:
 
 
 def _kind(value: Any) -> tuple[str, Any]:
-    """A parameter as (kind, value)."""
     return value if isinstance(value, tuple) else ("cfg" if isinstance(value, Mapping) else "code", value)
 
 

@@ -73,7 +73,6 @@ def digest(*texts: str) -> str:
 
 
 def _is_ours(target: str) -> bool:
-    """Whether an import is one of the package's."""
     return target.split(".")[0] == PACKAGE
 
 
