@@ -33,9 +33,6 @@ def test_whole_files_stay_and_every_shorter_prefix_is_found(tmp_path) -> None:
             path.write_bytes(whole[:size])
             assert is_truncated(path), (path.name, size)
         path.write_bytes(whole)
-
-
-def test_other_files_never_count_as_truncated(tmp_path) -> None:
     for name in ("a.log", "b.tsv", "c", "d.jsonl", "e.json", "f.html", "g.csv"):
         (tmp_path / name).touch()
         assert not is_truncated(tmp_path / name)

@@ -14,7 +14,6 @@ from favor.running.folder.occupancy import (
     RUN_LOCK,
     RUN_VARIABLE,
     at_work,
-    name_results,
     occupy,
     remove_stale_locks,
 )
@@ -77,17 +76,6 @@ def test_a_job_that_outlives_its_run_is_waited_for_and_a_dead_one_is_not(tmp_pat
     job.send_signal(signal.SIGKILL)
     job.wait()
     assert occupy(tmp_path)
-
-
-def test_a_job_that_ends_holds_nobody_up(tmp_path, monkeypatch) -> None:
-    monkeypatch.setenv(RESULTS_VARIABLE, str(tmp_path))
-    monkeypatch.setenv(RUN_VARIABLE, "")  # put back afterwards
-    monkeypatch.delenv(RUN_VARIABLE)
-    with at_work(), pytest.raises(UserError, match="another run is at work there"):
-        occupy(tmp_path)
-    name_results(None)
-    with at_work():
-        assert occupy(tmp_path)
 
 
 def test_a_job_whose_run_was_replaced_does_nothing(tmp_path, monkeypatch) -> None:
