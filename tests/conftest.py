@@ -1,7 +1,5 @@
 """Fixtures shared by every test."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Experiments for tests that need one without a whole configuration around it."""
 
-from __future__ import annotations
-
 from favor.config.experiments import Experiment
 from favor.config.protocol import apply_protocol
 

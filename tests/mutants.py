@@ -4,8 +4,6 @@
 named as in ``tests/data/mutants.csv``. There a mutant is a line of a module and what stands in its place.
 """
 
-from __future__ import annotations
-
 import csv
 import gc
 import importlib

@@ -1,7 +1,5 @@
 """What several test files begin with, made once for all workers of a test run."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Marks of tests that need a program which the README calls optional: slow ones, which skip where it is missing."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Made-up scores and a made-up report: small, fixed numbers, no run behind them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """The undisturbed run of the shortest configuration, against which faults and other ways to run are held."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 

@@ -1,7 +1,5 @@
 """Files in a results folder that the workflow did not make."""
 
-from __future__ import annotations
-
 import os
 
 from favor.foundation.files import PARTIAL

@@ -1,7 +1,5 @@
 """Tests say what they return, which ruff holds, and name what they take, without types."""
 
-from __future__ import annotations
-
 import ast
 
 

@@ -1,7 +1,5 @@
 """The command ``favor`` over the demo's configuration."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -181,7 +179,6 @@ def test_a_signal_waits_until_snakemake_has_ended_its_jobs(tmp_path, sent, ignor
     command = [sys.executable, "-c", ABOVE, BELOW, str(snakemake), BELOW, str(job)]
     background = ["env", "--ignore-signal=INT"] if ignored else []
     process = subprocess.Popen([*background, *command], stdout=subprocess.PIPE, text=True, start_new_session=True)
-    assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
     send(process.pid, sent)
     if ignored and sent == signal.SIGINT:

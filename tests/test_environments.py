@@ -1,7 +1,5 @@
 """The conda environments and the lock file pin the same versions, torch first."""
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """The examples of docs/extending.md are real: each is put where the page says, and the workflow takes it up."""
 
-from __future__ import annotations
-
 import os
 import re
 

@@ -1,7 +1,5 @@
 """Every arrow of the house runs one way: no import runs up from a lower room, and no modules import one another."""
 
-from __future__ import annotations
-
 import ast
 import re
 from functools import cache

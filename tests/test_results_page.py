@@ -1,7 +1,5 @@
 """The figure and the table of docs/results.md agree with the committed scores."""
 
-from __future__ import annotations
-
 import re
 import runpy
 from itertools import product

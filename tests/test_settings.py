@@ -1,7 +1,5 @@
 """A job is handed the settings that it reads, and no others."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import re

@@ -1,7 +1,5 @@
 """The documentation site: pages that are made from the code, search from disk, accessibility."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """What of other people's code is wrapped, replaced or hidden stands in docs/dependencies.md, and nothing else does."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

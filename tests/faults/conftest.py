@@ -1,7 +1,5 @@
 """Copies of a finished run to break, and ways to break them."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """A clock that is set back leaves files from the future: nothing loops, nothing stale counts as made, same results."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files cut short behind the workflow's back: named at the next start, set aside, made again with the same bytes."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -3,8 +3,6 @@
 One line, nothing half, and the run completes once there is room.
 """
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -4,8 +4,6 @@ FAVOR_KILLS sets the number of moments (25; 2 in ``make test-all``), FAVOR_KILLS
 number of jobs to let start and a time to wait then, so that it falls on the same work on a busy machine too.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import signal

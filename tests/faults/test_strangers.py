@@ -1,7 +1,5 @@
 """A results folder that holds a stranger's files: no start, plan, kill or resumed run touches one of them."""
 
-from __future__ import annotations
-
 import os
 import signal
 

@@ -1,7 +1,5 @@
 """Two runs at once in one folder: one goes on, the other is refused in one line; a plan may be looked at beside it."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.faults.conftest import ended, jobs_of, remove, start, wait_for

@@ -1,7 +1,5 @@
 """What a start refuses of Snakemake's own options, once the Snakefile is read."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

@@ -7,8 +7,6 @@ one folder. Nothing else is written.
 ``--install`` in the place of the command it only installs what is missing, where the user may.
 """
 
-from __future__ import annotations
-
 import contextlib
 import getpass
 import os

@@ -1,7 +1,5 @@
 """The test cluster, and copies of the project to run on it. Only ``make test-slurm`` runs what is here."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

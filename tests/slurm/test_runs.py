@@ -1,7 +1,5 @@
 """The workflow on a real Slurm cluster: the same results as on one machine, whatever fails on the way."""
 
-from __future__ import annotations
-
 import time
 
 import snakemake_executor_plugin_slurm as plugin

@@ -1,7 +1,5 @@
 """Copies of the project to run Snakemake in, away from the checkout."""
 
-from __future__ import annotations
-
 import atexit
 import json
 import os
@@ -134,7 +132,7 @@ class Project:
     warm: bool = True
     originals: dict[Path, str] = field(default_factory=dict)
 
-    def copy(self, folder, traced=False) -> Project:
+    def copy(self, folder, traced=False) -> "Project":
         shutil.copytree(self.folder, folder, symlinks=True)
         return Project(folder, traced)
 

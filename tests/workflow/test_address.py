@@ -4,8 +4,6 @@ The address is a repository on this machine, filled with the source distribution
 folder. Nothing is left behind.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

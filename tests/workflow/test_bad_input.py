@@ -1,7 +1,5 @@
 """A wrong configuration or a broken input ends in one clear line, early, and without a Python traceback."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.shortest import jobs_begun

@@ -1,7 +1,5 @@
 """The data-locality boundary, proved from the planned jobs: no server rule reads what belongs to a client."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 

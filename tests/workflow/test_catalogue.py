@@ -1,7 +1,5 @@
 """Rules pass the linter of the Snakemake workflow catalogue, where nothing but Snakemake is installed."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

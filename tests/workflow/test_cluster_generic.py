@@ -1,7 +1,5 @@
 """The profile for other batch systems, with a script in the place of their submit command."""
 
-from __future__ import annotations
-
 import shutil
 
 import pytest

@@ -4,8 +4,6 @@ Both copy the same files; with these alone the environment's installation begins
 folder. ``tests/test_environments.py`` holds the lock that is installed.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

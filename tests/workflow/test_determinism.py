@@ -3,8 +3,6 @@
 Runs that were interrupted are in tests/faults.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """GPU jobs on one machine: no more at once than there are GPUs. That each is on its own: tests/running/devices."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Every command of the documentation, as a dry run or with ``--help``."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """The whole workflow for real, at its smallest: results, resumption with the same bytes, and recovery from damage."""
 
-from __future__ import annotations
-
 import json
 import re
 import zipfile

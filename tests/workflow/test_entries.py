@@ -1,7 +1,5 @@
 """The workflow can be entered by workflow/Snakefile and as another workflow's module, with the same jobs."""
 
-from __future__ import annotations
-
 import re
 import threading
 from functools import partial

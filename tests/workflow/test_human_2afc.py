@@ -1,7 +1,5 @@
 """The human audit in the workflow: pages out, response files in, what an edit reruns. No model is trained for it."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

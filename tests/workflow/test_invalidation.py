@@ -3,8 +3,6 @@
 What an edit of the code changes is tested in tests/running/invalidation.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """One run of a configuration of seconds: what edits rerun, that a killed run goes on, and one of its jobs alone."""
 
-from __future__ import annotations
-
 import signal
 
 import pytest

@@ -1,7 +1,5 @@
 """Continuations made elsewhere: the prompts are listed, answered, and taken as a row's outputs."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Bases that are prepared once: quantised to NF4, then trained through and generated with on a CPU; a GGUF file."""
 
-from __future__ import annotations
-
 import pytest
 
 from favor.federation.schemas import GENERATIONS

@@ -1,7 +1,5 @@
 """Ranks per client through a whole run: nothing before training is made again, and files and bytes follow the rank."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """`protocol: released` from end to end: every switch on, at the smallest size."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

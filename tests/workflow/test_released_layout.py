@@ -1,7 +1,5 @@
 """A run of the lengths that the paper's release prescribes, exported in its layout and to PAN's evaluator."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What holds of every rule, as Snakemake reads it; "python -m tests.workflow.test_rules" prints that as JSON."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What runs cost before they start: the formulas against the paper's figures and against planned jobs."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What ``favor check``, ``plan`` and ``run`` print: their own lines, and one error in one line, the last."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal
@@ -90,7 +88,6 @@ def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(project) -> None:
         text=True,
         start_new_session=True,
     )
-    assert process.stdout is not None
     said = []
     for line in process.stdout:
         said.append(line)

@@ -1,7 +1,5 @@
 """Prompting baselines and encoder transfer for real, at their smallest, on outputs that another experiment has made."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

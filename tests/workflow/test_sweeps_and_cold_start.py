@@ -1,7 +1,5 @@
 """A sweep and a cold start for real, at the smallest size."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import tarfile

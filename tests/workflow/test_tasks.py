@@ -1,7 +1,5 @@
 """An experiment whose models rewrite: requests by the base, training on them, generation, scores and tables."""
 
-from __future__ import annotations
-
 import pytest
 
 from favor.corpora.schemas import PROMPTS

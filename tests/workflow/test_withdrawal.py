@@ -1,7 +1,5 @@
 """A client withdraws after a whole run: what stands then is what a run that never had it leaves, byte for byte."""
 
-from __future__ import annotations
-
 import shutil
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the jobs of a traced run executed, beside what their fingerprints hold."""
 
-from __future__ import annotations
-
 import ast
 import json
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What counts as a GPU without memory, and batches that are halved until they fit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

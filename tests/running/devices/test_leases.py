@@ -1,7 +1,5 @@
 """Leases of GPUs: which devices count, one a process, and what happens when a holder is killed."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -46,7 +46,6 @@ def other(repository, tmp_path, monkeypatch) -> Iterator[Callable[[str], subproc
         command = [sys.executable, "-c", HOLD, what, str(tmp_path)]
         process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
         started.append(process)
-        assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         return process
 

@@ -1,7 +1,5 @@
 """What made the results: the checkout's state, the machine without its name, and what every stage took."""
 
-from __future__ import annotations
-
 import getpass
 import json
 import platform

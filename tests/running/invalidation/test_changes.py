@@ -1,7 +1,5 @@
 """What changed since results were made is named by definition and key; what the user accepts is kept and on record."""
 
-from __future__ import annotations
-
 import json
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """A job whose code changes while a run is on says so, unless the change cannot reach its result."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """A fingerprint follows the definitions that a script can reach, and what of them can change a result."""
 
-from __future__ import annotations
-
 import pytest
 
 from favor.foundation.errors import UserError

@@ -1,7 +1,5 @@
 """Which file a job is given as what, and by which libraries results were made."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

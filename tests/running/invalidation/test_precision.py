@@ -1,7 +1,5 @@
 """What edits of the real code change: the fingerprints of the rules whose results they can change, and no other."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import shutil

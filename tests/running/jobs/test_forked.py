@@ -1,7 +1,5 @@
 """Jobs forked from a process with their libraries imported run, end and are measured as jobs of their own."""
 
-from __future__ import annotations
-
 import os
 import secrets
 import signal

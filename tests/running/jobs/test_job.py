@@ -1,7 +1,5 @@
 """What a job prints: one line for what the user can fix, the traceback for a defect; and both in its log."""
 
-from __future__ import annotations
-
 import errno
 import os
 import sys

@@ -1,7 +1,5 @@
 """What a run prints: a line per job, the time that is left, warnings, and errors last, through Snakemake's logger."""
 
-from __future__ import annotations
-
 import logging
 import os
 from argparse import Namespace

@@ -1,7 +1,5 @@
 """Runs that share a working folder keep to their own locks."""
 
-from __future__ import annotations
-
 import resource
 
 import pytest

@@ -1,7 +1,5 @@
 """Snakemake's scheduler is woken once a second where jobs wait, however many have ended."""
 
-from __future__ import annotations
-
 import threading
 from types import SimpleNamespace
 

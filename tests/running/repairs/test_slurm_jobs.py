@@ -1,7 +1,5 @@
 """Slurm jobs of a folder, with a squeue and a scancel that stand for Slurm's (tests/slurm has the real ones)."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 
