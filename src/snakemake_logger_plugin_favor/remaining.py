@@ -11,7 +11,7 @@ _ENOUGH = 0.5  # of the jobs to come, those of rules whose durations are known
 class Remaining:
     """Estimates the seconds that a run still needs, from the durations of its finished jobs.
 
-    planned: jobs by rule.
+    planned: jobs by rule; ``running``: rule and start by job.
     earlier: mean seconds of a rule's jobs in an earlier run, or None.
 
     A rule whose duration is not known counts as the median rule. Jobs are taken to go on as many at once as until now.
@@ -20,28 +20,19 @@ class Remaining:
     def __init__(self, planned: Mapping[str, int], earlier: Callable[[str], float | None], now: float) -> None:
         self.planned = planned
         self._start = now
-        self._running: dict[int, tuple[str, float]] = {}
+        self.running: dict[int, tuple[str, float]] = {}
         self._took: dict[str, list[float]] = {}
         self._earlier = {rule: seconds for rule in planned if (seconds := earlier(rule)) is not None}
 
     def begin(self, job: int, rule: str, now: float) -> None:
         """Note that a job begins."""
-        self._running[job] = rule, now
+        self.running[job] = rule, now
 
     def finish(self, job: int, now: float) -> None:
         """Note that a job has ended."""
-        if job in self._running:
-            rule, begun = self._running.pop(job)
+        if job in self.running:
+            rule, begun = self.running.pop(job)
             self._took.setdefault(rule, []).append(now - begun)
-
-    def abandon(self, job: int) -> None:
-        """Note that a job has failed; it may begin again."""
-        self._running.pop(job, None)
-
-    @property
-    def running(self) -> bool:
-        """Whether a job runs."""
-        return bool(self._running)
 
     def seconds(self, now: float) -> float | None:
         """Return the estimate; None as long as most of the jobs to come are of rules without a known duration."""
@@ -54,8 +45,8 @@ class Remaining:
             return None
         unknown = median(known.values())
         work = sum(count * known.get(rule, unknown) for rule, count in coming.items())
-        work -= sum(min(now - begun, known.get(rule, unknown)) for rule, begun in self._running.values())
-        done = sum(map(sum, self._took.values())) + sum(now - begun for _, begun in self._running.values())
+        work -= sum(min(now - begun, known.get(rule, unknown)) for rule, begun in self.running.values())
+        done = sum(map(sum, self._took.values())) + sum(now - begun for _, begun in self.running.values())
         return max(0.0, work) / max(1.0, done / elapsed)
 
 

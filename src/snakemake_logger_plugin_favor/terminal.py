@@ -71,7 +71,7 @@ class Terminal(LogHandlerBase):
         elif event is None and text.startswith(_INTERRUPTED):
             self._interrupted = True
         elif event == LogEvent.JOB_ERROR:
-            self._remaining.abandon(told.jobid)
+            self._remaining.running.pop(told.jobid, None)  # it may begin again
             self._failed[told.jobid] = told.rule_name, self._reason(told)
             if self._remaining.running and not self._interrupted:
                 self._print(f"{time.strftime('%H:%M:%S')}  failed: {told.rule_name}; what else runs goes on")

@@ -79,6 +79,22 @@ def test_what_a_rule_does_not_say_follows_from_its_script_and_what_it_says_stays
     assert named["score"]["resources"]["mem_mb"] == "77"  # --set-resources
 
 
+# What the package imports and Snakemake does not need.
+LINT = """
+import sys
+from snakemake.cli import main
+sys.modules.update(dict.fromkeys(["numpy", "pandas", "pyarrow", "safetensors", "scipy", "sklearn", "torch"]))
+main(["--lint"])
+"""
+
+
+def test_rules_are_linted_where_the_workflows_own_packages_are_not_installed(repository) -> None:
+    """By the linter of the Snakemake workflow catalogue, where nothing but Snakemake is installed."""
+    linted = subprocess.run([sys.executable, "-c", LINT], cwd=repository, capture_output=True, text=True, check=False)
+    assert linted.returncode == 0, linted.stderr
+    assert "in a good condition" in linted.stdout + linted.stderr
+
+
 MODULE = """
 import yaml
 

@@ -35,7 +35,7 @@ def test_the_time_left_by_hand() -> None:
     assert run.seconds(24.0) == pytest.approx(15 * 24 / 38)
     # What takes longer than its like is as good as done, and what failed is to be done again.
     assert run.seconds(44.0) == pytest.approx(4 * 44 / 58)
-    run.abandon(3)
+    del run.running[3]
     assert run.seconds(44.0) == pytest.approx(19.0)
 
 

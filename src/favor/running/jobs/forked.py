@@ -17,7 +17,6 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from snakemake.benchmark import BenchmarkRecord
 from snakemake.script import PythonScript
 
 from favor.running.devices.leases import visible_devices
@@ -125,19 +124,15 @@ def _run(script: Any, path: str, connection: socket.socket) -> bool:
             return False
         started = time.time()
         status, measured = json.loads(answers.readline() or "[1, {}]")
-        if script.bench_record is not None and measured:
-            _keep(script.bench_record, time.time() - started, measured)
+        record = script.bench_record
+        if record is not None and measured:  # what the system does not count stays empty
+            record.running_time, record.data_collected = time.time() - started, True
+            record.cpu_usage = 100 * measured["cpu_time"]  # percent times seconds, which Snakemake divides by seconds
+            for name, value in measured.items():
+                setattr(record, name, value)
     if status:
         raise subprocess.CalledProcessError(status, f"{sys.executable} {path}")
     return True
-
-
-def _keep(record: BenchmarkRecord, seconds: float, measured: dict[str, float]) -> None:
-    """Enter what a job used in its benchmark. What the system does not count stays empty."""
-    record.running_time, record.data_collected = seconds, True
-    record.cpu_usage = 100 * measured["cpu_time"]  # percent times seconds, which Snakemake divides by the seconds
-    for name, value in measured.items():
-        setattr(record, name, value)
 
 
 def _environment(script: Any) -> dict[str, str]:
