@@ -1,16 +1,22 @@
-"""What changed since results were made is named by definition and key; what the user accepts is kept and on record."""
+"""What changed since results were made is named, what the user accepts kept; code that changes under way ends jobs."""
 
 import json
+from collections.abc import Callable
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.running.invalidation.test_fingerprint import Files
+from tests.running.invalidation.test_fingerprint import FILES, Files
 
+from favor.foundation.errors import UserError
 from favor.running.ending import STARTED_BY_FAVOR
 from favor.running.invalidation import changes as invalidation_changes
+from favor.running.invalidation import parts
 from favor.running.invalidation.changes import Changes, Difference, kept_notes
-from favor.running.invalidation.fingerprint import source_code
+from favor.running.invalidation.fingerprint import CODE, check_planned, source_code
+from favor.running.invalidation.job_inputs import FOLDER
+from favor.running.invalidation.parts import Module
 
 NEW = {"rank": 8, "lora": {"alpha": 16}}
 
@@ -147,3 +153,65 @@ def test_a_difference_of_versions_changes_no_key_of_what_was_accepted() -> None:
     plain = of("score", ["'0123456789abcdef'"], ["'fedcba9876543210'"])
     mixed = of("score", ["'0123456789abcdef'", BEFORE], ["'fedcba9876543210'", repr(HERE)])
     assert mixed.key == plain.key
+
+
+GROUND = FILES["ground.py"]
+ENDED = "its code changed after the run had started"
+
+
+@pytest.fixture
+def run(project, monkeypatch) -> Callable[[], SimpleNamespace]:
+    """Start a run, and return what its job is given, whose code reads a file beside it."""
+    results = project.folder / "results"
+    monkeypatch.setenv(CODE, str(results / FOLDER))
+    project.write("scores/page.html", "<p>")
+    auc = "from pathlib import Path\nPAGE = Path(__file__).with_name('page.html')\n"
+    project.write("scores/auc.py", f"{auc}{FILES['scores/auc.py'].replace('(x, 1)', '(PAGE, 1)')}")
+
+    def start() -> SimpleNamespace:
+        changes, planned = started(project)
+        changes.write({("made",): planned})
+        return SimpleNamespace(params={"code": planned})
+
+    return start
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "ends"),
+    [
+        ("ground.py", GROUND.replace("a + b", "a - b"), True),
+        ("scores/page.html", "<p class='new'>", True),  # a file beside the code
+        ("scores/other.py", "VALUE = 22\n", False),
+        ("ground.py", f"# a comment\n{GROUND}", False),
+    ],
+)
+def test_an_edit_that_reaches_the_job_ends_it_and_no_other_does(project, run, file, text, ends) -> None:
+    job = run()
+    check_planned(job)
+    project.write(file, text)
+    with pytest.raises(UserError, match=ENDED) if ends else nullcontext():
+        check_planned(job)
+
+
+def test_a_job_of_no_run_is_not_checked(project, run, monkeypatch) -> None:
+    job = run()
+    project.write("ground.py", "def add(a, b):\n    return 7\n")
+    monkeypatch.delenv(CODE)
+    check_planned(job)
+    monkeypatch.setenv(CODE, str(project.folder / "nowhere"))
+    check_planned(job)
+
+
+def test_an_edit_while_the_code_is_read_is_noticed(run, monkeypatch) -> None:
+    read = parts.read_module
+
+    def read_and_edited(name, path) -> Module:
+        found = read(name, path)
+        if name == "favor.ground":
+            path.write_text(GROUND.replace("a + b", "a - b"))
+        return found
+
+    monkeypatch.setattr(parts, "read_module", read_and_edited)
+    job = run()
+    with pytest.raises(UserError, match=ENDED):
+        check_planned(job)
