@@ -1,7 +1,5 @@
 """One FAVoR seed at the paper's size, as the benchmarks assume it: a corpus's pieces, its jobs, and their padding."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any

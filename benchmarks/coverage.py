@@ -12,8 +12,6 @@ correlations are drawn with the authors, a new truth in every run.
 A share that is "not apart" has no interval, and is counted.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import time

@@ -4,8 +4,6 @@
 and greedy settings. The other side loads each adapter into one PEFT model and generates its prompts as one batch.
 """
 
-from __future__ import annotations
-
 import argparse
 
 import numpy as np

@@ -8,8 +8,6 @@ Then training and generation run at Qwen2.5-3B's shape in NF4 with random weight
 ``--device cpu --tiny`` runs all of it in small on a processor, where an error stands for memory that runs out.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

@@ -1,7 +1,5 @@
 """Models with random weights for the benchmarks: the demo's shape, and Qwen2.5-3B's in NF4. What work on one takes."""
 
-from __future__ import annotations
-
 import resource
 import time
 from collections.abc import Callable

@@ -7,8 +7,6 @@ Lengths and tokens of pieces are drawn. ``python benchmarks/real_base.py --base 
 such as ``models/NAME/base`` in a results folder.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import resource

@@ -4,8 +4,6 @@ Prints a line per commit that changes one, with the definitions that differ, and
 Whether a commit changes numbers is for you to read. Fingerprints are those of today's code, of every commit's files.
 """
 
-from __future__ import annotations
-
 import argparse
 import io
 import subprocess

@@ -4,8 +4,6 @@
 settings.
 """
 
-from __future__ import annotations
-
 import argparse
 import tempfile
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 ``--check`` names those that differ instead. Each environment holds what its stage's scripts import and no more.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

@@ -3,8 +3,6 @@
 Only numbers and short labels are taken. ``python -m tools.paper_source favor.tex`` writes the shipped CSV files again.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 import sys
