@@ -17,7 +17,7 @@ from favor.foundation.file_identity import FileIdentities
 from favor.lm import settings as language_model
 from favor.plan.keys import Key
 from favor.running.invalidation.fingerprint import check_planned
-from favor.running.invalidation.job_inputs import JobInputs, given_input, refuse_other_corpora
+from favor.running.invalidation.job_inputs import given_input, job_parameters, refuse_other_corpora
 
 EXPERIMENT = Key(experiment="micro")
 POSTS, BASE = {"demo": None, "path": "{path}"}, {"pretrain": None, "source": "{path}"}
@@ -87,8 +87,8 @@ def test_what_a_key_names_is_part_of_the_job(plan, tmp_path, monkeypatch, key, v
         if stage == job:  # times decide nothing
             value = function(wildcards)
             assert all(is_flagged(each, "ancient") for each in ([value] if isinstance(value, str) else value))
-        inputs = JobInputs("results", local_paths(planner.config), identities)
-        name, digests = inputs.parameters(rule)["local_files"](wildcards)
+        parameters = job_parameters("results", local_paths(planner.config), identities, rule)
+        name, digests = parameters["local_files"](wildcards)
         assert name == "local_files"
         identities.write()
         return digests
@@ -106,8 +106,8 @@ def test_what_a_key_names_is_part_of_the_job(plan, tmp_path, monkeypatch, key, v
 def test_files_of_the_workflow_are_none_of_them(plan) -> None:
     planner = plan("tests/data/micro.yaml")
     rule = rule_of([planner.project.base_files, "results/x.parquet"])
-    files = JobInputs("results", {"elsewhere"}, FileIdentities(Path("none.json")))
-    assert files.parameters(rule)["local_files"](EXPERIMENT) == ("local_files", {})
+    parameters = job_parameters("results", {"elsewhere"}, FileIdentities(Path("none.json")), rule)
+    assert parameters["local_files"](EXPERIMENT) == ("local_files", {})
 
 
 def test_braces_are_read_through_a_link(tmp_path, monkeypatch) -> None:

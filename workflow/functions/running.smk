@@ -29,7 +29,7 @@ def finish_rules():
     workflow.localrules(*planner.config.cluster.local)
     for each in workflow.rules:
         if Path(each.snakefile).is_relative_to(ROOT / "workflow") and each.script:
-            complete_rule(workflow, each, planner, code, job_inputs)
+            complete_rule(workflow, each, planner, code, parameters)
         each.resources["compute_threads"] = each.resources["_cores"].raw
 
 

@@ -3,6 +3,7 @@
 import gc
 import os
 import sys
+from functools import partial
 from pathlib import Path
 
 # The checkout, or what stands for it in an installed package (which has no folder "src").
@@ -25,7 +26,7 @@ from favor.running.jobs.environment import export_source, only_planning
 from favor.running.ending import end_with_jobs, end_without_traceback
 from favor.running.invalidation.changes import Changes
 from favor.running.invalidation.fingerprint import PRELOADED, source_code
-from favor.running.invalidation.job_inputs import CODE, FOLDER, JobInputs, refuse_other_corpora
+from favor.running.invalidation.job_inputs import CODE, FOLDER, job_parameters, refuse_other_corpora
 from favor.running.folder.occupancy import name_results
 from favor.running.folder.results_folder import open_results
 
@@ -50,7 +51,7 @@ try:
     planning = only_planning(sys.argv[1:])
     source = source_code(SOURCE)
     changes = Changes(results, source, accepted, planner.config.rerun_other_versions, planning)
-    job_inputs = JobInputs(planner.config.results, local_paths(planner.config), changes.identities)
+    parameters = partial(job_parameters, planner.config.results, local_paths(planner.config), changes.identities)
     name_results(None if workflow.remote_exec else results)
     if workflow.is_main_process:
         fetched = to_fetch(planner.config)  # refuses folders that do not exist

@@ -14,7 +14,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Set
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -32,33 +32,24 @@ RECORD, _CORPORA, _LINKS = "local_files.json", "corpora.json", "links"
 _COMPUTE = ("numpy", "peft", "scikit-learn", "sentence-transformers", "torch", "transformers")
 
 
-class JobInputs:
-    """These parameters for the jobs of a rule; ``named``: the paths that the configuration names, with their content.
+def job_parameters(results: str, named: Set[str], identities: FileIdentities, rule: Any) -> dict[str, Any]:
+    """Return these parameters of a rule by name: functions of wildcards alone, since Snakemake records no others.
 
-    ``results``: the results folder, whose files are the workflow's own.
+    ``results``: the results folder, whose files are the workflow's own. ``named``: the paths that the configuration
+    names, with their content.
     """
+    items, cfg = list(rule.input), getattr(rule.params, "cfg", None)
 
-    def __init__(self, results: str, named: Collection[str], identities: FileIdentities) -> None:
-        self._results, self._named, self._identities = results, frozenset(named), identities
+    def local_files(wildcards: Any) -> tuple[str, dict[str, str]]:
+        if not named:
+            return LOCAL_FILES, {}
+        read = {text for item in items for text in _texts(_value_of(item, wildcards))}
+        # But for links to what is given.
+        paths = {path for path in read if not path.startswith(f"{results}/") or f"/{_LINKS}/" in path}
+        paths |= named & {*_texts(_value_of(cfg, wildcards))}
+        return LOCAL_FILES, {path: identities.of(path) for path in sorted(paths)}
 
-    def parameters(self, rule: Any) -> dict[str, Any]:
-        """Return the parameters by name, functions of wildcards alone, since Snakemake records no others."""
-        return {LOCAL_FILES: self._local_files(rule), HANDED_OVER: input_output_digest(rule), LIBRARIES: installed()}
-
-    def _local_files(self, rule: Any) -> Callable[[Any], tuple[str, dict[str, str]]]:
-        items = list(rule.input)
-        cfg = getattr(rule.params, "cfg", None)
-
-        def digests(wildcards: Any) -> tuple[str, dict[str, str]]:
-            if not self._named:
-                return LOCAL_FILES, {}
-            read = {text for item in items for text in _texts(_value_of(item, wildcards))}
-            made = f"{self._results}/"  # but for links to what is given
-            paths = {path for path in read if not path.startswith(made) or f"/{_LINKS}/" in path}
-            paths |= self._named.intersection(_texts(_value_of(cfg, wildcards)))
-            return LOCAL_FILES, {path: self._identities.of(path) for path in sorted(paths)}
-
-        return digests
+    return {LOCAL_FILES: local_files, HANDED_OVER: input_output_digest(rule), LIBRARIES: installed()}
 
 
 def input_output_digest(rule: Any) -> Callable[[Any], tuple[str, str]]:

@@ -9,8 +9,6 @@ from typing import Any
 
 from snakemake.io import strip_wildcard_constraints
 
-from favor.running.invalidation.job_inputs import JobInputs
-
 # Rules that load neither models nor encoders, by their file; single ones that differ from it, by their script.
 ENVIRONMENTS = {
     **dict.fromkeys(("corpora", "make_demo_assistant", "join_generations", "read_outputs"), "data"),
@@ -20,7 +18,9 @@ ENVIRONMENTS = {
 }
 
 
-def complete_rule(workflow: Any, rule: Any, planner: Any, code: Callable[..., str], inputs: JobInputs) -> None:
+def complete_rule(
+    workflow: Any, rule: Any, planner: Any, code: Callable[..., str], inputs: Callable[[Any], dict[str, Any]]
+) -> None:
     """Fill in the log, benchmark, resources, parameters and environment that a rule does not say itself.
 
     With the calls that Snakemake's own loader makes. All of it goes into the rule's description too, from which "use
@@ -49,7 +49,7 @@ def complete_rule(workflow: Any, rule: Any, planner: Any, code: Callable[..., st
     if "cfg" not in named and (cfg := planner.settings_of(stage)) is not None:
         named = {"cfg": cfg, **named}
         rule.set_params(cfg=cfg)
-    more = inputs.parameters(rule)
+    more = inputs(rule)
     if "code" not in named:
         loaded = planner.loaded_by(stage) or (lambda _: ())
         # Asked for by a job: on a cluster each has a Snakemake of its own, which needs that of no other.
