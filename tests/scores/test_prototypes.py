@@ -102,6 +102,8 @@ def test_macro_f1_against_the_definition() -> None:
         hits = ((true == label) & (predicted == label)).sum()
         expected.append(2 * hits / ((true == label).sum() + (predicted == label).sum()))
     assert macro_f1(true, predicted, [str(i) for i in range(5)]) == pytest.approx(np.mean(expected))
+    # "nobody" is neither true nor predicted
+    assert macro_f1(["a", "b"], np.array(["a", "b"]), ["a", "b", "nobody"]) == pytest.approx(2 / 3)
 
 
 def test_unknown_settings(three_authors) -> None:

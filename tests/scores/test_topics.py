@@ -29,8 +29,10 @@ def test_counts_by_hand(four_authors, score_value) -> None:
     assert score_value(scores, "topic_authors", "indUnk", "source") == 1
     assert score_value(scores, "dominant_topic_share", method="source") == pytest.approx(3.75 / 4)
     assert score_value(scores, "dominant_topic_share", "minimum", "source") == pytest.approx(0.75)
-    # the fixture asks everybody the same
+    # the fixture asks everybody the same; a prompt of one author is not shared
     assert score_value(scores, "shared_prompts", method="source") == 1
+    asked = four_authors.prompts.assign(prompt_text=["asked of one", *four_authors.prompts["prompt_text"][1:]])
+    assert score_value(topics.score(replace(four_authors, prompts=asked)), "shared_prompts", method="source") == 1
     # Student alone has two authors: a's 2 outputs x b's 2 human texts + b's 1 output x a's 2; outputs: 2 x 1
     assert score_value(scores, "source_negatives") == 2 * 2 + 1 * 2
     assert score_value(scores, "generated_negatives") == 2 * 1

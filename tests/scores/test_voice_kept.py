@@ -196,6 +196,9 @@ def test_writing_like_the_mean_costs_the_distant_authors_most(inputs_maker) -> N
     assert voice_kept.unequal_losses(inputs, "e")["m"].to_numpy() == pytest.approx(0.0, abs=1e-12)
     scores = voice_kept.score(inputs, FEW)
     assert by_method(scores, "loss_with_distance")["m"] == 0.0
+    # who wrote nothing has no loss, and the others keep theirs
+    silent = inputs_maker(train=FOUR, gold=FOUR, generated={key: [None if key == "d" else MEAN] * 2 for key in FOUR})
+    assert voice_kept.unequal_losses(silent, "e")["m"].isna().tolist() == [key == "d" for key in FOUR]
 
 
 @pytest.mark.filterwarnings("error")
