@@ -16,8 +16,6 @@ import pytest
 from tests.shortest import ARGUMENTS, TABLES, Project, finished_run  # noqa: F401 - a fixture
 from tests.workflow.conftest import fork_server
 
-printed: dict[int, list[str]] = {}  # by process
-readers: dict[int, Thread] = {}
 CAP_DAC_OVERRIDE, PR_CAPBSET_DROP = 1, 24  # linux/capability.h, linux/prctl.h
 
 
@@ -27,7 +25,7 @@ def project(finished, tmp_path) -> Project:
 
 
 def start(project, *targets, environment=None, before=None, warm=False) -> subprocess.Popen[str]:
-    """Start Snakemake as the leader of a session of its own; :func:`ended` waits for it.
+    """Start Snakemake as the leader of a session of its own; :func:`ended` waits for it, ``printed`` holds its lines.
 
     ``warm``: its jobs are forked from the process that serves all tests.
     """
@@ -42,17 +40,16 @@ def start(project, *targets, environment=None, before=None, warm=False) -> subpr
         start_new_session=True,
         preexec_fn=before,
     )
-    printed[process.pid] = []
-    reader = Thread(target=lambda: printed[process.pid].extend(process.stdout or ()), daemon=True)
-    reader.start()
-    readers[process.pid] = reader
+    process.printed = []
+    process.reader = Thread(target=lambda: process.printed.extend(process.stdout), daemon=True)
+    process.reader.start()
     return process
 
 
 def ended(process) -> str:
     process.wait()
-    readers.pop(process.pid).join()
-    return "".join(printed.pop(process.pid))
+    process.reader.join()
+    return "".join(process.printed)
 
 
 def completes(project, *targets) -> str:

@@ -14,7 +14,7 @@ import pytest
 
 from favor.foundation.files import PARTIAL
 from favor.running.folder.leftovers import is_truncated
-from tests.faults.conftest import completes, ended, jobs_of, printed, start, wait_for
+from tests.faults.conftest import completes, ended, jobs_of, start, wait_for
 from tests.shortest import contents, fresh_project, jobs_begun
 
 pytestmark = pytest.mark.slow(123)
@@ -30,7 +30,7 @@ def disturb(project, draw, what) -> bool:
     process = start(project)
 
     def begun() -> bool:
-        return process.poll() is not None or len(jobs_begun("".join(printed[process.pid]))) >= jobs
+        return process.poll() is not None or len(jobs_begun("".join(process.printed))) >= jobs
 
     wait_for(begun)
     time.sleep(pause)

@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from tests.faults.conftest import completes, ended, printed, project, start, wait_for  # noqa: F401 - a fixture
+from tests.faults.conftest import completes, ended, project, start, wait_for  # noqa: F401 - a fixture
 from tests.shortest import ARGUMENTS, TABLES, contents, finished_run, jobs_begun  # noqa: F401 - a fixture
 
 
@@ -27,7 +27,7 @@ def test_a_killed_run_goes_on_and_gives_the_same_bytes(finished, project) -> Non
     for name in made:
         (project.folder / name).unlink()
     process = start(project, *made)
-    wait_for(lambda: process.poll() is not None or "train_personal" in jobs_begun("".join(printed[process.pid])))
+    wait_for(lambda: process.poll() is not None or "train_personal" in jobs_begun("".join(process.printed)))
     process.send_signal(signal.SIGKILL)
     ended(process)
     assert process.returncode == -signal.SIGKILL

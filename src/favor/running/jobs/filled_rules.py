@@ -49,10 +49,8 @@ def complete_rule(
     if "cfg" not in named and (cfg := planner.settings_of(stage)) is not None:
         named = {"cfg": cfg, **named}
         rule.set_params(cfg=cfg)
-    more = inputs(rule)
-    if "code" not in named:
-        loaded = planner.loaded_by(stage) or (lambda _: ())
-        # Asked for by a job: on a cluster each has a Snakemake of its own, which needs that of no other.
-        more["code"] = lambda wildcards: code(stage, *loaded(wildcards))
+    loaded = planner.loaded_by(stage) or (lambda _: ())
+    # Asked for by a job: on a cluster each has a Snakemake of its own, which needs that of no other.
+    more = {**inputs(rule), "code": lambda wildcards: code(stage, *loaded(wildcards))}
     workflow.params(*positional, **{**named, **more})(said)
     rule.set_params(**more)
