@@ -18,23 +18,16 @@ ROOMS = (
 @cache
 def imports() -> dict[str, set[str]]:
     """Modules that every module imports when it runs, by dotted name."""
-    paths = {
-        ".".join(path.relative_to(SOURCE).with_suffix("").parts): path for path in (SOURCE / "favor").rglob("*.py")
-    }
-    paths = {name.removesuffix(".__init__"): path for name, path in paths.items()}
+    files = {path.relative_to(SOURCE).with_suffix(""): path for path in (SOURCE / "favor").rglob("*.py")}
+    paths = {".".join(parts.parts).removesuffix(".__init__"): path for parts, path in files.items()}
     found = {}
     for name, path in paths.items():
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        for_types = [
-            node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
-        ]
-        unused = {inner for node in for_types for statement in node.body for inner in ast.walk(statement)}
-        found[name] = {
-            f"{node.module}.{alias.name}" if f"{node.module}.{alias.name}" in paths else str(node.module)
-            for node in ast.walk(tree)
-            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("favor") and node not in unused
-            for alias in node.names
-        }
+        text = re.sub(
+            r"^if TYPE_CHECKING:.*\n(    .*\n|\n(?=    ))+", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE
+        )
+        nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom)]
+        named = [(str(node.module), f"{node.module}.{alias.name}") for node in nodes for alias in node.names]
+        found[name] = {part if part in paths else module for module, part in named if module.startswith("favor")}
     return found
 
 
