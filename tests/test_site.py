@@ -1,11 +1,11 @@
 """The documentation site: pages that are made from the code, search from disk, accessibility."""
 
-import importlib.util
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
+from types import SimpleNamespace
 
 import pytest
 from selenium.webdriver.support.ui import WebDriverWait
@@ -14,11 +14,8 @@ pytestmark = pytest.mark.slow(9)
 
 
 @pytest.fixture(scope="module")
-def hooks(repository) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("hooks", repository / "docs" / "_site" / "hooks.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def hooks(repository) -> SimpleNamespace:
+    return SimpleNamespace(**runpy.run_path(str(repository / "docs" / "_site" / "hooks.py")))
 
 
 def test_messages_stand_with_the_command_that_says_them(hooks) -> None:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -41,12 +42,11 @@ def code_state(root: Path) -> dict[str, object]:
     citation = root / "CITATION.cff"
     version = yaml.safe_load(citation.read_text(encoding="utf-8"))["version"] if citation.is_file() else None
     top = _git(root, "rev-parse", "--show-toplevel")
-    if top is None or Path(top).resolve() != root.resolve():  # the folder may lie in somebody else's repository
-        return {"version": version, "commit": None, "uncommitted_changes": None}
-    changed = _git(root, "status", "--porcelain")
+    own = top is not None and Path(top).resolve() == root.resolve()  # or the folder lies in somebody else's repository
+    changed = _git(root, "status", "--porcelain") if own else None
     return {
         "version": version,
-        "commit": _git(root, "rev-parse", "HEAD"),
+        "commit": _git(root, "rev-parse", "HEAD") if own else None,
         "uncommitted_changes": None if changed is None else bool(changed),
     }
 
@@ -89,12 +89,11 @@ def _read(path: Path) -> list[dict[str, str]]:
 
 
 def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.machine()
+    with suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.machine()
 
 
 def _git(root: Path, *arguments: str) -> str | None:
