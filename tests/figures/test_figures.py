@@ -363,9 +363,11 @@ def test_what_is_drawn_and_the_numbers_beside_it(drawn, name, given, rows, numbe
     assert "client_00" not in data.to_csv()
 
 
-def test_a_figure_that_does_not_say_what_it_draws_is_refused(tmp_path) -> None:
+def test_a_figure_that_cannot_be_drawn_says_why(tmp_path) -> None:
     with pytest.raises(UserError, match=r"own\.csv: the figure does not say what it draws"):
         draw_pipeline(tmp_path / "own.csv")
+    with pytest.raises(UserError, match="every training log is empty"):
+        draw("training_curves", tmp_path / "curves.svg", **trained({"favor": training_log().iloc[:0]}))
 
 
 def test_a_name_with_a_formula_is_drawn_as_text(tmp_path) -> None:
@@ -390,11 +392,6 @@ def test_what_was_trained_before_is_drawn_where_it_is_known(tmp_path) -> None:
     assert base[["place", "value"]].iloc[[0, -1]].to_numpy().tolist() == [[30.0, 1.0], [2500.0, 249.0]]
     assert len(base) == 84
     assert drawn.get_group("Style encoder ASCE-A")[["place", "value"]].to_numpy().tolist() == [[1.0, 3.0], [2.0, 2.0]]
-
-
-def test_empty_logs_are_named(tmp_path) -> None:
-    with pytest.raises(UserError, match="every training log is empty"):
-        draw("training_curves", tmp_path / "curves.svg", **trained({"favor": training_log().iloc[:0]}))
 
 
 @pytest.mark.parametrize(
@@ -456,13 +453,6 @@ def written(monkeypatch) -> list[str]:
 
     monkeypatch.setattr(Axes, "text", record)
     return texts
-
-
-def test_a_reference_of_your_own_is_drawn_as_a_reference(drawn) -> None:
-    mine = pd.concat([voice_table(), voice_table("mine")], ignore_index=True).drop_duplicates()
-    shown = (Methods(["favor", "mine"], references=references) for references in ((), ("mine",)))
-    federated, reference = (drawn("retention_utility", scores=mine, shown=methods)[0] for methods in shown)
-    assert federated != reference
 
 
 @pytest.mark.parametrize(

@@ -33,3 +33,4 @@ def test_a_row_of_your_own_keeps_its_marker_when_others_are_left_out() -> None:
     assert methods.identities(["second"])["second"] == methods.identities(["first", "second"])["second"]
     assert list(methods.identities(["gold", "second", "favor"])) == ["favor", "second", "gold"]
     assert [methods.name(name) for name in ("second", "gold", "favor")] == ["Mine", "own continuations", "FAVoR"]
+    assert Methods(["mine"], references=["mine"]).identities(["mine"])["mine"].color == GREY

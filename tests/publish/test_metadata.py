@@ -46,16 +46,13 @@ def test_croissants_own_reader_finds_nothing_wrong_and_reads_the_table(unpacked)
     assert [record[f"{prefix}value"] for record in records] == [0.5, 0.25]
     assert [record[f"{prefix}metric"] for record in records] == [b"author_accuracy"] * 2
     assert {name.removeprefix(prefix) for name in records[0]} == set(SCORES.names)
-    (entry,) = json.loads(unpacked[1]["croissant.json"])["distribution"]
-    assert entry["sha256"] == hashlib.sha256(unpacked[1]["results/demo/scores/prototypes.parquet"]).hexdigest()
-
-
-def test_columns_carry_their_meaning(unpacked) -> None:
     described = json.loads(unpacked[1]["croissant.json"])
     fields = {field["name"]: field for field in described["recordSet"][0]["field"]}
-    column = next(column for column in SCORES.columns if column.name == "value")
-    assert fields["value"]["description"].startswith(column.meaning)
+    (meaning,) = (column.meaning for column in SCORES.columns if column.name == "value")
+    assert fields["value"]["description"].startswith(meaning)
     assert (fields["value"]["dataType"], fields["seed"]["dataType"]) == ("sc:Float", "sc:Integer")
+    (entry,) = described["distribution"]
+    assert entry["sha256"] == hashlib.sha256(unpacked[1]["results/demo/scores/prototypes.parquet"]).hexdigest()
 
 
 def test_the_crate_opens_and_describes_every_file(unpacked) -> None:

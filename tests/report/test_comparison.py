@@ -298,7 +298,6 @@ def test_a_share_is_counted_before_it_is_read_and_taken_as_it_was_written(theirs
 FORGED_RECORDS = {
     r"key 'protocol'": lambda record: record.update(protocol=[]),
     r"key 'settings\.methods'": lambda record: record["settings"].update(methods=5),
-    r"key 'seen'": lambda record: record.update(seen=5),
     r"key 'display\.favor'": lambda record: record.update(display={"favor": "x" * 10**6}),
     r"key 'protocol\.seeds\.0'": lambda record: record["protocol"].update(seeds=["one"]),
     r"key 'more'": lambda record: record.update(more=1),

@@ -39,9 +39,6 @@ def test_agreement_counts_the_evaluators_that_were_asked(verified) -> None:
     row = build_table(printed_spec("phase1-external-agreement"), verified, CONTEXT).set_index("column")
     assert row["text"].to_dict() == {"Support": "1/2", "Fraction": "0.5", "Supporting evaluators": "minilm"}
     assert row.loc["Fraction", "value"] == 0.5
-
-
-def test_agreement_without_scores_is_a_dash(verified) -> None:
     row = build_table(printed_spec("phase1-external-agreement"), verified.iloc[:0], CONTEXT).set_index("column")
     assert set(row["text"]) == {"–"}
     assert row.loc["Fraction", "reason"] == "no scores of both methods by MiniLM, StyleDistance, Stylometry"

@@ -48,22 +48,19 @@ def marked(levels, marks="evidence", gold=0.9, **noise) -> tuple[set, str]:
     return {row.method for row, cell in contest if cell.mark == "below"}, reason
 
 
-def test_one_winner() -> None:
-    assert marked({"a": 0.2, "b": 0.5, "c": 0.3}) == ({"a", "c"}, BY_EVIDENCE)
-
-
-def test_rows_that_cannot_be_told_from_the_best_are_not_below_it() -> None:
-    # a noise of 0.02 over 20 authors leaves a standard error of about 0.006: 0.001 is nothing, 0.2 is certain
-    assert marked({"a": 0.3, "b": 0.5, "c": 0.501}) == ({"a"}, BY_EVIDENCE)
-
-
-def test_nothing_where_all_are_equal() -> None:
-    assert marked({"a": 0.3, "b": 0.3, "c": 0.3}, noise=0.0) == (set(), EVEN)
-    assert marked({"a": 0.7, "b": 0.3, "c": 0.3}, noise=1.0) == (set(), EVEN)
-
-
-def test_nothing_where_the_references_are_not_apart() -> None:
-    assert marked({"a": 0.2, "b": 0.5}, gold=0.1) == (set(), TOGETHER)
+@pytest.mark.parametrize(
+    ("levels", "more", "below", "reason"),
+    [
+        ({"a": 0.2, "b": 0.5, "c": 0.3}, {}, {"a", "c"}, BY_EVIDENCE),
+        # A noise of 0.02 over 20 authors leaves a standard error of about 0.006: 0.001 is nothing, 0.2 is certain.
+        ({"a": 0.3, "b": 0.5, "c": 0.501}, {}, {"a"}, BY_EVIDENCE),
+        ({"a": 0.3, "b": 0.3, "c": 0.3}, {"noise": 0.0}, set(), EVEN),
+        ({"a": 0.7, "b": 0.3, "c": 0.3}, {"noise": 1.0}, set(), EVEN),
+        ({"a": 0.2, "b": 0.5}, {"gold": 0.1}, set(), TOGETHER),
+    ],
+)
+def test_what_is_below_the_best(levels, more, below, reason) -> None:
+    assert marked(levels, **more) == (below, reason)
 
 
 def test_nothing_where_a_row_was_not_compared() -> None:

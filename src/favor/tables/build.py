@@ -43,14 +43,11 @@ class CellSource(Protocol):
 
     evidence: which of them differ.
     cell: unmarked.
-    scored: whether any column of a panel has a score of a row, be it a missing one with its note.
     """
 
     evidence: Evidence | None
 
     def cell(self, row: Row, column: Column) -> Cell: ...
-
-    def scored(self, row: Row, panel: Panel) -> bool: ...
 
 
 def build_table(
@@ -96,8 +93,9 @@ def cells_of(
     section = context.dataset if spec.sectioned else ""
     records: list[dict[str, object]] = []
     for panel in spec.panels:
-        # A table of every metric has a panel per family, and no family scores every method.
-        shown = [(row, index) for row, index in filled if not spec.every_metric or index.scored(row, panel)]
+        shown = filled
+        if spec.every_metric:  # has a panel per family, and no family scores every method
+            shown = [(row, index) for row, index in filled if isinstance(index, _Index) and index.scored(row, panel)]
         # By the row and not by its label: two rows with one label keep their own numbers.
         lines = [(row, index, [index.cell(row, column) for column in panel.columns]) for row, index in shown]
         marking = _mark(spec, panel, lines, context)
@@ -207,6 +205,7 @@ class _Index:
         self.metrics = set(zip(scores["encoder"], scores["metric"], strict=True))
 
     def scored(self, row: Row, panel: Panel) -> bool:
+        """Return whether any column of ``panel`` has a score of ``row``, be it a missing one with its note."""
         return any(self._key(row, column) in self.summary for column in panel.columns)
 
     def cell(self, row: Row, column: Column) -> Cell:
@@ -361,12 +360,11 @@ def seed_summary(scores: pd.DataFrame) -> pd.DataFrame:
 
     Returns one row per (method, encoder, metric, variant): mean, deviation (sample standard deviation, ddof = 1; NaN
     with one seed), seeds (how many had a value) and note (why there is none; "" otherwise). Seeds without a value are
-    left out of mean and deviation, and counted in ``missing``. ``n``: the texts or pairs behind the value of the seed
-    that has the fewest, 0 where no seed has a value.
+    left out of mean and deviation. ``n``: the texts or pairs behind the value of the seed that has the fewest, 0 where
+    no seed has a value.
     """
     groups = scores.groupby(KEYS, sort=True)
     summary = groups["value"].agg(mean="mean", deviation=lambda values: values.std(ddof=1), seeds="count")
-    summary["missing"] = groups["value"].agg(lambda values: int(values.isna().sum()))
     summary["n"] = scores[scores["value"].notna()].groupby(KEYS)["n"].min()
     summary["n"] = summary["n"].fillna(0).astype("int64")
     notes = scores[scores["note"] != ""].groupby(KEYS)["note"].first()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from favor.paper.names import method_name
 from favor.scores.metric import label_of
-from favor.tables.specs import Column, Context, Panel, Row, Unit
+from favor.tables.specs import Column, Context, Row, Unit
 
 if TYPE_CHECKING:  # read while the workflow is parsed
     import pandas as pd
@@ -50,9 +50,6 @@ class ComparisonIndex:
         self.evidence: Evidence | None = None  # a table of tests marks nothing
         keys = ["clusters", "left_method", "right_method", "encoder", "metric"]
         self.rows = {tuple(row[key] for key in keys): row for row in comparisons.to_dict("records")}
-
-    def scored(self, _row: Row, _panel: Panel) -> bool:
-        return True  # every row of a table of comparisons is printed
 
     def cell(self, row: Row, column: Column) -> Cell:
         statistic = str(column.statistic)

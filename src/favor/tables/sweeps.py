@@ -16,7 +16,7 @@ from favor.tables.derived import missing, score_of
 from favor.tables.escape import minus
 from favor.tables.marks import Evidence
 from favor.tables.settings import PointLabel, TablePoint
-from favor.tables.specs import POINT, Column, Context, Derived, Panel, Roles, Row, Scores, TableSpec
+from favor.tables.specs import POINT, Column, Context, Derived, Roles, Row, Scores, TableSpec
 
 CHOSEN = "chosen"
 
@@ -109,9 +109,6 @@ class _OverPoints:
 
     rows: Sequence[tuple[Row, CellSource]]
     evidence: Evidence | None = None  # no test spans experiments
-
-    def scored(self, _row: Row, panel: Panel) -> bool:
-        return any(source.scored(own, panel) for own, source in self.rows)
 
     def cell(self, row: Row, column: Column) -> Cell:
         """Return the cell over the points that have a value."""
