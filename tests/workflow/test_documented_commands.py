@@ -6,15 +6,11 @@ import shlex
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import chdir
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
 import yaml
-from snakemake.cli import get_argument_parser
 
-from favor import cli
 from favor.tuning.choice import FIRST_LINE
 from tests.lm.test_gguf import written
 from tests.test_extending import put_examples
@@ -130,36 +126,6 @@ def words_of(program, project) -> list[str]:
     return listed.stdout.split("\0")[:-1]
 
 
-def for_snakemake(command, project) -> list[str] | None:
-    """What Snakemake is started with by a command that is nothing else; empty of a call for help; None of others."""
-    if set(";|") & set(command):
-        return None
-    _, *words = words_of(dry(command), project)
-    if words[:2] == ["-m", "snakemake"]:
-        return words[2:]
-    if words[:2] != ["-m", "favor.cli"] or not {"-n", "--help"} & {*words}:
-        return None
-    started = list[list[str]]()
-    with chdir(project.folder), pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
-        patch.setattr(cli, "CHECKOUT", project.folder)
-        patch.setattr(cli, "start", lambda snakemake: started.append(snakemake) or 0)
-        cli.run(cli.parser().parse_args(words[2:]))
-    assert started or ("--help" in words and ended.value.code == 0), f"{command}: {ended.value}"
-    return started[0][3:] if started else []
-
-
-def together(started) -> list[list[str]]:
-    """One start of Snakemake for those that differ in their targets and in the number of cores alone."""
-    parser, found = get_argument_parser(), dict[tuple[str, ...], list[str]]()
-    for words in started:
-        targets = parser.parse_args(words).targets
-        left = {"--cores", "--", *targets}
-        options = [word for before, word in pairwise(["", *words]) if before != "--cores" and word not in left]
-        found.setdefault(tuple(dict.fromkeys(options)), []).extend(targets or ["all"])
-    start = [sys.executable, "-m", "snakemake", "--cores", "1"]
-    return [[*start, *options, "--", *targets] for options, targets in found.items()]
-
-
 def failure(program, project) -> str:
     path = f"{project.folder}/bin{os.pathsep}{os.environ['PATH']}"
     environment = os.environ | {"PYTHONPATH": str(project.folder / "src"), "PATH": path}
@@ -191,9 +157,7 @@ def test_every_command_works(repository, project) -> None:
     assert len(found) > 15
     (alone,) = [command for command in found if "resume.py" in command]  # it refuses to work beside another Snakemake
     failed = [failure(dry(alone), project)]
-    started = {command: for_snakemake(command, project) for command in found if command != alone}
-    programs = [dry(command) for command, words in started.items() if words is None]
-    programs += [shlex.join(words) for words in together(words for words in started.values() if words)]
+    programs = [dry(command) for command in found if command != alone]
     with ThreadPoolExecutor(2) as pool:
         failed += pool.map(lambda program: failure(program, project), programs)
     assert not any(failed), "\n\n".join(filter(None, failed))
