@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from tempfile import NamedTemporaryFile, TemporaryDirectory, TemporaryFile
+from tempfile import NamedTemporaryFile, TemporaryFile
 
 import pytest
 
@@ -75,12 +75,6 @@ def fork_server() -> dict[str, str]:
     return {forked.SERVER: name}
 
 
-@cache
-def marked() -> TemporaryDirectory[str]:
-    """Where traced jobs keep what they compiled, as long as this process lives."""
-    return TemporaryDirectory()
-
-
 def run_forked(lines, folder, environment, answers="", merged=True) -> subprocess.CompletedProcess[str]:
     """Run lines of Python in ``folder``, in a fork of the server that has libraries and Snakemake imported.
 
@@ -141,7 +135,6 @@ class Project:
             (self.folder / "trace").mkdir(exist_ok=True)
             environment |= {
                 "FAVOR_TRACE": str(self.folder / "trace"),
-                "FAVOR_MARKED": marked().name,
                 "FAVOR_EXEMPT": " ".join(EXEMPT),
                 "PYTHONPATH": str(TRACING),
             }

@@ -3,14 +3,13 @@
 ``FAVOR_TRACE`` names the folder for one JSON file per job: the rule, its fingerprint, and (module, definition) of every
 function that was called, by the function or class at the top of its module that holds it, and (module, "") of every
 module that was imported; ``FAVOR_EXEMPT``, modules whose calls are not noted. Modules of the package are compiled with
-a mark at the start of each, once for all projects that share ``FAVOR_MARKED``; the libraries run at their own speed.
+a mark in each; the libraries run at their own speed.
 """
 
 import ast
 import atexit
 import builtins
 import json
-import marshal
 import os
 import sys
 from importlib.machinery import PathFinder, SourceFileLoader
@@ -44,36 +43,22 @@ def apart() -> bool:
     return False
 
 
-def marked(body, module, name) -> list[Any]:
-    """The body of a function or module that marks itself, below its docstring and imports from the future."""
-    first = 0
-    while first < len(body) and (
-        (first == 0 and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant))
-        or (isinstance(body[first], ast.ImportFrom) and body[first].module == "__future__")
-    ):
-        first += 1
-    return [*body[:first], *ast.parse(f"__mark__({module!r}, {name!r})").body, *body[first:]]
+def call_of_mark(module, name) -> ast.stmt:
+    return ast.parse(f"__mark__({module!r}, {name!r})").body[0]
 
 
 class MarkingLoader(SourceFileLoader):
     def get_code(self, fullname) -> Any:
         # Compiled files beside the source have no marks and get none.
         path = self.get_filename(fullname)
-        kept = Path(os.environ["FAVOR_MARKED"], f"{fullname}-{os.stat(path).st_mtime_ns}")
-        if kept.is_file():
-            return marshal.loads(kept.read_bytes())
         tree = ast.parse(self.get_data(path), path)
         for top in tree.body:
             if isinstance(top, ast.FunctionDef | ast.ClassDef):
                 for node in ast.walk(top):
                     if isinstance(node, ast.FunctionDef):
-                        node.body = marked(node.body, fullname, top.name)
-        tree.body = marked(tree.body, fullname, "")
-        code = compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
-        partial = kept.with_suffix(f".{os.getpid()}")
-        partial.write_bytes(marshal.dumps(code))
-        partial.rename(kept)
-        return code
+                        node.body.insert(0, call_of_mark(fullname, top.name))
+        tree.body.append(call_of_mark(fullname, ""))
+        return compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
 
 
 class MarkingFinder:
