@@ -12,7 +12,7 @@ import builtins
 import json
 import os
 import sys
-from importlib.machinery import PathFinder, SourceFileLoader
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import Any
 
@@ -47,27 +47,19 @@ def call_of_mark(module, name) -> ast.stmt:
     return ast.parse(f"__mark__({module!r}, {name!r})").body[0]
 
 
-class MarkingLoader(SourceFileLoader):
-    def get_code(self, fullname) -> Any:
-        # Compiled files beside the source have no marks and get none.
-        path = self.get_filename(fullname)
-        tree = ast.parse(self.get_data(path), path)
-        for top in tree.body:
-            if isinstance(top, ast.FunctionDef | ast.ClassDef):
-                for node in ast.walk(top):
-                    if isinstance(node, ast.FunctionDef):
-                        node.body.insert(0, call_of_mark(fullname, top.name))
-        tree.body.append(call_of_mark(fullname, ""))
-        return compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
-
-
-class MarkingFinder:
-    @staticmethod
-    def find_spec(name, path=None, target=None) -> Any:
-        spec = PathFinder.find_spec(name, path, target) if name.split(".")[0] == "favor" else None
-        if spec is not None and isinstance(spec.loader, SourceFileLoader):
-            spec.loader = MarkingLoader(spec.loader.name, spec.loader.path)
-        return spec
+def marked_code(self, fullname) -> Any:
+    if fullname.split(".")[0] != "favor":
+        return get_code(self, fullname)
+    # Compiled files beside the source have no marks and get none.
+    path = self.get_filename(fullname)
+    tree = ast.parse(self.get_data(path), path)
+    for top in tree.body:
+        if isinstance(top, ast.FunctionDef | ast.ClassDef):
+            for node in ast.walk(top):
+                if isinstance(node, ast.FunctionDef):
+                    node.body.insert(0, call_of_mark(fullname, top.name))
+    tree.body.append(call_of_mark(fullname, ""))
+    return compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
 
 
 def write() -> None:
@@ -79,5 +71,5 @@ def write() -> None:
 
 if FOLDER:
     builtins.__mark__ = mark
-    sys.meta_path.insert(0, MarkingFinder)
+    get_code, SourceFileLoader.get_code = SourceFileLoader.get_code, marked_code
     atexit.register(write)
