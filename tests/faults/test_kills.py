@@ -109,3 +109,16 @@ def test_a_job_that_outlives_its_run_is_waited_for(finished, project) -> None:
     assert "left by a run that was killed; removed" in output
     ended(first)
     assert contents(project) == contents(finished)
+
+
+def test_a_killed_job_is_named_in_lines_and_the_rest_is_made_by_the_next_start(project) -> None:
+    name = "short/seed1/favor/generations.parquet"
+    (project.folder / "results" / name).unlink()
+    process = start(project, f"results/{name}")
+    wait_for(lambda: jobs_of(process))[0].kill()
+    output = ended(process)
+    assert process.returncode == 1
+    assert "Error in rule generate:" in output
+    assert "died with <Signals.SIGKILL: 9>" in output
+    assert "Traceback" not in output
+    completes(project, f"results/{name}")
