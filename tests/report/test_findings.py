@@ -85,11 +85,6 @@ def test_who_failed_the_filter_is_said() -> None:
     assert level(facts(scores=pd.concat([scores, lost([4] * 10 + [6] * 5 + [4] * 5)]), prompts=6)).endswith("as wrong.")
 
 
-def test_the_methods_own_encoder_is_called_so() -> None:
-    said = level(facts(evidence(encoder="asce_a")))
-    assert said.startswith("The style encoder that methods are aligned to attributes 30% of FAVoR's texts")
-
-
 def test_a_rival_without_an_interval_is_not_compared() -> None:
     table = evidence()
     table.loc[(table[["left_method", "right_method"]] == "local_only").any(axis=1), ["low", "high", "p"]] = math.nan
@@ -284,12 +279,6 @@ def test_what_forgets_everything_is_given_no_voice() -> None:
     assert "Own gain: 0.010 [−0.020, 0.040] nats per token over the base: no voice gain is claimed" in said
     assert "voice gain: 0.5" not in said
     assert "and better than the base" not in said
-
-
-def test_adapters_at_chance_are_open() -> None:
-    said = adapters(facts(methods=["favor"], likelihood=likelihoods({"favor": (0.06, 0.02, 0.17)})))
-    assert "Open for FAVoR." in said
-    assert "Above chance" not in said
 
 
 def test_nothing_to_compare() -> None:

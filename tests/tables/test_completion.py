@@ -40,12 +40,6 @@ def retrieval() -> pd.DataFrame:
     return scores_frame(score for scores in found for score in scores)
 
 
-def test_an_encoder_of_random_vectors_is_named_by_its_title(retrieval) -> None:
-    (first,) = cautions(retrieval, {"asce_a", "minilm"}, {"minilm": "My MiniLM"})
-    assert first.startswith("Caution: My MiniLM is not shown to separate the writers' own texts (AUC 0.")
-    assert cautions(retrieval, {"asce_a"}, {}) == []
-
-
 @pytest.mark.parametrize(
     ("label", "named"),
     [

@@ -94,6 +94,7 @@ def test_marks_of_significance_have_a_column_and_notes_a_switch(scores, context)
     cells.loc[marked & (cells["row"] == first), "mark"] = "below"
     cells.loc[marked & (cells["row"] == second), "mark"] = "ns"
     source = latex_table(spec, cells)
+    assert r"\begin{table}[htbp]" in source  # one column of two holds it
     assert r"\begin{tabular}{@{}lc@{\,}lccc@{}}" in source
     assert rf"{first} & 0." in source
     assert re.search(r"^[^&]*& 0\.\d{3} & \\favorbelow & 0", source, flags=re.MULTILINE)
@@ -111,23 +112,17 @@ def test_a_reference_without_any_value_is_left_out(scores, context) -> None:
         assert ("shuffled authors" in source) == (known is scores)
 
 
-def test_daggers_and_sections(scores, context) -> None:
+def test_a_wide_table_has_daggers_sections_and_the_users_marks(scores, context) -> None:
     spec = printed_spec("main_federated_results")
     source = latex_table(spec, build_table(spec, scores, context))
+    assert r"\begin{table*}[htbp]" in source
+    assert r"\providecommand{\favorbest}[1]{\textbf{#1}}" in source
+    assert r"\favorbest{0.400}" in source
     assert r" & FedDPA$^{\dagger}$ & " in source
     assert re.search(r"^Demo blogs & FedAvg & ", source, flags=re.MULTILINE)
     assert r"{\raggedright\scriptsize $^{\dagger}$ FedDPA is trained" in source
     without = Context("demo", ("fedavg", "favor"), "Demo blogs", encoders=context.encoders)
     assert "dagger" not in latex_table(spec, build_table(spec, scores, without))
-
-
-def test_wide_tables_span_two_columns_and_marks_are_the_users(scores, context) -> None:
-    specs = [printed_spec(label) for label in ("main_federated_results", "phase1-main-results")]
-    wide, narrow = (latex_table(spec, build_table(spec, scores, context)) for spec in specs)
-    assert r"\begin{table*}[htbp]" in wide
-    assert r"\begin{table}[htbp]" in narrow
-    assert r"\providecommand{\favorbest}[1]{\textbf{#1}}" in wide
-    assert r"\favorbest{0.400}" in wide
 
 
 @needs_latex

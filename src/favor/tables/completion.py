@@ -78,7 +78,8 @@ def printed_spec(
     if context is None:
         return spec
     if spec.every_metric and values is not None:
-        spec = replace(spec, panels=panels_of(values, context.encoder_name))
+        panels = _of_cells(values) if "panel" in values else _of_scores(values, context.encoder_name)
+        spec = replace(spec, panels=panels)
     if retrieval is not None and spec.prints_style:
         named = {context.encoders.get(name, name) for name in spec.style_encoders} or set(retrieval["encoder"])
         said = cautions(retrieval, named, context.encoder_titles)
@@ -163,15 +164,8 @@ def method_rows_of(scores: pd.DataFrame) -> tuple[Row, ...]:
     return (*rows, *human)
 
 
-def panels_of(values: pd.DataFrame, encoder_title: Callable[[str], str]) -> tuple[Panel, ...]:
-    """Return the panels of ``values``: scores, or the printed cells of such a table, which name the same panels.
-
-    Of scores, families stand in name order, each of their encoders by itself. ``encoder_title``: of an encoder's key.
-    """
-    return _of_cells(values) if "panel" in values else _of_scores(values, encoder_title)
-
-
 def _of_scores(scores: pd.DataFrame, encoder_title: Callable[[str], str]) -> tuple[Panel, ...]:
+    """Return the panels of scores: families in name order, each of their encoders by itself."""
     default = scores[scores["variant"] == ""]
     panels = []
     for family in METRIC_FAMILIES.names():
@@ -194,19 +188,19 @@ def _of_cells(cells: pd.DataFrame) -> tuple[Panel, ...]:
 
 
 def _of_metrics(title: str, metrics: Sequence[Metric], encoder: str = "") -> Panel:
-    return Panel(tuple(_of_metric(metric, encoder) for metric in metrics), title)
-
-
-def _of_metric(metric: Metric, encoder: str) -> Column:
-    return Column(
-        metric.label,
-        metric.name,
-        encoder,
-        direction=DIRECTIONS[metric.direction],
-        decimals=3 if math.isfinite(metric.maximum) else 1,
-        deviation="inline",
-        unit="bytes" if metric.unit == "bytes" else "seconds" if metric.unit == "seconds" else "",
+    columns = (
+        Column(
+            metric.label,
+            metric.name,
+            encoder,
+            direction=DIRECTIONS[metric.direction],
+            decimals=3 if math.isfinite(metric.maximum) else 1,
+            deviation="inline",
+            unit="bytes" if metric.unit == "bytes" else "seconds" if metric.unit == "seconds" else "",
+        )
+        for metric in metrics
     )
+    return Panel(tuple(columns), title)
 
 
 def _heading(family: str) -> str:
