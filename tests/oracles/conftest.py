@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from tests.experiments import experiment as an_experiment
+from tests.oracles.simulation import Simulation, simulate
 
 from favor.config.experiments import Experiment
 from favor.federation.factors import Factors
@@ -135,18 +136,17 @@ def problem() -> tuple[Quadratic, dict[str, np.ndarray]]:
     return solver, {A: draw()[A], B: np.zeros((4, 2))}
 
 
-def full(number) -> dict[str, np.ndarray]:
-    """A state of two 2 x 2 factors of one number."""
-    return {name: np.full((2, 2), float(number)) for name in "AB"}
-
-
 @pytest.fixture
 def two_clients() -> Quadratic:
     """Client x pulls to +1, client y to -3, from 0, so the drifts have both signs."""
-    centres = {"x": full(1), "y": full(-3), "z": full(5), "pooled": full(-1)}
-    return Quadratic(centres, dict.fromkeys(centres, 1.0), targets=dict.fromkeys("xyz", full(2)))
+    centres = {"x": square(1), "y": square(-3), "z": square(5), "pooled": square(-1)}
+    return Quadratic(centres, dict.fromkeys(centres, 1.0), targets=dict.fromkeys("xyz", square(2)))
 
 
-@pytest.fixture
-def zero() -> dict[str, np.ndarray]:
-    return full(0)
+BOTH = [["x", "y"]]
+
+
+def run(method, solver, cohorts=BOTH, clients=("x", "y"), weights=None, overrides=None, **settings) -> Simulation:
+    """Run a method from 0 on the loss of ``two_clients``."""
+    plan = plan_of(method, overrides, clients=len(clients), rounds=len(cohorts), cohort=len(cohorts[0]), **settings)
+    return simulate(plan, cohorts, list(clients), square(0), solver, weights)

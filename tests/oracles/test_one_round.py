@@ -8,10 +8,8 @@ One plain step gives x: 0 - 0.1 * (0 - 1) = +0.1 and y: 0 - 0.1 * (0 + 3) = -0.3
 import functools
 
 import pytest
-from tests.oracles.conftest import PERSONAL, plan_of
-from tests.oracles.simulation import Simulation, simulate
+from tests.oracles.conftest import BOTH, PERSONAL, A, B, plan_of, run
 
-BOTH = [["x", "y"]]
 near = functools.partial(pytest.approx, abs=1e-6)  # uploads and the server's adapter are float32
 
 
@@ -20,11 +18,6 @@ def value(state) -> float:
     numbers = {round(float(v), 12) for tensor in state.values() for v in tensor.ravel()}
     assert len(numbers) == 1, numbers
     return numbers.pop()
-
-
-def run(method, solver, zero, cohorts=BOTH, clients=("x", "y"), weights=None, overrides=None, **settings) -> Simulation:
-    plan = plan_of(method, overrides, clients=len(clients), rounds=len(cohorts), cohort=len(cohorts[0]), **settings)
-    return simulate(plan, cohorts, list(clients), zero, solver, weights)
 
 
 TWICE, WORDS, PLAIN = BOTH * 2, {"x": 300, "y": 100}, {"x": 0.1, "y": -0.3}
@@ -74,13 +67,13 @@ CASES = [
 
 
 @pytest.mark.parametrize(("method", "given", "uploads", "server", "clients"), CASES)
-def test_a_round_by_hand(method, given, uploads, server, clients, two_clients, zero) -> None:
+def test_a_round_by_hand(method, given, uploads, server, clients, two_clients) -> None:
     two_clients.steps = given.get("steps", 1)
     settings = {key: given[key] for key in ("cohorts", "weights", "protocol") if key in given}
     overrides = {key: number for key, number in given.items() if key not in {"steps", *settings}}
-    done = run(method, two_clients, zero, overrides=overrides, **settings)
+    done = run(method, two_clients, overrides=overrides, **settings)
     assert [set(sent) for sent in done.uploads] == [] if "local" in method else [{"x", "y"}] * len(done.uploads)
-    assert all(part.keys() == zero.keys() for sent in done.uploads for part in sent.values())
+    assert all(part.keys() == {A, B} for sent in done.uploads for part in sent.values())
     for name, number in uploads.items():
         assert value(done.uploads[-1][name]) == near(number)
     if server is not None:
@@ -89,46 +82,46 @@ def test_a_round_by_hand(method, given, uploads, server, clients, two_clients, z
         assert value(done.clients[name]) == near(number)
 
 
-def test_pooled_takes_the_exposure_of_the_schedule(two_clients, zero) -> None:
+def test_pooled_takes_the_exposure_of_the_schedule(two_clients) -> None:
     two_clients.steps = 10
-    done = run("pooled", two_clients, zero, cohorts=[["x"], ["y"], ["x"]], clients=("x", "y", "z"))
+    done = run("pooled", two_clients, cohorts=[["x"], ["y"], ["x"]], clients=("x", "y", "z"))
     # R * C / N = 3 * 1 / 3 = 1 pass of ten steps, towards -1.
     assert value(done.clients["z"]) == near(-(1 - 0.9**10))
     assert not done.uploads
 
 
-def test_base_only_generates_with_no_adapter(two_clients, zero) -> None:
-    done = run("base_only", two_clients, zero)
+def test_base_only_generates_with_no_adapter(two_clients) -> None:
+    done = run("base_only", two_clients)
     assert done.clients == {}
     assert not two_clients.calls
 
 
 @pytest.mark.parametrize("method", PERSONAL)
-def test_a_client_that_is_not_sampled_stays_as_it_was(method, two_clients, zero) -> None:
-    once = run(method, two_clients, zero, cohorts=[["x"]])
-    later = run(method, two_clients, zero, cohorts=[["x"], ["y"], ["y"]])
+def test_a_client_that_is_not_sampled_stays_as_it_was(method, two_clients) -> None:
+    once = run(method, two_clients, cohorts=[["x"]])
+    later = run(method, two_clients, cohorts=[["x"], ["y"], ["y"]])
     assert value(later.clients["x"]) == value(once.clients["x"])
 
 
 @pytest.mark.parametrize("method", [*PERSONAL, "fedavg", "fedprox", "global_asce"])
-def test_clients_never_sampled_generate_with_the_final_shared_adapter(method, two_clients, zero) -> None:
-    done = run(method, two_clients, zero, clients=("x", "y", "z"))
+def test_clients_never_sampled_generate_with_the_final_shared_adapter(method, two_clients) -> None:
+    done = run(method, two_clients, clients=("x", "y", "z"))
     assert value(done.clients["z"]) == near(value(done.server[-1]))
 
 
-def test_released_favor_drops_clients_never_sampled(two_clients, zero) -> None:
-    done = run("favor", two_clients, zero, clients=("x", "y", "z"), protocol="released")
+def test_released_favor_drops_clients_never_sampled(two_clients) -> None:
+    done = run("favor", two_clients, clients=("x", "y", "z"), protocol="released")
     assert set(done.clients) == {"x", "y"}
-    assert set(run("ditto", two_clients, zero, clients=("x", "y", "z"), protocol="released").clients) == {"x", "y", "z"}
+    assert set(run("ditto", two_clients, clients=("x", "y", "z"), protocol="released").clients) == {"x", "y", "z"}
 
 
-def test_matched_budget_gives_every_personal_adapter_the_same_own_passes(two_clients, zero) -> None:
+def test_matched_budget_gives_every_personal_adapter_the_same_own_passes(two_clients) -> None:
     cohorts = [["x", "y"], ["x", "z"], ["x", "y"]]  # x three times, y twice, z once
     methods = ("favor", "favor_without_asce", "ditto", "ditto_asce", "feddpa", "pfedme", "local_only")
     for method, protocol in [*((name, "paper") for name in methods), ("pfedme", "released")]:
         two_clients.calls.clear()
         settings = {"budget": "matched", "matched_epochs": 3, "protocol": protocol}
-        run(method, two_clients, zero, cohorts=cohorts, clients=("x", "y", "z"), **settings)
+        run(method, two_clients, cohorts=cohorts, clients=("x", "y", "z"), **settings)
         plan = plan_of(method, **settings)
         passes = {}
         for kind, name, number, epochs in two_clients.calls:

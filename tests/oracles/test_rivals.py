@@ -8,28 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.oracles.conftest import NAMES, PERSONAL, RATE, ROUNDS, STEPS, A, B, Quadratic, flat, plan_of, square
-from tests.oracles.simulation import Simulation, simulate
+from tests.oracles.conftest import BOTH, NAMES, PERSONAL, RATE, ROUNDS, STEPS, A, B, flat, plan_of, run, square
+from tests.oracles.simulation import simulate
 
 from favor.federation.factors import Factors
 from favor.federation.stages import carried_weight
 
-BOTH = [["x", "y"]]
 ALL = (
     *("fedprox", "fedavg_finetuned", "ffa_lora", "flexlora", "fedavgm", "fedadam", "fedyogi"),
-    *("fedsa_lora", "fedrod_lora", "apfl", "fedalt"),
+    *("fedsa_lora", "fedrod_lora", "apfl", "fedalt", "scaffold"),
 )
-
-
-@pytest.fixture
-def two() -> Quadratic:
-    centres = {"x": square(1), "y": square(-3), "pooled": square(-1)}
-    return Quadratic(centres, dict.fromkeys(centres, 1.0), targets=dict.fromkeys("xy", square(2)))
-
-
-def run(method, solver, rounds=BOTH, **overrides) -> Simulation:
-    plan = plan_of(method, overrides, clients=2, rounds=len(rounds), cohort=2)
-    return simulate(plan, rounds, ["x", "y"], square(0), solver)
 
 
 def numbers(state) -> dict[str, Any]:
@@ -39,14 +27,14 @@ def numbers(state) -> dict[str, Any]:
     return {key.split("lora_")[1][0]: pytest.approx(float(values[0]), abs=2e-7) for key, values in found.items()}
 
 
-def test_ffa_lora_holds_a_and_sends_b(two) -> None:
-    done = run("ffa_lora", two)
+def test_ffa_lora_holds_a_and_sends_b(two_clients) -> None:
+    done = run("ffa_lora", two_clients)
     assert {name: numbers(part) for name, part in done.uploads[0].items()} == {"x": {"B": 0.1}, "y": {"B": -0.3}}
     assert numbers(done.server[1]) == numbers(done.clients["x"]) == {"A": 0.0, "B": -0.1}
 
 
-def test_fedsa_lora_sends_a_and_keeps_b(two) -> None:
-    done = run("fedsa_lora", two, BOTH * 2)
+def test_fedsa_lora_sends_a_and_keeps_b(two_clients) -> None:
+    done = run("fedsa_lora", two_clients, BOTH * 2)
     # Round 0: A_x = B_x = 0.1, A_y = B_y = -0.3; A_1 = -0.1. Round 1: A_x from -0.1: 0.01; B_x from 0.1: 0.19.
     assert {name: numbers(part) for name, part in done.uploads[0].items()} == {"x": {"A": 0.1}, "y": {"A": -0.3}}
     assert {name: numbers(part) for name, part in done.uploads[1].items()} == {"x": {"A": 0.11}, "y": {"A": -0.29}}
@@ -54,31 +42,29 @@ def test_fedsa_lora_sends_a_and_keeps_b(two) -> None:
     assert numbers(done.clients["x"]) == {"A": -0.19, "B": 0.19}
     assert numbers(done.clients["y"]) == {"A": -0.19, "B": -0.57}
     assert numbers(done.server[2]) == {"A": -0.19, "B": 0.0}
-    own = run("fedsa_lora", two, BOTH * 2, global_half="last_round")
+    own = run("fedsa_lora", two_clients, BOTH * 2, overrides={"global_half": "last_round"})
     assert numbers(own.clients["x"]) == {"A": 0.01, "B": 0.19}
 
 
-def test_fedavg_finetuned_starts_everybody_at_the_final_adapter(two) -> None:
-    plan = plan_of("fedavg_finetuned", {"personal_epochs": 1}, clients=3, rounds=1, cohort=2)
-    two.centres["z"], two.curvature["z"] = square(5), 1.0
-    done = simulate(plan, BOTH, ["x", "y", "z"], square(0), two)
+def test_fedavg_finetuned_starts_everybody_at_the_final_adapter(two_clients) -> None:
+    done = run("fedavg_finetuned", two_clients, clients="xyz", overrides={"personal_epochs": 1})
     # A_1 = -0.1; x: -0.1 + 0.11; y: -0.1 - 0.29; z was never sampled: -0.1 + 0.51.
     found = {name: numbers(state)["A"] for name, state in done.clients.items()}
     assert found == {"x": 0.01, "y": -0.39, "z": 0.41}
     assert numbers(done.server[1]) == {"A": -0.1, "B": -0.1}
 
 
-def test_flexlora_averages_the_products(two) -> None:
-    done = run("flexlora", two)
+def test_flexlora_averages_the_products(two_clients) -> None:
+    done = run("flexlora", two_clients)
     # B_x A_x = 2 * 0.1 * 0.1 = 0.02 and B_y A_y = 2 * 0.3 * 0.3 = 0.18 in every entry: 0.1 on average, of rank 1.
     np.testing.assert_allclose(done.server[1][B] @ done.server[1][A], 0.1, atol=1e-7)
     # FedAvg's factors are -0.1 each: 0.02.
-    plain = run("fedavg", two).server[1]
+    plain = run("fedavg", two_clients).server[1]
     np.testing.assert_allclose(plain[B] @ plain[A], 0.02, atol=1e-7)
 
 
-def test_fedavgm(two) -> None:
-    done = run("fedavgm", two, BOTH * 2)
+def test_fedavgm(two_clients) -> None:
+    done = run("fedavgm", two_clients, BOTH * 2)
     # m = -0.1, A_1 = -0.1. Then x moves by 0.11 and y by -0.29: m = 0.9 * -0.1 - 0.09 = -0.18, A_2 = -0.28.
     assert [numbers(state)["A"] for state in done.server[1:]] == [-0.1, -0.28]
 
@@ -90,13 +76,13 @@ def test_fedavgm(two) -> None:
     # Where the step is larger Yogi's v grows: 0.0025 + 0.25 * 0.01 = 0.005: 0.1 * -0.05 / (0.0707107 + 0.05).
     [("fedadam", 0.2, -0.01314829), ("fedyogi", 0.2, -0.01270167), ("fedyogi", 0.05, -0.04142136)],
 )
-def test_adaptive_servers(method, tau, expected, two) -> None:
-    done = run(method, two, server_rate=0.1, beta1=0.5, beta2=0.75, tau=tau)
+def test_adaptive_servers(method, tau, expected, two_clients) -> None:
+    done = run(method, two_clients, overrides={"server_rate": 0.1, "beta1": 0.5, "beta2": 0.75, "tau": tau})
     assert numbers(done.server[1]) == {"A": expected, "B": expected}
 
 
-def test_fedrod_lora_trains_the_sum_and_sends_the_shared_part(two) -> None:
-    done = run("fedrod_lora", two, BOTH * 2)
+def test_fedrod_lora_trains_the_sum_and_sends_the_shared_part(two_clients) -> None:
+    done = run("fedrod_lora", two_clients, BOTH * 2)
     # Round 0, beside A_0 = 0: d_x = 0.1, d_y = -0.3. Round 1, beside A_1 = -0.1: x at 0.1 - 0.1 = 0, so d_x = 0.2;
     # y at -0.3 - 0.1 = -0.4, gradient 2.6, so d_y = -0.56. Each generates with the sum.
     assert numbers(done.personal["x"]["adapter"])["A"] == 0.2
@@ -105,15 +91,14 @@ def test_fedrod_lora_trains_the_sum_and_sends_the_shared_part(two) -> None:
     assert {name: numbers(part)["A"] for name, part in done.uploads[1].items()} == {"x": 0.11, "y": -0.29}
 
 
-def test_fedrod_lora_begins_at_the_initial_adapter_whenever_a_client_comes_first(two) -> None:
-    plan = plan_of("fedrod_lora", clients=2, rounds=2, cohort=1)
-    done = simulate(plan, [["x"], ["y"]], ["x", "y"], square(0), two)
+def test_fedrod_lora_begins_at_the_initial_adapter_whenever_a_client_comes_first(two_clients) -> None:
+    done = run("fedrod_lora", two_clients, [["x"], ["y"]])
     # y comes in round 1, beside A_1 = 0.1, and begins at 0, not at A_1: gradient 3.1, d_y = -0.31.
     assert numbers(done.personal["y"]["adapter"])["A"] == -0.31
 
 
-def test_apfl_moves_its_adapter_and_its_weight(two) -> None:
-    done = run("apfl", two, BOTH * 2, weight=0.5, weight_rate=0.25)
+def test_apfl_moves_its_adapter_and_its_weight(two_clients) -> None:
+    done = run("apfl", two_clients, BOTH * 2, overrides={"weight": 0.5, "weight_rate": 0.25})
     # Round 0: v = w = 0, so the weight's gradient is 0; v moves by half of FedAvg's step: 0.05 and -0.15.
     # Round 1, w = -0.1. x: at 0.5 * 0.05 - 0.05 = -0.025, gradient -1.025: v = 0.05 + 0.1 * 0.5 * 1.025 = 0.10125;
     # its weight by -0.25 * (-1.025 * (0.05 + 0.1)) of each of 8 numbers: 0.5 + 0.3075.
@@ -126,8 +111,8 @@ def test_apfl_moves_its_adapter_and_its_weight(two) -> None:
     assert {name: numbers(part)["A"] for name, part in done.uploads[1].items()} == {"x": 0.11, "y": -0.29}
 
 
-def test_fedalt_sends_its_adapter_and_trains_beside_the_mean_of_the_others(two) -> None:
-    done = run("fedalt", two, BOTH * 2)
+def test_fedalt_sends_its_adapter_and_trains_beside_the_mean_of_the_others(two_clients) -> None:
+    done = run("fedalt", two_clients, BOTH * 2)
     # Round 0: there are no others, and a = 1/2 of each adapter: v moves by half of FedAvg's step, 0.05 and -0.15.
     assert {name: numbers(part)["A"] for name, part in done.uploads[0].items()} == {"x": 0.05, "y": -0.15}
     # Round 1, x beside -0.15: at (0.05 - 0.15) / 2 = -0.05, gradient -1.05: v = 0.05 + 0.1 * 0.5 * 1.05 = 0.1025; its
@@ -140,9 +125,8 @@ def test_fedalt_sends_its_adapter_and_trains_beside_the_mean_of_the_others(two) 
     assert numbers(done.clients["x"])["A"] == -0.0933006
 
 
-def test_fedalt_keeps_who_is_not_sampled_among_the_others(two) -> None:
-    plan = plan_of("fedalt", clients=3, rounds=3, cohort=1)
-    done = simulate(plan, [["x"], ["y"], ["x"]], ["x", "y", "z"], square(0), two)
+def test_fedalt_keeps_who_is_not_sampled_among_the_others(two_clients) -> None:
+    done = run("fedalt", two_clients, [["x"], ["y"], ["x"]], "xyz")
     # y begins at A_0 = 0 beside x's 0.05: at 0.025, gradient 3.025: -0.15125. x then trains beside y's.
     assert numbers(done.uploads[1]["y"])["A"] == -0.15125
     assert numbers(done.server[2])["A"] == pytest.approx((0.05 - 0.15125) / 2, abs=2e-7)
@@ -166,13 +150,17 @@ def trained(solver, client, w, mask=1.0, steps=STEPS) -> np.ndarray:
     return w
 
 
-@pytest.mark.parametrize("method", ["fedavgm", "fedadam", "fedyogi"])
-def test_servers_with_moments(method, problem) -> None:
+@pytest.mark.parametrize("method", ["ffa_lora", "fedavg_finetuned", "fedavgm", "fedadam", "fedyogi"])
+def test_servers_that_step_by_the_mean(method, problem) -> None:
     solver, start = problem
     done = simulate(plan_of(method, {"momentum": 0.8} if method == "fedavgm" else {}), ROUNDS, NAMES, start, solver)
     w, m, v = flat(start), 0.0, 1e-6
+    mask = np.repeat([0.0, 1.0], [6, 8]) if method == "ffa_lora" else 1.0
     for cohort in ROUNDS:
-        mean = np.mean([trained(solver, i, w) - w for i in cohort], axis=0)
+        mean = np.mean([trained(solver, i, w, mask) - w for i in cohort], axis=0)
+        if method in ("ffa_lora", "fedavg_finetuned"):
+            w = w + mean
+            continue
         if method == "fedavgm":
             m = 0.8 * m + mean
             w = w + m
@@ -182,15 +170,8 @@ def test_servers_with_moments(method, problem) -> None:
         v = 0.99 * v + 0.01 * squared if method == "fedadam" else v - 0.01 * squared * np.sign(v - squared)
         w = w + 0.01 * m / (np.sqrt(v) + 0.001)
     close(done.server[-1], w)
-
-
-def test_ffa_lora(problem) -> None:
-    solver, start = problem
-    done = simulate(plan_of("ffa_lora"), ROUNDS, NAMES, start, solver)
-    w, mask = flat(start), np.repeat([0.0, 1.0], [6, 8])
-    for cohort in ROUNDS:
-        w = np.mean([trained(solver, i, w, mask) for i in cohort], axis=0)
-    close(done.server[-1], w)
+    for name in NAMES:
+        close(done.clients[name], trained(solver, name, w, steps=2 * STEPS) if method == "fedavg_finetuned" else w)
 
 
 def test_fedsa_lora(problem) -> None:
@@ -279,21 +260,11 @@ def test_fedalt(problem) -> None:
     assert max(u.values()) > 0.1
 
 
-def test_fedavg_finetuned(problem) -> None:
-    solver, start = problem
-    done = simulate(plan_of("fedavg_finetuned"), ROUNDS, NAMES, start, solver)
-    w = flat(start)
-    for cohort in ROUNDS:
-        w = np.mean([trained(solver, i, w) for i in cohort], axis=0)
-    for name in NAMES:
-        close(done.clients[name], trained(solver, name, w, steps=2 * STEPS))
-
-
 # Reductions and resumption
 
 
 def same(left, right) -> bool:
-    return all(np.array_equal(left[key], right[key]) for key in (A, B))
+    return left.keys() == right.keys() and all(np.array_equal(left[key], right[key]) for key in left)
 
 
 @pytest.mark.parametrize("method", ALL)
@@ -309,9 +280,9 @@ def test_a_resumed_run_equals_the_uninterrupted_one(method, problem) -> None:
 
 
 @pytest.mark.parametrize("method", [*ALL, *PERSONAL, "fedavg", "global_asce", "local_only", "pooled"])
-def test_nothing_shares_storage(method, two) -> None:
+def test_nothing_shares_storage(method, two_clients) -> None:
     zero, plan = square(0), plan_of(method)
-    done = simulate(plan, BOTH, ["x", "y"], zero, two)
+    done = simulate(plan, BOTH, ["x", "y"], zero, two_clients)
     states = [zero, *done.server[1:], *(part for uploads in done.uploads for part in uploads.values())]
     # A client of FedALT uploads what it keeps.
     states += [parts["endpoint"] for parts in done.left.values() if "endpoint" in parts and method != "fedalt"]

@@ -8,7 +8,7 @@ import pytest
 import torch
 from tests.experiments import experiment
 from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
-from tests.oracles.conftest import NAMES, RATE, ROUNDS, STEPS, A, B, Quadratic, flat, plan_of, square
+from tests.oracles.conftest import BOTH, NAMES, RATE, ROUNDS, STEPS, A, B, flat, plan_of, run
 from tests.oracles.simulation import simulate
 
 from favor.federation.client_archive import read_pack, write_pack
@@ -31,11 +31,9 @@ def number(state, prefix="") -> float:
     return found
 
 
-def test_two_rounds_by_hand() -> None:
+def test_two_rounds_by_hand(two_clients) -> None:
     # Losses 1/2 (w - 1)^2 of x and 1/2 (w + 3)^2 of y, from 0, one step at rate 0.1; z is never drawn.
-    solver = Quadratic({"x": square(1), "y": square(-3)}, {"x": 1.0, "y": 1.0})
-    plan = plan_of("scaffold", clients=3, rounds=2)
-    done = simulate(plan, [["x", "y"]] * 2, ["x", "y", "z"], square(0), solver)
+    done = run("scaffold", two_clients, BOTH * 2, "xyz")
     # Round 0, c = c_x = c_y = 0: gradients -1 and 3, as FedAvg. c_x = -1, c_y = 3, c = (-1 + 3) / 3.
     assert [number(done.uploads[0][name]) for name in "xy"] == [0.1, -0.3]
     assert [number(done.uploads[0][name], STATE) for name in "xy"] == [-1.0, 3.0]
@@ -87,17 +85,13 @@ def test_it_ends_where_all_losses_together_are_least_and_fedavg_does_not(problem
     assert np.abs(ends[0] - best).max() < 1e-5 < 1e-3 < np.abs(ends[1] - best).max()
 
 
-def test_its_first_round_is_fedavgs_and_a_resumed_run_the_uninterrupted_one(problem) -> None:
+def test_its_first_round_is_fedavgs_and_nobodys_place_among_the_clients_matters(problem) -> None:
     solver, start = problem
     plan = plan_of("scaffold")
     first, plain = (simulate(each, ROUNDS[:1], NAMES, start, solver) for each in (plan, plan_of("fedavg")))
     assert all(first.server[1][name].tobytes() == plain.server[1][name].tobytes() for name in (A, B))
-    whole, half = (simulate(plan, ROUNDS[:end], NAMES, start, solver) for end in (10, 4))
-    rest = simulate(plan, ROUNDS[4:], NAMES, start, solver, resumed=half)
+    whole, turned = (simulate(plan, [c[::by] for c in ROUNDS], NAMES, start, solver) for by in (1, -1))
     assert whole.server[-1].keys() == {A, B, STATE + A, STATE + B}
-    assert all(whole.server[-1][name].tobytes() == rest.server[-1][name].tobytes() for name in whole.server[-1])
-    # Nobody's place among the clients of a round matters.
-    turned = simulate(plan, [cohort[::-1] for cohort in ROUNDS], NAMES, start, solver)
     assert all(whole.server[-1][name].tobytes() == turned.server[-1][name].tobytes() for name in whole.server[-1])
 
 
