@@ -114,7 +114,8 @@ def test_no_job_of_the_server_reads_an_upload_that_is_combined_before(file, plan
 def test_a_defended_track_is_another_and_plain_ones_keep_their_names() -> None:
     plain = SharedStage()
     others = [SharedStage(privacy=Privacy(1.0, 1.0, 12)), SharedStage(aggregation="sum_only")]
-    assert len({stage.track for stage in (plain, *others)}) == 3
+    others += [SharedStage(upload_bits=16), SharedStage(upload_bits=8), SharedStage(ranks=(4, 16))]
+    assert len({stage.track for stage in (plain, *others)}) == 6
     assert plain.track == "task-07cb6f"  # that of results made before
     for stage in others:
         assert SharedStage.of(plan_values(stage)) == stage

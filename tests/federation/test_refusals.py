@@ -134,6 +134,9 @@ def test_what_means_nothing_is_refused(federation, words, plan) -> None:
         ("upload_bits", 8, SUMMED, "whole numbers have no sum"),
         ("upload_bits", 8, attack(kind="flip", share=0.1), "which whole numbers do not hold"),
         ("upload_bits", 8, {"studies": {"privacy": {}}}, "reads uploads of 32 bits"),
+        ("attack", FLIP["attack"], {"studies": {"privacy": {}}}, "'studies.privacy'"),
+        ("attack", FLIP["attack"], {"withdrawn": ["client_001"]}, "'withdrawn'"),
+        ("attack", FLIP["attack"], privacy(noise_multiplier=0), "norm_bound"),
         ("ranks", [2, 5], {}, "the largest is 5, and the server's adapter has 'lora.rank: 8'"),
         ("ranks", [2, 16], {}, "the largest is 16"),
         ("ranks", [2, 8], privacy(), "what no 'privacy' clipped"),
@@ -142,12 +145,15 @@ def test_what_means_nothing_is_refused(federation, words, plan) -> None:
         ("ranks", [2, 8], {"studies": {"privacy": {}}}, "reads uploads of one rank"),
     ],
 )
-def test_what_needs_all_bits_or_one_rank_is_refused_beside_them(key, value, beside, message, repository) -> None:
+def test_what_cannot_stand_beside_another_section_is_refused(key, value, beside, message, repository) -> None:
+    beside = dict(beside)
     config = yaml.safe_load((repository / "config" / "config.yaml").read_text())
     demo = config["experiments"]["demo"]
-    demo["federation"] |= {"weighting": "uniform"} | {name: beside[name] for name in beside if name != "studies"}
-    demo["studies"] = {name: section for name, section in demo.get("studies", {}).items() if name != "privacy"}
-    demo["studies"] |= beside.get("studies", {})
+    demo["studies"].pop("privacy", None)
+    demo["federation"]["weighting"] = "uniform"
+    demo["studies"] |= beside.pop("studies", {})
+    demo |= {"withdrawn": beside.pop("withdrawn", [])}
+    demo["federation"] |= beside
     resolve(config)  # which is accepted
     demo["federation"][key] = value
     with pytest.raises(UserError, match=rf"'experiments\.demo\.federation\.{key}'.*{message}"):

@@ -4,14 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.experiments import experiment
 from tests.federation.test_aggregate_script import STAGES, deltas, run_job
 
 from favor.federation import uploads
 from favor.federation.client_archive import write_pack
 from favor.federation.communication_record import UP
 from favor.federation.method import SharedStage
-from favor.federation.row_plan import load_method
 from favor.federation.schemas import TRAFFIC
 from favor.federation.uploads import read_uploads, restored, rounded, sent_types
 from favor.foundation.errors import UserError
@@ -102,15 +100,6 @@ def test_the_server_aggregates_what_was_sent_and_counts_its_bytes(repository, tm
         for key, value in first.items():
             mean = np.mean([delta[key].astype(np.float64) for delta in read], axis=0)
             assert np.array_equal(after[key], (value + mean).astype(np.float32))
-
-
-def test_bits_are_of_the_experiment_and_name_the_track() -> None:
-    tracks = {}
-    for bits in (32, 16, 8):
-        stage = load_method("favor", {}, experiment(federation={"upload_bits": bits}))[1].shared
-        tracks[stage.track] = bits
-    assert len(tracks) == 3
-    assert load_method("favor", {}, experiment())[1].shared.track in tracks
 
 
 def test_what_is_declared_is_what_is_sent() -> None:

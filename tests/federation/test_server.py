@@ -140,14 +140,3 @@ def test_momentum_steps_as_torch_does() -> None:
         parameter.grad = torch.from_numpy(-change.astype(np.float64))
         optimiser.step()
     np.testing.assert_allclose(shared["w"], parameter.detach().numpy(), rtol=1e-5, atol=1e-6)
-
-
-@pytest.mark.parametrize("kind", ["mean", "momentum", "adam"])
-def test_a_tensor_that_nobody_uploads_stays(kind) -> None:
-    shared = state(1.0, 2.0)
-    rule = ServerRule(kind, 1.0, 0.5, 0.5, 0.1)
-    made, memory = update(rule, shared, {}, {"x": {"B": state(0, 1)["B"]}}, {"x": 1.0}, 1.0)
-    np.testing.assert_array_equal(made["A"], shared["A"])
-    assert made["A"] is not shared["A"]
-    assert not np.array_equal(made["B"], shared["B"])
-    assert all(name.endswith("/B") for name in memory)
