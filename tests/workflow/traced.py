@@ -3,8 +3,6 @@
 import ast
 import json
 from dataclasses import dataclass
-from itertools import accumulate
-from pathlib import Path
 from random import Random
 
 from favor.running.invalidation.fingerprint import EXEMPT, SourceCode, source_code
@@ -36,29 +34,15 @@ def traces_of(folder) -> list[Trace]:
 
 def unforeseen(folder) -> set[tuple[str, str]]:
     """Return (rule, definition) for what ran and is neither in the rule's fingerprint nor declared harmless."""
-    source, harmless = source_code(folder / "src"), {(module, "") for module in imported_by_exempt(folder)}
-    traces = traces_of(folder)
+    source, traces = source_code(folder / "src"), traces_of(folder)
     assert traces
     assert not {trace.rule for trace in traces if not any(name for _, name in trace.executed)}
     return {
         (trace.rule, f"{module}.{name}")
         for trace in traces
-        for module, name in trace.executed - source.reach(trace.stage, trace.modules) - harmless
+        for module, name in trace.executed - source.reach(trace.stage, trace.modules)
         if module not in EXEMPT
     }
-
-
-def imported_by_exempt(folder) -> set[str]:
-    """Return the modules that exempt ones import, and these in turn: that they are loaded is no part of a result."""
-    found, left = set[str](), list(EXEMPT)
-    while left:
-        path = folder / "src" / Path(*left.pop().split(".")).with_suffix(".py")
-        nodes = ast.walk(ast.parse(path.read_text())) if path.is_file() else ()
-        named = [str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)]
-        new = {each for name in named for each in accumulate(name.split("."), "{}.{}".format)} - found
-        found |= new
-        left += new
-    return found
 
 
 def mutated(path, name, chance) -> tuple[str, str] | None:

@@ -2,8 +2,8 @@
 
 ``FAVOR_TRACE`` names the folder for one JSON file per job: the rule, its fingerprint, and (module, definition) of every
 function that was called, by the function or class at the top of its module that holds it, and (module, "") of every
-module that was imported; ``FAVOR_EXEMPT``, modules whose calls are not noted. Modules of the package are compiled with
-a mark in each; the libraries run at their own speed.
+module that was imported; ``FAVOR_EXEMPT``, modules whose calls and imports are not noted. Modules of the package are
+compiled with a mark in each; the libraries run at their own speed.
 """
 
 import ast
@@ -24,12 +24,12 @@ seen = set()
 
 
 def mark(module, name) -> None:
-    if (module, name) not in seen and (not name or not apart()):
+    if (module, name) not in seen and not apart(name):
         seen.add((module, name))
 
 
-def apart() -> bool:
-    """Whether a call is part of importing a module of the package, or was made by one that changes no result.
+def apart(name) -> bool:
+    """Whether a call is part of importing a module of the package, or it or an import is of one that changes no result.
 
     What is called by an import makes constants, which count for the rules that use them. A process that jobs are forked
     from runs a file of the package too, but as its main program.
@@ -37,7 +37,7 @@ def apart() -> bool:
     frame = sys._getframe(2)
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
-        if module in EXEMPT or (frame.f_code.co_name == IMPORTED and module.split(".")[0] == "favor"):
+        if module in EXEMPT or (name and frame.f_code.co_name == IMPORTED and module.split(".")[0] == "favor"):
             return True
         frame = frame.f_back
     return False
