@@ -8,9 +8,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from matplotlib import pyplot
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from favor.figures.identity import Methods
 from favor.figures.sweep import draw_sweep, sweep_label
@@ -223,14 +221,7 @@ def test_crowded_names_are_turned_and_points_without_order_are_not_joined(scores
     many = [Point(label=name, experiment="") for name in names]
     again = pd.concat([scores[scores["point"] == "even"].assign(point=name) for name in names])
     drawn: list[Axes] = []
-    figures = pyplot.subplots
-
-    def kept(*rows, **shape) -> tuple[Figure, Any]:
-        figure, axes = figures(*rows, **shape)
-        drawn.extend(axes.flat)
-        return figure, axes
-
-    monkeypatch.setattr(pyplot, "subplots", kept)
+    monkeypatch.setattr("favor.figures.sweep.save", lambda figure, *paths, **said: drawn.extend(figure.axes))
     metrics, spaces = {"generated_auc": "Verif. AUC"}, dict.fromkeys([*names, *SPACES], "asce_a")
     for frame, points, ordered in ((scores, POINTS, True), (again, many, False)):
         draw_sweep(frame, points, metrics, spaces, Methods(["favor"]), tmp_path / "a.svg", ordered=ordered)
