@@ -397,6 +397,7 @@ def test_what_was_trained_before_is_drawn_where_it_is_known(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("name", "given", "said"),
     [
+        ("result", {"scores": SCORES.empty(), "unseen": ["a", "b"]}, ["No share of a voice can be read"]),
         ("retention_utility", {"scores": voice_table().assign(encoder="another")}, ["No method has both values"]),
         ("common_prompts", {"scores": SCORES.empty()}, ["No two authors have outputs"] * 2),
         ("copying", {"scores": SCORES.empty()}, ["No output passed the filter."] * 2),

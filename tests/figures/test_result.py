@@ -8,7 +8,6 @@ from tests.figures.test_figures import draw
 from tests.reports import make_score
 
 from favor.figures.declarations.result import one_by_one, voice_kept
-from favor.scores.schemas import SCORES
 
 SHOWN = ("fedavg", "favor", "ditto")
 SHARES = {"fedavg": -0.1, "favor": 0.5, "ditto": 0.25, "gold": 1.0}
@@ -69,9 +68,3 @@ def test_unseen_encoders_that_disagree_are_drawn_one_by_one(tmp_path, scores) ->
     data = pd.read_csv(tmp_path / "a.csv").set_index("method")
     assert data.loc["ditto", ["unseen", "unseen_asce_b", "unseen_luar"]].tolist() == pytest.approx([0.25, 0.2, 0.3])
     assert "each unseen encoder" in (tmp_path / "a.svg").read_text(encoding="utf-8")
-
-
-def test_without_data_it_says_so(tmp_path) -> None:
-    paths = (tmp_path / f"a.{kind}" for kind in ("svg", "pdf", "csv"))
-    draw("result", *paths, scores=SCORES.empty(), unseen=["a", "b"], shown=["mine"])
-    assert "No share of a voice can be read" in (tmp_path / "a.svg").read_text(encoding="utf-8")

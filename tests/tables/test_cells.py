@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from tests.tables.test_build import cell
 
 from favor.paper.values import load_paper_values
 from favor.report.paper_agreement import agreement, number_macros
@@ -39,11 +40,6 @@ def cells() -> pd.DataFrame:
     ]
     context = Context("trial", ["favor", "ditto", "fedprox"], "Blogs", "BlogText", {"style": "asce_a"})
     return build_table(printed_spec(LABEL), SCORES, context, load_paper_values(LABEL), pd.DataFrame(rows))
-
-
-def cell(cells, row, column) -> pd.Series:
-    (index,) = cells.index[(cells["row"] == row) & (cells["column"] == column)]
-    return cells.loc[index]
 
 
 def test_every_row_of_the_paper_is_printed(cells) -> None:
