@@ -33,9 +33,8 @@ def verified(score) -> pd.DataFrame:
 
 
 def test_agreement_counts_the_evaluators_that_were_asked(verified) -> None:
-    found = agreement(verified, {}, "favor", "ditto")
-    assert (found.supporting, found.compared) == (("minilm",), 2)
-    assert found.reason == "no scores of both methods by StyleDistance"
+    reason = "no scores of both methods by StyleDistance"
+    assert agreement(verified, {}, "favor", "ditto") == (["minilm"], 2, reason)
     row = build_table(printed_spec("phase1-external-agreement"), verified, CONTEXT).set_index("column")
     assert row["text"].to_dict() == {"Support": "1/2", "Fraction": "0.5", "Supporting evaluators": "minilm"}
     assert row.loc["Fraction", "value"] == 0.5

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from favor.paper.names import encoder_name
 from favor.scores.metric import label_of
@@ -11,15 +10,6 @@ from favor.tables.escape import minus
 from favor.tables.specs import Derive, Derived, Roles, Row, Scores
 
 EXTERNAL = ("minilm", "styledistance", "stylometry")  # evaluators that trained no method, in the paper's order
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """Evaluators that place one method above another; ``reason`` names those that could not be asked."""
-
-    supporting: tuple[str, ...]
-    compared: int
-    reason: str
 
 
 def missing(reason: str) -> Derived:
@@ -83,8 +73,11 @@ def spread(scores: Scores, metric: str) -> Derived:
     return Derived(low if low == high else f"{low}–{high}")
 
 
-def agreement(scores: Scores, roles: Roles, left: str, right: str) -> Agreement:
-    """Compare the mean generated-source AUC over seeds of two methods in every external evaluator's space."""
+def agreement(scores: Scores, roles: Roles, left: str, right: str) -> tuple[list[str], int, str]:
+    """Compare the mean generated-source AUC over seeds of two methods in every external evaluator's space.
+
+    Returns the evaluators that place ``left`` above ``right``, how many were asked, and which could not be.
+    """
     supporting, absent = [], []
     for role in EXTERNAL:
         rows = scores[
@@ -99,7 +92,7 @@ def agreement(scores: Scores, roles: Roles, left: str, right: str) -> Agreement:
         elif means[left] > means[right]:
             supporting.append(role)
     reason = f"no scores of both methods by {', '.join(absent)}" if absent else ""
-    return Agreement(tuple(supporting), len(EXTERNAL) - len(absent), reason)
+    return supporting, len(EXTERNAL) - len(absent), reason
 
 
 def signed(value: float) -> str:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from favor.corpora.posts import UNKNOWN_TOPIC
 from favor.scores.metric import SOURCE
-from favor.tables.derived import Agreement, agreement, missing, row_values, spread
+from favor.tables.derived import agreement, missing, row_values, spread
 from favor.tables.specs import (
     Column,
     Derive,
@@ -106,17 +106,17 @@ _ITEMS: dict[str, Callable[[Scores, _Topics], Derived]] = {
 }
 
 
-def _agreed(show: Callable[[Agreement], Derived]) -> Derive:
+def _agreed(show: Callable[[list[str], int], Derived]) -> Derive:
     """Return what computes a cell from which evaluators place FAVoR above Ditto."""
 
     def derive(row: Row, scores: Scores, roles: Roles) -> Derived:
-        found = agreement(scores, roles, "favor", "ditto")
-        return replace(show(found), reason=found.reason) if found.compared else missing(found.reason)
+        supporting, asked, reason = agreement(scores, roles, "favor", "ditto")
+        return replace(show(supporting, asked), reason=reason) if asked else missing(reason)
 
     return derive
 
 
-_SUPPORTING = _agreed(lambda found: Derived(f"{len(found.supporting)}/{found.compared} support FAVoR > Ditto"))
+_SUPPORTING = _agreed(lambda supporting, asked: Derived(f"{len(supporting)}/{asked} support FAVoR > Ditto"))
 
 
 def _item(row: Row, scores: Scores, roles: Roles) -> Derived:
@@ -143,8 +143,8 @@ TOPIC_AUDIT = TableSpec(
 )
 
 
-def _fraction(found: Agreement) -> Derived:
-    share = len(found.supporting) / found.compared
+def _fraction(supporting: list[str], asked: int) -> Derived:
+    share = len(supporting) / asked
     return Derived(f"{share:.1f}", share)
 
 
@@ -156,9 +156,9 @@ EXTERNAL_AGREEMENT = TableSpec(
     stub_headers=("Comparison", "Metric"),
     rows=(Row(("FAVoR > Ditto", "Gen→Src primary AUC"), method="favor"),),
     panels=one_panel(
-        Column("Support", derive=_agreed(lambda found: Derived(f"{len(found.supporting)}/{found.compared}"))),
+        Column("Support", derive=_agreed(lambda supporting, asked: Derived(f"{len(supporting)}/{asked}"))),
         Column("Fraction", derive=_agreed(_fraction), decimals=1),
-        Column("Supporting evaluators", derive=_agreed(lambda found: Derived(", ".join(found.supporting) or "none"))),
+        Column("Supporting evaluators", derive=_agreed(lambda supporting, _: Derived(", ".join(supporting) or "none"))),
     ),
     sources=("verification",),
     section="External verifiers",
