@@ -17,6 +17,11 @@ def pair(own, other, prompt="The clock") -> Exhibit:
     return Exhibit(prompt, {OWN: Continuation(QUOTE, own, True), "favor": Continuation("a <b> text", other, False)})
 
 
+def test_what_is_lost_is_own_minus_other() -> None:
+    assert [pair(0.75, 0.5).lost(name) for name in ("favor", OWN, "ditto")] == [0.25, 0, None]
+    assert pair(0.75, None).lost("favor") is None
+
+
 def test_the_page_says_whose_texts_it_shows() -> None:
     page = gallery_page("Trial", [pair(0.75, 0.5), pair(0.5, None)], {"favor": "Ours & best"}, generated=False)
     assert "Keep it to yourself: do not publish it" in page
