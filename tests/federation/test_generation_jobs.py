@@ -74,17 +74,13 @@ def generated(plan, model_folder, tmp_path, repository, monkeypatch) -> Callable
     return run
 
 
-def test_a_run_in_several_jobs_is_that_of_one_in_every_byte(generated, tmp_path) -> None:
-    write_prompts(tmp_path, CLIENTS)
+@pytest.mark.parametrize("clients", [CLIENTS, CLIENTS[:3]])
+def test_a_run_in_several_jobs_is_that_of_one_in_every_byte(clients, generated, tmp_path) -> None:
+    write_prompts(tmp_path, clients)  # a job whose client has none generates nothing
     count, whole = generated(None)
     assert count == 1
     texts = read_parquet(tmp_path / "generations0.parquet", GENERATIONS)
-    assert list(texts["client"].unique()) == CLIENTS
+    assert list(texts["client"].unique()) == clients
     assert texts["text"].nunique() > 4
     assert generated(1) == (4, whole)
     assert generated(3) == (2, whole)
-
-
-def test_a_job_whose_clients_have_no_prompts_generates_nothing(generated, tmp_path) -> None:
-    write_prompts(tmp_path, CLIENTS[:3])
-    assert generated(1) == (4, generated(None)[1])

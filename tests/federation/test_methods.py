@@ -56,24 +56,13 @@ def test_reductions() -> None:
     assert plan("global_asce", lambda_align=0.0).shared == plan("fedavg").shared
 
 
-def test_favor_is_algorithm_favor_full() -> None:
-    made = plan("favor")
-    assert made.shared.objective.proximal == 0.0005
-    assert made.shared.objective.alignment == 0  # the alignment signal never reaches the upload
-    assert made.personal.start == "endpoint"
-    assert made.personal.residual
-    assert made.personal.objective.alignment == 0.3
-    assert made.personal.objective.proximal == 0
-    assert (made.shared.epochs, made.personal.epochs) == (1, 2)
-    assert made.inference == "personal"
-    assert not made.personal.chained
-
-
-def test_ditto_carries_its_personal_adapter_over_and_uploads_a_plain_copy() -> None:
-    made = plan("ditto")
-    assert made.personal.chained
-    assert dataclasses.asdict(made.shared.objective) == {"proximal": 0.0, "alignment": 0.0}
-    assert made.personal.objective.proximal == 0.01
+def test_favor_and_ditto_have_the_papers_values() -> None:
+    made, ditto = plan("favor"), plan("ditto")
+    # The alignment signal never reaches the upload.
+    assert dataclasses.asdict(made.shared.objective) == {"proximal": 0.0005, "alignment": 0.0}
+    assert dataclasses.asdict(made.personal.objective) == {"proximal": 0.0, "alignment": 0.3}
+    assert (made.shared.epochs, made.personal.epochs, made.personal.residual) == (1, 2, True)
+    assert dataclasses.asdict(ditto.personal.objective) == {"proximal": 0.01, "alignment": 0.0}
 
 
 def test_the_released_protocol_samples_fedavg_and_fedprox_uniformly_and_weights_by_words() -> None:
@@ -95,6 +84,7 @@ def test_overrides_are_taken() -> None:
         ("favor", {"lambda_aling": 1}, r"'methods.favor.lambda_aling'; did you mean 'lambda_align'"),
         ("favor", {"lambda_align": -1}, "finite and not negative"),
         ("fedavg", {"epochs": 0}, "more than 0 epochs"),
+        *(("favor", {"personal_learning_rate": rate}, "learning_rate'") for rate in (0, -0.1, 1.5, "2e-4", True)),
         ("favor", {"private_epochs": "2"}, r"methods.favor.private_epochs': expected int, found '2'"),
         ("pfedme", {"eta": 0.0, "variant": "original"}, "must be above 0: w moves by their product"),
         ("pfedme", {"lambda_pfedme": 0.0, "variant": "original"}, "must be above 0: w moves by their product"),

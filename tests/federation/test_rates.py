@@ -40,12 +40,6 @@ def test_every_row_takes_a_rate_for_each_stage_it_has_and_no_other(row) -> None:
         assert others == {other: getattr(plain, other) for other in others}
 
 
-@pytest.mark.parametrize("rate", [0, -0.1, 1.5, "2e-4", True])
-def test_a_rate_is_a_number_that_training_takes(rate) -> None:
-    with pytest.raises(UserError, match=r"'methods.favor.personal_learning_rate': "):
-        made("favor", personal_learning_rate=rate)
-
-
 def test_rows_share_the_rounds_of_equal_stages_at_equal_rates() -> None:
     plain, other = made("fedavg"), made("fedavg", learning_rate=0.01)
     assert plain.shared.track == SharedStage().track != other.shared.track

@@ -86,7 +86,6 @@ def simulation(repository, model_folder, tmp_path_factory) -> Simulation:
             run = run_key("micro", "1", method)
             peft = [] if method == "fedalt" else [planner.paths.peft_folder.of(run)]
             wanted += [*peft, *planner.training.adapters(run)]
-        wanted.append(planner.paths.generations.of(run_key("micro", "1", "scaffold")))
         project.snakemake("--", *dict.fromkeys(wanted))
 
     project = Project(made_once(tmp_path_factory, "simulation", make))
