@@ -81,7 +81,8 @@ def run_boundary(run: RunBoundary, texts: pd.DataFrame, results: str) -> pd.Data
         path = _relative(run.packs[0], results)
         rows += [(1, DOWN, "final adapter", str(client), path, pooled) for client in sizes.index]
     stays: dict[tuple[str, str], tuple[str, int]] = {}
-    for path in [] if run.pooled else sorted(run.packs, key=_round_of):
+    by_round = sorted(run.packs, key=lambda path: int(safetensors_header(path).get("round", 0)))
+    for path in [] if run.pooled else by_round:
         # Of a client with several packs that of the last round stays.
         stays |= {owner: (_relative(path, results), size) for owner, size in pack_bytes(path).items()}
     rows += [(len(frames), STAYS, part, client, path, size) for (client, part), (path, size) in stays.items()]
@@ -91,10 +92,6 @@ def run_boundary(run: RunBoundary, texts: pd.DataFrame, results: str) -> pd.Data
 
 def _sent_shapes(path: str, stage: SharedStage | None) -> dict[str, tuple[int, ...]]:
     return {name: shape for name, shape in safetensors_shapes(path).items() if stage is None or stage.sends(name)}
-
-
-def _round_of(path: str) -> int:
-    return int(safetensors_header(path).get("round", 0))
 
 
 def _relative(path: str | Path, results: str) -> str:

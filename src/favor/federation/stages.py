@@ -111,21 +111,17 @@ def upload(
     A server that keeps the mean of its members' adapters is sent the adapter itself. Where the stage has ``privacy``,
     what is sent is clipped. Of the ``state`` that the client trained with it sends the change.
     """
-    sent = _upload(result, shared, stage)
+    if result.displacement is not None:
+        sent = as_arrays(result.displacement)
+    elif stage.server.kind == "members":
+        sent = as_arrays(result.state)
+    else:
+        end = {key: value for key, value in as_arrays(result.state).items() if stage.sends(key)}
+        sent = delta(end, {key: shared[key] for key in end}, stage.upload_scale)
     if state is not None:
         assert result.gradient is not None
         sent |= state.change(result.gradient)
     return sent if stage.privacy is None else clipped(sent, stage.privacy.clip)
-
-
-def _upload(result: ClientResult, shared: State, stage: SharedStage) -> dict[str, np.ndarray]:
-    if result.displacement is not None:
-        return as_arrays(result.displacement)
-    state = as_arrays(result.state)
-    if stage.server.kind == "members":
-        return state
-    sent = {key: state[key] for key in state if stage.sends(key)}
-    return delta(sent, {key: shared[key] for key in sent}, stage.upload_scale)
 
 
 def personal_clients(
@@ -142,6 +138,7 @@ def personal_clients(
     ``rounds``: the round each stage belongs to; ``participations``: how often each client takes part in all, which a
     ``spread`` number of epochs is divided by.
     """
+    learned = stage.mixture if stage.mixture is not None and stage.mixture.kind == "learned" else None
     return [
         StageClient(
             name,
@@ -150,17 +147,11 @@ def personal_clients(
             _epochs(stage, name, participations),
             anchor,
             (targets or {}).get(name),
-            _weight(stage, name, weights),
+            # Where the last participation ended, if there was one.
+            None if learned is None else (weights or {}).get(name, learned.weight),
         )
         for name, round_number in rounds.items()
     ]
-
-
-def _weight(stage: PersonalStage, client: str, weights: Mapping[str, float] | None) -> float | None:
-    """Return where a client's learned weight begins: where its last participation ended, if there was one."""
-    if stage.mixture is None or stage.mixture.kind != "learned":
-        return None
-    return (weights or {}).get(client, stage.mixture.weight)
 
 
 def kept(
