@@ -23,6 +23,7 @@ from favor.foundation.parquet import read_parquet
 from favor.foundation.tensors import read_safetensors, safetensors_bytes, write_safetensors
 
 A, B = "m.lora_A.weight", "m.lora_B.weight"
+SHARED = {A: np.ones((2, 3), np.float32), B: np.zeros((4, 2), np.float32)}
 STAGES = {
     "mean": SharedStage(),
     "adam": SharedStage(server=ServerRule("adam", 0.1, 0.9, 0.99, 0.01)),
@@ -99,9 +100,8 @@ def test_a_server_of_members_takes_each_clients_last_adapter(repository, tmp_pat
 @pytest.mark.parametrize("name", STAGES)
 def test_three_rounds_through_files_are_those_in_memory(name, repository, tmp_path) -> None:
     stage = STAGES[name]
-    start = {A: np.ones((2, 3), np.float32), B: np.zeros((4, 2), np.float32)}
-    write_safetensors(start, tmp_path / "round0.safetensors", {})
-    expected, memory = start, {}
+    write_safetensors(SHARED, tmp_path / "round0.safetensors", {})
+    expected, memory = SHARED, {}
     for number in range(3):
         uploads = deltas(number, stage)
         write_pack(tmp_path / f"upload{number}.safetensors", uploads, {"round": str(number)})

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 import torch
 from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
-from tests.lm.conftest import with_peft
+from tests.lm.conftest import plain_losses, with_peft
 from tests.lm.test_mixture import plain_mixture
 
 from favor.config.models import PROJECTIONS
@@ -69,13 +69,9 @@ def by_peft(model_folder, tmp_path, adapter, texts) -> list[float]:
 
 
 def summed(model, texts) -> list[float]:
-    found = []
-    for tokens, start in zip(texts["tokens"], texts["start"], strict=True):
-        row = torch.tensor([list(tokens)])
-        with torch.no_grad():
-            logs = torch.log_softmax(model(row).logits[0].double(), dim=-1)
-        found.append(float(sum(logs[place - 1, row[0, place]] for place in range(start, row.shape[1]))))
-    return found
+    rows = zip(texts["tokens"], texts["start"], strict=True)
+    with torch.no_grad():
+        return [-float(plain_losses(model, Piece(np.array(tokens), start, "")).sum()) for tokens, start in rows]
 
 
 def adapters_of(base, random_state, texts) -> dict[str, ClientAdapter]:

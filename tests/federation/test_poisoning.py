@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from tests.federation.test_aggregate_script import A, B, run_job, run_script
+from tests.federation.test_aggregate_script import SHARED, A, B, run_job, run_script
 from tests.federation.test_client_jobs import write_tables
 from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
 from tests.plan.conftest import *  # noqa: F403 - planners
@@ -71,8 +71,7 @@ def test_a_round_with_a_scaled_and_a_flipped_upload_by_hand(factor, a, b, reposi
     write_pack(tmp_path / "upload", pack, {"kind": "upload", "round": "0"})
     files = {"input": {"upload": str(tmp_path / "upload")}, "output": {"upload": tmp_path / "false"}}
     run_script(repository, "poison_updates", {"cfg": {"attackers": ["client_001"], "factor": factor}}, **files)
-    start = {A: np.ones((2, 3), np.float32), B: np.zeros((4, 2), np.float32)}
-    write_safetensors(start, tmp_path / "round0.safetensors", {})
+    write_safetensors(SHARED, tmp_path / "round0.safetensors", {})
     run_job(repository, tmp_path, 0, SharedStage(), [str(tmp_path / "false")], rate=1.0)
     found, _ = read_safetensors(tmp_path / "round1.safetensors")
     assert (found[A] == 1 + a).all()

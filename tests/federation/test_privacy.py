@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from tests.federation.test_aggregate_script import A, B, deltas, run_job
+from tests.federation.test_aggregate_script import SHARED, A, B, deltas, run_job
 from tests.federation.test_server import aggregate
 from tests.plan.conftest import *  # noqa: F403 - planners
 
@@ -20,8 +20,6 @@ from favor.federation.uploads import Uploads, cohort_sum, mean_of_sum
 from favor.foundation.parquet import read_parquet
 from favor.foundation.tensors import read_safetensors, write_safetensors
 from favor.plan.keys import Key, run_key
-
-SHARED = {A: np.ones((2, 3), np.float32), B: np.zeros((4, 2), np.float32)}
 
 
 def test_an_upload_is_scaled_to_the_clip_over_all_its_tensors() -> None:

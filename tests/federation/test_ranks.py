@@ -12,6 +12,7 @@ from tests.experiments import experiment
 from tests.federation.test_aggregate_script import A, B, run_job
 from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
 from tests.lm.conftest import SENTENCES
+from tests.oracles.conftest import Result
 from tests.plan.conftest import *  # noqa: F403 - planners
 
 from favor.corpora.schemas import CLIENT_TEXTS
@@ -112,7 +113,7 @@ def test_six_rounds_are_those_of_dense_matrices(kind, weighted) -> None:
             client.name: descent(at_rank(client.start, OF[client.name]), targets[client.name])
             for client in shared_clients(cohort, number, shared, stage)
         }
-        results = {name: StageResult(end) for name, end in ends.items()}
+        results = {name: Result(name, end, end) for name, end in ends.items()}
         uploads = {name: upload(result, shared, stage) for name, result in results.items()}
         assert {name: sent[A].shape for name, sent in uploads.items()} == {name: (OF[name], 5) for name in cohort}
         shared, _ = update(stage.server, shared, {}, uploads, words, 1.0)
@@ -133,15 +134,6 @@ def test_six_rounds_are_those_of_dense_matrices(kind, weighted) -> None:
             np.testing.assert_allclose(best[B] @ best[A], s[0] * np.outer(u[:, 0], v[0]), atol=2e-5)
         np.testing.assert_allclose(shared[A], a, atol=2e-5)
         np.testing.assert_allclose(shared[B], b, atol=2e-5)
-
-
-class StageResult:
-    """What a solver returns of one client."""
-
-    displacement = weight = gate = None
-
-    def __init__(self, state) -> None:
-        self.state = self.residual = state
 
 
 # Training

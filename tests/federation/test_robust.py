@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.stats import trim_mean
-from tests.federation.test_aggregate_script import A, B, deltas, run_job
+from tests.federation.test_aggregate_script import SHARED, A, B, deltas, run_job
 from tests.plan.conftest import *  # noqa: F403 - planners
 
 from favor.federation.client_archive import write_pack
@@ -92,8 +92,7 @@ def test_rules_are_those_of_flower(attackers) -> None:
 )
 def test_the_servers_step_works_on_what_the_rule_makes(server, repository, tmp_path) -> None:
     stage = SharedStage(server=server)
-    start = {A: np.ones((2, 3), np.float32), B: np.zeros((4, 2), np.float32)}
-    write_safetensors(start, tmp_path / "round0.safetensors", {})
+    write_safetensors(SHARED, tmp_path / "round0.safetensors", {})
     uploads = {**renamed(0), **renamed(1)}
     write_pack(tmp_path / "upload", uploads, {"round": "0"})
     robust = {"rule": "median", "attackers": 1, "norm": None}
@@ -105,7 +104,7 @@ def test_the_servers_step_works_on_what_the_rule_makes(server, repository, tmp_p
     medians = {
         key: np.median([parts["delta"][key].astype(np.float64) for parts in uploads.values()], axis=0) for key in (A, B)
     }
-    expected, _ = step(server, start, {}, medians, 0.5)
+    expected, _ = step(server, SHARED, {}, medians, 0.5)
     found, _ = read_safetensors(tmp_path / "round1.safetensors")
     assert all(np.array_equal(found[key], expected[key]) for key in (A, B))
 

@@ -11,19 +11,20 @@ import numpy as np
 import pytest
 import torch
 from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
-from tests.lm.conftest import under_peft
+from tests.lm.conftest import optimisation, under_peft
+from torch.nn.utils.rnn import pad_sequence
 
 from favor.config.models import PROJECTIONS
 from favor.config.protocol import SWITCHES
 from favor.federation.server import delta
 from favor.federation.stages import as_arrays
 from favor.lm.lora import initial_state
-from favor.lm.settings import Lora, Optimisation
+from favor.lm.settings import Lora
 from favor.lm.tasks import ClientTask, cut_pieces, plan_steps
 from favor.lm.training import train
 
 RELEASED = {switch.key: switch.released for switch in SWITCHES}
-LONGEST, MICRO, ACCUMULATION, RATE = 24, 2, 3, 5e-3
+LONGEST = 24
 
 
 @pytest.mark.parametrize("proximal", [0.0, 0.05])
@@ -41,38 +42,26 @@ def test_one_local_stage_agrees_with_the_trainer(proximal, base, model_folder, t
         for piece in cut_pieces(tokens, str(number), 4, LONGEST, RELEASED["training.pieces"])
     ]
     assert [len(piece) for piece in pieces] == [min(len(tokens), LONGEST) for tokens in texts]
-    settings = Optimisation(
-        learning_rate=RATE,
-        micro_batch=MICRO,
-        accumulation=ACCUMULATION,
-        max_length=LONGEST,
-        warmup_fraction=0.03,
-        warmup_counts_from=RELEASED["training.warmup_counts_from"],
-        supervised=RELEASED["training.supervised"],
-        group_by_length=False,
-    )
+    released = {key: RELEASED[f"training.{key}"] for key in ("warmup_counts_from", "supervised")}
+    settings = optimisation(max_length=LONGEST, warmup_fraction=0.03, group_by_length=False, **released)
     task = ClientTask("client_001", pieces, start, 3, 17, anchor=start if proximal else None, proximal=proximal)
     ours = delta(as_arrays(train(base, lora, [task], settings)[0].state), as_arrays(start))
 
     model = under_peft(model_folder, lora, start)
-    steps = plan_steps([len(piece) for piece in pieces], 3, MICRO, ACCUMULATION, 17, group_by_length=False)
+    micro, accumulation = settings.micro_batch, settings.accumulation
+    steps = plan_steps([len(piece) for piece in pieces], 3, micro, accumulation, 17, group_by_length=False)
     # The trainer reads our order pass by pass: a short last step of each is kept apart by its epochs.
-    order = [index for step in steps for group in step for index in group]
+    order = iter([index for step in steps for group in step for index in group])
 
     def collate(rows) -> dict[str, torch.Tensor]:
-        longest = max(len(row["input_ids"]) for row in rows)
-        pad = [[0] * (longest - len(row["input_ids"])) for row in rows]
-        tokens = torch.tensor([row["input_ids"] + gap for row, gap in zip(rows, pad, strict=True)])
-        mask = torch.tensor([[1] * len(row["input_ids"]) + gap for row, gap in zip(rows, pad, strict=True)])
-        return {"input_ids": tokens, "attention_mask": mask, "labels": tokens.masked_fill(mask == 0, -100)}
-
-    passes = iter(order)
+        labels = pad_sequence([torch.tensor(row["input_ids"]) for row in rows], batch_first=True, padding_value=-100)
+        return {"input_ids": labels.clamp(min=0), "attention_mask": (labels >= 0).long(), "labels": labels}
 
     class InOurOrder(torch.utils.data.Sampler):
         """One pass after another."""
 
         def __iter__(self) -> Iterator[int]:
-            return itertools.islice(passes, len(pieces))
+            return itertools.islice(order, len(pieces))
 
         def __len__(self) -> int:
             return len(pieces)
@@ -89,20 +78,10 @@ def test_one_local_stage_agrees_with_the_trainer(proximal, base, model_folder, t
             return loss + proximal * distance / self.current_gradient_accumulation_steps
 
     reference = {name: p.detach().clone() for name, p in model.named_parameters() if p.requires_grad}
-    arguments = TrainingArguments(
-        output_dir=str(tmp_path),
-        per_device_train_batch_size=MICRO,
-        gradient_accumulation_steps=ACCUMULATION,
-        learning_rate=RATE,
-        warmup_steps=1,
-        num_train_epochs=3,
-        max_grad_norm=1.0,
-        save_strategy="no",
-        report_to="none",
-        use_cpu=True,
-        disable_tqdm=True,
-        remove_unused_columns=False,
-    )
+    batches = {"per_device_train_batch_size": micro, "gradient_accumulation_steps": accumulation}
+    passes = {"learning_rate": settings.learning_rate, "warmup_steps": 1, "num_train_epochs": 3, "max_grad_norm": 1.0}
+    quiet = {"save_strategy": "no", "report_to": "none", "use_cpu": True, "disable_tqdm": True}
+    arguments = TrainingArguments(str(tmp_path), remove_unused_columns=False, **batches, **passes, **quiet)
     data = [{"input_ids": piece.tokens.tolist()} for piece in pieces]
     Proximal(model=model, args=arguments, train_dataset=data, data_collator=collate).train()
     theirs = delta(as_arrays({k: v.detach() for k, v in get_peft_model_state_dict(model).items()}), as_arrays(start))

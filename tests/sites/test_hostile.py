@@ -127,7 +127,10 @@ def test_no_file_of_a_share_stops_a_round_or_makes_it_nan(trained, favor) -> Non
     shutil.copyfile(first, made.server / "uploads/0" / f"{cohort[0]} (copy).safetensors")
     (made.server / "traffic").mkdir()
     (made.server / "traffic" / "0 (copy).parquet").touch()
+    left = made.server / "state" / f".1.safetensors.x{PARTIAL}"
+    left.write_bytes(b"half")  # which a command that was killed was writing
     assert "round 0 is closed; 1 to come" in favor("server", "close", made.server, first, second)
+    assert not left.exists()
     # A close that was killed after its last write says that it is done, and exits with 0.
     again = favor("server", "close", made.server, first, second)
     assert again == "round 0 is closed already; 1 to come"
@@ -164,15 +167,6 @@ def test_a_file_that_is_swapped_while_it_is_read_changes_nothing(trained, favor,
     assert (sent / "adapter.safetensors").read_bytes() == b"junk"
     logged = [json.loads(line)["files"] for line in (site / "log.jsonl").read_text().splitlines()]
     assert adapter in [files.get("adapter.safetensors") for files in logged]
-
-
-def test_what_a_killed_command_was_writing_is_removed(trained, favor) -> None:
-    made, _, (first, second) = trained
-    left = made.server / "state" / f".1.safetensors.x{PARTIAL}"
-    left.write_bytes(b"half")
-    favor("server", "close", made.server, first, second)
-    assert not left.exists()
-    assert (made.server / "state" / "1.safetensors").is_file()
 
 
 def test_a_round_that_is_opened_again_is_the_same_bytes(trained, favor, monkeypatch) -> None:
