@@ -89,36 +89,34 @@ def test_every_file_is_listed_in_its_direction(run) -> None:
     assert totals["upload_round_bytes"] == 1.5 * size
 
 
-def test_what_is_not_uploaded_is_not_broadcast_either(run, tmp_path) -> None:
+def crossed(run, folder, stage, shared, sent, **changes) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The traffic of a round in which client_001 is sent ``shared`` and uploads ``sent``, and the record after it."""
     (traffic, *_), results = run[0].traffic, run[1]
-    stage = SharedStage(trains=Factors("B"))
-    adapter, uploads = tmp_path / "results" / "adapter.safetensors", tmp_path / "results" / "uploads.safetensors"
-    write_safetensors(STATE, adapter, {})
-    sent = {name: value for name, value in STATE.items() if stage.sends(name)}
-    assert list(sent) == ["m.lora_B.weight"]
-    write_pack(uploads, {"client_001": {"delta": sent}}, {})
+    adapter, uploads = folder / "results" / "adapter.safetensors", folder / "results" / "uploads.safetensors"
+    write_safetensors(shared, adapter, {})
+    write_pack(uploads, {"client_001": {stage.content: sent}}, {})
     frame = round_traffic(0, str(adapter), [str(uploads)], results, stage)
+    write_parquet(frame, traffic, TRAFFIC)
+    return frame, recorded(run, traffic=[traffic], final=str(adapter), stage=plan_values(stage), **changes)
+
+
+def test_what_is_not_uploaded_is_not_broadcast_either(run, tmp_path) -> None:
+    sent = {name: value for name, value in STATE.items() if ".lora_B." in name}
+    frame, record = crossed(run, tmp_path, SharedStage(trains=Factors("B")), STATE, sent)
     # B alone: 4 bytes for each of its 4 x 2 numbers, and a safetensors header.
     header = len(safetensors.numpy.save(sent, {"format": "pt"})) - 4 * 8
     assert frame["bytes"].tolist() == [4 * 8 + header] * 2
-    write_parquet(frame, traffic, TRAFFIC)
-    record = recorded(run, traffic=[traffic], final=str(adapter), stage=plan_values(stage))
     assert record.loc[record["content"] == "final adapter", "bytes"].tolist() == [4 * 8 + header]
 
 
 def test_a_state_crosses_both_ways_and_not_to_who_generates_alone(run, tmp_path) -> None:
-    (traffic, *_), results = run[0].traffic, run[1]
     stage = SharedStage(state=StateRule("favor.federation.methods.scaffold", 3))
     both = {**STATE, **{f"state/{name}": value for name, value in STATE.items()}}
-    adapter, uploads, own = (tmp_path / "results" / f"{name}.safetensors" for name in ("adapter", "uploads", "own"))
-    write_safetensors(both, adapter, {})
-    write_pack(uploads, {"client_001": {stage.content: both}}, {})
+    own = tmp_path / "results" / "own.safetensors"
     write_pack(own, {"client_001": {"state": STATE}}, {"round": "0"})
-    frame = round_traffic(0, str(adapter), [str(uploads)], results, stage)
+    frame, record = crossed(run, tmp_path, stage, both, both, packs=[str(own)])
     once, twice = (len(safetensors.numpy.save(part, {"format": "pt"})) for part in (STATE, both))
     assert frame[["content", "bytes"]].to_numpy().tolist() == [[stage.content, twice], ["shared adapter", twice]]
-    write_parquet(frame, traffic, TRAFFIC)
-    record = recorded(run, traffic=[traffic], final=str(adapter), stage=plan_values(stage), packs=[str(own)])
     assert record.loc[record["content"] == "final adapter", "bytes"].tolist() == [once]
     assert record.loc[record["direction"] == STAYS, ["content", "bytes"]].to_numpy().tolist() == [["state", once]]
 

@@ -26,6 +26,7 @@ from favor.federation.server import step
 from favor.federation.uploads import cohort_sum, mean_of_sum, read_uploads, rounded
 from favor.foundation.parquet import read_parquet
 from favor.foundation.tensors import read_safetensors
+from favor.sites.manifest import ADAPTER
 from favor.sites.signing import file_digest, secret, secret_normal
 
 pytestmark = pytest.mark.slow(60)
@@ -121,21 +122,17 @@ def test_a_site_trains_what_it_agreed_to_and_nothing_else(trained, favor) -> Non
     made, cohort, _ = trained
     absent = next(client for client in CLIENTS if client not in cohort)
     assert f"{absent} does not take part in round 0" in refused(favor, "site", "train", made.site(absent), made.opened)
-    wrong = made.opened.with_name("wrong")
-    shutil.copytree(made.opened, wrong)
-    text = (wrong / "manifest.json").read_text()
-    (wrong / "manifest.json").write_text(text.replace('"learning_rate": 0.002', '"learning_rate": 0.2'))
-    assert text != (wrong / "manifest.json").read_text()
-    assert "its signature is wrong" in refused(favor, "site", "train", made.site(cohort[0]), wrong)
-    (wrong / "manifest.json").write_text(text)
-    content = bytearray((wrong / "adapter.safetensors").read_bytes())
+    site, (manifest, adapter) = made.site(cohort[0]), (made.opened / name for name in ("manifest.json", ADAPTER))
+    assert "kind: final here, round there" in refused(favor, "site", "export", site, made.opened, made.folder / "out")
+    content, text = bytearray(adapter.read_bytes()), manifest.read_text()
     content[-1] ^= 1
     for part in (content, content[:-9]):
-        (wrong / "adapter.safetensors").write_bytes(part)
-        said = refused(favor, "site", "train", made.site(cohort[0]), wrong)
+        adapter.write_bytes(part)
+        said = refused(favor, "site", "train", site, made.opened)
         assert "adapter.safetensors: cut, or not the file that manifest.json is of; ask the coordinator" in said
-    export = ("site", "export", made.site(cohort[0]), made.opened, made.folder / "out")
-    assert "kind: final here, round there" in refused(favor, *export)
+    manifest.write_text(text.replace('"learning_rate": 0.002', '"learning_rate": 0.2'))
+    assert text != manifest.read_text()
+    assert "its signature is wrong" in refused(favor, "site", "train", site, made.opened)
 
 
 def test_a_signed_file_in_the_place_of_another_is_refused(trained, favor) -> None:

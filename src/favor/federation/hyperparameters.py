@@ -68,3 +68,8 @@ class Aligned:
     """``lambda_align``: of the style alignment loss (Eq. private_objective)."""
 
     lambda_align: float = 0.3
+
+
+@dataclass(frozen=True)
+class AlignedLocalPasses(LocalPasses, Aligned):
+    """Passes over the client's text and the weight of the alignment loss."""

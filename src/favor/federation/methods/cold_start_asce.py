@@ -3,15 +3,10 @@
 ``personal_learning_rate`` is that of its one stage.
 """
 
-from dataclasses import dataclass
-
-from favor.federation.hyperparameters import Aligned, LocalPasses
+from favor.federation.hyperparameters import AlignedLocalPasses
 from favor.federation.method import Objective, PersonalStage, Plan
 
-
-@dataclass(frozen=True)
-class Hyperparameters(LocalPasses, Aligned):
-    """Passes over the client's texts and the weight of the alignment loss."""
+Hyperparameters = AlignedLocalPasses
 
 
 def plan(values: Hyperparameters) -> Plan:
