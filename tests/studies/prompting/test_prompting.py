@@ -13,7 +13,6 @@ from tests.lm.conftest import random_model
 from favor.federation import settings
 from favor.federation.method import Plan, Prompting
 from favor.federation.method_names import PAPER
-from favor.federation.retrieval import nearest_texts
 from favor.federation.row_plan import load_method
 from favor.foundation import registry
 from favor.foundation.errors import UserError
@@ -22,7 +21,7 @@ from favor.lm.base import load_base
 from favor.paper.names import METHODS
 from favor.paper.values import load_paper_values
 from favor.plan.records import run_check
-from favor.studies.prompting.requests import cut, distil_sheets, prompted_requests
+from favor.studies.prompting.requests import cut, distil_sheets, nearest_texts, prompted_requests
 from favor.studies.prompting.templates import check_context, check_sheet_context, continuation_request
 from favor.tables.completion import printed_spec
 

@@ -7,10 +7,11 @@ it stays with the client: no job of the server reads it, and nothing is uploaded
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import bm25s
+import numpy as np
 import pandas as pd
 
 from favor.federation.method import Prompting
-from favor.federation.retrieval import nearest_texts
 from favor.federation.schemas import PROMPTED_REQUESTS
 from favor.federation.settings import PassageLengths, SheetLengths
 from favor.foundation.errors import UserError
@@ -36,6 +37,23 @@ def cut(tokenizer: TextTokenizer, text: str, tokens: int) -> str:
     """Return the first ``tokens`` tokens of ``text``; a character cut in two is left out."""
     ids = tokenizer.encode(text)
     return text if len(ids) <= tokens else tokenizer.decode(ids[:tokens]).rstrip("\ufffd")
+
+
+def nearest_texts(texts: Sequence[str], query: str, count: int) -> list[int]:
+    """Return the places of the ``count`` texts of highest BM25 score for ``query``, best first; the first on a tie.
+
+    BM25: Robertson and Zaragoza 2009, by the library bm25s. Words are those of its tokenizer: lower case, English stop
+    words left out. A query without a known word scores every text 0.
+    """
+    corpus = bm25s.tokenize(list(texts), show_progress=False)
+    if not corpus.vocab:
+        return list(range(min(count, len(texts))))
+    index = bm25s.BM25()
+    index.index(corpus, show_progress=False)
+    (words,) = bm25s.tokenize([query], return_ids=False, show_progress=False)
+    known = [word for word in words if word in corpus.vocab]
+    scores = index.get_scores(known) if known else np.zeros(len(texts))
+    return [int(place) for place in np.argsort(-scores, kind="stable")[:count]]
 
 
 def distil_sheets(
