@@ -124,6 +124,11 @@ def flat(state, prefix="") -> np.ndarray:
     return np.concatenate([np.ravel(state[prefix + name]).astype(np.float64) for name in (A, B)])
 
 
+def close(state, vector, prefix="") -> None:
+    # Server and endpoints are float32 between rounds: ten roundings, against float64 throughout.
+    np.testing.assert_allclose(flat(state, prefix), vector, rtol=0, atol=2e-6)
+
+
 @pytest.fixture
 def problem() -> tuple[Quadratic, dict[str, np.ndarray]]:
     """Seven clients with their own centres and curvatures, and where they start: fourteen numbers in two tensors."""

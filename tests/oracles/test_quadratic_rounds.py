@@ -2,13 +2,8 @@
 
 import numpy as np
 import pytest
-from tests.oracles.conftest import NAMES, RATE, ROUNDS, STEPS, flat, plan_of
+from tests.oracles.conftest import NAMES, RATE, ROUNDS, STEPS, close, flat, plan_of
 from tests.oracles.simulation import simulate
-
-
-def close(state, vector) -> None:
-    # The server keeps its adapter in float32: ten roundings of it, against float64 throughout.
-    np.testing.assert_allclose(flat(state), vector, rtol=0, atol=2e-6)
 
 
 def descent(at, gradient, rate=RATE, steps=STEPS) -> np.ndarray:

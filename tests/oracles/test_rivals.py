@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.oracles.conftest import BOTH, NAMES, PERSONAL, RATE, ROUNDS, STEPS, A, B, flat, plan_of, run, square
+from tests.oracles.conftest import BOTH, NAMES, PERSONAL, RATE, ROUNDS, STEPS, A, B, close, flat, plan_of, run, square
 from tests.oracles.simulation import simulate
 
 from favor.federation.factors import Factors
@@ -136,11 +136,6 @@ def test_fedalt_keeps_who_is_not_sampled_among_the_others(two_clients) -> None:
 
 
 # Ten rounds against loops in plain NumPy
-
-
-def close(state, vector) -> None:
-    # Server and endpoints are float32 between rounds.
-    np.testing.assert_allclose(flat(state), vector, rtol=0, atol=5e-6)
 
 
 def trained(solver, client, w, mask=1.0, steps=STEPS) -> np.ndarray:
