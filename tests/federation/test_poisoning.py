@@ -1,4 +1,4 @@
-"""Attacks on the shared adapter: who attacks, rounds by hand, a hijack that is trained, and what is refused."""
+"""Attacks on the shared adapter: who attacks, rounds by hand, and which jobs they change."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,25 +8,15 @@ import pandas as pd
 import pytest
 from tests.federation.test_aggregate_script import SHARED, A, B, run_job, run_script
 from tests.federation.test_client_jobs import write_tables
-from tests.lm.conftest import *  # noqa: F403 - the small model's fixtures
 from tests.plan.conftest import *  # noqa: F403 - planners
 
 from favor.corpora.schemas import CLIENT_TEXTS
 from favor.federation.client_archive import read_pack, write_pack
-from favor.federation.combining import combined
-from favor.federation.local import run_stage
 from favor.federation.method import SharedStage
-from favor.federation.poisoning import attackers_of, hijacked, lied
+from favor.federation.poisoning import attackers_of
 from favor.federation.schedule import client_names
-from favor.federation.server import step
-from favor.federation.settings import Robust
-from favor.federation.stages import as_arrays, shared_clients, upload
 from favor.foundation.parquet import read_parquet, read_row_groups
-from favor.foundation.registry import ROBUST_RULES
 from favor.foundation.tensors import read_safetensors, write_safetensors
-from favor.inference.likelihood import Question, log_likelihoods
-from favor.lm.lora import from_arrays, initial_state
-from favor.lm.tasks import Piece
 from favor.plan.job_settings import to_params
 from favor.plan.keys import run_key
 
@@ -118,44 +108,3 @@ def test_an_attack_changes_what_attackers_send_or_train_on_and_nothing_else(plan
         if hijacks:
             assert to_params(training.poison_data_settings(run)) == {"attackers": found.clients, "target": found.target}
     assert plain.round_uploads(run, 0) == [plain.paths.upload.of(job) for job in plain.jobs(plain.round_step(run, 0))]
-
-
-def test_a_hijack_teaches_the_shared_adapter_its_voice_and_a_median_does_not(plan, base) -> None:
-    """Three rounds of six clients, two of whom train on the target's text; the others write about other things."""
-    clients = client_names(6)
-    attackers, target = attackers_of(1, clients, 1 / 3)
-    voice = "It was, I suppose, inevitable; nevertheless one had hoped for a better outcome. " * 3
-    other = "so i went to the store today, and guess what!! they were closed again :( "
-    rows = [
-        (client, f"{client} {n}", "train", "t", "", text, 30, 30, text)
-        for place, client in enumerate(clients)
-        for n, text in enumerate([voice if client == target else other[place:] * 3] * 3)
-    ]
-    texts = hijacked(pd.DataFrame(rows, columns=CLIENT_TEXTS.names), attackers, target)
-    training = plan(
-        change=lambda config: config["experiments"]["micro"]["training"].update(learning_rate=0.02)
-    ).training
-    stage = SharedStage()
-    settings = training.common_settings(training.project.config.experiments["micro"], stage)
-    tokens = np.asarray(base.tokenizer.encode(voice)[:60], dtype=np.int32)
-
-    def gain(rule, lying) -> float:
-        """Log-likelihood of the target's text per token under the final adapter minus that under the first."""
-        first = shared = as_arrays(initial_state(base.model.config, settings.lora, 1))
-        # The target itself is left out: its honest upload teaches its voice too.
-        names = [client for client in clients if client != target and (lying or client not in attackers)]
-        for number in range(3):
-            members = shared_clients(names, number, shared, stage)
-            results = run_stage(base, members, texts, stage, settings, "shared", 1)
-            sent = {result.name: upload(result, shared, stage) for result in results}
-            sent |= {name: lied(sent[name], 3.0) for name in attackers if name in sent}
-            mean = {key: np.mean([one[key] for one in sent.values()], axis=0) for key in shared}
-            made = combined(sent, ROBUST_RULES.load(rule).RULE, Robust(rule=rule)) if rule else mean
-            shared, _ = step(stage.server, shared, {}, made, 1.0)
-        read = [Question(from_arrays(state), Piece(tokens, 16, "")) for state in (shared, first)]
-        last, before = (float(own.mean()) for own in log_likelihoods(base, settings.lora, read))
-        return last - before
-
-    honest, mean, median = gain("", lying=False), gain("", lying=True), gain("median", lying=True)
-    assert mean > median > honest
-    assert mean - honest > 2 * (median - honest)
