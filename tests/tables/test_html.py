@@ -278,7 +278,6 @@ def test_report_in_chromium(tmp_path, report, browser, hostile) -> None:
         assert browser.title == "FAVoR Workflow"
         # Wide tables scroll inside their own frame; the page itself never scrolls sideways.
         assert browser.execute_script("return document.documentElement.scrollWidth <= window.innerWidth")
-        assert (browser.execute_script("return document.querySelector('nav').offsetHeight") < 150) == (width == 390)
         assert browser.execute_script("return document.querySelectorAll('svg').length") == 2
         heights = browser.execute_script("return [...document.querySelectorAll('svg')].map(s => s.clientHeight)")
         assert all(height > 100 for height in heights)
@@ -341,10 +340,21 @@ def test_a_long_finding_goes_on_behind_the_click(tmp_path, report, monkeypatch) 
     assert "<summary>How to read it</summary>Long long" in text("Long")
 
 
-def test_the_configuration_takes_the_key_that_an_unanswered_table_names() -> None:
-    key = re.search(r"experiments\.NAME\.[\w.]+", NO_RESPONSES)[0].replace(".NAME", "")
-    section, _, name = key.rpartition(".")
-    assert name in dict(sections())[f".{section}"].model_fields
+def taken(key) -> bool:
+    """Return whether the configuration takes a dotted ``key`` in which NAME stands for any name."""
+    section, _, last = key.replace(".NAME", "").rpartition(".")
+    known = dict(sections())
+    return f".{section}" in known and last in known[f".{section}"].model_fields
+
+
+def test_the_configuration_takes_the_keys_that_the_page_names(tmp_path, report) -> None:
+    assert not taken("studies.human_2afc.responses")
+    assert not taken("experiments.NAME.studies.human_2afc.answers")
+    text = written(tmp_path, report, tables=[*report.experiments[0].tables, unanswered()])
+    words = "".join(parsed(text).text)
+    keys = set(re.findall(r"\b(?:experiments|corpora|models|encoders|protocol)(?:\.\w+)+", words))
+    assert "experiments.NAME.studies.human_2afc.responses" in keys
+    assert [key for key in keys if not taken(key)] == []
 
 
 def test_reading_aids(tmp_path, report, browser) -> None:
@@ -469,3 +479,18 @@ def test_what_is_folded_is_printed(tmp_path, report, browser) -> None:
             .closest('table').tBodies[0];
         for (let copy = 0; copy < 100; copy++) rows.append(rows.rows[1].cloneNode(true));""")
     assert printed_text(browser, tmp_path).count("Verif.") > text.count("Verif.") + 1
+
+
+def test_paper_print_and_phone(tmp_path, report, browser) -> None:
+    opened(browser, tmp_path, report)
+    # The paper's values wait to be asked for.
+    assert browser.execute_script("return document.body.classList.contains('without-paper')")
+    visible = "[...document.querySelectorAll('main details .scroll')].map(d => d.checkVisibility())"
+    assert set(browser.execute_script(f"return {visible}")) == {False}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    assert set(browser.execute_script(f"return {visible}")) == {True}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "screen"})
+    phone = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone)
+    assert browser.execute_script("return document.querySelector('nav').offsetHeight") < 150
+    assert browser.execute_script("return document.documentElement.scrollWidth <= window.innerWidth")
