@@ -35,6 +35,7 @@ def finish_rules():
 
 if workflow.is_main_process:
     snakemake_records.refuse_unrecorded(workflow, stop)
+    snakemake_records.mark_before_start()
     announce_changes(workflow, changes)
     command_line.check_command_line(workflow, targets, stop)
     for handler in workflow.logger_manager.get_log_handlers():

@@ -85,22 +85,27 @@ def end_without_traceback() -> None:
 
 
 def end_with_jobs() -> None:
-    """Let Ctrl-C raise ``KeyboardInterrupt`` again, at which Snakemake ends its jobs.
+    """Let Ctrl-C raise ``KeyboardInterrupt`` again, at which Snakemake ends its jobs."""
+    if STARTED_BY_FAVOR in os.environ:
+        raise_interrupts()
+
+
+def raise_interrupts() -> None:
+    """Let Ctrl-C raise ``KeyboardInterrupt``.
 
     Where it comes while an object is let go of, Python prints it and goes on: it is raised again a moment later.
     """
-    if STARTED_BY_FAVOR in os.environ:
-        usual = sys.unraisablehook
+    usual = sys.unraisablehook
 
-        def again(lost: "sys.UnraisableHookArgs") -> None:
-            if lost.exc_type is KeyboardInterrupt:
-                signal.setitimer(signal.ITIMER_REAL, 0.01)
-            else:
-                usual(lost)
+    def again(lost: "sys.UnraisableHookArgs") -> None:
+        if lost.exc_type is KeyboardInterrupt:
+            signal.setitimer(signal.ITIMER_REAL, 0.01)
+        else:
+            usual(lost)
 
-        sys.unraisablehook = again
-        for each in (signal.SIGINT, signal.SIGALRM):
-            signal.signal(each, signal.default_int_handler)
+    sys.unraisablehook = again
+    for each in (signal.SIGINT, signal.SIGALRM):
+        signal.signal(each, signal.default_int_handler)
 
 
 def _interrupt(process: int) -> None:

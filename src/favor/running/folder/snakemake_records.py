@@ -7,6 +7,7 @@ from typing import Any
 
 from snakemake.persistence import PersistenceBase
 from snakemake.settings.enums import RerunTrigger
+from snakemake_interface_executor_plugins.executors.real import RealExecutor  # type: ignore[import-untyped]
 
 from favor.foundation.errors import UserError
 from favor.running.folder.output_record import read_record, write_record
@@ -37,6 +38,19 @@ def refuse_unrecorded(workflow: Any, stop: Callable[[str], None]) -> None:
         return bool(has_metadata(self, job))
 
     PersistenceBase.has_metadata = checked
+
+
+def mark_before_start() -> None:
+    """Let Snakemake mark a job's outputs as begun before it starts the job, and not a moment later.
+
+    Ctrl-C or a kill between the two would leave a job that runs on, and outputs that :func:`refuse_unrecorded` refuses.
+    """
+
+    def marked(self: RealExecutor, job: Any) -> None:
+        job.register()
+        self.printjob(job)
+
+    RealExecutor.run_job_pre = marked
 
 
 def record_outputs(workflow: Any, results: Path) -> None:

@@ -40,7 +40,7 @@ def serve(name: str) -> tuple[dict[str, Any], list[int]]:
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(f"\0{name}")
         listener.listen(64)
-        interrupt = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for Snakemake and its jobs
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for Snakemake and its jobs
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
         while True:
             if sys.stdin in select.select([listener, sys.stdin], [], [])[0]:
@@ -60,7 +60,7 @@ def serve(name: str) -> tuple[dict[str, Any], list[int]]:
     if job:
         watch(job, client)
     client.close()
-    signal.signal(signal.SIGINT, interrupt)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # until job_log raises it
     return json.loads(content), files
 
 
@@ -123,8 +123,6 @@ def end_with(run: Callable[[], object]) -> NoReturn:
         if isinstance(ended.code, str):
             print(ended.code, file=sys.stderr)
         status = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
-    except KeyboardInterrupt:  # while the package is imported; a job that is further says that it is interrupted
-        status = 128 + signal.SIGINT
     except BaseException:
         traceback.print_exc()
         status = 1
@@ -151,6 +149,5 @@ if __name__ == "__main__":
     atexit.unregister(importlib.import_module("torch._dynamo.utils").dump_compile_times)
     assert "favor" not in sys.modules
     gc.freeze()
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     requested = serve(sys.argv[1])
     end_with(lambda: become(*requested)())

@@ -25,7 +25,10 @@ from favor.running.devices.leases import visible_devices
 SERVER = "FAVOR_FORK_SERVER"
 _SCRIPT = Path(__file__).with_name("fork_server.py")
 _FEWEST = 10  # jobs for which a server pays
-_QUIET = "import sys; sys.excepthook = lambda kind, *rest: kind is KeyboardInterrupt or sys.__excepthook__(kind, *rest)"
+# Ctrl-C while libraries are imported prints no traceback; job_log raises it.
+_QUIET = (
+    "import signal; signal.getsignal(signal.SIGINT) == signal.SIG_IGN or signal.signal(signal.SIGINT, signal.SIG_DFL)"
+)
 _THREADS = ("OMP", "GOTO", "OPENBLAS", "MKL", "NUMEXPR")
 
 
@@ -78,9 +81,8 @@ def start(name: str) -> subprocess.Popen[bytes]:
 def fork_local_jobs(workflow: Any, wanted: bool = True, results: Path | None = None) -> None:
     """Let scripts that run on this machine, beside Snakemake and in its environment, be forked, where that is wanted.
 
-    Not those that take a GPU, since no fork has been tried on one. All that are not forked print no
-    traceback where Ctrl-C meets them while they import. Where no job has left its benchmark in ``results`` yet, all are
-    to be done: the server imports its libraries while Snakemake plans them.
+    Not those that take a GPU, since no fork has been tried on one. Where no job has left its benchmark in ``results``
+    yet, all are to be done: the server imports its libraries while Snakemake plans them.
     """
     execute, server = PythonScript.execute_script, ForkServer(os.environ.get(SERVER))
     wanted = wanted and sys.platform == "linux"  # elsewhere a fork of a process with threads is not safe

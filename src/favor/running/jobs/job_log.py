@@ -13,6 +13,7 @@ from typing import Any, TextIO
 from favor.foundation.errors import UserError
 from favor.foundation.files import REMEDY
 from favor.foundation.screen import harmless
+from favor.running.ending import raise_interrupts
 from favor.running.folder.occupancy import at_work
 from favor.running.invalidation.fingerprint import check_planned
 
@@ -94,7 +95,10 @@ def logged(snakemake: Any) -> Iterator[None]:
     tee = _Tee(terminal, Path(str(snakemake.log[0])))
     sys.stderr = tee
     end = tee.keep if ERRORS_LAST in os.environ else tee.write
+    interrupt = signal.getsignal(signal.SIGINT)
     try:
+        if interrupt == signal.SIG_DFL:  # as it is while a job imports its libraries
+            raise_interrupts()
         with at_work():
             check_planned(snakemake)
             yield
@@ -116,5 +120,6 @@ def logged(snakemake: Any) -> Iterator[None]:
             raise
         sys.exit(1)
     finally:
+        signal.signal(signal.SIGINT, interrupt)
         sys.stderr = terminal
         tee.close()
