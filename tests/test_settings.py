@@ -54,3 +54,8 @@ def test_a_job_is_handed_nothing_that_it_does_not_read() -> None:
             assert keys(getattr(importlib.import_module(module), found[1])) - read == set(), path.stem
             handed += 1
     assert handed > 10
+
+
+def test_a_metric_family_reads_its_settings() -> None:
+    for family, field in Scores.model_fields.items():
+        assert keys(field.annotation) - attributes(METRIC_FAMILIES.path(family)) == set(), family

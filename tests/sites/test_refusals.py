@@ -22,10 +22,11 @@ from tests.sites.eavesdropper import overheard
 from favor.corpora.schemas import CLIENT_TEXTS
 from favor.federation.client_archive import read_pack
 from favor.federation.method import SharedStage
+from favor.federation.schemas import TRAFFIC
 from favor.federation.server import step
 from favor.federation.uploads import cohort_sum, mean_of_sum, read_uploads, rounded
 from favor.foundation.parquet import read_parquet
-from favor.foundation.tensors import read_safetensors
+from favor.foundation.tensors import read_safetensors, write_safetensors
 from favor.sites.manifest import ADAPTER
 from favor.sites.signing import file_digest, secret, secret_normal
 
@@ -316,3 +317,6 @@ def test_sites_send_whole_numbers_where_uploads_have_fewer_bits(federation, favo
     delta = {name: endpoint[name] - before[name] for name in before if name in sent[client]}
     expected = rounded(delta, 8, 1, 0, client)
     assert all(np.array_equal(sent[client][name], expected[name]) for name in expected)
+    traffic = read_parquet(made.server / "traffic" / "0.parquet", TRAFFIC)
+    write_safetensors(sent[client], made.folder / "alone", {"format": "pt"})
+    assert set(traffic.loc[traffic["content"] == "delta", "bytes"]) == {(made.folder / "alone").stat().st_size}

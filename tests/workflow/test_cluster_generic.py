@@ -6,7 +6,7 @@ import pytest
 
 from tests.workflow.conftest import Project, copy_project
 
-pytestmark = pytest.mark.slow(29)
+pytestmark = pytest.mark.slow(58)
 
 PROFILE = "workflow/profiles/cluster-generic"
 # A batch system of one line: it notes what was asked for, starts the job apart from Snakemake and prints an id.
@@ -28,12 +28,17 @@ def project(repository, tmp_path) -> Project:
     return made
 
 
+def submitted(project, target, check=True) -> tuple[str, list[str]]:
+    """What a run under the profile prints, and the words of its one submission."""
+    profile = ("--workflow-profile", PROFILE, "--latency-wait", "5", "--retries", "0")
+    done = project.snakemake("--configfile", "micro.yaml", *profile, "--", target, check=check)
+    (line,) = (project.folder / "submitted.txt").read_text().splitlines()
+    return done.stdout, line.split()
+
+
 def test_jobs_are_submitted_with_what_they_ask_for_and_make_the_same(project) -> None:
     target = "results/corpora/micro/raw.csv"
-    profile = ("--workflow-profile", PROFILE, "--latency-wait", "5", "--retries", "0")
-    project.snakemake("--configfile", "micro.yaml", *profile, "--", target)
-    (line,) = (project.folder / "submitted.txt").read_text().splitlines()
-    words = line.split()
+    _, words = submitted(project, target)
     assert words[words.index("-N") + 1] == "favor.make_demo_corpus"
     memory, time = words[words.index("-l") :][1:4:2]
     assert float(memory.removeprefix("h_vmem=").removesuffix("M")) >= 1500
@@ -42,3 +47,12 @@ def test_jobs_are_submitted_with_what_they_ask_for_and_make_the_same(project) ->
     shutil.rmtree(project.folder / "results")
     project.snakemake("--configfile", "micro.yaml", "--", target)
     assert (project.folder / target).read_bytes() == made
+
+
+def test_a_job_that_fails_there_ends_the_run_with_its_error(project) -> None:
+    (project.folder / "raw.csv").write_text("id,date,text\n1,x,hello\n")
+    project.edit("micro.yaml", "demo: { authors:", "path: raw.csv\n    demo: null # ")
+    output, _ = submitted(project, "results/corpora/micro/documents.parquet", check=False)
+    log = (project.folder / "results" / "logs" / "build_documents" / "micro.log").read_text()
+    assert log.startswith("error in build_documents: raw.csv: ")
+    assert "Error in rule build_documents" in output

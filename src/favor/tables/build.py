@@ -95,7 +95,7 @@ def cells_of(
     for panel in spec.panels:
         shown = filled
         if spec.every_metric:  # has a panel per family, and no family scores every method
-            shown = [(row, index) for row, index in filled if isinstance(index, _Index) and index.scored(row, panel)]
+            shown = [(row, index) for row, index in filled if not isinstance(index, _Index) or index.scored(row, panel)]
         # By the row and not by its label: two rows with one label keep their own numbers.
         lines = [(row, index, [index.cell(row, column) for column in panel.columns]) for row, index in shown]
         marking = _mark(spec, panel, lines, context)

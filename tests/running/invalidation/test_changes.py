@@ -161,7 +161,7 @@ ENDED = "its code changed after the run had started"
 
 @pytest.fixture
 def run(project, monkeypatch) -> Callable[[], SimpleNamespace]:
-    """Start a run, and return what its job is given, whose code reads a file beside it."""
+    """A function that starts a run and returns its job. The code of the job reads the file ``page.html``."""
     results = project.folder / "results"
     monkeypatch.setenv(CODE, str(results / FOLDER))
     project.write("scores/page.html", "<p>")

@@ -51,6 +51,7 @@ def _whole(environment: Mapping[str, str], name: str) -> int:
 
 
 def _installed() -> int:
+    """Return how many GPUs the NVIDIA driver knows; 0 where there is none."""
     try:
         listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=60, check=True).stdout
     except (OSError, subprocess.SubprocessError):
