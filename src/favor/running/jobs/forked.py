@@ -12,7 +12,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -25,9 +26,10 @@ from favor.running.devices.leases import visible_devices
 SERVER = "FAVOR_FORK_SERVER"
 _SCRIPT = Path(__file__).with_name("fork_server.py")
 _FEWEST = 10  # jobs for which a server pays
-# Ctrl-C while libraries are imported prints no traceback; job_log raises it.
+# Ctrl-C, which waits until here, ends a job without a traceback while it imports its libraries; job_log raises it.
 _QUIET = (
-    "import signal; signal.getsignal(signal.SIGINT) == signal.SIG_IGN or signal.signal(signal.SIGINT, signal.SIG_DFL)"
+    "import signal; signal.getsignal(signal.SIGINT) == signal.SIG_IGN or signal.signal(signal.SIGINT, signal.SIG_DFL); "
+    "signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})"
 )
 _THREADS = ("OMP", "GOTO", "OPENBLAS", "MKL", "NUMEXPR")
 
@@ -71,9 +73,16 @@ def start(name: str) -> subprocess.Popen[bytes]:
     """Start a server that listens at ``name`` until its standard input is closed."""
     # One thread, and no module found beside the script (-P).
     environment = os.environ | {f"{library}_NUM_THREADS": "1" for library in _THREADS}
-    usual = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # until it no longer prints a traceback at Ctrl-C
-    try:
+    with _waiting_interrupts():
         return subprocess.Popen([sys.executable, "-P", str(_SCRIPT), name], stdin=subprocess.PIPE, env=environment)
+
+
+@contextmanager
+def _waiting_interrupts() -> Iterator[None]:
+    """Let Ctrl-C wait in what this thread starts, until that no longer prints a traceback."""
+    usual = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, usual)
 
@@ -93,7 +102,8 @@ def fork_local_jobs(workflow: Any, wanted: bool = True, results: Path | None = N
         connection = None if elsewhere or on_gpu else server.connect(len(list(workflow.dag.needrun_jobs())))
         if connection is None or not _run(self, os.path.abspath(fname), connection):
             Path(fname).write_text(f"{_QUIET}\n{Path(fname).read_text(encoding='utf-8')}", encoding="utf-8")
-            execute(self, fname, edit)
+            with _waiting_interrupts():
+                execute(self, fname, edit)
 
     PythonScript.execute_script = fork_or_execute
     if wanted and results is not None and not (results / "benchmarks").exists():
