@@ -5,9 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from snakemake.executors.local import RealExecutor
 from snakemake.persistence import PersistenceBase
 from snakemake.settings.enums import RerunTrigger
-from snakemake_interface_executor_plugins.executors.real import RealExecutor  # type: ignore[import-untyped]
 
 from favor.foundation.errors import UserError
 from favor.running.folder.output_record import read_record, write_record
