@@ -64,9 +64,3 @@ def test_a_layer_called_again_is_computed_again(base) -> None:
     with stack.attached(), torch.inference_mode():
         torch.testing.assert_close(layer(source), expected)
         torch.testing.assert_close(layer(source), expected)
-
-
-def test_dropout_and_runs_are_refused(base) -> None:
-    stack = DecodingStack(base.model, ALL)
-    with pytest.raises(ValueError, match="neither dropout nor runs"):
-        stack.set([], dropout=0.5)

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tests.lm.conftest import plain_continuation, with_peft
+from tests.lm.conftest import plain_continuation, under_peft
 
 from favor.config.models import PROJECTIONS
 from favor.foundation.errors import UserError
 from favor.inference import decoding, generation
 from favor.inference.generation import GenerationRequest, generate, last_token_states
 from favor.inference.sampling import Sampling
-from favor.lm.lora import export_peft, initial_state
+from favor.lm.lora import initial_state
 from favor.lm.settings import Lora
 
 LORA = Lora(rank=3, alpha=6, dropout=0.05, target_modules=PROJECTIONS)
@@ -37,13 +37,8 @@ def adapters(base) -> list[Any]:
 
 
 @pytest.fixture(scope="module")
-def peft_models(base, model_folder, adapters, tmp_path_factory) -> list[Any]:
-    models = []
-    for number, state in enumerate(adapters):
-        folder = tmp_path_factory.mktemp(f"adapter{number}")
-        export_peft(state or initial_state(base.model, LORA, 9), LORA, str(model_folder), folder)
-        models.append(with_peft(model_folder, folder))
-    return models
+def peft_models(base, model_folder, adapters) -> list[Any]:
+    return [under_peft(model_folder, LORA, state or initial_state(base.model, LORA, 9)) for state in adapters]
 
 
 @pytest.mark.parametrize("penalty", [1.1, pytest.param(1.0, marks=pytest.mark.slow(6))])
@@ -89,11 +84,10 @@ def test_end_token_stops_a_row_and_only_that_row(base, adapters, monkeypatch) ->
     assert generate(base, LORA, requests[:1], NEW) == [stopped]
 
 
-def test_last_token_states_ignore_padding_and_see_the_adapter(base, lora, random_state, model_folder, tmp_path) -> None:
+def test_last_token_states_ignore_padding_and_see_the_adapter(base, lora, random_state, model_folder) -> None:
     sequences, adapter = [[5, 6, 7], [9, 10, 11, 12, 13], [20]], random_state(5, lora)
     states = last_token_states(base, lora, adapter, sequences)
-    export_peft(adapter, lora, str(model_folder), tmp_path)
-    model = with_peft(model_folder, tmp_path)
+    model = under_peft(model_folder, lora, adapter)
     for sequence, state in zip(sequences, states, strict=True):
         with torch.no_grad():
             out = model(input_ids=torch.tensor([sequence]), output_hidden_states=True)
@@ -127,7 +121,7 @@ def test_a_graph_is_kept_where_its_first_step_is_that_of_a_plain_one(base, adapt
     requests = [GenerationRequest(f"{row}", [5 + row, 9, 14], adapters[row]) for row in range(4)]
     expected = generate(base, LORA, requests, NEW, 1.1)
     steps: list[decoding.StaticSteps] = []
-    graphs, replays, streams, recording = [], [], [], []
+    replays, streams = [], []
     made, plain = decoding.StaticSteps.__init__, decoding.StaticSteps._step
 
     def initialise(self, *given) -> None:
@@ -141,28 +135,22 @@ def test_a_graph_is_kept_where_its_first_step_is_that_of_a_plain_one(base, adapt
         steps[-1].batch.history[:, -1] += fate == "differs"
 
     @contextmanager
-    def recorded(graph) -> Iterator[None]:
-        recording.append(graph)
-        yield
-        recording.clear()
+    def recorded(_) -> Iterator[None]:
+        with monkeypatch.context() as patch:
+            patch.setattr(decoding.StaticSteps, "_step", lambda self: None)  # recording runs nothing
+            yield
         if fate == "cannot be recorded":
             raise RuntimeError("operation not permitted when stream is capturing\nmore")
 
-    def graph() -> SimpleNamespace:
-        graphs.append(SimpleNamespace(replay=replay))
-        return graphs[-1]
-
     monkeypatch.setattr(generation, "static_fits", lambda base, total: True)
     monkeypatch.setattr(decoding.StaticSteps, "__init__", initialise)
-    # Recording runs nothing.
-    monkeypatch.setattr(decoding.StaticSteps, "_step", lambda self: None if recording else plain(self))
     monkeypatch.setattr(decoding, "_UNRECORDED", weakref.WeakSet())
-    monkeypatch.setattr(torch.cuda, "CUDAGraph", graph)
+    monkeypatch.setattr(torch.cuda, "CUDAGraph", lambda: SimpleNamespace(replay=replay))
     monkeypatch.setattr(torch.cuda, "graph", recorded)
     monkeypatch.setattr(torch.cuda, "current_stream", lambda: "before")
     monkeypatch.setattr(torch.cuda, "set_stream", streams.append)
     assert generate(base, LORA, requests, NEW, 1.1) == expected
-    assert (streams, len(graphs)) == (["before"], 1)
+    assert streams == ["before"]  # recorded once
     assert (base.model in decoding._UNRECORDED) == (fate != "kept")
     message = capsys.readouterr().err
     if fate == "kept":
@@ -176,7 +164,6 @@ def test_a_graph_is_kept_where_its_first_step_is_that_of_a_plain_one(base, adapt
 
 def test_a_model_that_slides_over_its_past_or_adds_its_masks_keeps_the_growing_cache(base, monkeypatch) -> None:
     gpu = replace(base, device=torch.device("cuda"))
-    assert decoding.static_fits(gpu, 100)
     assert not decoding.static_fits(base, 100)
     monkeypatch.setattr(base.model.config, "sliding_window", 64)
     assert [decoding.static_fits(gpu, tokens) for tokens in (100, 64)] == [False, True]

@@ -81,10 +81,8 @@ class DecodingStack(LoraStack):
                 for group in self._joined:
                     group.part()
 
-    def set(self, components: Sequence[Component], *args: object, **options: object) -> None:
-        """Set what forward passes add from now on: ``components`` alone."""
-        if args or options:
-            raise ValueError("a stack for decoding takes neither dropout nor runs")
+    def set(self, components: Sequence[Component]) -> None:  # type: ignore[override]
+        """Set what forward passes add from now on: ``components``, without dropout and runs."""
         super().set(components)
         for group in self._joined:
             group.source, group.outputs = None, {}

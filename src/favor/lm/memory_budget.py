@@ -27,25 +27,16 @@ _STACK_SHARE = 0.1
 
 
 def clients_held(device: torch.device, size: int, task: ClientTask) -> int:
-    """Return how many clients like ``task``, with adapters of ``size`` numbers, a stack holds."""
-    if device.type == "cpu":
-        return max(1, STACK_BYTES // bytes_per_client(size, task))
-    return clients_in(torch.cuda.get_device_properties(device).total_memory, size, task)
+    """Return how many clients like ``task``, with adapters of ``size`` numbers, a stack holds: at least one.
 
-
-def clients_in(memory: int, size: int, task: ClientTask) -> int:
-    """Return how many clients' values take :data:`_STACK_SHARE` of ``memory`` bytes: at least one."""
-    return max(1, int(_STACK_SHARE * memory) // bytes_per_client(size, task))
-
-
-def bytes_per_client(size: int, task: ClientTask) -> int:
-    """Return what a client like ``task`` holds in a stack: so many float32 vectors of ``size`` numbers.
-
-    They are values, gradients and two moments; a frozen offset and its sum with the values; a companion; a correction
-    and a sum of gradients.
+    A client takes so many float32 vectors: values, gradients and two moments; a frozen offset and its sum with the
+    values; a companion; a correction and a sum of gradients.
     """
+    memory = STACK_BYTES
+    if device.type != "cpu":
+        memory = int(_STACK_SHARE * torch.cuda.get_device_properties(device).total_memory)
     beside = 2 * (task.offset is not None) + (task.companion is not None) + 2 * (task.correction is not None)
-    return 4 * size * (4 + beside)
+    return max(1, memory // (4 * size * (4 + beside)))
 
 
 def bytes_per_token(decoder: nn.Module) -> int:
