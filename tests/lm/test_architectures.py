@@ -6,15 +6,24 @@ import numpy as np
 import pytest
 import torch
 import transformers
-from tests.lm.conftest import SENTENCES, TINY, benchmark, plain_continuation, random_model, stacked_logits
+from peft import PeftModel
+from tests.lm.conftest import (
+    SENTENCES,
+    TINY,
+    benchmark,
+    optimisation,
+    plain_continuation,
+    random_model,
+    stacked_logits,
+)
 
 from favor.foundation.errors import UserError
 from favor.inference.generation import GenerationRequest, generate
 from favor.lm.attention import Packing, packed_attention
-from favor.lm.base import BaseModel, load_base
+from favor.lm.base import load_base
 from favor.lm.lora import export_peft, initial_state, target_layers
-from favor.lm.settings import Lora, Optimisation
-from favor.lm.tasks import Piece, cut_pieces
+from favor.lm.settings import Lora
+from favor.lm.tasks import Piece
 from favor.lm.training import ClientTask, train
 
 pytestmark = pytest.mark.slow(35)
@@ -48,55 +57,24 @@ def decoder(request, tmp_path_factory) -> tuple[str, str, Lora, dict[str, torch.
     return request.param, str(folder), lora, state
 
 
-training_benchmark = benchmark("training")
-both = pytest.mark.parametrize("quantisation", ["none", "nf4"])
-
-
-def beside_peft(decoder, quantisation, folder) -> tuple[BaseModel, Any]:
-    """The model, and another under the adapter as PEFT loads it."""
-    from peft import PeftModel
-
-    _, source, lora, state = decoder
-    export_peft(state, lora, source, folder)
+@pytest.mark.parametrize("quantisation", ["none", "nf4"])
+def test_logits_and_continuations_are_those_of_peft_and_transformers(decoder, quantisation, tmp_path) -> None:
+    family, source, lora, state = decoder
+    assert {name.split(".")[-3] for name in state} == set(TARGETS[family])
+    export_peft(state, lora, source, tmp_path)
     base, other = (load_base(source, quantisation, "cpu", "float32", lora) for _ in range(2))
-    return base, PeftModel.from_pretrained(other.model, folder).eval()
-
-
-@both
-def test_logits_are_those_of_peft(decoder, quantisation, tmp_path) -> None:
-    _, _, lora, state = decoder
-    base, theirs = beside_peft(decoder, quantisation, tmp_path)
+    theirs = PeftModel.from_pretrained(other.model, tmp_path).eval()
     tokens = torch.tensor([[5, 6, 7, 8, 9, 10], [20, 30, 40, 50, 60, 70]])
     ours = stacked_logits(base, lora, state, tokens)
     with torch.no_grad():
         torch.testing.assert_close(ours, theirs(input_ids=tokens).logits, rtol=1e-4, atol=1e-4)
         assert (ours - base.model(input_ids=tokens).logits).abs().max() > 0.01
-
-
-@both
-def test_continuations_are_those_of_transformers(decoder, quantisation, tmp_path) -> None:
-    _, _, lora, state = decoder
-    base, theirs = beside_peft(decoder, quantisation, tmp_path)
     prompts = [[5, 9, 14, 20], [7, 8, 9, 10, 11, 12]]
     requests = [GenerationRequest(str(row), prompt, state) for row, prompt in enumerate(prompts)]
     assert generate(base, lora, requests, 12) == [plain_continuation(theirs, prompt) for prompt in prompts]
 
 
-@both
-def test_training_lowers_the_loss_and_moves_every_projection(decoder, quantisation) -> None:
-    family, folder, lora, _ = decoder
-    base = load_base(folder, quantisation, "cpu")
-    tokens = base.tokenizer.encode(" ".join(SENTENCES))
-    pieces = cut_pieces(tokens, "d", 4, 64, "windows")
-    task = ClientTask(name="a", pieces=pieces, start=initial_state(base.model, lora, 1), epochs=8, stage_seed=1)
-    settings = Optimisation(
-        supervised="response", warmup_counts_from=1, learning_rate=0.02, micro_batch=1, accumulation=1, max_length=64
-    )
-    (result,) = train(base, lora, [task], settings)
-    losses = [float(row["task_loss"]) for row in result.log]
-    assert losses[-1] < losses[0] - 0.3
-    moved = {name.split(".")[-3] for name, value in result.state.items() if "lora_B" in name and value.any()}
-    assert moved == set(TARGETS[family])
+training_benchmark = benchmark("training")
 
 
 def test_training_is_that_of_trainer_and_peft(decoder, training_benchmark) -> None:
@@ -113,26 +91,27 @@ ALTERED, LEAKS = "it alters its logits after the output layer", "carry what they
 EXPERTS = {
     "num_experts": 2, "num_experts_per_tok": 1, "moe_intermediate_size": 16, "shared_expert_intermediate_size": 16,
 }  # fmt: skip
-REFUSED: dict[str, tuple[dict[str, object], str]] = {
-    "Granite": ({"logits_scaling": 8.0}, ALTERED),
-    "Gemma2": ({"head_dim": 8}, "Gemma2Attention: attention with softcap is not supported; take a decoder"),
-    "Lfm2": ({"layer_types": ["conv", "full_attention"], "block_ff_dim": 48}, LEAKS),  # a convolution
-    "RecurrentGemma": ({"lru_width": 32, "head_dim": 8, "block_types": ["recurrent", "attention"]}, LEAKS),
-    "GPTNeo": ({"attention_types": [[["global", "local"], 1]], "num_heads": 4, "num_layers": 2}, LEAKS),
-    "XGLM": ({"d_model": 32, "ffn_dim": 48, "num_layers": 2, "attention_heads": 4, "init_std": 0.15}, LEAKS),
+CAPPED = {"head_dim": 8, "attn_logit_softcapping": None, "final_logit_softcapping": 30.0}
+REFUSED: list[tuple[str, dict[str, object], str]] = [
+    ("Granite", {"logits_scaling": 8.0}, ALTERED),
+    ("Gemma2", CAPPED, ALTERED),  # small logits by less than the tolerance that bfloat16 needs
+    ("Gemma2", {"head_dim": 8}, "Gemma2Attention: attention with softcap is not supported; take a decoder"),
+    ("Lfm2", {"layer_types": ["conv", "full_attention"], "block_ff_dim": 48}, LEAKS),  # a convolution
+    ("RecurrentGemma", {"lru_width": 32, "head_dim": 8, "block_types": ["recurrent", "attention"]}, LEAKS),
+    ("GPTNeo", {"attention_types": [[["global", "local"], 1]], "num_heads": 4, "num_layers": 2}, LEAKS),
+    ("XGLM", {"d_model": 32, "ffn_dim": 48, "num_layers": 2, "attention_heads": 4, "init_std": 0.15}, LEAKS),
     # Experts, whose windows are in their masks alone.
-    "Qwen2Moe": ({**EXPERTS, "use_sliding_window": True, "sliding_window": 8, "max_window_layers": 1}, LEAKS),
-    "Phimoe": ({"num_local_experts": 2, "sliding_window": 8}, LEAKS),
-    "StableLm": ({}, "StableLmAttention: it is not told which pieces a row has; take a decoder"),
-    "Falcon": ({"alibi": True}, r"it does not read packed rows \(unsupported operand.*; take a decoder"),
-}
+    ("Qwen2Moe", {**EXPERTS, "use_sliding_window": True, "sliding_window": 8, "max_window_layers": 1}, LEAKS),
+    ("Phimoe", {"num_local_experts": 2, "sliding_window": 8}, LEAKS),
+    ("StableLm", {}, "StableLmAttention: it is not told which pieces a row has; take a decoder"),
+    ("Falcon", {"alibi": True}, r"it does not read packed rows \(unsupported operand.*; take a decoder"),
+]
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
-@pytest.mark.parametrize("family", REFUSED)
-def test_a_model_that_would_be_trained_wrongly_is_refused(family, dtype, tmp_path) -> None:
+@pytest.mark.parametrize(("family", "options", "message"), REFUSED)
+def test_a_model_that_would_be_trained_wrongly_is_refused(family, options, message, dtype, tmp_path) -> None:
     """Most of all one whose layers see across the pieces of a row: its losses would look as good as any."""
-    options, message = REFUSED[family]
     saved(family, tmp_path, **options)
     with pytest.raises(UserError, match=message):
         load_base(str(tmp_path), device="cpu", dtype=dtype)
@@ -189,17 +168,9 @@ def test_padding_stays_within_the_context(tmp_path) -> None:
     losses = []
     for micro_batch in (18, 1):
         sizes = {"micro_batch": micro_batch, "accumulation": 18 // micro_batch, "max_length": 60}
-        settings = Optimisation(supervised="response", warmup_counts_from=1, **sizes)
-        (result,) = train(base, lora, [task], settings)
+        (result,) = train(base, lora, [task], optimisation(**sizes))
         losses.append(float(result.log[0]["task_loss"]))
     assert losses[0] == pytest.approx(losses[1], rel=1e-5)
-
-
-def test_a_model_that_caps_small_logits_is_refused(tmp_path) -> None:
-    """A cap changes them by less than the tolerance that bfloat16 needs."""
-    saved("Gemma2", tmp_path, head_dim=8, attn_logit_softcapping=None, final_logit_softcapping=30.0)
-    with pytest.raises(UserError, match=ALTERED):
-        load_base(str(tmp_path), device="cpu")
 
 
 def test_layers_that_are_no_linear_ones_are_refused_with_those_that_are() -> None:
@@ -209,17 +180,12 @@ def test_layers_that_are_no_linear_ones_are_refused_with_those_that_are() -> Non
         gpt = GPT2LMHeadModel(GPT2Config(n_embd=32, n_layer=1, n_head=2, vocab_size=40))
         sizes = {key: value for key, value in TINY.items() if "token" not in key}
         experts = MixtralForCausalLM(MixtralConfig(**sizes, vocab_size=40, num_local_experts=2))
-    chosen = Lora(target_modules=None)
-    with pytest.raises(UserError, match=r"c_attn, c_fc, c_proj: Conv1D .*you can name: none"):
-        target_layers(gpt, chosen)
-    with pytest.raises(UserError, match=r"fused expert.*you can name: (gate, )?k_proj, o_proj, q_proj, v_proj"):
-        target_layers(experts, chosen)
-    with pytest.raises(
-        UserError,
-        match=r"named c_attn .* \(c_attn, c_fc, c_proj: Conv1D .*nearest names are: none",
+    for model, names, said in (
+        (gpt, None, r"c_attn, c_fc, c_proj: Conv1D .*you can name: none"),
+        (experts, None, r"fused expert.*you can name: (gate, )?k_proj, o_proj, q_proj, v_proj"),
+        (gpt, ("c_attn",), r"named c_attn .* \(c_attn, c_fc, c_proj: Conv1D .*nearest names are: none"),
+        (experts, ("q_proj", "lm_head"), r"target_modules: .* named lm_head beside the output layer"),
+        (experts, ("gate_up_proj",), r"gate_up_proj .* \(down_proj, .*fused expert.*names are: .*_proj"),
     ):
-        target_layers(gpt, Lora(target_modules=("c_attn",)))
-    with pytest.raises(UserError, match=r"target_modules: .* named lm_head beside the output layer"):
-        target_layers(experts, Lora(target_modules=("q_proj", "lm_head")))
-    with pytest.raises(UserError, match=r"gate_up_proj .* \(down_proj, .*fused expert.*names are: .*_proj"):
-        target_layers(experts, Lora(target_modules=("gate_up_proj",)))
+        with pytest.raises(UserError, match=said):
+            target_layers(model, Lora(target_modules=names))

@@ -8,7 +8,6 @@ import torch.nn.attention.varlen
 import transformers
 from tests.lm.conftest import TINY
 
-from favor.foundation.errors import UserError
 from favor.lm import attention, grouped
 from favor.lm.attention import Packing, packed_attention
 from favor.lm.dropout import DropoutMasks, MaskEntry
@@ -47,12 +46,6 @@ def test_every_piece_is_as_alone(name) -> None:
         packed = model(input_ids=tokens, position_ids=packing.positions, packing=packing, use_cache=False)[0]
     torch.testing.assert_close(packed, alone, rtol=1e-4, atol=1e-5)
     assert model.config._attn_implementation == before
-
-
-def test_scores_that_are_capped_are_refused() -> None:
-    model, packing = decoder(transformers.Gemma2Config(**SIZE, head_dim=8)), Packing((4,), CPU)
-    with packed_attention(model), pytest.raises(UserError, match="attention with softcap is not supported"):
-        model(input_ids=torch.ones(1, 4, dtype=torch.long), packing=packing, use_cache=False)
 
 
 def test_positions_and_starts_by_hand() -> None:

@@ -11,7 +11,7 @@ from tests.lm import algebra
 from tests.lm.conftest import alignment, optimisation
 
 from favor.foundation.errors import UserError
-from favor.lm import cohort, passes
+from favor.lm import passes
 from favor.lm.alignment import head_dropout, head_layout, head_views, initial_head, pooling_scales, project
 from favor.lm.tasks import ClientTask
 from favor.lm.training import train
@@ -65,19 +65,6 @@ def test_start_is_left_alone_and_results_share_nothing(base, lora, random_state,
     assert not algebra.equal(results[0].state, results[1].state)
     pointers = [tensor.data_ptr() for result in results for tensor in result.state.values()]
     assert len(set(pointers)) == len(pointers)
-
-
-def test_gate_of_zero_and_one(base, lora, random_state, random_pieces) -> None:
-    # g = 0 is the trained adapter alone.
-    pieces = random_pieces(0, 9)
-    task = ClientTask("client_0", pieces, random_state(1, lora), 2, 3)
-    alone = train(base, lora, [task], SETTINGS)[0]
-    gated = replace(task, companion=random_state(2, lora), gates=np.zeros(len(pieces)))
-    result = train(base, lora, [gated], SETTINGS)[0]
-    assert result.log[-1]["task_loss"] == pytest.approx(alone.log[-1]["task_loss"], rel=1e-5)
-    # g = 1 is the companion alone: no gradient reaches the trained adapter.
-    with pytest.raises(UserError, match="client_0: no gradient reached its adapter"):
-        train(base, lora, [replace(gated, gates=np.ones(len(pieces)))], SETTINGS)
 
 
 def test_pooling_by_hand() -> None:
@@ -155,33 +142,18 @@ def test_aligned_and_unaligned_clients_train_in_one_call(base, lora, random_stat
     assert algebra.equal(together[1].state, alone.state)
 
 
-def test_clipping_by_hand(base, lora, random_state, random_pieces, monkeypatch) -> None:
-    monkeypatch.setattr(cohort, "EPSILON", 1.0)
-    # Adam divides the gradient's scale out, so clipping shows in the second moment: compare with a tiny epsilon off.
-    task = ClientTask("client_0", random_pieces(0, 6), random_state(0, lora), 1, 3)
-    free = train(base, lora, [task], SETTINGS.model_copy(update={"clip_norm": 0.0}))[0]
-    tight = train(base, lora, [task], SETTINGS.model_copy(update={"clip_norm": 0.01}))[0]
-    norm = free.log[0]["gradient_norm"]
-    assert tight.log[0]["gradient_norm"] == pytest.approx(norm, rel=1e-6)
-    # One step: moved by rate * g / (|g| + 1). With g scaled by 0.01 / norm the move is nearly that of the small g.
-    moved = math.sqrt(algebra.squared_norm(algebra.subtract(tight.state, task.start)))
-    assert moved == pytest.approx(5e-3 * 0.01, rel=0.02)
-
-
 def test_refusals_name_the_client(base, lora, random_state, random_pieces) -> None:
     start = random_state(0, lora)
     task = ClientTask("client_042", random_pieces(0, 6), start, 1, 3)
     with pytest.raises(UserError, match="client_042: none of its 1 optimiser steps has a learning rate above zero"):
         train(base, lora, [task], SETTINGS.model_copy(update={"warmup_counts_from": 0}))
-    with pytest.raises(UserError, match="client_042: no supervised token"):
-        train(base, lora, [replace(task, pieces=[])], SETTINGS)
-    poisoned = {name: torch.full_like(tensor, math.nan) for name, tensor in start.items()}
-    with pytest.raises(UserError, match="client_042: the loss is not finite at step 1 of 1; check the base"):
-        train(base, lora, [replace(task, start=poisoned)], SETTINGS)
-    # A and B both zero: neither receives a gradient.
-    dead = {name: torch.zeros_like(tensor) for name, tensor in start.items()}
-    with pytest.raises(UserError, match="client_042: no gradient reached its adapter"):
-        train(base, lora, [replace(task, start=dead)], SETTINGS)
+    for value, message in (
+        (math.nan, "the loss is not finite at step 1 of 1; check the base"),
+        (0.0, "no gradient reached its adapter"),  # A and B both zero: neither receives a gradient
+    ):
+        filled = {name: torch.full_like(tensor, value) for name, tensor in start.items()}
+        with pytest.raises(UserError, match=f"client_042: {message}"):
+            train(base, lora, [replace(task, start=filled)], SETTINGS)
     with pytest.raises(ValueError, match="names of one call must differ"):
         train(base, lora, [task, task], SETTINGS)
     with pytest.raises(ValueError, match="alignment settings"):
