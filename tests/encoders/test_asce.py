@@ -65,7 +65,7 @@ def test_training_learns_and_records(trained) -> None:
     assert saved["settings"]["margin"] == 0.35
     assert "_name_or_path" not in saved["backbone"]["config"]
     # The head is discarded.
-    assert not any(tuple(p.shape) == (4, 256) for p in load_asce(folder).network.parameters())
+    assert not any(tuple(p.shape) == (4, 256) for p in load_asce(folder).model.parameters())
 
 
 def test_same_seed_same_bytes(trained, styled_texts, tmp_path) -> None:

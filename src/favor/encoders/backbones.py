@@ -219,25 +219,6 @@ def padded(ids: Sequence[Sequence[int]], padding_id: int) -> tuple[torch.Tensor,
     return tokens, mask
 
 
-def encode_in_batches(
-    texts: Sequence[str],
-    tokenise: Callable[[Sequence[str]], list[list[int]]],
-    forward: Callable[[torch.Tensor, torch.Tensor], torch.Tensor],
-    dimension: int,
-    padding_id: int,
-    batch_size: int,
-    progress: Progress | None = None,
-) -> np.ndarray:
-    """Encode as :func:`by_length` does; ``forward`` maps (ids, mask) [b, t] to embeddings [b, dimension]."""
-    distinct = sorted(set(texts))
-    ids = tokenise(distinct) if distinct else []
-
-    def encode(chosen: Sequence[int]) -> np.ndarray:
-        return forward(*padded([ids[index] for index in chosen], padding_id)).float().cpu().numpy()
-
-    return by_length(texts, distinct, [len(row) for row in ids], encode, dimension, batch_size, progress)
-
-
 def by_length(
     texts: Sequence[str],
     distinct: Sequence[str],

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from favor.encoders.backbones import encode_in_batches
+from favor.encoders.backbones import by_length
 from favor.foundation.errors import UserError
 from favor.running.devices.gpu_memory import attempt, fitting_batches
 
@@ -64,19 +64,16 @@ def test_one_item_that_does_not_fit_is_one_line() -> None:
 
 
 def test_an_encoder_goes_on_in_smaller_batches() -> None:
-    texts = ["aa", "b", "cccc", "b", "ddd", "eeeee"]
+    texts, distinct = ["aa", "b", "cccc", "b", "ddd", "eeeee"], ["aa", "b", "cccc", "ddd", "eeeee"]
     rows = []
 
-    def forward(tokens, mask) -> torch.Tensor:
-        rows.append(len(tokens))
-        if len(tokens) > 2:
+    def encode(chosen) -> np.ndarray:
+        rows.append(len(chosen))
+        if len(chosen) > 2:
             raise torch.cuda.OutOfMemoryError("no room")
-        return torch.stack([tokens.sum(1), mask.sum(1)], dim=1)
+        return np.array([[ord(distinct[place][0]), len(distinct[place])] for place in chosen])
 
-    def tokenise(chosen) -> list[list[int]]:
-        return [list(text.encode()) for text in chosen]
-
-    found = encode_in_batches(texts, tokenise, forward, 2, 0, 4)
+    found = by_length(texts, distinct, list(map(len, distinct)), encode, 2, 4)
     assert rows == [4, 2, 2, 1]
-    assert found.tolist() == [[sum(text.encode()), len(text)] for text in texts]
+    assert found.tolist() == [[ord(text[0]), len(text)] for text in texts]
     assert found.dtype == np.float32

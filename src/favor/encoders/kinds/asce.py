@@ -9,17 +9,9 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from favor.encoders.backbones import (
-    Backbone,
-    backbone_description,
-    backbone_from_description,
-    compute_device,
-    encode_in_batches,
-    mean_pool,
-    token_ids,
-)
+from favor.encoders.backbones import Backbone, backbone_description, backbone_from_description, mean_pool
 from favor.encoders.base import TextEncoder, checked_options, trained_folder
-from favor.foundation.arithmetic import fast_linear_layers
+from favor.encoders.transformer import TokenEncoder
 from favor.foundation.errors import UserError
 from favor.foundation.files import read_json, write_json
 from favor.foundation.tensors import read_safetensors, write_safetensors
@@ -47,29 +39,20 @@ class StyleNetwork(nn.Module):
         return functional.normalize(self.norm(pooled).float(), dim=-1)
 
 
-class AsceEncoder(TextEncoder):
+class AsceEncoder(TokenEncoder):
     """A trained, frozen ASCE: texts -> unit rows [n, 256]. Texts are cut as in training (characters, then tokens)."""
 
     def __init__(self, network: StyleNetwork, backbone: Backbone, settings: Mapping[str, Any], batch_size: int) -> None:
-        self.device = compute_device()
-        self.network = network.to(self.device).eval().requires_grad_(False)
-        self.backbone, self.dimension, self.batch_size = backbone, DIMENSION, batch_size
-        self.maximum_tokens, self.maximum_characters = settings["maximum_tokens"], settings["maximum_characters"]
+        super().__init__(network, backbone, DIMENSION, {**settings, "batch_size": batch_size, "precision": "float32"})
+        self.maximum_characters = settings["maximum_characters"]
 
     def encode(self, texts: Sequence[str], progress: Progress | None = None) -> np.ndarray:
         """See :meth:`TextEncoder.encode`."""
-        with fast_linear_layers(self.network):
-            return encode_in_batches(
-                [text.strip() for text in texts],
-                lambda chosen: token_ids(
-                    self.backbone.tokenizer, chosen, self.maximum_tokens, self, self.maximum_characters
-                ),
-                lambda tokens, mask: self.network(tokens.to(self.device), mask.to(self.device)),
-                self.dimension,
-                self.backbone.padding_id,
-                self.batch_size,
-                progress,
-            )
+        return super().encode([text.strip() for text in texts], progress)
+
+    def _forward(self, tokens: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        rows: torch.Tensor = self.model(tokens, mask)
+        return rows
 
 
 def save_asce(
