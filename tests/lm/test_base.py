@@ -16,7 +16,7 @@ from favor.inference.generation import GenerationRequest, generate
 from favor.lm import base as base_module
 from favor.lm.base import context_length, load_base, save_base, wrap_model
 from favor.lm.checks import check_head, check_pieces
-from favor.lm.lora import export_peft, factor_name, initial_state
+from favor.lm.lora import factor_name, initial_state
 from favor.lm.settings import Lora
 from favor.lm.tasks import ClientTask
 from favor.lm.training import train
@@ -68,14 +68,6 @@ def test_missing_folder_and_unknown_id(tmp_path, monkeypatch) -> None:
     assert "model 'nobody/nothing'" in refusal("nobody/nothing")
 
 
-def test_truncated_weights_are_named(copied) -> None:
-    weights = copied / "model.safetensors"
-    content = weights.read_bytes()
-    for length in (-100, 5):
-        weights.write_bytes(content[:length])
-        assert "model.safetensors: truncated, or not a safetensors file" in refusal(copied)
-
-
 @pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json"])
 def test_a_truncated_file_of_the_hub_s_cache_is_named(copied, name, monkeypatch) -> None:
     """Nothing looks at the files of the cache before the libraries do."""
@@ -94,6 +86,7 @@ INDEX, SAVE = "model.safetensors.index.json", r"model\.safetensors\.index\.json:
         ("config.json", None, r"config\.json missing"),
         ("model.safetensors", None, r"\*\.safetensors missing"),
         ("tokenizer.json", None, r"tokenizer\.json missing"),
+        *(("model.safetensors", end, r"safetensors: truncated, or not a safetensors file") for end in (-100, 5)),
         ("config.json", [], r"config\.json: Input should be an object"),
         ("config.json", "[" * 100_000, r"config\.json: Invalid JSON"),
         ("config.json", {"max_position_embeddings": "many"}, r"config\.json: key 'max_position_embeddings': "),
@@ -111,6 +104,8 @@ def test_a_folder_of_another_form_is_one_line(copied, name, change, line) -> Non
     path = copied / name
     if change is None:
         path.unlink()
+    elif isinstance(change, int):
+        path.write_bytes(path.read_bytes()[:change])
     else:
         before = json.loads(path.read_text()) if isinstance(change, dict) and path.is_file() else {}
         path.write_text(change if isinstance(change, str) else json.dumps({**before, **change} if change else change))
@@ -204,10 +199,9 @@ def test_a_saved_base_keeps_its_chat_template(base, model_folder, tmp_path, monk
     assert chat._words("Go\n\non.") == "Go\n\non."
 
 
-def test_nf4_logits_merged_and_unmerged(model_folder, random_state, tmp_path) -> None:
+def test_nf4_logits_merged_and_unmerged(model_folder, random_state) -> None:
     """An adapter beside 4-bit weights computes what it does merged into the weights that these 4 bits stand for."""
     from bitsandbytes.functional import dequantize_4bit
-    from peft import PeftModel
 
     lora = Lora(rank=3, alpha=6, dropout=0.0, target_modules=PROJECTIONS)
     state = random_state(4, lora)
@@ -222,10 +216,6 @@ def test_nf4_logits_merged_and_unmerged(model_folder, random_state, tmp_path) ->
         weight = quantised[name].weight
         down, up = (state[factor_name(name, factor)] for factor in "AB")
         layer.weight.data = dequantize_4bit(weight.data, weight.quant_state).float() + lora.scaling * up @ down
-    # PEFT, beside the same 4-bit weights, agrees as closely.
-    export_peft(state, lora, str(model_folder), tmp_path)
-    theirs = PeftModel.from_pretrained(load_base(str(model_folder), "nf4", "cpu", "float32").model, tmp_path).eval()
     with torch.no_grad():
         assert (unmerged - base.model(input_ids=tokens).logits).abs().max() > 0.5
-        for model in (merged.model, theirs):  # the same sums in another order: float32
-            torch.testing.assert_close(unmerged, model(input_ids=tokens).logits, rtol=1e-4, atol=1e-4)
+        torch.testing.assert_close(unmerged, merged.model(input_ids=tokens).logits, rtol=1e-4, atol=1e-4)

@@ -29,34 +29,29 @@ def test_every_token_after_the_first_prefix_is_supervised_once(length, prefix, l
         assert piece.tokens[0] == piece.tokens[prefix] - prefix
 
 
-def test_windows_by_hand() -> None:
-    # 10 tokens, windows of 6 that overlap by 2: 0-5 supervising 2-5, 4-9 supervising 6-9.
-    pieces = cut_pieces(range(10), "d", 2, 6)
-    assert [(piece.tokens.tolist(), piece.response_start) for piece in pieces] == [
-        ([0, 1, 2, 3, 4, 5], 2),
-        ([4, 5, 6, 7, 8, 9], 2),
-    ]
-    assert pieces[0].tokens.dtype == np.int32
-    assert [piece.tokens.tolist() for piece in cut_pieces(range(40), "d", 4, 16, "truncate")] == [list(range(16))]
-    # Shorter than two prefixes: the second half.
-    assert [(len(piece), piece.response_start) for piece in cut_pieces(range(5), "d", 4, 8)] == [(5, 2)]
-
-
 @pytest.mark.parametrize(
-    ("length", "prompt", "expected"),
+    ("length", "prefix", "longest", "options", "expected"),
     [
-        (10, 2, [(0, 6, 2), (4, 10, 2)]),  # within the prefix: as without
-        (10, 4, [(0, 6, 4), (4, 10, 2)]),
-        (10, 7, [(4, 10, 3)]),  # the first window holds nothing to learn
-        (10, 10, []),
-        (3, 2, [(0, 3, 2)]),  # a short one, later than its middle
+        # Windows of 6 that overlap by 2: 0-5 supervising 2-5, 4-9 supervising 6-9.
+        (10, 2, 6, {}, [(0, 6, 2), (4, 10, 2)]),
+        (40, 4, 16, {"cut": "truncate"}, [(0, 16, 4)]),
+        (5, 4, 8, {}, [(0, 5, 2)]),  # shorter than two prefixes: the second half
+        # A writing prompt is context alone: within the prefix as without.
+        (10, 2, 6, {"given": 2}, [(0, 6, 2), (4, 10, 2)]),
+        (10, 2, 6, {"given": 4}, [(0, 6, 4), (4, 10, 2)]),
+        (10, 2, 6, {"given": 7}, [(4, 10, 3)]),  # the first window holds nothing to learn
+        (10, 2, 6, {"given": 10}, []),
+        (3, 2, 6, {"given": 2}, [(0, 3, 2)]),  # a short one, later than its middle
+        # An opening takes one token of 7, and is in no response.
+        (10, 2, 7, {"opening": [90]}, [(0, 6, 3), (4, 10, 3)]),
     ],
 )
-def test_a_writing_prompt_is_context_alone(length, prompt, expected) -> None:
-    pieces = cut_pieces(range(length), "d", 2, 6, given=prompt)
+def test_pieces_by_hand(length, prefix, longest, options, expected) -> None:
+    pieces = cut_pieces(range(length), "d", prefix, longest, **options)
     assert [(piece.tokens.tolist(), piece.response_start) for piece in pieces] == [
-        (list(range(start, stop)), response) for start, stop, response in expected
+        ([*options.get("opening", ()), *range(start, stop)], response) for start, stop, response in expected
     ]
+    assert all(piece.tokens.dtype == np.int32 for piece in pieces)
 
 
 @pytest.mark.parametrize(("prefix", "longest"), [(0, 4), (4, 4)])

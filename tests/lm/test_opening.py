@@ -20,7 +20,7 @@ from favor.inference.chat import ChatTokens
 from favor.inference.generation import generate
 from favor.lm.base import BaseModel, load_base
 from favor.lm.settings import ALL_LINEAR, Training, Validation
-from favor.lm.tasks import Piece, cut_pieces
+from favor.lm.tasks import Piece
 from favor.lm.tokenizer import language_model_text
 from favor.studies.privacy.losses import first_pieces, secret_pieces
 from favor.studies.settings import TextCutting
@@ -55,15 +55,6 @@ def texts() -> pd.DataFrame:
     return pd.DataFrame(
         rows, columns=["client", "document_id", "prompt", "training_text", "text", "allocated_words", "split"]
     )
-
-
-def test_pieces_by_hand() -> None:
-    # As without an opening in windows of 6; it takes one token of 7, and is in no response.
-    pieces = cut_pieces(range(10), "d", 2, 7, opening=[90])
-    assert [(piece.tokens.tolist(), piece.response_start) for piece in pieces] == [
-        ([90, 0, 1, 2, 3, 4, 5], 3),
-        ([90, 4, 5, 6, 7, 8, 9], 3),
-    ]
 
 
 def test_training_pieces_begin_with_it(base, opened, texts) -> None:

@@ -2,9 +2,9 @@
 
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -277,14 +277,10 @@ def add_frozen(base: BaseModel, frozen: LoraState, lora: Lora) -> None:
     """
     for path, layer in target_layers(base.model, lora).items() if frozen else ():
         first, second = (frozen[factor_name(path, factor)].to(base.device, base.dtype) for factor in ("A", "B"))
-        layer.register_forward_hook(_adding(first, lora.scaling * second))
+        layer.register_forward_hook(partial(_added, first, lora.scaling * second))
 
 
-_Hook = Callable[[nn.Module, tuple[torch.Tensor], torch.Tensor], torch.Tensor]
-
-
-def _adding(first: torch.Tensor, second: torch.Tensor) -> _Hook:
-    def add(_: nn.Module, inputs: tuple[torch.Tensor], output: torch.Tensor) -> torch.Tensor:
-        return output + nn.functional.linear(nn.functional.linear(inputs[0], first), second)
-
-    return add
+def _added(
+    first: torch.Tensor, second: torch.Tensor, _: nn.Module, inputs: tuple[torch.Tensor], output: torch.Tensor
+) -> torch.Tensor:
+    return output + nn.functional.linear(nn.functional.linear(inputs[0], first), second)

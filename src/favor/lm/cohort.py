@@ -185,8 +185,7 @@ class Cohort:
         if rate > 0 and not self.reached[position]:
             self.reached[position] = bool(torch.any(gradient[: self.size] != 0))
         norm = float(torch.linalg.vector_norm(gradient))
-        if self.settings.clip_norm > 0:
-            gradient *= min(1.0, self.settings.clip_norm / (norm + 1e-6))
+        gradient *= min(1.0, self.settings.clip_norm / (norm + 1e-6))
         correction = self.corrections[position]
         if correction is not None:
             correction.apply(gradient[: self.size], rate)

@@ -189,12 +189,10 @@ def _loss(model: Any, batch: np.ndarray, precision: str) -> torch.Tensor:
 
 
 def _evaluate(model: Any, windows: np.ndarray, settings: ModelTraining) -> float:
+    starts = range(0, len(windows), settings.batch_size)
+    batches = [windows[start : start + settings.batch_size] for start in starts]
     with torch.no_grad():
-        losses = [
-            float(_loss(model, windows[start : start + settings.batch_size], settings.precision))
-            * len(windows[start : start + settings.batch_size])
-            for start in range(0, len(windows), settings.batch_size)
-        ]
+        losses = [float(_loss(model, batch, settings.precision)) * len(batch) for batch in batches]
     return sum(losses) / len(windows)
 
 
