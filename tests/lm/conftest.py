@@ -32,6 +32,16 @@ TINY = {
 }  # fmt: skip
 
 
+def same_bits(left, right) -> bool:
+    """Whether two adapter states are equal in every bit."""
+    return left.keys() == right.keys() and all(torch.equal(left[name], right[name]) for name in left)
+
+
+def squared_norm(state, origin=None) -> float:
+    """The squared distance of an adapter state from another, or from 0."""
+    return sum(float(torch.sum((state[name] - (origin[name] if origin else 0)).double() ** 2)) for name in state)
+
+
 def random_model(folder, texts, seed, family="Qwen2", kind=None, vocabulary=300, **sizes) -> Any:
     """Save a random model of a family, and a tokenizer of ``texts``, in ``folder``; return the model."""
     import transformers

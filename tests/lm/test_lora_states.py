@@ -4,8 +4,7 @@ import json
 import math
 
 import torch
-from tests.lm import algebra
-from tests.lm.conftest import stacked_logits, with_peft
+from tests.lm.conftest import same_bits, stacked_logits, with_peft
 
 from favor.config.models import PROJECTIONS
 from favor.foundation.lazy import LazyMapping
@@ -46,9 +45,9 @@ def test_initial_state_is_pefts_default(base, lora) -> None:
             # Kaiming-uniform with a = sqrt 5: sqrt(6 / ((1 + 5) * d_in)) = 1 / sqrt(d_in).
             bound = 1 / math.sqrt(tensor.shape[1])
             assert 0.8 * bound < tensor.abs().max() <= bound
-    assert algebra.equal(state, initial_state(base.model, lora, 7))
-    assert not algebra.equal(state, initial_state(base.model, lora, 8))
-    assert algebra.equal(state, initial_state(base.model.config, lora, 7))
+    assert same_bits(state, initial_state(base.model, lora, 7))
+    assert not same_bits(state, initial_state(base.model, lora, 8))
+    assert same_bits(state, initial_state(base.model.config, lora, 7))
 
 
 def test_export_loads_in_peft_with_the_logits_of_the_stack(base, lora, random_state, model_folder, tmp_path) -> None:

@@ -55,11 +55,8 @@ class Cohort:
         self.size = stack.layout.size
         self.head: Layout | None = None
         if alignment is not None:
-            styles = {len(task.target) for task in tasks if task.target is not None}
-            if len(styles) != 1:
-                raise ValueError("style targets of one stack must have one size")
-            self.head = head_layout(base.hidden_size, alignment, styles.pop())
             targets = np.stack([np.asarray(task.target, dtype=np.float32) for task in tasks])
+            self.head = head_layout(base.hidden_size, alignment, targets.shape[1])
             self.targets = torch.nn.functional.normalize(torch.from_numpy(targets), dim=-1).to(self.device)
         self._flat: dict[int, torch.Tensor] = {}
         self.gate = gate_layout(stack.layers) if tasks[0].gate is not None else None
