@@ -14,6 +14,7 @@ from torch import nn
 
 from favor.foundation.arithmetic import fast_products
 from favor.lm.grouped import grouped_product, grouped_sum
+from favor.lm.settings import Lora
 from favor.lm.stack import Component, LoraStack
 
 # Names of layers of one parent that architectures of transformers give the same input.
@@ -64,8 +65,8 @@ class _Joined:
 class DecodingStack(LoraStack):
     """A :class:`LoraStack` whose passes need no gradients, take no dropout and hold as many rows for each adapter."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def __init__(self, model: nn.Module, settings: Lora) -> None:
+        super().__init__(model, settings)
         self._joined = _groups(self.layers)
         self._group_of = {index: group for group in self._joined for index in group.members}
 

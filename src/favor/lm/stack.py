@@ -17,7 +17,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -132,26 +132,17 @@ class _Pass:
     needed: Needed | None = None
 
 
-@dataclass
 class LoraStack:
     """The adapted layers of a model and what the next forward pass adds to them."""
 
-    model: nn.Module
-    settings: Lora
-    layout: FactorLayout = field(init=False)
-    layers: dict[str, nn.Linear] = field(init=False)
-    # The last layer's perceptron, where the model has one by that name, and which of the adapted layers are in it.
-    _last: nn.Module | None = field(init=False)
-    _in_last: frozenset[int] = field(init=False)
-    _pass: _Pass = field(init=False, default_factory=_Pass)
-
-    def __post_init__(self) -> None:
-        self.layers = target_layers(self.model, self.settings)
-        self.layout = FactorLayout(self.layers, self.settings.rank)
-        path, self._last = _last_perceptron(self.model)
-        self._in_last = frozenset(
-            index for index, name in enumerate(self.layers) if path and name.startswith(f"{path}.")
-        )
+    def __init__(self, model: nn.Module, settings: Lora) -> None:
+        self.model, self.settings = model, settings
+        self.layers = target_layers(model, settings)
+        self.layout = FactorLayout(self.layers, settings.rank)
+        # The last layer's perceptron, where the model has one by that name, and which of the adapted layers are in it.
+        path, self._last = _last_perceptron(model)
+        self._in_last = {index for index, name in enumerate(self.layers) if path and name.startswith(f"{path}.")}
+        self._pass = _Pass()
 
     @contextmanager
     def attached(self) -> Iterator[LoraStack]:
