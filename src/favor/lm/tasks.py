@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Literal
 
 import numpy as np
@@ -232,12 +233,9 @@ def make_plan(task: ClientTask, settings: Optimisation) -> Plan:
     one = stage_steps(len(lengths), 1, effective, settings.steps_per_epoch) * max(1, task.inner_steps)
     total = len(steps) * max(1, task.inner_steps)
     plan = Plan(task, passes=frozenset({*range(one - 1, total, one), total - 1}))
-    counter = 0
+    numbers = count()
     for step in (step for step in steps for _ in range(max(1, task.inner_steps))):
-        groups = []
-        for indices in step:
-            groups.append(Group(tuple(indices), counter))
-            counter += 1
+        groups = [Group(tuple(indices), next(numbers)) for indices in step]
         plan.steps.append(groups)
         plan.supervised_tokens.append(
             sum(predicted_tokens(task.pieces[index], settings) for group in groups for index in group.indices)

@@ -86,17 +86,6 @@ def fit_stylometry(texts: Sequence[str], settings: Stylometry, folder: Path) -> 
     return StylometryEncoder(state, arrays)
 
 
-def load_stylometry(folder: Path) -> StylometryEncoder:
-    """Load a space written by :func:`fit_stylometry`."""
-    state = read_json(folder / "encoder.json")
-    if state.get("format") != FORMAT:
-        raise UserError(
-            f"{folder / 'encoder.json'}: not a stylometry space of format {FORMAT}; delete it and run again"
-        )
-    arrays, _ = read_safetensors(folder / "encoder.safetensors")
-    return StylometryEncoder(state, arrays)
-
-
 def _vectorizer(kind: str, words: str, **options: Any) -> TfidfVectorizer:
     if kind == "character":
         return TfidfVectorizer(analyzer="char", ngram_range=(2, 4), lowercase=False, sublinear_tf=True, **options)
@@ -118,5 +107,9 @@ DEFAULTS: dict[str, Any] = {"folder": ""}
 
 def load(options: Mapping[str, Any], folder: Path | None) -> TextEncoder:
     """Option ``folder``: a fitted space elsewhere; it overrides the workflow's own."""
-    checked = checked_options("stylometry", options, DEFAULTS)
-    return load_stylometry(trained_folder("stylometry", checked["folder"], folder))
+    place = trained_folder("stylometry", checked_options("stylometry", options, DEFAULTS)["folder"], folder)
+    state = read_json(place / "encoder.json")
+    if state.get("format") != FORMAT:
+        raise UserError(f"{place / 'encoder.json'}: not a stylometry space of format {FORMAT}; delete it and run again")
+    arrays, _ = read_safetensors(place / "encoder.safetensors")
+    return StylometryEncoder(state, arrays)
