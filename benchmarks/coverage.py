@@ -51,7 +51,7 @@ from favor.statistics.kept_share import NOT_KNOWN, Limits, kept_share, ratio_lim
 from favor.statistics.paired import mcnemar_exact
 from favor.statistics.rank_agreement import correlate, drawn_authors
 from favor.statistics.sign_flips import author_sums, linear_shares, sign_flip_p
-from favor.statistics.variance_components import row_share_limits, variance_components
+from favor.statistics.variance_components import random_effects, row_share_limits, shares
 
 AUTHORS = (4, 6, 12, 24, 50)
 DIMENSIONS, PROMPTS, TRAINING, TOPIC, CANDIDATES, NEGATIVES = 12, 8, 20, 6, 99, 120
@@ -269,8 +269,8 @@ def _common(vectors: np.ndarray, counts: np.ndarray, which: str) -> Iterator[Fou
     ):
         yield f"common prompts, {name}, {which}", np.nan, draws[0], *interval(draws, authors, counts=counts)
     author, prompt = np.divmod(np.arange(len(keys)), PROMPTS)
-    parts = variance_components(vectors, author, prompt)
-    share = np.nan if parts is None else parts.shares[0]
+    parts = random_effects(vectors, (author, prompt))
+    share = np.nan if parts is None else shares(parts)[0]
     yield f"common prompts, authors' share, {which}", np.nan, share, *row_share_limits(vectors, author, prompt)
 
 

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from favor.foundation.errors import UserError
@@ -109,10 +108,3 @@ def test_macro_f1_against_the_definition() -> None:
 def test_unknown_settings(three_authors) -> None:
     with pytest.raises(UserError, match="encoder 'luar' has no embeddings"):
         prototypes.score(three_authors, Prototypes(encoders=["luar"]))
-
-
-def test_predictions_for_paired_tests(three_authors) -> None:
-    run = next(run for run in three_authors.runs if run.method == "m")
-    frame = prototypes.predictions(three_authors, "e", run)
-    assert isinstance(frame, pd.DataFrame)
-    assert frame["predicted"].tolist() == ["a", "a", "b", "a", "c"]

@@ -37,7 +37,6 @@ Clusters = Literal["seed-author", "author"]
 _FAMILIES = (prototypes.METRICS, utility.METRICS, assistant.METRICS, cold_start.METRICS, verification.METRICS)
 _DECLARED = {metric.name: metric for metrics in _FAMILIES for metric in metrics}
 OUTPUT_METRICS = tuple(name for name, metric in _DECLARED.items() if metric.per_output)
-FIXED_METRICS = tuple(metric.name for metric in cold_start.METRICS if metric.per_output)  # of texts set aside
 _NOTHING = Comparison(math.nan, math.nan, math.nan, math.nan, math.nan, math.nan, 0)
 VERIFICATION_DRAWS = {"generated_source_auc": auc_draws, "generated_source_eer": eer_draws}
 
@@ -60,20 +59,16 @@ def output_figures(inputs: ScoreInputs, run: Run, encoder: str) -> pd.DataFrame:
 
     Those that the experiment has: some need an assistant classifier, or texts set aside for prototypes.
     """
-    vectors = inputs.vectors(encoder, run)
-    prototype = prototypes.prototypes(inputs.sources(encoder, "train"), inputs.clients)
-    survivors = run.survivors[OUTPUT_KEYS].reset_index(drop=True)
-    authors = survivors["client"].to_numpy()
-    found = prototypes.figures(vectors, authors, prototype, inputs.clients)
-    figures = survivors.assign(
+    found = prototypes.run_figures(inputs, encoder, run)
+    figures = run.survivors[OUTPUT_KEYS].reset_index(drop=True)
+    figures = figures.assign(
         author_accuracy=found["correct"].astype(float),
         top1_cosine=found["top1"],
         target_similarity=found["target"],
         author_margin=found["margin"],
     )
     if cold_start.has_references(inputs, encoder):
-        fixed = prototypes.prototypes(inputs.sources(encoder, "reference"), inputs.clients)
-        found = prototypes.figures(vectors, authors, fixed, inputs.clients)
+        found = prototypes.run_figures(inputs, encoder, run, "reference")
         figures = figures.assign(fixed_accuracy=found["correct"].astype(float), fixed_margin=found["margin"])
     if inputs.utility is None:
         raise UserError("paired comparisons need the utility table; make it first")
@@ -134,9 +129,7 @@ def _compare_pair(
             for metric, encoders in metrics.items()
             for encoder in encoders
         )
-    outputs = sorted(
-        {encoder for metric in metrics for encoder in metrics[metric] if _has_outputs(inputs, metric, encoder)}
-    )
+    outputs = sorted({encoder for metric in metrics if metric in OUTPUT_METRICS for encoder in metrics[metric]})
     found = [compare_outputs(inputs, left, right, encoder, seed, clusters, draws) for encoder in outputs]
     spaces = sorted({encoder for metric in metrics if metric in VERIFICATION_DRAWS for encoder in metrics[metric]})
     found.append(compare_verification(inputs, left, right, spaces, seed, clusters, draws))
@@ -145,14 +138,6 @@ def _compare_pair(
         encoder in metrics.get(metric, ()) for encoder, metric in zip(table["encoder"], table["metric"], strict=True)
     ]
     return table[wanted]
-
-
-def _has_outputs(inputs: ScoreInputs, metric: str, encoder: str) -> bool:
-    if metric in FIXED_METRICS:
-        return cold_start.has_references(inputs, encoder)
-    if metric == "assistant_score":
-        return inputs.assistant is not None
-    return metric in OUTPUT_METRICS
 
 
 def compare_outputs(

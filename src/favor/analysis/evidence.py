@@ -97,12 +97,9 @@ def _run_draws(inputs: ScoreInputs, run: Run, counts: np.ndarray) -> Iterator[tu
     for encoder in inputs.encoders:
         for metric, drawn in measure_draws(inputs, encoder, run, counts).items():
             yield (encoder, metric), drawn
-        vectors = inputs.vectors(encoder, run)
-        prototype = prototypes.prototypes(inputs.sources(encoder, "train"), inputs.clients)
-        predicted = prototypes.predict(vectors, prototype, inputs.clients).astype(str)
-        guesses = np.searchsorted(inputs.clients, predicted)
+        guesses = inputs.places(prototypes.run_figures(inputs, encoder, run)["predicted"])
         yield (encoder, "author_macro_f1"), macro_f1_draws(places, guesses, counts)
-        source = verification.source_pairs(vectors, run, inputs.sources(encoder, "gold", run.seed))
+        source = verification.source_pairs(inputs.vectors(encoder, run), run, inputs.sources(encoder, "gold", run.seed))
         left = inputs.places(source.left)
         yield (encoder, "generated_source_eer"), eer_draws(source.scores, source.positive, left, counts)
     for metric, numbers in _output_numbers(inputs, run):

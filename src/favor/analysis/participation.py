@@ -6,7 +6,7 @@ import pandas as pd
 
 from favor.analysis.schemas import PARTICIPATION
 from favor.scores.inputs import ScoreInputs
-from favor.scores.prototypes import predictions
+from favor.scores.prototypes import run_figures
 
 NEVER = -1
 
@@ -24,9 +24,8 @@ def by_last_round(
         if run.method not in last:
             continue
         rounds = last[run.method][run.seed]
-        outputs = predictions(inputs, encoder, run)
-        right = outputs["client"].to_numpy() == outputs["predicted"].to_numpy()
+        right = run_figures(inputs, encoder, run)["correct"].to_numpy()
         for client in inputs.clients:
-            own = right[(outputs["client"] == client).to_numpy()]
+            own = right[(run.survivors["client"] == client).to_numpy()]
             rows.append((run.seed, run.method, client, rounds.get(client, NEVER), len(own), int(own.sum())))
     return pd.DataFrame(rows, columns=PARTICIPATION.names).astype({"seed": "int32", "last_round": "int32"})

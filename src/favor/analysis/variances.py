@@ -165,12 +165,10 @@ def _likelihood(readings: pd.DataFrame) -> Values:
 
 
 def _accuracy(inputs: ScoreInputs) -> Values:
-    prototype = prototypes.prototypes(inputs.sources(STYLE, "train"), inputs.clients)
     parts = []
     for run in (run for run in inputs.runs if run.method not in CONTROLS and len(run.survivors)):
-        predicted = prototypes.predict(inputs.vectors(STYLE, run), prototype, inputs.clients)
-        right = run.survivors["client"].to_numpy() == predicted
-        parts.append(_outputs(run, np.ones(len(right), dtype=bool), right.astype(np.float64)))
+        right = prototypes.run_figures(inputs, STYLE, run)["correct"].to_numpy(dtype=np.float64)
+        parts.append(_outputs(run, np.ones(len(right), dtype=bool), right))
     return {("author_accuracy", STYLE): pd.concat(parts, ignore_index=True)} if parts else {}
 
 

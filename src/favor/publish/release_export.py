@@ -19,7 +19,7 @@ from favor.publish.settings import (
     non_iid_level,
 )
 from favor.scores.inputs import OUTPUT_KEYS, ScoreInputs
-from favor.scores.prototypes import predictions
+from favor.scores.prototypes import run_figures
 
 EMBEDDING_DIMENSION = 256
 CLIENTS = (
@@ -100,7 +100,8 @@ def _items(run: ReleasedRun, inputs: ScoreInputs) -> pd.DataFrame:
     if inputs.utility is None:
         raise UserError("the released layout needs the utility table; make it first")
     utility = inputs.utility[(inputs.utility["method"] == run.row) & (inputs.utility["seed"] == run.seed)]
-    frame = predictions(inputs, run.style_encoder, own)[[*OUTPUT_KEYS, "predicted"]]
+    predicted = run_figures(inputs, run.style_encoder, own)["predicted"].to_numpy()
+    frame = own.survivors[OUTPUT_KEYS].assign(predicted=predicted)
     for part in (
         inputs.generations[[*OUTPUT_KEYS, "text", "words", "distinct_bigram_ratio"]],
         utility[[*OUTPUT_KEYS, "bertscore_f1", "semantic_similarity"]],

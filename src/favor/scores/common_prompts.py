@@ -25,7 +25,7 @@ from favor.statistics.bootstrap import (
     pair_mean_draws,
 )
 from favor.statistics.diversity import ngrams
-from favor.statistics.variance_components import row_share_limits, variance_components
+from favor.statistics.variance_components import random_effects, row_share_limits, shares
 
 NEEDS = "prompts.common"  # key of an experiment without which nothing is scored
 _ALIKE = "Padmakumar and He 2024, homogenisation"
@@ -229,7 +229,7 @@ def _shares(inputs: ScoreInputs, run: Run, encoder: str, limits: list[tuple[floa
     first = (run.survivors["sample"] == 0).to_numpy()
     vectors = inputs.vectors(encoder, run)[first]
     authors, prompts = (run.survivors[name].to_numpy(dtype=object)[first] for name in ("client", "prompt_id"))
-    parts = variance_components(vectors, authors, prompts)
+    parts = random_effects(vectors, (authors, prompts))
     limits.append((*row_share_limits(vectors, authors, prompts), len(vectors)))
-    for metric, share in zip(SHARES, parts.shares if parts is not None else (float("nan"),) * 3, strict=True):
+    for metric, share in zip(SHARES, [float("nan")] * 3 if parts is None else shares(parts), strict=True):
         yield _row(run, encoder, metric, "", share, len(vectors))

@@ -15,7 +15,7 @@ import pandas as pd
 from favor.foundation.seeds import numpy_generator
 from favor.scores.inputs import Run, ScoreInputs, read_encoders
 from favor.scores.metric import ALL_SEEDS, CONTROLS, SOURCE, Metric, Score, scores_frame
-from favor.scores.prototypes import figures, prototypes
+from favor.scores.prototypes import run_figures
 from favor.scores.settings import MeasureAgreement
 from favor.statistics.between_authors import post_means
 from favor.statistics.bootstrap import CORRELATION, interval, observed_and_resampled
@@ -56,7 +56,6 @@ def output_measures(inputs: ScoreInputs, encoder: str, run: Run) -> dict[str, np
     ties half; never that of its own prompt or the text itself. NaN where the author has no other one.
     """
     vectors, authors = inputs.vectors(encoder, run), run.survivors["client"].to_numpy(dtype=object)
-    prototype = prototypes(inputs.sources(encoder, "train"), inputs.clients)
     gold = inputs.sources(encoder, "gold", run.seed)
     owner, item = gold.frame["client"].to_numpy(dtype=object), gold.frame["item"].to_numpy(dtype=object)
     cosines = vectors @ gold.vectors.T
@@ -67,7 +66,7 @@ def output_measures(inputs: ScoreInputs, encoder: str, run: Run) -> dict[str, np
         if len(own) and len(other):
             beaten = np.searchsorted(other, own, "left") + np.searchsorted(other, own, "right")
             own_auc[place] = beaten.mean() / 2 / len(other)
-    found = figures(vectors, authors, prototype, inputs.clients)
+    found = run_figures(inputs, encoder, run)
     return {
         "author_accuracy": found["correct"].to_numpy(dtype=np.float64),
         "output_auc": own_auc,

@@ -70,10 +70,11 @@ def figures(vectors: np.ndarray, true: np.ndarray, prototype: np.ndarray, client
     )
 
 
-def predictions(inputs: ScoreInputs, encoder: str, run: Run) -> pd.DataFrame:
-    """Survivors of ``run`` with the column predicted (default prototypes): the basis of paired accuracy tests."""
-    prototype = prototypes(inputs.sources(encoder, "train"), inputs.clients)
-    return run.survivors.assign(predicted=predict(inputs.vectors(encoder, run), prototype, inputs.clients))
+def run_figures(inputs: ScoreInputs, encoder: str, run: Run, kind: str = "train") -> pd.DataFrame:
+    """Return :func:`figures` of the survivors of ``run``, in their order, by prototypes of human texts of ``kind``."""
+    prototype = prototypes(inputs.sources(encoder, kind), inputs.clients)
+    authors = run.survivors["client"].to_numpy(dtype=object)
+    return figures(inputs.vectors(encoder, run), authors, prototype, inputs.clients)
 
 
 def score(inputs: ScoreInputs, settings: Prototypes) -> pd.DataFrame:

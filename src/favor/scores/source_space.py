@@ -62,17 +62,16 @@ def probe(
     on a tie), without refit. Macro-F1 runs over the authors present in the scored texts.
     """
     wanted = validation.frame["client"].to_numpy()
-    best: tuple[float, float, LogisticRegression] | None = None
-    for strength in sorted(strengths):
-        model = LogisticRegression(C=strength, class_weight="balanced", max_iter=iterations)
-        model.fit(train.vectors, train.frame["client"])
-        value = macro_f1(wanted, model.predict(validation.vectors), sorted(set(wanted)))
-        if best is None or value > best[0]:
-            best = (value, strength, model)
-    assert best is not None
-    predicted = best[2].predict(test.vectors)
-    true = test.frame["client"].to_numpy()
-    return float(accuracy_score(true, predicted)), macro_f1(true, predicted, sorted(set(true))), best[1]
+    models = [
+        LogisticRegression(C=strength, class_weight="balanced", max_iter=iterations).fit(
+            train.vectors, train.frame["client"]
+        )
+        for strength in sorted(strengths)
+    ]
+    values = [macro_f1(wanted, model.predict(validation.vectors), sorted(set(wanted))) for model in models]
+    best = models[int(np.argmax(values))]
+    predicted, true = best.predict(test.vectors), test.frame["client"].to_numpy()
+    return float(accuracy_score(true, predicted)), macro_f1(true, predicted, sorted(set(true))), best.C
 
 
 def score(inputs: ScoreInputs, settings: SourceSpace) -> pd.DataFrame:

@@ -17,7 +17,7 @@ from favor.foundation.vectors import unit_rows
 from favor.foundation.words import document_words
 from favor.scores.inputs import Run, ScoreInputs, read_encoders
 from favor.scores.metric import ALL_SEEDS, CONTROLS, SOURCE, UNSEEN, Metric, Score, scores_frame
-from favor.scores.prototypes import figures, margins, prototypes
+from favor.scores.prototypes import margins, prototypes, run_figures
 from favor.scores.settings import Resampled
 from favor.scores.verification import generated_pairs, rivals, source_pairs
 from favor.statistics.between_authors import author_means
@@ -153,14 +153,13 @@ def prototype_draws(inputs: ScoreInputs, encoder: str, run: Run, counts: np.ndar
     That is author accuracy, target similarity and margin of the surviving outputs, and the accuracy over all outputs,
     where those that failed the filter are wrong.
     """
-    prototype = prototypes(inputs.sources(encoder, "train"), inputs.clients)
-    authors = run.survivors["client"].to_numpy(dtype=object)
-    found = figures(inputs.vectors(encoder, run), authors, prototype, inputs.clients)
+    found = run_figures(inputs, encoder, run)
     columns = {"author_accuracy": "correct", "target_similarity": "target", "author_margin": "margin"}
     values = {measure: found[column].to_numpy(dtype=np.float64) for measure, column in columns.items()}
     right = np.zeros(len(run.items))
     right[run.items["passed"].to_numpy()] = values["author_accuracy"]
-    drawn = {measure: mean_draws(own, inputs.places(authors), counts) for measure, own in values.items()}
+    authors = inputs.places(run.survivors["client"])
+    drawn = {measure: mean_draws(own, authors, counts) for measure, own in values.items()}
     return {**drawn, FAILURES_WRONG: mean_draws(right, inputs.places(run.items["client"]), counts)}
 
 

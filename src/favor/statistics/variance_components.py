@@ -1,53 +1,30 @@
 """How much of the variance of vectors lies between authors, between prompts and so on, and in what is left."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
 
 
-@dataclass(frozen=True)
-class VarianceComponents:
-    """Estimated variances, summed over dimensions. A negative estimate is kept: it says that the variance is near 0."""
-
-    rows: float
-    columns: float
-    remainder: float
-
-    @property
-    def shares(self) -> tuple[float, float, float]:
-        """Shares (rows, columns, remainder) of their sum, negative estimates counted as 0; NaN where all are 0."""
-        kept = np.maximum([self.rows, self.columns, self.remainder], 0.0)
-        total = kept.sum()
-        first, second, rest = (kept / total if total > 0 else np.full(3, np.nan)).tolist()
-        return first, second, rest
-
-
-def variance_components(vectors: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> VarianceComponents | None:
-    """Return the components of the random-effects model y_ij = mean + row_i + column_j + remainder_ij.
-
-    vectors: [n, d], one observation per row. rows, columns: its labels [n]; cells may be empty or hold several
-    observations. On a full table with one observation per cell this is the analysis of variance: rows =
-    (MS_rows - MS_remainder) / number of columns. The remainder holds the interaction. None where
-    :func:`random_effects` finds none.
-    """
-    found = random_effects(vectors, (rows, columns))
-    return None if found is None else VarianceComponents(*found)
+def shares(variances: Sequence[float]) -> list[float]:
+    """Return the shares of ``variances`` in their sum, negative estimates counted as 0; NaN where all are 0."""
+    kept = np.maximum(variances, 0.0)
+    total = kept.sum()
+    return (kept / total if total > 0 else np.full(len(kept), np.nan)).tolist()
 
 
 def row_share_limits(
     vectors: np.ndarray, rows: np.ndarray, columns: np.ndarray, level: float = 0.95
 ) -> tuple[float, float]:
-    """Return the limits of the rows' share of :func:`variance_components`, for these columns; NaN where it has none.
+    """Return the limits of the rows' share in :func:`random_effects` of rows and columns; NaN where it has none.
 
     The mean square of rows, adjusted for columns, over that of the remainder is F distributed (Searle, Casella and
     McCulloch 1992, section 4.4). The dimensions of a vector are not independent, so the degrees of freedom of each are
     multiplied by tr(S)^2 / tr(S^2) (Box 1954, Annals of Mathematical Statistics 25). Columns are fixed: the ratio of
     their variance to the remainder's is the observed one.
     """
-    found = variance_components(vectors, rows, columns)
-    if found is None or found.remainder <= 1e-9 * max(found.rows, found.columns, 0.0):
+    found = random_effects(vectors, (rows, columns))
+    if found is None or found[2] <= 1e-9 * max(*found[:2], 0.0):
         return float("nan"), float("nan")
     row, column = (np.equal.outer(labels, np.unique(labels)).astype(np.float64) for labels in (rows, columns))
     centred = vectors.astype(np.float64) - vectors.mean(axis=0)
@@ -61,8 +38,8 @@ def row_share_limits(
     degrees = [of * _independent(values, of) for of, values in zip(freedom, (between, within), strict=True)]
     ends = ratio / stats.f.ppf([(1 + level) / 2, (1 - level) / 2], *degrees)
     low, high = np.maximum(0.0, ends - 1) / per_row
-    beside = 1 + max(0.0, found.columns) / found.remainder
-    share = found.shares[0]
+    beside = 1 + max(0.0, found[1]) / found[2]
+    share = shares(found)[0]
     return min(share, float(low / (low + beside))), max(share, float(high / (high + beside)))
 
 
@@ -89,9 +66,11 @@ def random_effects(vectors: np.ndarray, factors: Sequence[np.ndarray]) -> list[f
     """Return the variances of y = mean + one random effect per factor + remainder: the factors', then the remainder's.
 
     vectors: [n, d], summed over dimensions. factors: labels [n] of each; factors may cross or nest, and sizes differ.
-    A factor within another stands after it. Estimated by Henderson's Method I (1953, Biometrics 9; Searle, Casella and
-    McCulloch 1992, section 5.3): as many sums of squares as there are unknowns are set equal to their expectations.
-    Estimates can be negative. None where the equations are not independent: fewer than two labels of a kind, or as many
+    A factor within another stands after it. The remainder holds the interaction of factors that cross. Estimated by
+    Henderson's Method I (1953, Biometrics 9; Searle, Casella and McCulloch 1992, section 5.3): as many sums of squares
+    as there are unknowns are set equal to their expectations. Of rows and columns that meet once each it is the
+    analysis of variance: rows = (MS_rows - MS_remainder) / number of columns. Estimates can be negative, which says
+    that a variance is near 0. None where the equations are not independent: fewer than two labels of a kind, or as many
     observations as the labels explain.
     """
     codes = [np.unique(labels, return_inverse=True)[1] for labels in factors]
