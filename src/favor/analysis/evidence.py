@@ -14,7 +14,7 @@ import pandas as pd
 from favor.analysis.schemas import EVIDENCE
 from favor.scores import assistant, prototypes, utility, verification
 from favor.scores.inputs import OUTPUT_KEYS, Run, ScoreInputs
-from favor.scores.metric import CONTROLS, UNSEEN
+from favor.scores.metric import UNSEEN
 from favor.scores.voice_kept import FAILURES_WRONG, measure_draws
 from favor.statistics.bootstrap import (
     eer_draws,
@@ -117,9 +117,4 @@ def _output_numbers(inputs: ScoreInputs, run: Run) -> Iterator[tuple[str, np.nda
             own = np.ones(len(survivors)) if run.method == "gold" else rows[metric.name].to_numpy(dtype=float)
             yield metric.name, own
     if inputs.assistant is not None:
-        control = run.method in CONTROLS
-        table = inputs.assistant
-        table = table[(table["seed"] == run.seed) & (table["method"] == ("gold" if control else run.method))]
-        scored = table.set_index(["prompt_id", "sample"])["assistant_score"]
-        texts = zip(survivors["text_item" if control else "prompt_id"], survivors["sample"], strict=True)
-        yield "assistant_score", scored.loc[list(texts)].to_numpy(dtype=float)
+        yield "assistant_score", assistant.output_scores(inputs.assistant, run, survivors).to_numpy(dtype=float)

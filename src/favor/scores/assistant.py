@@ -42,7 +42,10 @@ def score(inputs: ScoreInputs, settings: AssistantScore) -> pd.DataFrame:
     scores: list[Score] = []
     for run in inputs.runs:
         for variant in ("", *(name for name in settings.variants if name == "all_outputs")):
-            value, n, note = _mean_score(inputs, run, run.items if variant else run.survivors)
+            value, n, note = float("nan"), 0, "no assistant texts are configured (evaluation.assistant)"
+            if inputs.assistant is not None:
+                found = output_scores(inputs.assistant, run, run.items if variant else run.survivors)
+                value, n, note = float(found.mean()), len(found), "no output passed the filter"
             scores.append(Score(run.seed, run.method, "", "assistant_score", variant, value, n, note))
         texts = inputs.texts(run)
         words = sum(map(output_words(inputs.words).count, texts))
@@ -54,14 +57,10 @@ def score(inputs: ScoreInputs, settings: AssistantScore) -> pd.DataFrame:
     return scores_frame(scores)
 
 
-def _mean_score(inputs: ScoreInputs, run: Run, items: pd.DataFrame) -> tuple[float, int, str]:
-    """Return (mean, n, note) of the outputs in ``items``; a control's outputs are scored as the texts that they are."""
-    if inputs.assistant is None:
-        return float("nan"), 0, "no assistant texts are configured (evaluation.assistant)"
+def output_scores(table: pd.DataFrame, run: Run, items: pd.DataFrame) -> pd.Series:
+    """Return from table ``assistant`` the scores of the outputs ``items``; a control's are those of people's texts."""
     control = run.method in CONTROLS
-    table = inputs.assistant
     table = table[(table["seed"] == run.seed) & (table["method"] == ("gold" if control else run.method))]
     wanted = items.assign(prompt_id=items["text_item"]) if control else items
     keys = ["prompt_id", "sample"]
-    found = wanted[keys].merge(table, on=keys, validate="many_to_one")["assistant_score"]
-    return float(found.mean()), len(found), "no output passed the filter"
+    return wanted[keys].merge(table, on=keys, validate="many_to_one")["assistant_score"]

@@ -96,13 +96,12 @@ def _score_run(
             yield Score(run.seed, run.method, encoder, metric, variant, value, n, note)
 
     if n < 2:
-        nan = {"": float("nan"), "human": float("nan")}
-        for metric_name, names in (("ngram_vendi", [""]), ("style_vendi", encoders)):
-            for encoder in names:
-                yield Score(run.seed, run.method, encoder, metric_name, "equal", float("nan"), n, _NOTE)
+        nan = float("nan")
         for metric in METRICS:
             for encoder in encoders if metric.name in ("style_vendi", "vendi_growth") else [""]:
-                yield from of(metric.name, encoder, nan)
+                yield from of(metric.name, encoder, {"": nan, "human": nan})
+                if metric.name.endswith("_vendi"):
+                    yield Score(run.seed, run.method, encoder, metric.name, "equal", nan, n, _NOTE)
         return
     measured = {name: _of_texts(texts) for name, texts in compared.texts.items()}
     for metric_name in ("ngram_vendi", *TEXT_METRICS):

@@ -1,8 +1,8 @@
 """Utility family: likeness of an output to the author's own continuation of the prompt."""
 
-import importlib.util
 import math
 from dataclasses import replace
+from importlib.metadata import distribution
 from pathlib import Path
 
 import numpy as np
@@ -27,14 +27,12 @@ def published_baseline(model: str, layer: int) -> float | None:
 
     ``model`` is a Hugging Face id, or a folder of that name.
     """
-    package = importlib.util.find_spec("bert_score")
-    folders = (package.submodule_search_locations if package is not None else None) or []
-    for folder in folders:
-        path = Path(folder) / "rescale_baseline" / "en" / f"{Path(model).name}.tsv"
-        if path.is_file():
-            rows = pd.read_csv(path).set_index("LAYER")["F"]
-            return float(rows[layer]) if layer in rows.index else None
-    return None
+    name = f"bert_score/rescale_baseline/en/{Path(model).name}.tsv"
+    path = Path(str(distribution("bert-score").locate_file(name)))
+    if not path.is_file():
+        return None
+    rows = pd.read_csv(path).set_index("LAYER")["F"]
+    return float(rows[layer]) if layer in rows.index else None
 
 
 def score(inputs: ScoreInputs, settings: Utility) -> pd.DataFrame:
