@@ -30,16 +30,12 @@ class _KnownDropout(nn.Module):
     def __init__(self, module, rate) -> None:
         super().__init__()
         self.module, self.rate = module, rate
-        self.context: tuple[int, int, list[int]] | None = None
+        self.context = 0, 0, 0  # stage seed, micro-batch, tokens of the micro-batch before the piece
 
     def forward(self, x) -> torch.Tensor:
-        assert self.context is not None
-        stage_seed, counter, lengths = self.context
-        drawn = draw_mask(stage_seed, counter, self.module, sum(lengths), x.shape[-1], self.rate)
-        mask = torch.zeros_like(x)
-        for row, part in enumerate(drawn.split(lengths)):
-            mask[row, : lengths[row]] = part
-        return x * mask / (1 - self.rate)
+        stage_seed, counter, before = self.context
+        drawn = draw_mask(stage_seed, counter, self.module, before + x.shape[1], x.shape[-1], self.rate)
+        return x * drawn[before:] / (1 - self.rate)
 
 
 def oracle(model_folder, lora, task, settings, alignment=None) -> tuple[dict[str, torch.Tensor], Any]:
@@ -82,27 +78,20 @@ def oracle(model_folder, lora, task, settings, alignment=None) -> tuple[dict[str
         for group in step:
             if alignment and alignment.ramp_counts == "micro_batches":
                 kappa = min(1.0, (counter + 1) / ramp_steps) if len(steps) >= 5 else 1.0
-            longest = max(lengths[i] for i in group)
-            tokens = torch.zeros(len(group), longest, dtype=torch.long)
-            attention = torch.zeros(len(group), longest, dtype=torch.long)
-            labels = torch.full((len(group), longest), -100)
-            for row, i in enumerate(group):
-                tokens[row, : lengths[i]] = torch.from_numpy(task.pieces[i].tokens.astype(np.int64))
-                attention[row, : lengths[i]] = 1
-                labels[row, first[i] : lengths[i]] = tokens[row, first[i] : lengths[i]]
-            for dropout in dropouts:
-                dropout.context = (task.stage_seed, counter, [lengths[i] for i in group])
-            out = model(input_ids=tokens, attention_mask=attention, output_hidden_states=True, use_cache=False)
-            loss = nn.functional.cross_entropy(
-                out.logits[:, :-1].reshape(-1, out.logits.shape[-1]),
-                labels[:, 1:].reshape(-1),
-                ignore_index=-100,
-                reduction="sum",
-            )
-            loss = loss / supervised
+            loss, states, before = torch.zeros(()), [], 0
+            for i in group:
+                for dropout in dropouts:
+                    dropout.context = task.stage_seed, counter, before
+                tokens = torch.from_numpy(task.pieces[i].tokens.astype(np.int64))
+                out = model(input_ids=tokens[None], output_hidden_states=True, use_cache=False)
+                begin = max(1, first[i])
+                logits, labels = out.logits[0, begin - 1 : -1], tokens[begin:]
+                loss = loss + nn.functional.cross_entropy(logits, labels, reduction="sum") / supervised
+                states.append(out.hidden_states[-1][0, first[i] :])
+                before += lengths[i]
             step_loss += float(loss.detach())
             if head is not None:
-                cosine = _oracle_cosines(head, out.hidden_states[-1], labels, task, alignment, counter)
+                cosine = _oracle_cosines(head, states, task, alignment, counter)
                 if len(cosine):
                     step_cosines.append(float(cosine.detach().mean()))
                     loss = loss + alignment.weight * kappa * (1 - cosine).mean() / len(step)
@@ -148,20 +137,19 @@ def _oracle_head(hidden_size, alignment, task) -> nn.Module:
     return head
 
 
-def _oracle_cosines(head, hidden, labels, task, alignment, counter) -> torch.Tensor:
-    mask = (labels != -100).float()
+def _oracle_cosines(head, states, task, alignment, counter) -> torch.Tensor:
+    """Of the final states of each piece's labelled tokens."""
     if alignment.pooling == "minibatch":
-        pooled = ((hidden * mask[..., None]).sum((0, 1)) / mask.sum())[None]
-        rows = torch.tensor([True])
-    else:
-        rows = (mask.sum(1).mean() >= alignment.minimum_tokens).repeat(len(mask))
-        pooled = (hidden * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
+        states = [torch.cat(states)]
+    elif np.mean([len(each) for each in states]) < alignment.minimum_tokens:
+        return torch.empty(0)
+    pooled = torch.stack([each.mean(0) for each in states])
     first = head[1](head[0](pooled))
     if alignment.dropout:
         first = first * head_dropout(task.stage_seed, counter, len(pooled), alignment)
     projected = nn.functional.normalize(head[3](head[2](first)), dim=-1)
     target = nn.functional.normalize(torch.from_numpy(task.target), dim=-1)
-    return (projected @ target)[rows]
+    return projected @ target
 
 
 def make_tasks(random_state, random_pieces, lora, aligned=False, clients=4, **common) -> list[ClientTask]:
