@@ -66,6 +66,10 @@ def alignment(**changes) -> WeightedAlignment:
     return WeightedAlignment(**{**usual, **changes})
 
 
+def style_target(seed) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=8).astype(np.float32)
+
+
 def under_peft(model_folder, lora, state) -> Any:
     """The model in a folder under an adapter that PEFT holds, and trains."""
     from peft import LoraConfig, get_peft_model, set_peft_model_state_dict

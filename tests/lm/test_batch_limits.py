@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 import torch
 from tests.lm.conftest import alignment as aligned_by
-from tests.lm.conftest import optimisation, same_bits
+from tests.lm.conftest import optimisation, same_bits, style_target
 from torch import nn
 
 from favor.config.models import PROJECTIONS
@@ -74,13 +74,11 @@ def memory_for(base, rows, every=1) -> Iterator[list[int]]:
 
 
 def tasks(random_state, random_pieces, clients=3, **values) -> list[ClientTask]:
-    made = []
-    for number in range(clients):
-        target = np.random.default_rng(number).normal(size=8).astype(np.float32)
-        pieces = random_pieces(number, 9 + 5 * number, 16)
-        own = {"start": random_state(number, LORA), "epochs": 1, "stage_seed": number, "target": target}
-        made.append(ClientTask(f"client_{number}", **{"pieces": pieces, **own, **values}))
-    return made
+    made = [
+        ClientTask(f"client_{k}", random_pieces(k, 9 + 5 * k, 16), random_state(k, LORA), 1, k, target=style_target(k))
+        for k in range(clients)
+    ]
+    return [replace(task, **values) for task in made]
 
 
 def assert_same(left, right) -> None:

@@ -19,15 +19,8 @@ B = "base_model.model.layer.lora_B.weight"
 def test_qwen25_3b_adapter_has_the_papers_size() -> None:
     from transformers.models.qwen2 import Qwen2Config
 
-    configuration = Qwen2Config(
-        vocab_size=151936,
-        hidden_size=2048,
-        intermediate_size=11008,
-        num_hidden_layers=36,
-        num_attention_heads=16,
-        num_key_value_heads=2,
-        tie_word_embeddings=True,
-    )
+    sizes = {"vocab_size": 151936, "hidden_size": 2048, "intermediate_size": 11008, "num_hidden_layers": 36}
+    configuration = Qwen2Config(**sizes, num_attention_heads=16, num_key_value_heads=2, tie_word_embeddings=True)
     shapes = state_shapes(configuration, Lora(target_modules=PROJECTIONS))
     # A layer: q, o 16 * 4096 each; k, v 16 * 2304 each; gate, up, down 16 * 13056 each: 831,488. Times 36.
     assert sum(map(math.prod, shapes.values())) == 36 * 16 * (2 * 4096 + 2 * 2304 + 3 * 13056) == 29_933_568

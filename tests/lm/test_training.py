@@ -5,10 +5,9 @@ import math
 from dataclasses import replace
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 import torch
-from tests.lm.conftest import alignment, optimisation, same_bits, squared_norm
+from tests.lm.conftest import alignment, optimisation, same_bits, squared_norm, style_target
 
 from favor.foundation.errors import UserError
 from favor.lm import passes
@@ -21,14 +20,10 @@ SETTINGS = optimisation()
 ALIGNMENT = alignment(dropout=0.1)
 
 
-def target(seed) -> np.ndarray:
-    return np.random.default_rng(seed).normal(size=8).astype(np.float32)
-
-
 def test_endpoint_plus_residual_is_the_trained_adapter_bit_for_bit(base, lora, random_state, random_pieces) -> None:
     endpoint = random_state(4, lora)
     tasks = [
-        ClientTask(f"client_{k}", random_pieces(k, 9 + k), endpoint, 2, k, offset=endpoint, target=target(k))
+        ClientTask(f"client_{k}", random_pieces(k, 9 + k), endpoint, 2, k, offset=endpoint, target=style_target(k))
         for k in range(3)
     ]
     for result in train(base, lora, tasks, SETTINGS, ALIGNMENT):
@@ -114,7 +109,7 @@ def test_head_is_fresh_per_stage_and_torch_default() -> None:
 
 
 def test_log_of_an_aligned_stage(base, lora, random_state, random_pieces) -> None:
-    task = ClientTask("client_0", random_pieces(0, 20), random_state(0, lora), 2, 3, target=target(0))
+    task = ClientTask("client_0", random_pieces(0, 20), random_state(0, lora), 2, 3, target=style_target(0))
     progress = Progress("stage", 8)
     log = train(base, lora, [task], SETTINGS, ALIGNMENT.model_copy(update={"ramp_fraction": 0.3}), progress)[0].log
     # 20 pieces by 6 are 4 steps an epoch, 8 in all; ramp ceil(0.3 * 8) = 3; warm-up ceil(0.03 * 8) = 1.
@@ -135,7 +130,7 @@ def test_log_of_an_aligned_stage(base, lora, random_state, random_pieces) -> Non
 
 def test_aligned_and_unaligned_clients_train_in_one_call(base, lora, random_state, random_pieces) -> None:
     plain = ClientTask("plain", random_pieces(0, 7), random_state(0, lora), 1, 3)
-    aligned = replace(plain, name="aligned", target=target(1))
+    aligned = replace(plain, name="aligned", target=style_target(1))
     together = train(base, lora, [aligned, plain], SETTINGS, ALIGNMENT)
     assert [result.name for result in together] == ["aligned", "plain"]
     alone = train(base, lora, [plain], SETTINGS)[0]
@@ -157,4 +152,4 @@ def test_refusals_name_the_client(base, lora, random_state, random_pieces) -> No
     with pytest.raises(ValueError, match="names of one call must differ"):
         train(base, lora, [task, task], SETTINGS)
     with pytest.raises(ValueError, match="alignment settings"):
-        train(base, lora, [replace(task, target=target(0))], SETTINGS)
+        train(base, lora, [replace(task, target=style_target(0))], SETTINGS)

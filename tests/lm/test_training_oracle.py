@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from tests.lm.conftest import alignment as aligned_by
-from tests.lm.conftest import optimisation, same_bits, squared_norm, under_peft
+from tests.lm.conftest import optimisation, same_bits, squared_norm, style_target, under_peft
 from torch import nn
 
 from favor.config.models import PROJECTIONS
@@ -155,19 +155,10 @@ def _oracle_cosines(head, states, task, alignment, counter) -> torch.Tensor:
 def make_tasks(random_state, random_pieces, lora, aligned=False, clients=4, **common) -> list[ClientTask]:
     """Four clients of unequal lengths and step counts, or the first of them."""
     tasks = []
-    for number, (count, epochs) in enumerate([(7, 1), (17, 1), (9, 2), (20, 2)][:clients]):
-        target = np.random.default_rng(number).normal(size=8).astype(np.float32) if aligned else None
-        tasks.append(
-            ClientTask(
-                name=f"client_{number}",
-                pieces=random_pieces(number, count, longest=12 + 6 * number),
-                start=random_state(number, lora),
-                epochs=epochs,
-                stage_seed=1000 + number,
-                target=target,
-                **common,
-            )
-        )
+    for k, (count, epochs) in enumerate([(7, 1), (17, 1), (9, 2), (20, 2)][:clients]):
+        pieces, target = random_pieces(k, count, 12 + 6 * k), style_target(k) if aligned else None
+        task = ClientTask(f"client_{k}", pieces, random_state(k, lora), epochs, 1000 + k, target=target, **common)
+        tasks.append(task)
     return tasks
 
 

@@ -11,6 +11,7 @@ from tests.lm.conftest import alignment, optimisation, plain_losses, same_bits, 
 from favor.config.models import PROJECTIONS
 from favor.lm import training
 from favor.lm.lora import concatenate_rank
+from favor.lm.optimiser import linear_schedule
 from favor.lm.settings import Lora
 from favor.lm.tasks import ClientTask, EarlyStopping, make_plan
 from favor.lm.training import train
@@ -126,33 +127,26 @@ def test_early_stopping_keeps_the_values_of_the_best_pass(
     tasks = [
         ClientTask(
             f"client_{k}", random_pieces(k, 5), start, 4, k, None if parts else start, companion=companion,
-            validation=random_pieces(9, 3), **parts,
+            validation=random_pieces(9, 3), patience=1, **parts,
         )
         for k in range(2)
     ]  # fmt: skip
-    seen: dict[tuple[int, int], tuple[torch.Tensor, float | None]] = {}
-    after = training._StackRun._after_passes
+    seen: dict[int, list[tuple[torch.Tensor, float | None]]] = {0: [], 1: []}
 
-    def record(run, positions) -> None:
-        after(run, positions)
-        for position in positions:
-            number = sum(position == place for place, _ in seen)
-            weight = run.cohort.mixture.weights[position] if run.cohort.mixture else None
-            seen[position, number] = (run.cohort.effective[position].clone(), weight)
+    def read(run, positions) -> dict[int, float]:
+        for place in positions:
+            weight = run.cohort.mixture.weights[place] if run.cohort.mixture else None
+            seen[place].append((run.cohort.effective[place].clone(), weight))
+        return {place: given[place][len(seen[place]) - 1] for place in positions}
 
-    with monkeypatch.context() as patch:
-        patch.setattr(training._StackRun, "_after_passes", record)
-        whole = train(base, DROPOUT, tasks, SETTINGS)
-    assert len(seen) == 8
-    queues = {position: iter(values) for position, values in given.items()}
-    monkeypatch.setattr(training._StackRun, "_validation", lambda run, places: {p: next(queues[p]) for p in places})
-    results = train(base, DROPOUT, [replace(task, patience=1) for task in tasks], SETTINGS)
+    monkeypatch.setattr(training._StackRun, "_validation", read)
+    results = train(base, DROPOUT, tasks, SETTINGS)
     stack = training.LoraStack(base.model, DROPOUT)
-    for position, best in ((0, 0), (1, 1)):
-        values, weight = seen[position, best]
-        assert torch.equal(stack.layout.flatten(results[position].state, base.device), values)
-        assert results[position].weight == weight
-        assert not same_bits(results[position].state, whole[position].state)
-        # One more pass than the best was run; the learning rates are those of the planned four.
-        rates = [row["learning_rate"] for row in results[position].log]
-        assert rates == [row["learning_rate"] for row in whole[position].log][: 2 * (best + 2)]
+    for result, readings, best in zip(results, seen.values(), (1, 2), strict=True):
+        assert torch.equal(stack.layout.flatten(result.state, base.device), readings[best][0])
+        assert result.weight == readings[best][1]
+        # One more pass than the best was run; the learning rates are those of the planned four, of two steps each.
+        assert len(readings) == best + 2
+        assert not torch.equal(readings[best][0], readings[-1][0])
+        rates = [5e-3 * linear_schedule(step, 8, 0.03, 1) for step in range(2 * (best + 1))]
+        assert [row["learning_rate"] for row in result.log] == pytest.approx(rates)
