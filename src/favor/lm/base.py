@@ -171,7 +171,7 @@ def _load_model(source: str, quantisation: Quantisation, device: torch.device, d
         from transformers import BitsAndBytesConfig
 
         options["device_map"] = {"": str(device) if device.type == "cpu" else torch.cuda.current_device()}
-        if not _is_quantised(source):
+        if not is_local(source) or local_configuration(source).quantization_config is None:
             options["quantization_config"] = BitsAndBytesConfig(
                 load_in_4bit=True,
                 bnb_4bit_quant_type="nf4",
@@ -221,19 +221,14 @@ def save_base(base: BaseModel, folder: str | Path) -> None:
 
 def copy_tokenizer(source: str, folder: Path) -> None:
     """Copy the tokenizer's files of a model into ``folder``, as far as it has them."""
-    found = _tokenizer_folder(source)
+    found = Path(source)
+    if not is_local(source):
+        from huggingface_hub import snapshot_download
+
+        found = Path(snapshot_download(source, allow_patterns=list(_TOKENIZER_FILES)))
     for name in _TOKENIZER_FILES:
         if (found / name).is_file():
             shutil.copyfile(found / name, folder / name)
-
-
-def _tokenizer_folder(source: str) -> Path:
-    """Return the folder with the tokenizer's files of a local model or, fetched where they are not, of an id."""
-    if is_local(source):
-        return Path(source)
-    from huggingface_hub import snapshot_download
-
-    return Path(snapshot_download(source, allow_patterns=list(_TOKENIZER_FILES)))
 
 
 def context_length(source: str) -> int:
@@ -262,11 +257,6 @@ def _unchanged_context(length: int, configuration: Mapping[str, Any]) -> int:
             original = original or configuration.get("original_max_position_embeddings")
             length = min(length, original) if isinstance(original, int) else length
     return length
-
-
-def _is_quantised(source: str) -> bool:
-    path = Path(source) / "config.json"
-    return path.is_file() and local_configuration(source).quantization_config is not None
 
 
 def add_frozen(base: BaseModel, frozen: LoraState, lora: Lora) -> None:
