@@ -32,7 +32,7 @@ LORA = Lora(rank=4, alpha=8, dropout=0.0, target_modules=PROJECTIONS)
 TEXT = "I went to the lake this morning and the water was as cold as it ever is in March."
 
 
-def written(path, architecture="llama", tokens=("a", "b", "c", "ab"), merges=("a b",), pre="default") -> Path:
+def written(path, architecture="llama", tokens=("a", "b", "c", "ab"), merges=("a b",), pre="gpt-2") -> Path:
     """A GGUF file of a model of one layer, 8 wide, whose head is its embedding."""
     writer = GGUFWriter(path, architecture)
     sizes = {"context_length": 512, "embedding_length": 8, "block_count": 1, "feed_forward_length": 8, "vocab_size": 4}
@@ -101,14 +101,20 @@ def test_a_model_is_kept_as_transformers_dequantises_it(tmp_path) -> None:
     assert all(torch.equal(tensor, kept[name]) for name, tensor in read.items())
 
 
-@pytest.mark.parametrize(
-    ("pre", "expected"), [("default", ["a", "Ġ", "Ġ", "1", "2"]), ("smollm", ["a", "ĠĠ", "1", "2"])]
-)
+@pytest.mark.parametrize(("pre", "expected"), [("gpt-2", ["a", "Ġ", "Ġ", "1", "2"]), ("smollm", ["a", "ĠĠ", "1", "2"])])
 def test_digits_stand_alone_where_the_model_learned_them_so(tmp_path, pre, expected) -> None:
     """As the tokenizer of SmolLM2 says: individual digits first, also from the spaces before them, then bytes."""
     tokens = ("a", "1", "2", "Ġ", "ĠĠ", "12")
     save_tokenizer(written(tmp_path / "a.gguf", tokens=tokens, merges=("Ġ Ġ",), pre=pre), tmp_path / "made")
     assert AutoTokenizer.from_pretrained(tmp_path / "made").tokenize("a  12") == expected
+
+
+@pytest.mark.parametrize("pre", ["starcoder", "default"])
+def test_a_vocabulary_whose_split_is_not_known_is_refused(tmp_path, pre) -> None:
+    with pytest.raises(
+        UserError, match=f"a.gguf: .*not known how the vocabulary '{pre}' splits text.*give a model's fold"
+    ):
+        save_tokenizer(written(tmp_path / "a.gguf", pre=pre), tmp_path / "made")
 
 
 def test_the_planner_reads_the_shape_that_transformers_reads(real_base) -> None:

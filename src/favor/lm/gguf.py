@@ -11,6 +11,8 @@ from favor.foundation.files import write_json
 from favor.foundation.gguf import read_header
 from favor.lm.saving import written_whole
 
+_SPLIT_AS_GPT2 = {"gpt-2", "mpt", "olmo", "phi-2"}  # values of tokenizer.ggml.pre, as llama.cpp reads them
+
 
 def save_tokenizer(path: str | Path, folder: str | Path) -> None:
     """Write the tokenizer of a GGUF file to ``folder``. Raises ``UserError`` where transformers cannot read it."""
@@ -24,11 +26,15 @@ def _tokenizer(source: Path) -> Any:
     from transformers import AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(source.parent, gguf_file=source.name)
-    if read_header(source).values.get("tokenizer.ggml.pre") == "smollm":
+    split = read_header(source).values.get("tokenizer.ggml.pre")
+    if split == "smollm":
         # Its vocabulary was learned on text whose digits stand alone, also from the spaces before them; transformers
         # knows the splits of other models.
         digits_alone = Sequence([Digits(individual_digits=True), ByteLevel(add_prefix_space=False)])
         tokenizer.backend_tokenizer.pre_tokenizer = digits_alone
+    elif isinstance(tokenizer.backend_tokenizer.pre_tokenizer, ByteLevel) and split not in _SPLIT_AS_GPT2:
+        # transformers splits as GPT-2 does where it does not know better: other tokens, and nothing would say so.
+        raise ValueError(f"it is not known how the vocabulary '{split}' splits text")
     return tokenizer
 
 
