@@ -246,27 +246,6 @@ def test_corrected_steps_agree(warmup_counts_from, base, model_folder, random_st
     assert same_bits(mixed[0].state, plain[0].state)
 
 
-@pytest.mark.slow(6)
-def test_width_of_execution_changes_nothing(base, random_state, random_pieces) -> None:
-    lora = Lora(rank=3, alpha=6, dropout=0.3, target_modules=PROJECTIONS)
-    tasks = make_tasks(random_state, random_pieces, lora, aligned=True)
-    alignment = ALIGNMENT.model_copy(update={"dropout": 0.25})
-    reference = train(base, lora, tasks, SETTINGS, alignment)
-    for options in (
-        {"clients_per_stack": 1},
-        {"clients_per_stack": 1, "max_rows_per_forward": 2},
-        {"max_rows_per_forward": 1},
-        {"clients_per_stack": 3, "max_rows_per_forward": 4},
-        {"max_rows_per_forward": 1000},
-    ):
-        for left, right in zip(train(base, lora, tasks, SETTINGS, alignment, **options), reference, strict=True):
-            assert_close(left.state, right.state)
-            for column in ("task_loss", "cosine", "gradient_norm", "learning_rate", "kappa", "supervised_tokens"):
-                np.testing.assert_allclose(
-                    [row[column] for row in left.log], [row[column] for row in right.log], rtol=2e-4, atol=1e-5
-                )
-
-
 def test_order_of_clients_and_repetition_change_nothing(base, random_state, random_pieces, lora) -> None:
     tasks = make_tasks(random_state, random_pieces, lora)
     first = train(base, lora, tasks, SETTINGS)
