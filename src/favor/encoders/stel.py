@@ -64,12 +64,12 @@ def choices(similarity: np.ndarray, tolerance: float = TOLERANCE) -> np.ndarray:
     return _smaller(straight, crossed, tolerance)
 
 
-def content_choices(style: np.ndarray, content: np.ndarray, tolerance: float = TOLERANCE) -> np.ndarray:
+def content_choices(style: np.ndarray, content: np.ndarray) -> np.ndarray:
     """Return what STEL-or-Content chooses: 1 (the sentence of A1's style), 2 (A2, of its content), 0 for a tie.
 
     ``style`` and ``content`` [n]: s(A1, S) with S the sentence of A1's style, and s(A1, A2).
     """
-    return _smaller(-style, -content, tolerance)
+    return _smaller(-style, -content)
 
 
 def credit(choice: np.ndarray, correct: np.ndarray | int) -> np.ndarray:
@@ -110,7 +110,7 @@ def _cosine(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     return found
 
 
-def _smaller(first: np.ndarray, second: np.ndarray, tolerance: float) -> np.ndarray:
+def _smaller(first: np.ndarray, second: np.ndarray, tolerance: float = TOLERANCE) -> np.ndarray:
     difference = second - first
     found: np.ndarray = np.where(np.abs(difference) <= tolerance, 0, np.where(difference > 0, 1, 2))
     return found

@@ -26,16 +26,12 @@ WEIGHT_DECAY, WARMUP_FRACTION, CLIP_NORM = 0.01, 0.05, 1.0
 
 @dataclass(frozen=True)
 class PretrainReport:
-    """What pretraining reached: optimiser steps, tokens seen, parameters, losses in nats per token.
-
-    ``losses``: of every step; ``training_loss``: their mean over the last tenth.
-    """
+    """What pretraining reached: optimiser steps, tokens seen, parameters, losses of every step in nats per token."""
 
     steps: int
     tokens: int
     parameters: int
     losses: list[float]
-    training_loss: float
     held_out_loss: float
 
 
@@ -79,7 +75,6 @@ def pretrain(
         tokens=steps * tokens_a_step,
         parameters=sum(parameter.numel() for parameter in model.parameters()),
         losses=losses,
-        training_loss=float(np.mean(losses[-max(1, steps // 10) :])),
         held_out_loss=held_out_loss,
     )
 

@@ -136,7 +136,7 @@ class LoraStack:
     """The adapted layers of a model and what the next forward pass adds to them."""
 
     def __init__(self, model: nn.Module, settings: Lora) -> None:
-        self.model, self.settings = model, settings
+        self.settings = settings
         self.layers = target_layers(model, settings)
         self.layout = FactorLayout(self.layers, settings.rank)
         # The last layer's perceptron, where the model has one by that name, and which of the adapted layers are in it.
