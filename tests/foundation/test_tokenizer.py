@@ -24,29 +24,26 @@ POST = f"the end {SPECIAL} and then {UNFLAGGED} goes on{SPACES}and on and on"
 
 @pytest.fixture
 def folder(tmp_path) -> Path:
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer = trained(BYTES)
     tokenizer.decoder = decoders.ByteLevel()
-    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    trainer = trainers.BpeTrainer(special_tokens=[SPECIAL], initial_alphabet=alphabet, show_progress=False)
-    tokenizer.train_from_iterator(["the end"], trainer)
+    tokenizer.add_special_tokens([SPECIAL])
     tokenizer.add_tokens([AddedToken(UNFLAGGED, normalized=False), AddedToken(SPACES, normalized=False)])
     tokenizer.save(str(tmp_path / "tokenizer.json"))
     return tmp_path
 
 
 def test_counts_prompts_and_training_read_control_tokens_as_text(folder, tmp_path) -> None:
-    trained = load_tokenizer(str(folder)).encode(POST)
+    learned = load_tokenizer(str(folder)).encode(POST)
     raw = open_tokenizer(folder)
     control = {raw.token_to_id(SPECIAL), raw.token_to_id(UNFLAGGED)}
-    assert not control & set(trained)
-    assert raw.encode(POST, add_special_tokens=False).ids == trained
+    assert not control & set(learned)
+    assert raw.encode(POST, add_special_tokens=False).ids == learned
     documents = write_documents(tmp_path / "documents.parquet", [("ann", "ann-00001", "indUnk", "", POST, 12)])
-    assert count_tokens(documents, folder)["tokens"].tolist() == [len(trained)]
+    assert count_tokens(documents, folder)["tokens"].tolist() == [len(learned)]
     text = {"client": "client_001", "document_id": "a", "split": "test", "topic": "indUnk", "prompt": "", "text": POST}
-    cut = PromptCut(per_client=1, prefix_tokens=len(trained) - 1, minimum_gold_tokens=1, maximum_gold_tokens=1)
+    cut = PromptCut(per_client=1, prefix_tokens=len(learned) - 1, minimum_gold_tokens=1, maximum_gold_tokens=1)
     prompts = select_prompts(pd.DataFrame([text]), folder, cut, 1)
-    assert list(prompts["prompt_tokens"][0]) == trained[:-1]
+    assert list(prompts["prompt_tokens"][0]) == learned[:-1]
     assert prompts["prompt_text"][0] + prompts["gold_text"][0] == POST
 
 
