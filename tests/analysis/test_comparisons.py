@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import permutation_test
-from tests.statistics.rates import equal_error_rate
 
 from favor.analysis.comparisons import compare_methods, compare_outputs, compare_verification
 from favor.analysis.evidence import all_pairs
@@ -18,6 +17,7 @@ from favor.scores.inputs import ScoreInputs
 from favor.scores.verification import source_pairs
 from favor.statistics.bootstrap import auc
 from favor.statistics.paired import holm
+from favor.statistics.roc import Roc
 
 GOLD = " ".join(f"word{index}" for index in range(25))
 
@@ -88,7 +88,7 @@ def test_verification_uses_matched_outputs(inputs) -> None:
             positive.append(pairs.positive[keep])
     value, flags = np.concatenate(scores), np.concatenate(positive)
     assert table.loc["generated_source_auc", "left"] == pytest.approx(auc(value, flags))
-    assert table.loc["generated_source_eer", "left"] == pytest.approx(equal_error_rate(value, flags))
+    assert table.loc["generated_source_eer", "left"] == pytest.approx(Roc.of(value, flags).equal_error_rate())
     assert (table["pairs"] == 35 * 8).all()
     assert table.loc["generated_source_auc", "delta"] > 0
     assert table.loc["generated_source_eer", "delta"] > 0  # lower error favours the left: still positive
@@ -216,19 +216,23 @@ def test_outputs_without_a_pair_have_a_note(inputs) -> None:
     assert (table.loc["bertscore_f1", "note"] == "").all()
 
 
+def of_topics(inputs, topics) -> ScoreInputs:
+    """The inputs with another topic of each author."""
+    of = dict(zip(inputs.clients, topics, strict=True))
+    prompts, human = (
+        table.assign(topic=table["client"].map(of)) for table in (inputs.prompts, inputs.source_embeddings["e"])
+    )
+    return replace(inputs, prompts=prompts, source_embeddings={"e": human})
+
+
 def test_a_pair_of_texts_does_not_weigh(inputs) -> None:
     """Four authors share a topic and two another: three times the pairs, and 6 outputs each but the one that failed.
 
     The shares are the influences, which sum to 0, and a part of the difference by outputs. The p of an author's
     clusters is that of the table of evidence where every output passed.
     """
-    topics = dict(zip(inputs.clients, "sssstt", strict=True))
-    prompts, human = (
-        each.assign(topic=each["client"].map(topics)) for each in (inputs.prompts, inputs.source_embeddings["e"])
-    )
     passed = inputs.generations.assign(passed=True)
-    one_seed = passed[passed["seed"] == 1]
-    apart = replace(inputs, generations=one_seed, prompts=prompts, source_embeddings={"e": human})
+    apart = replace(of_topics(inputs, "sssstt"), generations=passed[passed["seed"] == 1])
     found = compare_verification(apart, "near", "far", ["e"], 3, "author", 500).set_index("metric")
     table = all_pairs(apart, 3, 500)
     both = table[table[["left_method", "right_method"]].isin(["near", "far"]).all(axis=1)].set_index("metric")
@@ -241,13 +245,8 @@ def test_a_pair_of_texts_does_not_weigh(inputs) -> None:
 
 def test_p_of_few_authors_with_rivals_is_not_below_that_of_their_number(inputs) -> None:
     """Two of six authors share a topic: p is .5 or more. All six share it: p of their AUC is below .25."""
-    topics = dict(zip(inputs.clients, "sstuvw", strict=True))
-    prompts, human = (
-        each.assign(topic=each["client"].map(topics)) for each in (inputs.prompts, inputs.source_embeddings["e"])
-    )
-    apart = replace(inputs, prompts=prompts, source_embeddings={"e": human})
     metrics = ["generated_source_auc", "generated_source_eer"]
-    for own, least in ((apart, 0.5), (inputs, 0.0)):
+    for own, least in ((of_topics(inputs, "sstuvw"), 0.5), (inputs, 0.0)):
         table = compare_methods(own, [("near", "far")], {metric: ["e"] for metric in metrics}, [], 3, 500)
         evidence = all_pairs(own, 3, 500).query(f"metric in {metrics}")
         for found in (table, evidence):

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from sklearn.metrics import brier_score_loss, f1_score, roc_auc_score
 from tests.exports.conftest import refusal
-from tests.statistics.rates import equal_error_rate
 
 from favor.corpora.posts import UNKNOWN_TOPIC
 from favor.corpora.schemas import PROMPTS
@@ -20,6 +19,7 @@ from favor.scores.inputs import ScoreInputs
 from favor.scores.verification import source_pairs
 from favor.statistics.bootstrap import auc
 from favor.statistics.pan_measures import MEASURES, answers_of, equal_error_threshold, pan_measures
+from favor.statistics.roc import Roc
 
 
 def evaluate(folder) -> dict[str, float]:
@@ -85,8 +85,8 @@ def test_the_order_of_answers_is_the_order_of_cosines(inputs) -> None:
     pairs = source_pairs(inputs.vectors("e", run), run, inputs.sources("e", "gold", 1))
     values = np.array([record["value"] for record in pan_export(inputs, "e", "m", 1).answers])
     assert auc(values, pairs.positive) == pytest.approx(auc(pairs.scores, pairs.positive), abs=1e-12)
-    rate = equal_error_rate(pairs.scores, pairs.positive)
-    assert equal_error_rate(values, pairs.positive) == pytest.approx(rate, abs=1e-12)
+    rate = Roc.of(pairs.scores, pairs.positive).equal_error_rate()
+    assert Roc.of(values, pairs.positive).equal_error_rate() == pytest.approx(rate, abs=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -102,7 +102,7 @@ def test_the_threshold_accepts_at_the_equal_error_rate() -> None:
     # 0.9+ 0.7- 0.6+ 0.2-: accepting from 0.7 on, one of two positives is missed and one of two negatives is accepted
     scores, positive = np.array([0.9, 0.7, 0.6, 0.2]), np.array([True, False, True, False])
     assert equal_error_threshold(scores, positive) == 0.7
-    assert equal_error_rate(scores, positive) == 0.5
+    assert Roc.of(scores, positive).equal_error_rate() == 0.5
     assert answers_of(np.array([-1.0, -0.15, 0.7, 0.85, 1.0]), 0.7).tolist() == pytest.approx([0, 0.25, 0.5, 0.75, 1])
     assert np.isnan(equal_error_threshold(scores, np.ones(4, dtype=bool)))
 

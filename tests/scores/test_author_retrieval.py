@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from tests.scores.conftest import direction
 
 from favor.scores import author_retrieval
 from favor.scores.author_retrieval import neighbours, retrieval_scores, search, unproven
@@ -15,8 +16,8 @@ from favor.scores.stel import stel_scores
 def sources(texts) -> Sources:
     """Texts (client, topic, angle in degrees) in the plane."""
     frame = pd.DataFrame([(client, f"{client}{place}", topic) for place, (client, topic, _) in enumerate(texts)])
-    angles = np.radians([float(angle) for *_, angle in texts])
-    return Sources(frame.set_axis(["client", "item", "topic"], axis=1), np.stack([np.cos(angles), np.sin(angles)], 1))
+    vectors = np.array([direction(angle) for *_, angle in texts])
+    return Sources(frame.set_axis(["client", "item", "topic"], axis=1), vectors)
 
 
 def clouds(seed, spread, authors=12, texts=8, dimension=16) -> tuple[Sources, Sources]:
@@ -34,7 +35,6 @@ def clouds(seed, spread, authors=12, texts=8, dimension=16) -> tuple[Sources, So
 
 
 def scored(train, test, draws=400) -> pd.DataFrame:
-    """The scores of one encoder."""
     return scores_frame(retrieval_scores("e", train, test, draws, 1))
 
 

@@ -35,7 +35,7 @@ def values() -> pd.DataFrame:
     return efficiency_scores(boundary(), logs, dict.fromkeys(logs, 29_933_568), seconds).set_index(["method", "metric"])
 
 
-def test_the_papers_figures_come_out(values) -> None:
+def test_the_papers_figures_and_what_the_log_counts_come_out(values) -> None:
     for name, unit, printed in (
         ("adapter_parameters", "count", "29.93M"),
         ("shared_adapter_bytes", "bytes", "114.3 MiB"),
@@ -50,6 +50,9 @@ def test_the_papers_figures_come_out(values) -> None:
     assert values.loc[("favor", "rounds"), "value"] == 6
     assert values.loc[("favor", "clients_per_round"), "value"] == 12
     assert values.loc[("favor", "kept_bytes"), "value"] == 100 * ADAPTER
+    assert values.loc[("favor", "optimiser_steps"), "value"] == 3
+    assert values.loc[("favor", "supervised_tokens"), "value"] == 157
+    assert values.loc[("fedavg", "supervised_tokens"), "value"] == 100
 
 
 def test_a_word_count_is_part_of_a_clients_upload() -> None:
@@ -70,12 +73,6 @@ def test_factors_that_keep_their_initial_values_are_not_trained_and_a_gate_is() 
     # 16 + 10 + 12 + 6 of the factors; a vector of 8 and one of 6; one weight.
     found = [trained_parameters(shapes, Factors(), kind) for kind in ("", "sum", "similarity", "token", "learned")]
     assert found == [44, 44, 44, 58, 45]
-
-
-def test_training_is_counted_from_the_log(values) -> None:
-    assert values.loc[("favor", "optimiser_steps"), "value"] == 3
-    assert values.loc[("favor", "supervised_tokens"), "value"] == 157
-    assert values.loc[("fedavg", "supervised_tokens"), "value"] == 100
 
 
 def test_what_a_method_does_not_have_says_why(values) -> None:

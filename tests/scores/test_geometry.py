@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from tests.scores.conftest import direction
 from tests.scores.copied_voices import copied_voices, repeated
 
 from favor.scores import geometry
@@ -11,8 +12,7 @@ from favor.scores.settings import InSpaces
 
 
 def rows(*degrees) -> np.ndarray:
-    angles = np.radians(degrees)
-    return np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    return np.array([direction(each) for each in degrees])
 
 
 def test_silhouette_by_hand() -> None:

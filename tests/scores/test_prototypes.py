@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.scores.conftest import direction
 
 from favor.foundation.errors import UserError
 from favor.scores import prototypes
@@ -62,8 +63,7 @@ def test_leave_one_out_by_hand() -> None:
     # a at 0, 10, 100; b at 90, 80; the only output of c (at 45) has no other. For a's output at 100: the rest of a lies
     # at 5 degrees (95 away), b's prototype at 85 (15 away): wrong. The other four are right: a's 0 (rest of a at 55,
     # b at 85, c at 45!) -> c is nearer than a: wrong.
-    angles = np.radians([0, 10, 100, 90, 80, 45])
-    vectors = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    vectors = np.array([direction(degrees) for degrees in (0, 10, 100, 90, 80, 45)])
     true, predicted = leave_one_out(vectors, np.array(["a", "a", "a", "b", "b", "c"], dtype=object), np.arange(6))
     assert true.tolist() == ["a", "a", "a", "b", "b"]
     # a's 10: rest of a at 50 degrees (40 away), c 35 away -> c. b's 90: rest at 80. b's 80: rest at 90.

@@ -1,6 +1,8 @@
 """BERTScore and semantic similarity against the library and by hand."""
 
+import os
 from dataclasses import replace
+from types import SimpleNamespace
 
 import bert_score
 import numpy as np
@@ -14,7 +16,7 @@ from transformers import RobertaConfig, RobertaModel, RobertaTokenizer
 from favor.encoders.base import load_encoder
 from favor.foundation.errors import UserError
 from favor.scores import utility as family
-from favor.scores.bertscore import BertScorer, bertscores, encode_text
+from favor.scores.bertscore import BertScorer, bertscores, check_canary, encode_text
 from favor.scores.inputs import RUN_KEYS
 from favor.scores.settings import BertScore, BertScoreModel, Utility
 from favor.scores.utility import published_baseline
@@ -85,6 +87,27 @@ def test_edges(roberta) -> None:
     assert scorer.f1([], []) == []
     with pytest.raises(UserError, match=r"layer 4 is not in 0\.\.3"):
         BertScorer(roberta, layer=4)
+
+
+def test_published_values_pass_and_a_shift_is_refused() -> None:
+    def check(values, model="roberta-large", layer=17) -> bool:
+        return check_canary(SimpleNamespace(f1=lambda candidates, references: values), model, layer)
+
+    published = [0.9833561182022095, 0.9782299995422363, 0.916214644908905]  # F of bert-score's test_scorer
+    assert check(published)
+    assert check(published, "/models/roberta-large")
+    with pytest.raises(UserError, match=r"differs by 0.0012 from the values that bert-score publishes"):
+        check([*published[:2], published[2] - 0.0012])
+    with pytest.raises(UserError, match="differs by nan"):
+        check([*published[:2], float("nan")])
+    # Models without published values are not compared.
+    assert not check([], "embedded-minilm", 5)
+    assert not check([], layer=16)
+
+
+@pytest.mark.skipif("FAVOR_ROBERTA_LARGE" not in os.environ, reason="without roberta-large (FAVOR_ROBERTA_LARGE)")
+def test_the_real_model_gives_the_published_values() -> None:
+    assert check_canary(BertScorer(os.environ["FAVOR_ROBERTA_LARGE"], layer=17), "roberta-large", 17)
 
 
 @pytest.fixture(scope="module")

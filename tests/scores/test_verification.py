@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import torch
 from sklearn.metrics import roc_auc_score
-from tests.statistics.rates import equal_error_rate
 from torchmetrics.functional.classification import binary_eer
 
 from favor.scores import source_space, verification
@@ -21,6 +20,11 @@ from favor.statistics.roc import Roc, separation
 
 def run_of(inputs, method="m") -> Any:
     return next(run for run in inputs.runs if run.method == method)
+
+
+def equal_error_rate(scores, positive, interpolated=False) -> float:
+    found = separation(lambda: [(scores, positive)])
+    return found.interpolated_eer if interpolated else found.eer
 
 
 def test_four_pairs_by_hand() -> None:

@@ -5,7 +5,6 @@ import pytest
 from scipy.stats import rankdata, sem, skew
 from scipy.stats import t as student_t
 from sklearn.metrics import f1_score, roc_auc_score
-from tests.statistics.rates import equal_error_rate
 
 from favor.statistics import bootstrap
 from favor.statistics.bootstrap import (
@@ -28,6 +27,7 @@ from favor.statistics.bootstrap import (
     win_counts,
 )
 from favor.statistics.rank_agreement import correlate, drawn_authors
+from favor.statistics.roc import Roc
 
 
 @pytest.fixture(scope="module", params=[1, 9])
@@ -82,8 +82,8 @@ def test_eer_equals_the_loop_over_resampled_pairs(pairs, cells, monkeypatch) -> 
     draws = eer_draws(scores, positive, cluster, counts)
     for row, value in zip(counts, draws, strict=True):
         chosen = resampled(row, cluster)
-        assert value == equal_error_rate(scores[chosen], positive[chosen])
-    assert eer_draws(scores, positive, cluster, observed(12))[0] == equal_error_rate(scores, positive)
+        assert value == Roc.of(scores[chosen], positive[chosen]).equal_error_rate()
+    assert eer_draws(scores, positive, cluster, observed(12))[0] == Roc.of(scores, positive).equal_error_rate()
 
 
 def test_draws_without_a_class_are_missing() -> None:

@@ -9,15 +9,12 @@ from statsmodels.stats.multitest import multipletests
 from favor.statistics.paired import holm, mcnemar_exact, wilcoxon_signed_rank
 
 
-def test_mcnemar_by_hand() -> None:
+def test_mcnemar_by_hand_and_against_statsmodels() -> None:
     # 5 pairs only the left gets right, 1 only the right: 2 * (C(6,0) + C(6,1)) / 2^6 = 14 / 64
     left = np.array([True] * 5 + [False] + [True] * 3)
     right = np.array([False] * 5 + [True] + [True] * 3)
     assert mcnemar_exact(left, right) == pytest.approx(14 / 64)
     assert mcnemar_exact(left, left) == 1.0
-
-
-def test_mcnemar_against_statsmodels() -> None:
     generator = np.random.default_rng(0)
     left, right = generator.random(300) < 0.4, generator.random(300) < 0.3
     table = [[(left & right).sum(), (left & ~right).sum()], [(~left & right).sum(), (~left & ~right).sum()]]
