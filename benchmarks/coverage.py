@@ -264,8 +264,8 @@ def _common(vectors: np.ndarray, counts: np.ndarray, which: str) -> Iterator[Fou
     crossed = Crossed.of(pd.DataFrame(keys, columns=["client", "prompt_id"]), clients)
     similarity = cosines(vectors)
     for name, draws in (
-        ("similarity", crossed.between_draws(similarity, True, counts)),
-        ("AUC", crossed.told_apart_draws(similarity, True, counts)),
+        ("similarity", crossed.draws(similarity, True, counts)),
+        ("AUC", crossed.draws(similarity, True, counts, apart=True)),
     ):
         yield f"common prompts, {name}, {which}", np.nan, draws[0], *interval(draws, authors, counts=counts)
     author, prompt = np.divmod(np.arange(len(keys)), PROMPTS)

@@ -98,6 +98,17 @@ def repeated(inputs, again) -> ScoreInputs:
     return replace(inputs, prompts=prompts, generation_embeddings=embedded, **changed)
 
 
+def as_common(inputs, prompts=PROMPTS) -> ScoreInputs:
+    """The inputs, with the outputs of every author's first prompts as continuations of common prompts, too."""
+
+    def shared(table) -> pd.DataFrame:
+        number = table["prompt_id"].str[-1:]
+        return table.assign(prompt_id=number)[number.astype(int) < prompts]
+
+    embedded = {"e": shared(inputs.generation_embeddings["e"])}
+    return replace(inputs, common_generations=shared(inputs.generations), common_embeddings=embedded)
+
+
 def by_method(scores, metric, variant="") -> dict[str, float]:
     """Values of a metric by method."""
     rows = scores[(scores["metric"] == metric) & (scores["variant"] == variant)]

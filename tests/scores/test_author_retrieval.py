@@ -58,8 +58,8 @@ def test_ranks_by_hand(score_value) -> None:
 def test_centroids_that_tie_share_the_first_place() -> None:
     train = sources([("a", "s", 0), ("b", "s", 0), ("c", "s", 90)])
     found, _ = search(train, sources([("a", "s", 0), ("c", "s", 0)]))
-    assert found.found.tolist() == [0.5, 0.0]
-    assert found.reciprocal_rank.tolist() == [1 / 1.5, 1 / 3]
+    ranked = {metric: values.tolist() for metric, values in found.ranked().items()}
+    assert ranked == {"retrieval_accuracy": [0.5, 0.0], "retrieval_mrr": [1 / 1.5, 1 / 3]}
 
 
 def test_neighbours_by_hand() -> None:

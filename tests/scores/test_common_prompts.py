@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.stats import sem, skew
 from tests.scores.conftest import direction
-from tests.scores.copied_voices import by_method, copied_voices
+from tests.scores.copied_voices import as_common, by_method, copied_voices
 
 from favor.lm.settings import OutputFilter
 from favor.scores.common_prompts import bigram_overlaps, score
@@ -99,14 +99,7 @@ def test_bigrams_stop_at_the_compared_words() -> None:
 
 
 def test_measures_rise_with_the_chance_of_the_own_voice() -> None:
-    inputs = copied_voices(one_voice=True)
-
-    def shared(table) -> pd.DataFrame:
-        return table.assign(prompt_id="common-" + table["prompt_id"].str.rpartition("-")[2])
-
-    made = shared(inputs.generations.assign(topic="", text_item=""))
-    embedded = {encoder: shared(table) for encoder, table in inputs.generation_embeddings.items()}
-    rows = score(replace(inputs, common_generations=made, common_embeddings=embedded), CommonPrompts())
+    rows = score(as_common(copied_voices(one_voice=True)), CommonPrompts())
     accuracy, alike = by_method(rows, "common_accuracy"), by_method(rows, "common_similarity")
     assert accuracy["0.0"] < accuracy["0.5"] < accuracy["1.0"]
     assert accuracy["1.0"] > 0.5

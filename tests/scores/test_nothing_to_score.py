@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from tests.scores.copied_voices import copied_voices
+from tests.scores.copied_voices import as_common, copied_voices
 
 from favor.foundation.registry import METRIC_FAMILIES
 from favor.scores.inputs import RUN_KEYS, ScoreInputs
@@ -24,22 +24,17 @@ FAMILIES.remove("cold_start")
 @cache
 def complete() -> ScoreInputs:
     """Ten authors, with the tables that only some families read."""
-    inputs, generator = copied_voices(), np.random.default_rng(1)
-    own, embedded = inputs.generations, inputs.generation_embeddings["e"]
+    inputs, generator = as_common(copied_voices(), prompts=2), np.random.default_rng(1)
+    own = inputs.generations
     gold = inputs.prompts.assign(method="gold", sample=0)
     utility = pd.concat([table[RUN_KEYS] for table in (own, gold, gold.assign(method="shuffled"))])
     assistant = pd.concat([table[RUN_KEYS] for table in (own, gold)])
-    # The first two prompts of every author are taken for common ones.
-    first = own["prompt_id"].str.endswith(("p0", "p1"))
-    common = [table[first].assign(prompt_id=table["prompt_id"][first].str[-2:]) for table in (own, embedded)]
     return replace(
         inputs,
         utility=utility.assign(
             bertscore_f1=generator.random(len(utility)), semantic_similarity=generator.random(len(utility))
         ),
         assistant=assistant.assign(assistant_score=generator.random(len(assistant))),
-        common_generations=common[0],
-        common_embeddings={"e": common[1]},
     )
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import spearmanr
-from tests.scores.copied_voices import AUTHORS, CLIENTS, by_method, copied_voices, inputs_of
+from tests.scores.copied_voices import AUTHORS, CLIENTS, as_common, by_method, copied_voices, inputs_of
 
 from favor.foundation.vectors import unit_rows
 from favor.scores import prototypes, verification, voice_kept
@@ -136,12 +136,8 @@ def test_a_method_without_surviving_outputs_has_no_share(inputs_maker) -> None:
 
 
 def test_common_prompts_lie_between_the_ends_of_own_ones(copied) -> None:
-    inputs = copied_voices(one_voice=True)
-    # the same outputs, said to answer common prompts
-    common = inputs.generations.assign(prompt_id=inputs.generations["prompt_id"].str[-2:])
-    vectors = inputs.generation_embeddings["e"]
-    vectors = vectors.assign(prompt_id=vectors["prompt_id"].str[-2:])
-    inputs = replace(inputs, common_generations=common, common_embeddings={"e": vectors})
+    inputs = as_common(copied_voices(one_voice=True))
+    common = inputs.common_generations
     scores = voice_kept.score(inputs, FEW)
     for measure, own in voice_kept.COMMON_PROMPTS.items():
         shares, wanted = by_method(scores, f"kept_{measure}"), by_method(copied, f"kept_{own}")

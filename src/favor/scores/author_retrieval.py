@@ -53,23 +53,17 @@ class Search:
     own: np.ndarray
     candidates: np.ndarray
 
-    @property
-    def found(self) -> np.ndarray:
-        """Share of the first place that the own centroid has [n]: 1, 0, or a part where centroids tie."""
-        above, level = self._rivals()
-        return np.where(above == 0, 1.0 / (1.0 + level), 0.0)
+    def ranked(self) -> dict[str, np.ndarray]:
+        """Return two metrics of each text [n]: the first place, or the own part of it where centroids tie; 1 / rank.
 
-    @property
-    def reciprocal_rank(self) -> np.ndarray:
-        """1 / rank of the own centroid [n], in the middle of those that tie with it."""
-        above, level = self._rivals()
-        return 1.0 / (1.0 + above + level / 2)
-
-    def _rivals(self) -> tuple[np.ndarray, np.ndarray]:
-        own = self.cosines[np.arange(len(self.own)), self.own][:, None]
-        others = self.candidates.copy()
-        others[np.arange(len(self.own)), self.own] = False
-        return (others & (self.cosines > own)).sum(axis=1), (others & (self.cosines == own)).sum(axis=1)
+        The rank of the own centroid is in the middle of those that tie with it.
+        """
+        places, others = (np.arange(len(self.own)), self.own), self.candidates.copy()
+        others[places] = False
+        own = self.cosines[places][:, None]
+        above, level = ((others & beside).sum(axis=1) for beside in (self.cosines > own, self.cosines == own))
+        first = np.where(above == 0, 1.0 / (1.0 + level), 0.0)
+        return {"retrieval_accuracy": first, "retrieval_mrr": 1.0 / (1.0 + above + level / 2)}
 
     def among(self, candidates: np.ndarray) -> Search:
         """Return the search among fewer centroids, of the texts that have a rival left."""
@@ -149,8 +143,7 @@ def _centroid_scores(encoder: str, variant: str, found: Search, draws: int, seed
     authors = np.unique(np.concatenate([found.own, np.nonzero(found.candidates)[1]]))
     own, present = np.searchsorted(authors, found.own), len(set(found.own))
     counts = observed_and_resampled(max(1, len(authors)), seed, draws)
-    means = {"retrieval_accuracy": found.found, "retrieval_mrr": found.reciprocal_rank}
-    for metric, values in means.items():
+    for metric, values in found.ranked().items():
         resampled = mean_draws(values, own, counts) if several else None
         yield from _rows(encoder, metric, variant, resampled, present, n, note)
     text, author = np.nonzero(found.candidates)

@@ -69,32 +69,25 @@ class Crossed:
         first, second = np.triu_indices(len(items), k=1)
         return cls(author[first], author[second], prompt[first] == prompt[second])
 
-    def _between(self, same_prompt: bool) -> np.ndarray:
-        return (self.left != self.right) & (self.same_prompt == same_prompt)
+    def _kept(self, same_prompt: bool, apart: bool) -> np.ndarray:
+        own = (self.left == self.right) & ~self.same_prompt & apart
+        return own | (self.left != self.right) & (self.same_prompt == same_prompt)
 
-    def _compared(self, same_prompt: bool) -> tuple[np.ndarray, np.ndarray]:
-        positive = (self.left == self.right) & ~self.same_prompt
-        return positive | self._between(same_prompt), positive
+    def value(self, values: np.ndarray, same_prompt: bool, apart: bool = False) -> tuple[float, int]:
+        """Return (mean, pairs) of ``values`` over pairs of two authors, on one prompt or on two; NaN without any.
 
-    def between(self, values: np.ndarray, same_prompt: bool) -> tuple[float, int]:
-        """Return (mean, pairs) of ``values`` over pairs of two authors, on one prompt or on two; NaN without any."""
-        chosen = values[self._between(same_prompt)]
+        ``apart``: (AUC, pairs) of pairs of one author on two prompts against these.
+        """
+        kept = self._kept(same_prompt, apart)
+        chosen = values[kept]
+        if apart:
+            return auc(chosen, (self.left == self.right)[kept]), len(chosen)
         return (float(chosen.mean()) if len(chosen) else float("nan")), len(chosen)
 
-    def between_draws(self, values: np.ndarray, same_prompt: bool, counts: np.ndarray) -> np.ndarray:
-        """Return that mean in every draw of authors, [draws]."""
-        kept = self._between(same_prompt)
-        return pair_mean_draws(values[kept], self.left[kept], self.right[kept], counts)
-
-    def told_apart(self, values: np.ndarray, same_prompt: bool) -> tuple[float, int]:
-        """Return (AUC, pairs): one author on two prompts against two authors on one prompt, or on two."""
-        kept, positive = self._compared(same_prompt)
-        return float(auc(values[kept], positive[kept])), int(kept.sum())
-
-    def told_apart_draws(self, values: np.ndarray, same_prompt: bool, counts: np.ndarray) -> np.ndarray:
-        """Return that AUC in every draw of authors, [draws]."""
-        kept, _ = self._compared(same_prompt)
-        return pair_auc_draws(values[kept], self.left[kept], self.right[kept], counts)
+    def draws(self, values: np.ndarray, same_prompt: bool, counts: np.ndarray, apart: bool = False) -> np.ndarray:
+        """Return that mean or AUC in every draw of authors, [draws]."""
+        kept, of_pairs = self._kept(same_prompt, apart), pair_auc_draws if apart else pair_mean_draws
+        return of_pairs(values[kept], self.left[kept], self.right[kept], counts)
 
 
 # (method, encoder, metric, variant) -> its values in every draw of authors, an array per seed, the outputs behind them.
@@ -147,7 +140,7 @@ def score(inputs: ScoreInputs, settings: CommonPrompts) -> pd.DataFrame:
     encoders = read_encoders(inputs, settings.encoders)
     for run in inputs.runs:
         overlaps = bigram_overlaps(inputs.texts(run), settings.compared_words, inputs.words)
-        found = Crossed.of(run.survivors, inputs.clients).between(overlaps, same_prompt=False)
+        found = Crossed.of(run.survivors, inputs.clients).value(overlaps, same_prompt=False)
         scores.append(_row(run, "", "own_prompt_overlap", "", *found))
         if run.method in CONTROLS:
             scores += _controls(inputs, run, encoders)
@@ -159,7 +152,7 @@ def score(inputs: ScoreInputs, settings: CommonPrompts) -> pd.DataFrame:
         prototype = prototypes(inputs.sources(encoder, "train"), inputs.clients)
         for run in inputs.runs:
             crossed = Crossed.of(run.survivors, inputs.clients)
-            found = crossed.between(cosines(inputs.vectors(encoder, run)), same_prompt=False)
+            found = crossed.value(cosines(inputs.vectors(encoder, run)), same_prompt=False)
             scores.append(_row(run, encoder, "own_prompt_similarity", "", *found))
         for run in inputs.common_runs:
             scores += _score_run(inputs, run, encoder, prototype, counts, draws)
@@ -193,8 +186,8 @@ def _compared(
     """Yield a measure of pairs of texts, on one common prompt and on two, and keep its draws."""
     apart = metric == "common_auc"
     for variant in ("", OTHER_PROMPT):
-        value, n = (crossed.told_apart if apart else crossed.between)(values, same_prompt=not variant)
-        drawn = (crossed.told_apart_draws if apart else crossed.between_draws)(values, not variant, counts)
+        value, n = crossed.value(values, not variant, apart)
+        drawn = crossed.draws(values, not variant, counts, apart)
         draws.setdefault((run.method, encoder, metric, variant), []).append((drawn, n))
         yield _row(run, encoder, metric, variant, value, n)
 
