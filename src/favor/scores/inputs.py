@@ -298,11 +298,11 @@ class ScoreInputs:
         return gold.vectors[[position[item] for item in prompts]]
 
 
-def authors_of(runs: Sequence[Run], failed: bool = False) -> dict[str, int]:
-    """Return by method how many authors have an output under any seed that passed the filter, or ``failed`` too."""
+def authors_of(runs: Sequence[Run]) -> dict[str, int]:
+    """Return by method how many authors have an output that passed the filter, under any seed."""
     found: dict[str, set[str]] = {}
     for run in runs:
-        found.setdefault(run.method, set()).update((run.items if failed else run.survivors)["client"])
+        found.setdefault(run.method, set()).update(run.survivors["client"])
     return {method: len(authors) for method, authors in found.items()}
 
 

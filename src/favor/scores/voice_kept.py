@@ -17,7 +17,7 @@ from favor.foundation.vectors import unit_rows
 from favor.foundation.words import document_words
 from favor.scores.inputs import Run, ScoreInputs, read_encoders
 from favor.scores.metric import ALL_SEEDS, CONTROLS, SOURCE, UNSEEN, Metric, Score, scores_frame
-from favor.scores.prototypes import margins, prototypes, run_figures
+from favor.scores.prototypes import prototypes, run_figures
 from favor.scores.settings import Resampled
 from favor.scores.verification import generated_pairs, rivals, source_pairs
 from favor.statistics.between_authors import author_means
@@ -164,7 +164,7 @@ def prototype_draws(inputs: ScoreInputs, encoder: str, run: Run, counts: np.ndar
 
 
 def author_losses(inputs: ScoreInputs, encoder: str) -> pd.DataFrame:
-    """Return what every author loses of the margin (:func:`margins`): own continuations minus outputs.
+    """Return what every author loses of the margin to the others: own continuations minus outputs.
 
     Columns client, distance (1 - cosine between the author's prototype and the authors' mean), words (trained on; NaN
     without the clients' texts), and one per method: means over outputs of all seeds, NaN for an author without any.
@@ -173,11 +173,8 @@ def author_losses(inputs: ScoreInputs, encoder: str) -> pd.DataFrame:
     centre = unit_rows(prototype.mean(axis=0, keepdims=True))[0]
     margin: dict[str, pd.Series] = {}
     for method in dict.fromkeys(run.method for run in inputs.runs):
-        parts = []
-        for run in (run for run in inputs.runs if run.method == method and len(run.survivors)):
-            index = inputs.places(run.survivors["client"])
-            own = margins(inputs.vectors(encoder, run) @ prototype.T, index)
-            parts.append(pd.Series(own, index=run.survivors["client"].to_numpy(dtype=object)))
+        own = [run for run in inputs.runs if run.method == method and len(run.survivors)]
+        parts = [run_figures(inputs, encoder, run)["margin"].set_axis(run.survivors["client"]) for run in own]
         if parts:
             margin[method] = pd.concat(parts).groupby(level=0).mean().reindex(inputs.clients)
     words = pd.Series(np.nan, index=inputs.clients)
