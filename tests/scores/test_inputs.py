@@ -18,16 +18,17 @@ from favor.scores.settings import Scores
 
 
 def test_files_round_trip(three_authors, tmp_path) -> None:
-    write_parquet(three_authors.generations, tmp_path / "g.parquet", GENERATIONS)
-    write_parquet(three_authors.prompts.drop(columns="seed"), tmp_path / "p.parquet", PROMPTS)
-    write_parquet(three_authors.generation_embeddings["e"], tmp_path / "ge.parquet", GENERATION_EMBEDDINGS)
-    write_parquet(three_authors.source_embeddings["e"], tmp_path / "se.parquet", SOURCE_EMBEDDINGS)
-    loaded = ScoreInputs.load(
-        [tmp_path / "g.parquet"],
-        {1: tmp_path / "p.parquet"},
-        {"e": tmp_path / "ge.parquet"},
-        {"e": [tmp_path / "se.parquet"]},
-    )
+    human = three_authors.source_embeddings["e"]
+    tables = {
+        "generations": (three_authors.generations, GENERATIONS),
+        "prompts": (three_authors.prompts.drop(columns="seed"), PROMPTS),
+        "embeddings": (three_authors.generation_embeddings["e"], GENERATION_EMBEDDINGS),
+        "sources": (human[human["kind"] != "gold"], SOURCE_EMBEDDINGS),
+        "golds": (human[human["kind"] == "gold"], SOURCE_EMBEDDINGS),
+    }
+    for name, (frame, table) in tables.items():
+        write_parquet(frame, tmp_path / name, table)
+    loaded = ScoreInputs.load({name: str(tmp_path / name) for name in tables}, [1], ["e"])
     assert [(run.seed, run.method) for run in loaded.runs] == [(1, "m"), (1, "gold"), (1, "shuffled")]
     for left, right in zip(loaded.runs, three_authors.runs, strict=True):
         pd.testing.assert_frame_equal(left.items, right.items, check_dtype=False)

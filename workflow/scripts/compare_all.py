@@ -9,6 +9,6 @@ from favor.scores.inputs import ScoreInputs
 
 with job(snakemake, ComparedRows) as settings:
     limits = {"filter": settings.generation, "words": settings.words, "unseen": settings.unseen}
-    inputs = ScoreInputs.of_job(snakemake.input, settings.seeds, settings.encoders, **limits)
+    inputs = ScoreInputs.load(snakemake.input, settings.seeds, settings.encoders, **limits)
     table = all_pairs(inputs, settings.bootstrap.seed, settings.bootstrap.draws)
     write_parquet(table, snakemake.output.evidence, EVIDENCE)

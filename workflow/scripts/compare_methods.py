@@ -8,7 +8,7 @@ from favor.running.jobs.job import job
 from favor.scores.inputs import ScoreInputs
 
 with job(snakemake, Compared) as settings:
-    inputs = ScoreInputs.of_job(snakemake.input, settings.seeds, settings.encoders)
+    inputs = ScoreInputs.load(snakemake.input, settings.seeds, settings.encoders)
     bootstrap = settings.bootstrap
     table = compare_methods(inputs, settings.pairs, settings.metrics, settings.exact, bootstrap.seed, bootstrap.draws)
     write_parquet(table, snakemake.output.comparisons, COMPARISONS)

@@ -10,7 +10,7 @@ from favor.scores.inputs import ScoreInputs
 
 with job(snakemake, PanExport) as settings:
     encoder = snakemake.wildcards.encoder
-    inputs = ScoreInputs.of_job(snakemake.input, [settings.seed], [encoder])
+    inputs = ScoreInputs.load(snakemake.input, [settings.seed], [encoder])
     export = pan_export(inputs, encoder, settings.method, settings.seed)
     if export.note:
         print(f"export of {settings.method}, seed {settings.seed}: {export.note}", file=sys.stderr)

@@ -9,6 +9,6 @@ from favor.running.jobs.job import job
 from favor.scores.inputs import ScoreInputs
 
 with job(snakemake, ReleasedRun) as run:
-    inputs = ScoreInputs.of_job(snakemake.input, [run.seed], [run.style_encoder])
+    inputs = ScoreInputs.load(snakemake.input, [run.seed], [run.style_encoder])
     for note in write_release(run, inputs, inputs.scores, Path(snakemake.output.generations).parent):
         print(f"export of {run.row}, seed {run.seed}: {note}", file=sys.stderr)

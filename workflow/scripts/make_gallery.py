@@ -9,7 +9,7 @@ from favor.scores.inputs import ScoreInputs
 with job(snakemake, Gallery) as settings:
     encoder = settings.style_encoder
     limits = {"filter": settings.generation, "words": settings.words}
-    inputs = ScoreInputs.of_job(snakemake.input, settings.seeds, [encoder], **limits)
+    inputs = ScoreInputs.load(snakemake.input, settings.seeds, [encoder], **limits)
     shown = exhibits(inputs, encoder, settings.rows)
     write_text(gallery_page(settings.title, shown, settings.display, settings.generated), snakemake.output.gallery)
     write_json(sample(shown, settings.rows, settings.display), snakemake.output.sample)

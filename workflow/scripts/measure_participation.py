@@ -9,7 +9,7 @@ from favor.scores.inputs import ScoreInputs
 
 with job(snakemake, Participation) as settings:
     encoder = settings.style_encoder
-    inputs = ScoreInputs.of_job(snakemake.input, settings.seeds, [encoder])
+    inputs = ScoreInputs.load(snakemake.input, settings.seeds, [encoder])
     last = {
         method: {int(seed): clients for seed, clients in seeds.items()}
         for method, seeds in settings.last_rounds.items()

@@ -8,7 +8,7 @@ from favor.scores.schemas import SCORES
 from favor.scores.settings import Scoring
 
 with job(snakemake, Scoring) as settings:
-    inputs = ScoreInputs.of_job(
+    inputs = ScoreInputs.load(
         snakemake.input,
         settings.seeds,
         settings.encoders,

@@ -10,7 +10,7 @@ from favor.studies.tasks.tasks import task_scores
 
 with job(snakemake, TaskScoring) as settings:
     limits = {"filter": settings.generation, "words": settings.words}
-    inputs = ScoreInputs.of_job(snakemake.input, settings.seeds, settings.encoders, **limits)
+    inputs = ScoreInputs.load(snakemake.input, settings.seeds, settings.encoders, **limits)
     places = zip(settings.encoders, snakemake.input.drafts, strict=True)
     drafts = {encoder: read_parquet(path, SOURCE_EMBEDDINGS) for encoder, path in places}
     bootstrap = settings.bootstrap

@@ -127,11 +127,16 @@ def _values(
     limits = {name: experiment["generation"][name] for name in OutputFilter.model_fields}
     clients = folder / "clients" / ("remaining" if experiment["withdrawn"] else "")
     inputs = ScoreInputs.load(
-        generations,
-        {seed: folder / f"seed{seed}" / "prompts.parquet" for seed in experiment["seeds"]},
-        {STYLE: folder / "embeddings" / f"{encoder}.parquet"},
-        {STYLE: [clients / "embeddings" / f"{encoder}.parquet", folder / "embeddings" / f"{encoder}.gold.parquet"]},
-        client_texts=clients / "texts.parquet",
+        {
+            "generations": generations,
+            "prompts": [folder / f"seed{seed}" / "prompts.parquet" for seed in experiment["seeds"]],
+            "embeddings": [folder / "embeddings" / f"{encoder}.parquet"],
+            "sources": [clients / "embeddings" / f"{encoder}.parquet"],
+            "golds": [folder / "embeddings" / f"{encoder}.gold.parquet"],
+            "texts": [clients / "texts.parquet"],
+        },
+        experiment["seeds"],
+        [STYLE],
         filter=OutputFilter(**limits),
         words=words,
     )

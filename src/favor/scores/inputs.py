@@ -16,6 +16,7 @@ from favor.encoders.schemas import GENERATION_EMBEDDINGS, SOURCE_EMBEDDINGS
 from favor.federation.schemas import GENERATIONS
 from favor.foundation.errors import UserError
 from favor.foundation.parquet import read_parquet, read_tables
+from favor.foundation.schemas import Table
 from favor.foundation.seeds import numpy_generator
 from favor.foundation.vectors import unit_rows
 from favor.foundation.words import output_words
@@ -117,64 +118,36 @@ class ScoreInputs:
             _require(self.prompts[["client"]], self.client_texts[["client"]], "clients", "the clients' texts")
 
     @staticmethod
-    def load(
-        generations: Sequence[Path],
-        prompts: Mapping[int, Path],
-        generation_embeddings: Mapping[str, Path],
-        source_embeddings: Mapping[str, Sequence[Path]],
-        utility: Path | None = None,
-        client_texts: Path | None = None,
-        assistant: Path | None = None,
-        common_generations: Sequence[Path] = (),
-        common_embeddings: Mapping[str, Path] | None = None,
-        scores: Sequence[Path] = (),
-        **settings: Any,
-    ) -> ScoreInputs:
-        """Read the Parquet files: generations of every run, prompts by seed, embeddings by encoder, and the rest.
+    def load(files: Any, seeds: Sequence[int], encoders: Sequence[str], **settings: Any) -> ScoreInputs:
+        """Read Parquet files by their names in the rules of jobs, as far as ``files`` has them.
 
-        The human texts of an encoder may stand in several files. ``settings``: filter, words, bertscore and unseen.
-        """
-
-        def embedded(paths: Mapping[str, Path]) -> dict[str, pd.DataFrame]:
-            return {name: read_parquet(path, GENERATION_EMBEDDINGS) for name, path in paths.items()}
-
-        return ScoreInputs(
-            read_tables(generations, GENERATIONS),
-            load_prompts(prompts, prompts.values()),
-            embedded(generation_embeddings),
-            {name: read_tables(paths, SOURCE_EMBEDDINGS) for name, paths in source_embeddings.items()},
-            read_parquet(utility, UTILITY) if utility is not None else None,
-            read_parquet(client_texts, CLIENT_TEXTS) if client_texts is not None else None,
-            read_parquet(assistant, ASSISTANT) if assistant is not None else None,
-            common_generations=read_tables(common_generations, GENERATIONS),
-            common_embeddings=embedded(common_embeddings or {}),
-            scores=read_tables(scores, SCORES),
-            **settings,
-        )
-
-    @staticmethod
-    def of_job(files: Any, seeds: Sequence[int], encoders: Sequence[str], **settings: Any) -> ScoreInputs:
-        """Read the inputs of a job by their names in its rule, as far as the rule has them.
-
-        Prompts stand in the order of ``seeds``; embeddings, sources and golds in that of ``encoders``. ``settings``: as
-        of :meth:`load`.
+        Prompts stand in the order of ``seeds``; embeddings, sources and golds in that of ``encoders``. ``settings``:
+        filter, words, bertscore and unseen.
         """
 
         def paths(name: str) -> list[Path]:
             found = files.get(name, [])
             return [Path(path) for path in ([found] if isinstance(found, str) else found)]
 
-        return ScoreInputs.load(
-            paths("generations"),
-            dict(zip(seeds, paths("prompts"), strict=True)),
-            dict(zip(encoders, paths("embeddings"), strict=True)),
-            dict(zip(encoders, zip(paths("sources"), paths("golds"), strict=True), strict=True)),
-            utility=next(iter(paths("utility")), None),
-            client_texts=next(iter(paths("texts")), None),
-            assistant=next(iter(paths("assistant")), None),
-            common_generations=paths("common_generations"),
-            common_embeddings=dict(zip(encoders, paths("common_embeddings"), strict=False)),
-            scores=paths("scores"),
+        def one(name: str, table: Table) -> pd.DataFrame | None:
+            return next((read_parquet(path, table) for path in paths(name)), None)
+
+        def embedded(name: str) -> dict[str, pd.DataFrame]:
+            known = zip(encoders, paths(name), strict=False)
+            return {encoder: read_parquet(path, GENERATION_EMBEDDINGS) for encoder, path in known}
+
+        sources = zip(encoders, paths("sources"), paths("golds"), strict=True)
+        return ScoreInputs(
+            read_tables(paths("generations"), GENERATIONS),
+            load_prompts(seeds, paths("prompts")),
+            embedded("embeddings"),
+            {encoder: read_tables(own, SOURCE_EMBEDDINGS) for encoder, *own in sources},
+            one("utility", UTILITY),
+            one("texts", CLIENT_TEXTS),
+            one("assistant", ASSISTANT),
+            common_generations=read_tables(paths("common_generations"), GENERATIONS),
+            common_embeddings=embedded("common_embeddings"),
+            scores=read_tables(paths("scores"), SCORES),
             **settings,
         )
 

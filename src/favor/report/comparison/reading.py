@@ -132,14 +132,16 @@ def _measured(folder: Path, name: str) -> "Group":
     texts = read_parquet(clients / "texts.parquet", CLIENT_TEXTS)
     measured = folder / "utility.parquet"
     inputs = ScoreInputs.load(
-        [_generations(homes, seed, method) for seed in experiment["seeds"] for method in methods],
-        {seed: folder / f"seed{seed}" / "prompts.parquet" for seed in experiment["seeds"]},
-        {each: folder / "embeddings" / f"{each}.parquet" for each in encoders},
         {
-            each: [clients / "embeddings" / f"{each}.parquet", folder / "embeddings" / f"{each}.gold.parquet"]
-            for each in encoders
+            "generations": [_generations(homes, seed, method) for seed in experiment["seeds"] for method in methods],
+            "prompts": [folder / f"seed{seed}" / "prompts.parquet" for seed in experiment["seeds"]],
+            "embeddings": [folder / "embeddings" / f"{each}.parquet" for each in encoders],
+            "sources": [clients / "embeddings" / f"{each}.parquet" for each in encoders],
+            "golds": [folder / "embeddings" / f"{each}.gold.parquet" for each in encoders],
+            "utility": [measured] if measured.is_file() else [],
         },
-        utility=measured if measured.is_file() else None,
+        experiment["seeds"],
+        encoders,
         filter=OutputFilter(**{key: experiment["generation"][key] for key in OutputFilter.model_fields}),
         words=settings["words"],
     )
