@@ -1,4 +1,4 @@
-"""Adapter states: shapes of Qwen2.5-3B, initial values, algebra, export to PEFT."""
+"""Adapter states: shapes of Qwen2.5-3B, initial values, joined ranks, export to PEFT."""
 
 import json
 import math

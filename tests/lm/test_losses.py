@@ -1,4 +1,4 @@
-"""Cross-entropy in chunks against torch's, with gradients; float32 products in oneDNN against float64."""
+"""Cross-entropy in chunks against torch's, with gradients."""
 
 import pytest
 import torch

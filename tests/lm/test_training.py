@@ -1,4 +1,4 @@
-"""Training: offsets kept exact, FedDPA's gate, alignment by hand, what is logged, what is refused."""
+"""Training: offsets kept exact, alignment by hand, what is logged, what is refused."""
 
 import copy
 import math
