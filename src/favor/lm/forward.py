@@ -79,11 +79,6 @@ class Batch:
     needed: Needed | None
     pooling: Pooling | None = None
 
-    @property
-    def rows(self) -> int:
-        """Pieces in the pass."""
-        return sum(len(share.indices(group)) for share in self.shares for group in share.groups)
-
 
 def kappa_of(share: Share, group: Group, alignment: WeightedAlignment) -> float:
     """Return the warm-up coefficient of the alignment loss of one micro-batch (Eq. private_objective)."""
