@@ -99,7 +99,11 @@ def train_asce(
     devices = [torch.cuda.current_device()] if device.type == "cuda" else []
     with torch.random.fork_rng(devices=devices):  # initial weights and dropout draw from torch's global generators
         torch.manual_seed(derive_seed(seed, "asce training"))
-        backbone = _backbone(settings, source, training["text"].tolist())
+        if settings.small is not None:
+            backbone = make_small_backbone(settings.small, training["text"].tolist(), settings.maximum_tokens)
+        else:
+            assert source is not None  # the configuration has one of the two
+            backbone = load_backbone(source)
         network = StyleNetwork(backbone).to(device)
         head = ArcFaceHead(DIMENSION, len(authors), settings.scale, settings.margin).to(device)
         with fast_linear_layers(network, settings.precision):
@@ -135,14 +139,6 @@ def choose_texts(texts: pd.DataFrame, settings: AsceTraining, seed: int) -> pd.D
             order = numpy_generator(seed, "asce texts", str(author), str(split)).permutation(len(group))
             parts.append(group.iloc[np.sort(order[: limits[split]])])
     return pd.concat(parts, ignore_index=True) if parts else prepared.iloc[:0]
-
-
-def _backbone(settings: AsceTraining, source: str | None, texts: list[str]) -> Backbone:
-    if settings.small is not None:
-        return make_small_backbone(settings.small, texts, settings.maximum_tokens)
-    if source is None:
-        raise UserError("an encoder needs a backbone; give 'source' or 'training.small'")
-    return load_backbone(source)
 
 
 def _fit(
