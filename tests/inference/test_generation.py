@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tests.lm.conftest import plain_continuation, under_peft
+from tests.lm.conftest import drawn_state, plain_continuation, under_peft
 
 from favor.config.models import PROJECTIONS
 from favor.foundation.errors import UserError
@@ -28,12 +28,7 @@ NEW = 12
 @pytest.fixture(scope="module")
 def adapters(base) -> list[Any]:
     """Three random adapters and one that changes nothing (None)."""
-    made = []
-    for seed in range(3):
-        generator = torch.Generator().manual_seed(seed)
-        state = initial_state(base.model, LORA, seed)
-        made.append({name: 0.3 * torch.randn(tensor.shape, generator=generator) for name, tensor in state.items()})
-    return [*made, None]
+    return [*(drawn_state(base.model, LORA, seed, 0.3) for seed in range(3)), None]
 
 
 @pytest.fixture(scope="module")

@@ -32,6 +32,13 @@ TINY = {
 }  # fmt: skip
 
 
+def drawn_state(source, lora, seed, scale=0.2) -> dict[str, torch.Tensor]:
+    """An adapter state with random A and B, for a model or its configuration."""
+    generator = torch.Generator().manual_seed(seed)
+    shapes = state_shapes(source, lora)
+    return {name: scale * torch.randn(shape, generator=generator) for name, shape in shapes.items()}
+
+
 def same_bits(left, right) -> bool:
     """Whether two adapter states are equal in every bit."""
     return left.keys() == right.keys() and all(torch.equal(left[name], right[name]) for name in left)
@@ -173,13 +180,7 @@ def lora() -> Lora:
 @pytest.fixture(scope="session")
 def random_state(base) -> Callable[..., dict[str, torch.Tensor]]:
     """A function (seed, settings) -> adapter state with random A and B."""
-
-    def make(seed, settings) -> dict[str, torch.Tensor]:
-        generator = torch.Generator().manual_seed(seed)
-        shapes = state_shapes(base.model, settings)
-        return {name: 0.2 * torch.randn(shape, generator=generator) for name, shape in shapes.items()}
-
-    return make
+    return lambda seed, settings: drawn_state(base.model, settings, seed)
 
 
 @pytest.fixture(scope="session")

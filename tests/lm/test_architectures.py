@@ -11,6 +11,7 @@ from tests.lm.conftest import (
     SENTENCES,
     TINY,
     benchmark,
+    drawn_state,
     optimisation,
     plain_continuation,
     random_model,
@@ -51,10 +52,7 @@ def decoder(request, tmp_path_factory) -> tuple[str, str, Lora, dict[str, torch.
     folder = tmp_path_factory.mktemp(request.param)
     model = saved(request.param, folder, **HEADS.get(request.param, {}))
     lora = Lora(rank=3, alpha=6, dropout=0.0, target_modules=None)
-    state = initial_state(model, lora, 4)
-    generator = torch.Generator().manual_seed(9)
-    state = {name: 0.3 * torch.randn(value.shape, generator=generator) for name, value in state.items()}
-    return request.param, str(folder), lora, state
+    return request.param, str(folder), lora, drawn_state(model, lora, 9, 0.3)
 
 
 @pytest.mark.parametrize("quantisation", ["none", "nf4"])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 from gguf import GGUFReader, GGUFWriter, quants
-from tests.lm.conftest import optimisation, plain_continuation, plain_losses, under_peft
+from tests.lm.conftest import drawn_state, optimisation, plain_continuation, plain_losses, under_peft
 from tests.lm.test_training_oracle import oracle
 from transformers import AutoTokenizer
 
@@ -137,9 +137,7 @@ def real(dequantised) -> BaseModel:
 
 @pytest.fixture(scope="module")
 def states(real) -> list[dict[str, torch.Tensor]]:
-    generator = torch.Generator().manual_seed(1)
-    shapes = state_shapes(real.model, LORA)
-    return [{n: 0.02 * torch.randn(s, generator=generator) for n, s in shapes.items()} for _ in range(2)]
+    return [drawn_state(real.model, LORA, seed, 0.02) for seed in (1, 3)]
 
 
 def test_the_real_base_is_whole(real, real_base) -> None:

@@ -5,25 +5,19 @@ from typing import Any
 import gguf
 import numpy as np
 import pytest
-import torch
+from tests.lm.conftest import drawn_state
 from transformers import AutoModelForCausalLM, GPT2Config, LlamaConfig, Qwen2Config, Qwen3Config
 from transformers.modeling_gguf_pytorch_utils import LlamaTensorProcessor, TensorProcessor, get_gguf_hf_weights_map
 
 from favor.foundation.errors import UserError
 from favor.lm import gguf_adapter
 from favor.lm.gguf_adapter import read_gguf_deltas, write_gguf_adapter
-from favor.lm.lora import PEFT_PREFIX, state_shapes
+from favor.lm.lora import PEFT_PREFIX
 from favor.lm.settings import Lora
 
 LORA = Lora(rank=3, alpha=7, dropout=0.0)
 SHAPE = {"vocab_size": 50, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2}
 HEADS = {"num_attention_heads": 4, "num_key_value_heads": 2}
-
-
-def adapter_of(configuration) -> dict[str, torch.Tensor]:
-    generator = torch.Generator().manual_seed(4)
-    shapes = state_shapes(configuration, LORA)
-    return {name: torch.randn(shape, generator=generator) for name, shape in shapes.items()}
 
 
 def deltas_of(state) -> dict[str, np.ndarray]:
@@ -44,7 +38,7 @@ def deltas_of(state) -> dict[str, np.ndarray]:
 )
 def test_every_layer_gets_the_delta_of_the_adapter(configuration, tmp_path) -> None:
     """Names and rows by transformers' own reader of GGUF files, which undoes what llama.cpp's converter does."""
-    state = adapter_of(configuration)
+    state = drawn_state(configuration, LORA, 4)
     write_gguf_adapter(state, LORA, configuration, tmp_path / "a.gguf")
     found, expected = read_gguf_deltas(tmp_path / "a.gguf"), deltas_of(state)
     processor = (LlamaTensorProcessor if configuration.model_type == "llama" else TensorProcessor)(config=HEADS)
@@ -64,7 +58,8 @@ def test_what_llama_cpp_does_not_know_is_refused(tmp_path) -> None:
     with pytest.raises(UserError, match="no GGUF file is written for models of type 'gpt2'"):
         write_gguf_adapter({}, LORA, GPT2Config(), tmp_path / "a.gguf")
     configuration = LlamaConfig(**SHAPE, **HEADS)
-    state = {name.replace("mlp.up_proj", "mlp.odd"): tensor for name, tensor in adapter_of(configuration).items()}
+    state = drawn_state(configuration, LORA, 4)
+    state = {name.replace("mlp.up_proj", "mlp.odd"): tensor for name, tensor in state.items()}
     with pytest.raises(UserError, match=r"layers\.0\.mlp\.odd: llama\.cpp has no name for this layer"):
         write_gguf_adapter(state, LORA, configuration, tmp_path / "a.gguf")
     assert not list(tmp_path.iterdir())
@@ -80,5 +75,5 @@ def test_a_file_that_holds_another_delta_is_not_kept(tmp_path, monkeypatch) -> N
 
     monkeypatch.setattr(gguf_adapter, "read_gguf_deltas", other)
     with pytest.raises(ValueError, match=r"the delta of .*layers\.1\.self_attn\.k_proj is not the adapter's"):
-        write_gguf_adapter(adapter_of(configuration), LORA, configuration, tmp_path / "a.gguf")
+        write_gguf_adapter(drawn_state(configuration, LORA, 4), LORA, configuration, tmp_path / "a.gguf")
     assert not list(tmp_path.iterdir())
