@@ -3,7 +3,6 @@
 There is no GPU here, so the decoder raises CUDA's error for more rows than a limit, wherever the library calls it.
 """
 
-import gc
 import json
 import weakref
 from collections.abc import Iterator
@@ -41,8 +40,6 @@ SETTINGS = optimisation(micro_batch=4, accumulation=2, group_by_length=False, gr
 ALIGNMENT = aligned_by(dropout=0.25, ramp_fraction=0.3)
 # Float32 sums in another order, carried through Adam's division by a root.
 TOLERANCE = {"rtol": 1e-4, "atol": 2e-5}
-
-COLLECT = gc.collect
 
 
 @pytest.fixture(autouse=True)
@@ -208,7 +205,7 @@ def test_no_pass_keeps_the_factors_of_another(base, random_state, random_pieces,
         made.extend(weakref.ref(leaf) for pair in pairs for leaf in pair)
         return pairs
 
-    monkeypatch.setattr("favor.running.devices.gpu_memory.gc.collect", COLLECT)
+    monkeypatch.undo()  # collections take place
     monkeypatch.setattr(FactorLayout, "factors", watched)
     with memory_for(base, 4):
         train(base, LORA, tasks(random_state, random_pieces, clients), SETTINGS, ALIGNMENT)

@@ -53,8 +53,7 @@ def pretrain(
     """
     tokenizer = load_tokenizer(str(tokenizer_folder))
     end = tokenizer.token_id(END_TOKEN)
-    if end is None:
-        raise UserError(f"{tokenizer_folder}: the tokenizer lacks {END_TOKEN}; train it with train_tokenizer")
+    assert end is not None  # train_tokenizer adds it
     held_out_texts, training_texts = _hold_out(texts, HELD_OUT_FRACTION, seed)
     training = _pack(training_texts, tokenizer.encode_many, end, settings.sequence_length)
     held_out = _pack(held_out_texts, tokenizer.encode_many, end, settings.sequence_length)
