@@ -1,7 +1,6 @@
 """Mail: charsets, alternatives, what is quoted, forwarded or signed, and mails that are nobody's."""
 
 import mailbox
-import time
 from email.message import EmailMessage
 from pathlib import Path
 
@@ -201,17 +200,15 @@ def test_a_header_that_cannot_be_parsed_costs_no_mail(tmp_path, header, people) 
 
 
 def test_parameters_without_end_cost_no_time(tmp_path) -> None:
-    started = time.process_time()
-    content = HEAD.format(1, f"Content-Type: text/plain{'; a=b' * 300_000}\n") + "Read.\n"
+    """They would take an hour, where all are looked at."""
+    content = HEAD.format(1, f"Content-Type: text/plain{'; a=b' * 3_000_000}\n") + "Read.\n"
     assert of_a_mail(tmp_path, content.encode())[1] == "Read."
-    assert time.process_time() - started < 5  # half a minute, where they are all looked at
 
 
-@pytest.mark.parametrize("line", ["a" * 30_000, "<a@" * 10_000, "<" + "a@" * 15_000])
+@pytest.mark.parametrize("line", ["a" * 300_000, "<a@" * 100_000, "<" + "a@" * 150_000])
 def test_a_line_without_end_costs_no_time(line) -> None:
-    started = time.process_time()
+    """It would take an hour, where a pattern goes back over it."""
     assert own_words(f"Read.\n\n{line}\n")[0] == f"Read.\n\n{line}\n"
-    assert time.process_time() - started < 5  # half a minute, where a pattern goes back over it
 
 
 @pytest.mark.parametrize(
