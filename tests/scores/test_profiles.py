@@ -109,13 +109,15 @@ def test_failures_count_as_wrong() -> None:
     assert whole == pytest.approx(left / 2)
 
 
-def test_profiles_are_of_text_that_was_not_trained_on() -> None:
-    inputs = voices()
-    profiles = make_profiles(inputs, 400, 200, seed=1)
+def test_profiles_are_of_text_that_was_not_trained_on_and_other_text_fills_up() -> None:
+    profiles = make_profiles(voices(), 400, 200, seed=1)
     assert all("fresh" in document for own in profiles.documents for document in own)
     assert profiles.trained.sum() == 0
     assert set(profiles.words) == {400}
     assert of(scored(), "profile_trained", "")["source"] == 0.0
+    filled = make_profiles(copied_voices(), 400, 200, seed=1)
+    assert set(filled.words) == set(filled.trained) == {200}
+    assert of(score(copied_voices(), SETTINGS), "profile_trained", "")["source"] == 1.0
 
 
 def test_whole_posts_keep_their_last_mark() -> None:
@@ -127,13 +129,6 @@ def test_whole_posts_keep_their_last_mark() -> None:
         whole = [text == posts[document] for document, text in zip(documents, texts, strict=True)]
         assert all(whole[:-1])
         assert len(whole) > 2
-
-
-def test_text_trained_on_fills_up_and_is_said() -> None:
-    inputs = replace(copied_voices())
-    profiles = make_profiles(inputs, 400, 200, seed=1)
-    assert set(profiles.words) == set(profiles.trained) == {200}
-    assert of(score(inputs, SETTINGS), "profile_trained", "")["source"] == 1.0
 
 
 def test_posts_of_prompts_are_in_no_profile() -> None:
