@@ -26,7 +26,6 @@ from favor.statistics.bootstrap import (
     mean_draws,
     mean_over_seeds,
     observed_and_resampled,
-    seed_draws,
 )
 from favor.statistics.differences import Comparison, compare
 from favor.statistics.paired import holm, mcnemar_exact, wilcoxon_signed_rank
@@ -156,15 +155,12 @@ def compare_outputs(
         frames.append(sides[0].merge(sides[1], on=OUTPUT_KEYS).assign(seed=pair[0].run.seed))
     table = pd.concat(frames, ignore_index=True)
     labels, index = np.unique(_cluster(table["seed"], table["client"], clusters), return_inverse=True)
-    number = len(labels)
+    number, seeds = len(labels), table["seed"].to_numpy()
     counts = observed_and_resampled(number, seed, draws)
     rows = []
     for metric in (name for name in OUTPUT_METRICS if f"{name}_x" in table.columns):
         first, second = (table[f"{metric}_{side}"].to_numpy(dtype=np.float64) for side in ("x", "y"))
-        if clusters == "author":
-            drawn = [seed_draws(side, index, counts, table["seed"].to_numpy()) for side in (first, second)]
-        else:
-            drawn = [mean_draws(side, index, counts) for side in (first, second)]
+        drawn = [_drawn(mean_draws, (side, index), counts, seeds, clusters) for side in (first, second)]
         shares, weights = author_sums(first - second, index, number), np.bincount(index, minlength=number)
         result = compare(drawn[0], drawn[1], weights, counts, shares, seed, *_scale(metric))
         if _DECLARED[metric].per_output == "binary":
@@ -212,7 +208,7 @@ def compare_verification(
         counts, weights = observed_and_resampled(number, seed, draws), outputs[labels].to_numpy()
         for metric, statistic in VERIFICATION_DRAWS.items():
             first, second = (
-                _by_seed(statistic, side, own, counts, clusters)
+                _drawn(statistic, (*side[:2], own), counts, side[2], clusters)
                 for side, own in zip(sides, (index, other), strict=True)
             )
             shares = linear_shares(mean_over_seeds(first) - mean_over_seeds(second), counts, weights)
@@ -222,20 +218,19 @@ def compare_verification(
     return pd.DataFrame(rows)
 
 
-def _by_seed(
-    statistic: Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray],
-    side: tuple[np.ndarray, ...],
-    cluster: np.ndarray,
+def _drawn(
+    statistic: Callable[..., np.ndarray],
+    columns: Sequence[np.ndarray],
     counts: np.ndarray,
+    seeds: np.ndarray,
     clusters: Clusters,
 ) -> np.ndarray:
-    """Return a statistic of all pairs in every draw; by seed where an author's seeds are drawn together."""
-    scores, positive, seeds, _ = side
-    pooled = statistic(scores, positive, cluster, counts)
+    """Return a statistic of ``columns`` in every draw; by seed where an author's seeds are drawn together."""
+    pooled = statistic(*columns, counts)
     if clusters == "seed-author":
         return pooled
-    own = (seeds == one for one in np.unique(seeds))
-    return around(pooled, (statistic(scores[rows], positive[rows], cluster[rows], counts) for rows in own))
+    each = (seeds == one for one in np.unique(seeds))
+    return around(pooled, (statistic(*(column[rows] for column in columns), counts) for rows in each))
 
 
 def _scale(metric: str) -> tuple[bool, float]:
