@@ -26,17 +26,12 @@ def with_references(inputs, references) -> ScoreInputs:
     return replace(inputs, source_embeddings=sources)
 
 
-@pytest.fixture
-def inputs(inputs_maker) -> ScoreInputs:
+def test_fixed_prototypes_by_hand(inputs_maker, score_value) -> None:
     """K-shot prototypes at 0, 90 and 180 degrees, fixed ones at 60, 90 and 180; five outputs pass."""
     human = {"a": [0.0, 0.0], "b": [90.0, 90.0], "c": [180.0, 180.0]}
     generated = {"a": [0.0, 80.0], "b": [90.0, 60.0], "c": [180.0, None]}
     made = inputs_maker(train=human, gold=human, generated=generated)
-    return with_references(made, {"a": [50.0, 70.0], "b": [90.0], "c": [170.0, 190.0]})
-
-
-def test_fixed_prototypes_by_hand(inputs, score_value) -> None:
-    scores = score(inputs, InSpaces())
+    scores = score(with_references(made, {"a": [50.0, 70.0], "b": [90.0], "c": [170.0, 190.0]}), InSpaces())
     # a at 0 is nearest a (60 degrees off), a at 80 nearest b; b at 90 nearest b, b at 60 nearest a; c right: 3 of 5.
     assert score_value(scores, "fixed_accuracy") == pytest.approx(3 / 5)
     # Predicted a, b, b, a, c: F1 of a is 2 * 1 / (2 + 2), of b 1 / 2 too, of c 1.

@@ -18,8 +18,6 @@ from favor.statistics.bootstrap import resample_counts, skewed_limits
 
 CLIENTS = ("a", "b", "c")
 OWN = {client: [f"{client} one two three", f"{client} four five six"] for client in CLIENTS}
-EQUAL = {key: ["one two three four", "five six seven eight", "a b c d"] for key in CLIENTS}
-SHORT = {key: ["one two", "three"] for key in CLIENTS}
 
 
 def with_common(inputs, texts, angles) -> ScoreInputs:
@@ -70,7 +68,8 @@ def test_shares_of_variance_are_those_of_the_first_sample(three_authors) -> None
 
 
 def test_one_text_for_all_authors_is_at_chance_without_an_interval_to_speak_of(three_authors) -> None:
-    inputs = with_common(three_authors, EQUAL, {key: [5, 80, 140] for key in CLIENTS})
+    equal = ["one two three four", "five six seven eight", "a b c d"]
+    inputs = with_common(three_authors, dict.fromkeys(CLIENTS, equal), {key: [5, 80, 140] for key in CLIENTS})
     found = values(inputs)
     for end in ("", "low", "high"):
         assert found["common_similarity", end] == found["common_overlap", end] == pytest.approx(1.0)
@@ -84,7 +83,7 @@ def test_one_text_for_all_authors_is_at_chance_without_an_interval_to_speak_of(t
 
 
 def test_own_prompts_of_people_stand_beside(three_authors) -> None:
-    inputs = with_common(three_authors, SHORT, {key: [0, 1] for key in CLIENTS})
+    inputs = with_common(three_authors, OWN, {key: [0, 1] for key in CLIENTS})
     rows = score(inputs, CommonPrompts()).query("metric == 'own_prompt_similarity'").set_index("method")["value"]
     gold = {"a": [0, 5], "b": [90, 95], "c": [180, 185]}
     apart = [x - y for p, q in (("a", "b"), ("a", "c"), ("b", "c")) for x in gold[p] for y in gold[q]]

@@ -16,27 +16,26 @@ from favor.statistics.sign_flips import sign_flip_p
 SETTINGS = ProfileVerification(words=800, minimum_words=200, draws=50, order=4)
 
 
-def with_posts(inputs) -> pd.DataFrame:
-    """Client texts with 8 posts of every author that nothing was trained on."""
-    fresh = [
-        {"client": client, "document_id": f"{client}-fresh-{n}", "text": text}
-        for author, client in enumerate(CLIENTS)
-        for n, text in enumerate(written(author, "fresh", n) for n in range(8))
-    ]
-    table = pd.DataFrame(fresh).assign(kind="validation", training_text="", topic="Student")
-    return pd.concat([inputs.client_texts, table], ignore_index=True)
-
-
 @cache
 def voices() -> ScoreInputs:
-    """Ten authors; a method writes in the author's voice by chance. Fresh posts have vectors of training texts."""
+    """Ten authors; a method writes in the author's voice by chance.
+
+    With 8 posts of every author that nothing was trained on; they have vectors of training texts.
+    """
     inputs = copied_voices()
+    posts = [
+        {"client": client, "document_id": f"{client}-fresh-{n}", "text": written(author, "fresh", n)}
+        for author, client in enumerate(CLIENTS)
+        for n in range(8)
+    ]
+    posts = pd.DataFrame(posts).assign(kind="validation", training_text="", topic="Student")
     human = inputs.source_embeddings["e"]
     train = human[human["kind"] == "train"]
     number = train["item"].str[-2:].astype(int)
     fresh = train[number < 8].assign(kind="validation", item=train["client"] + "-fresh-" + number.astype(str))
     embeddings = {"e": pd.concat([human, fresh], ignore_index=True)}
-    return replace(inputs, client_texts=with_posts(inputs), source_embeddings=embeddings)
+    texts = pd.concat([inputs.client_texts, posts], ignore_index=True)
+    return replace(inputs, client_texts=texts, source_embeddings=embeddings)
 
 
 @cache

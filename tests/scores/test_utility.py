@@ -110,18 +110,12 @@ def test_the_real_model_gives_the_published_values() -> None:
     assert check_canary(BertScorer(os.environ["FAVOR_ROBERTA_LARGE"], layer=17), "roberta-large", 17)
 
 
-@pytest.fixture(scope="module")
-def runs() -> tuple[pd.DataFrame, pd.DataFrame]:
+def test_utility_table(roberta) -> None:
     texts = {"a": "the cat sat on a mat", "b": "we drove to the sea in the rain"}
     prompts = pd.DataFrame([(1, client, f"{client}-1-1", text) for client, text in texts.items()])
     made = (("m", "a", texts["a"]), ("m", "b", ""), ("n", "a", "a big dog"))
     generations = pd.DataFrame([(1, method, client, f"{client}-1-1", 0, text) for method, client, text in made])
     prompts.columns, generations.columns = ["seed", "client", "prompt_id", "gold_text"], [*RUN_KEYS, "text"]
-    return generations, prompts
-
-
-def test_utility_table(roberta, runs) -> None:
-    generations, prompts = runs
     settings = BertScore(model=roberta, layer=2)
     scores = bertscores(generations, prompts, settings)
     encoder = load_encoder({"kind": "sentence"})

@@ -11,13 +11,7 @@ from favor.scores.validation import final_losses, over_trained, personal_changes
 from favor.statistics.bootstrap import skewed_limits
 
 NAN = float("nan")
-
-
-def log(*rows) -> pd.DataFrame:
-    return pd.DataFrame(rows, columns=["stage", "round", "client", "step", "validation_loss"])
-
-
-LOG = log(
+ROWS = [
     ("shared", 3, "a", 0, 9.0),
     ("personal", 0, "a", 1, 1.0),  # of an earlier participation
     ("personal", 2, "a", 1, 3.0),
@@ -26,7 +20,8 @@ LOG = log(
     ("personal", 1, "b", 1, 4.0),
     ("personal", 1, "b", 0, NAN),
     ("personal", 1, "c", 0, NAN),  # no validation text
-)  # fmt: skip
+]
+LOG = pd.DataFrame(ROWS, columns=["stage", "round", "client", "step", "validation_loss"])
 
 
 def test_the_loss_of_what_the_last_participation_ended_with() -> None:

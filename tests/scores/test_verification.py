@@ -10,7 +10,6 @@ from sklearn.metrics import roc_auc_score
 from torchmetrics.functional.classification import binary_eer
 
 from favor.scores import source_space, verification
-from favor.scores.inputs import ScoreInputs
 from favor.scores.settings import Verification
 from favor.scores.verification import generated_pairs, sampled_negatives, source_pairs, topic_balanced_auc
 from favor.statistics import roc
@@ -191,7 +190,8 @@ def test_topic_balanced_auc_by_hand(inputs_maker) -> None:
     assert topic_balanced_auc(inputs.vectors("e", run), run, inputs.sources("e", "gold", 1)) == 0.5
 
 
-def crowd(inputs_maker) -> ScoreInputs:
+@pytest.mark.parametrize("cells", [1, 90, 1000])
+def test_pairs_in_blocks_are_all_pairs(inputs_maker, monkeypatch, cells) -> None:
     """Twelve authors with outputs at random angles, some of them equal, of three topics and an unknown one."""
     names, generator = "abcdefghijkl", np.random.default_rng(5)
 
@@ -199,12 +199,7 @@ def crowd(inputs_maker) -> ScoreInputs:
         return {name: (10.0 * generator.integers(0, 30, count)).tolist() for name in names}
 
     topics = {name: ("Student", "Arts", "Law", "indUnk")[place % 4] for place, name in enumerate(names)}
-    return inputs_maker(train=angles(3), gold=angles(4), generated=angles(4), topics=topics)
-
-
-@pytest.mark.parametrize("cells", [1, 90, 1000])
-def test_pairs_in_blocks_are_all_pairs(inputs_maker, monkeypatch, cells) -> None:
-    inputs = crowd(inputs_maker)
+    inputs = inputs_maker(train=angles(3), gold=angles(4), generated=angles(4), topics=topics)
     run, gold = run_of(inputs), inputs.sources("e", "gold", 1)
     vectors, test = inputs.vectors("e", run), inputs.sources("e", "gold")
     ways = [(generated_pairs, (vectors, run, same)) for same in (False, True)]
