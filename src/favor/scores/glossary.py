@@ -20,7 +20,8 @@ def glossary() -> str:
     """Return the page: a table per metric family, in name order."""
     parts = [HEAD]
     for family in METRIC_FAMILIES.names():
-        parts.append(f"## {family}\n\n{_first_line(METRIC_FAMILIES.load(family).__doc__)}\n")
+        summary, _, _ = (METRIC_FAMILIES.load(family).__doc__ or "").partition("\n")
+        parts.append(f"## {family}\n\n{summary}\n")
         parts.append(_table([_cells(metric) for metric in metrics_of(family)]) + "\n")
     return "\n".join(parts)
 
@@ -46,10 +47,6 @@ def _table(rows: list[dict[str, str]]) -> str:
 
 def _bound(value: float) -> str:
     return f"{value:g}".replace("inf", "∞").replace("-", "−")
-
-
-def _first_line(text: str | None) -> str:
-    return (text or "").strip().partition("\n")[0]
 
 
 if __name__ == "__main__":
