@@ -39,7 +39,7 @@ def test_counts_by_hand(four_authors, score_value) -> None:
 
 
 def test_protocol_a_counts_the_negatives_of_verification(four_authors, score_value) -> None:
-    run = next(run for run in four_authors.runs if run.method == "m")
+    run = four_authors.runs[0]
     pairs = source_pairs(four_authors.vectors("e", run), run, four_authors.sources("e", "gold", 1))
     assert score_value(topics.score(four_authors), "source_negatives") == (~pairs.positive).sum()
 

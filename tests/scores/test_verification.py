@@ -1,7 +1,6 @@
 """Pairs, AUC and EER: by hand and against scikit-learn and torchmetrics."""
 
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,10 +14,6 @@ from favor.scores.verification import generated_pairs, sampled_negatives, source
 from favor.statistics import roc
 from favor.statistics.bootstrap import auc, eer_draws, observed
 from favor.statistics.roc import Roc, separation
-
-
-def run_of(inputs, method="m") -> Any:
-    return next(run for run in inputs.runs if run.method == method)
 
 
 def equal_error_rate(scores, positive, interpolated=False) -> float:
@@ -123,7 +118,7 @@ def test_generated_pairs_of_one_topic_by_hand(inputs_maker) -> None:
         generated={"a": [0, 10], "b": [5, 45], "c": [90, 91], "d": [180, 181], "e": [181, None]},
         topics={"a": "Student", "b": "Student", "c": "Arts", "d": "indUnk", "e": "indUnk"},
     )
-    run = run_of(inputs)
+    run = inputs.runs[0]
     pairs = generated_pairs(inputs.vectors("e", run), run, same_topic=True)
     # positives of a, b, c, d; negatives a-b only, at 5, 45, 5 and 35 degrees
     assert pairs.positive.sum() == 4
@@ -142,7 +137,7 @@ def test_source_pairs_by_hand(inputs_maker) -> None:
         generated={"a": [0, 1], "b": [90, 91], "c": [180, 181], "d": [270, 271]},
         topics={"a": "Student", "b": "Student", "c": "Arts", "d": "indUnk"},
     )
-    run = run_of(inputs)
+    run = inputs.runs[0]
     vectors, gold = inputs.vectors("e", run), inputs.sources("e", "gold", 1)
     pairs = source_pairs(vectors, run, gold)
     # positives: every output with the author's other gold, 8. Negatives: a and b only, 2 outputs x 2 golds each way
@@ -161,7 +156,7 @@ def test_source_pairs_by_hand(inputs_maker) -> None:
 def test_shuffled_control_never_meets_itself(inputs_maker) -> None:
     angles = {name: [i * 40.0, i * 40.0 + 3] for i, name in enumerate("abcdef")}
     inputs = inputs_maker(train=angles, gold=angles, generated={name: list(v) for name, v in angles.items()})
-    run = run_of(inputs, "shuffled")
+    run = inputs.runs[-1]  # "shuffled"
     pairs = source_pairs(inputs.vectors("e", run), run, inputs.sources("e", "gold", 1))
     assert pairs.scores.max() < 1 - 1e-6  # cosine 1 would be a text compared with itself
 
@@ -186,7 +181,7 @@ def test_topic_balanced_auc_by_hand(inputs_maker) -> None:
         generated={"a": [0, None], "b": [None], "c": [90, None], "d": [None], "e": [270, 271]},
         topics={"a": "Student", "b": "Student", "c": "Arts", "d": "Arts", "e": "indUnk"},
     )
-    run = run_of(inputs)
+    run = inputs.runs[0]
     assert topic_balanced_auc(inputs.vectors("e", run), run, inputs.sources("e", "gold", 1)) == 0.5
 
 
@@ -200,7 +195,7 @@ def test_pairs_in_blocks_are_all_pairs(inputs_maker, monkeypatch, cells) -> None
 
     topics = {name: ("Student", "Arts", "Law", "indUnk")[place % 4] for place, name in enumerate(names)}
     inputs = inputs_maker(train=angles(3), gold=angles(4), generated=angles(4), topics=topics)
-    run, gold = run_of(inputs), inputs.sources("e", "gold", 1)
+    run, gold = inputs.runs[0], inputs.sources("e", "gold", 1)
     vectors, test = inputs.vectors("e", run), inputs.sources("e", "gold")
     ways = [(generated_pairs, (vectors, run, same)) for same in (False, True)]
     ways += [(source_pairs, (vectors, run, gold, same)) for same in (False, True)]
