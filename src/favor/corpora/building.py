@@ -1,6 +1,6 @@
 """From a source to the ``documents`` table: cleaned, without duplicates or shared authors, every dropped row counted.
 
-Posts pass through once: cleaned text goes to a temporary file beside the output, and memory keeps 44 bytes a post
+Posts pass through once: cleaned text goes to a temporary file beside the output, and memory keeps 44 bytes per post
 (author, place, words, digest). What to drop is decided on those, then the rows that stay are fetched in the table's
 order. The full Blog Authorship Corpus (681,288 posts, 800 MB) needs 335 MB of memory.
 """

@@ -1,4 +1,4 @@
-"""Encoders that are a frozen transformer and a way to pool its output into one unit vector a text."""
+"""Encoders that are a frozen transformer and a way to pool its output into one unit vector per text."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence

@@ -75,7 +75,7 @@ def pooling_scales(supervised: Sequence[int], settings: WeightedAlignment) -> tu
     """Return for one micro-batch (1 / positions, validity) of each pooled state.
 
     ``supervised`` counts the positions of each row whose label is not ignored. With "minibatch" pooling there is one
-    state over all rows (Eq. pooled_hidden); with "example" pooling there is one a row, all of them valid where rows
+    state over all rows (Eq. pooled_hidden); with "example" pooling there is one per row, all of them valid where rows
     have at least ``minimum_tokens`` positions on average (as the released trainers ask).
     """
     counts = np.asarray(supervised, dtype=np.float64)

@@ -29,7 +29,7 @@ DESCRIPTION = (
     "Aggregate results of experiments on federated personalised text generation: scores, paired comparisons, tables "
     "and figures, with the configuration and the software environment behind them. It holds no text and no author."
 )
-LICENCES = "https://spdx.org/licenses"  # the SPDX list, a page per licence
+LICENCES = "https://spdx.org/licenses"  # the SPDX list, one page per licence
 _FORMATS = {
     ".parquet": "application/vnd.apache.parquet",
     ".html": "text/html",
